@@ -1,0 +1,67 @@
+# The commands of the repository; `make help` lists them. The work itself is done by CMake, Ninja and scripts/.
+# SPDX-License-Identifier: Apache-2.0
+PRESET ?= release
+BUILD := build
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CXX_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.cu' '*.cuh')
+CXX_SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.cpp')
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY ?= clang-tidy
+
+.DEFAULT_GOAL := help
+.PHONY: help dependencies configure build demo test bench format format-check lint lint-python tidy asan readme clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+dependencies:
+	@scripts/install_dependencies.sh build
+
+configure: dependencies
+	@cmake --preset $(PRESET) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+	@rm -f $(BUILD)-configure.log
+
+build: configure  ## the program, build/warptime (optimised)
+	@cmake --build $(BUILD) --target warptime -j $(JOBS)
+
+demo: configure  ## install what is missing, build, and predict one GEMM beside its recorded time
+	@cmake --build $(BUILD) --target warptime -j $(JOBS)
+	@$(BUILD)/warptime predict gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm --compare-recorded
+
+test: configure  ## build and run every test; prints the scoreboard
+	@cmake --build $(BUILD) -j $(JOBS)
+	@$(BUILD)/warptime validate --recorded
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench:  ## measure the speed of the model on one core
+	@scripts/install_dependencies.sh build bench
+	@cmake --preset $(PRESET) -DWARPTIME_BENCHMARKS=ON > /dev/null
+	@cmake --build $(BUILD) --target warptime_bench -j $(JOBS)
+	@$(BUILD)/bench/warptime_bench
+
+asan:  ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/install_dependencies.sh build
+	@cmake --preset asan > /dev/null
+	@cmake --build --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS)
+
+format:  ## lay out every C++ and CUDA source
+	@$(CLANG_FORMAT) -i $(CXX_FILES)
+
+format-check:
+	@$(CLANG_FORMAT) --dry-run -Werror $(CXX_FILES)
+
+lint: format-check lint-python tidy  ## layout, Python types, and clang-tidy on every C++ source (slow)
+
+lint-python:
+	@scripts/lint_python.sh
+
+tidy: configure
+	@cmake --build $(BUILD) --target warptime_gpu_keys
+	@printf '%s\n' $(CXX_SOURCES) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p $(BUILD)
+
+readme: build  ## write the present output of the program into README.md
+	@scripts/refresh_readme.py $(BUILD)/warptime
+
+clean:  ## remove what the build made
+	@rm -rf build build-dev build-asan
