@@ -1,0 +1,32 @@
+// Names of the element types. See the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/dtype.hpp"
+
+#include "hw/error.hpp"
+#include "hw/nearest_name.hpp"
+
+#include <array>
+#include <string>
+
+namespace warptime::hw {
+namespace {
+
+constexpr std::array<std::string_view, 10> names{"bf16", "fp16", "tf32",  "fp32",  "fp8",
+                                                 "int8", "fp64", "int32", "int64", "b1"};
+
+}  // namespace
+
+std::string_view to_string(Dtype dtype) {
+    return names[static_cast<std::size_t>(dtype)];
+}
+
+Dtype parse_dtype(std::string_view text, std::string_view parameter) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i] == text) {
+            return static_cast<Dtype>(i);
+        }
+    }
+    throw Error(std::string(parameter), std::string(text), expected_names(text, names));
+}
+
+}  // namespace warptime::hw

@@ -1,0 +1,18 @@
+// A data file that was compiled into the program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace warptime::hw {
+
+struct EmbeddedFile {
+    std::string_view name;     ///< path from the repository root, "hw/gpus/h200-sxm.toml"
+    std::string_view content;  ///< the file, byte for byte
+};
+
+/// The files of hw/gpus, hw/calibrations and hw/isa, sorted by name.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_files();
+
+}  // namespace warptime::hw

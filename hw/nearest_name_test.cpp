@@ -1,0 +1,49 @@
+// Tests of the edit distance: known pairs, and the axioms of a metric.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/nearest_name.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <array>
+#include <string>
+
+namespace warptime::hw {
+namespace {
+
+TEST_CASE("distances known by hand") {
+    CHECK(edit_distance("", "") == 0);
+    CHECK(edit_distance("", "abc") == 3);
+    CHECK(edit_distance("kitten", "sitting") == 3);
+    CHECK(edit_distance("flaw", "lawn") == 2);
+    CHECK(edit_distance("softmax", "sofmax") == 1);
+}
+
+TEST_CASE("the distance is a metric") {
+    CHECK(rc::check("symmetry, identity, triangle", [] {
+        const auto word = [] { return *rc::gen::container<std::string>(rc::gen::inRange('a', 'd')); };
+        const std::string a = word();
+        const std::string b = word();
+        const std::string c = word();
+        RC_ASSERT(edit_distance(a, b) == edit_distance(b, a));
+        RC_ASSERT((edit_distance(a, b) == 0) == (a == b));
+        RC_ASSERT(edit_distance(a, c) <= edit_distance(a, b) + edit_distance(b, c));
+    }));
+}
+
+TEST_CASE("the nearest name, and the text for errors") {
+    constexpr std::array<std::string_view, 3> names{"bf16", "fp16", "fp32"};
+    CHECK(nearest_name("bf61", names) == "bf16");
+    CHECK(nearest_name("xp32", names) == "fp32");
+    CHECK(nearest_name("x", {}).empty());
+    CHECK(expected_names("fp33", names) == "one of bf16, fp16, fp32; nearest: 'fp32'");
+}
+
+TEST_CASE("a name that begins with the text given is nearer than one that resembles it") {
+    const std::array<std::string_view, 3> names{"a100-sxm-80gb", "h200-sxm", "l40s"};
+    CHECK(nearest_name("h200", names) == "h200-sxm");
+    CHECK(nearest_name("l40", names) == "l40s");
+}
+
+}  // namespace
+}  // namespace warptime::hw

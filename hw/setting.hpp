@@ -1,0 +1,38 @@
+// The one grammar by which a number is changed: KEY=VALUE, as given to --set and --change.
+// VALUE is absolute with its unit ("60 MiB", "5"), a factor ("2x") or a relative change ("+20%", "-10%").
+// KEY begins with gpu. or kernel.; kernel settings are only parsed here and applied by whoever lowers the
+// kernel. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace warptime::hw {
+
+struct Setting {
+    enum class Scope : std::uint8_t { gpu, kernel };
+    enum class Operation : std::uint8_t { absolute, scale };
+
+    Scope scope = Scope::gpu;
+    std::string key;  ///< without its prefix, "l2.capacity", "stages"
+    Operation operation = Operation::absolute;
+    double factor = 1;  ///< for scale
+    std::string text;   ///< VALUE as given
+};
+
+/// Parses "gpu.l2.capacity=2x". Throws Error for a missing '=', an unknown prefix, an empty part, a factor
+/// below 0 or an unknown GPU key (naming the nearest).
+[[nodiscard]] Setting parse_setting(std::string_view text);
+
+/// Applies one setting of scope gpu and marks the key Origin::set. Throws Error for a value of the wrong
+/// dimension, or one that is not whole where the key is a count. Settings of scope kernel are an error here.
+void apply_setting(Gpu<double>& gpu, const Setting& setting);
+
+/// Applies those of scope gpu, in order, and skips the others.
+void apply_settings(Gpu<double>& gpu, std::span<const Setting> settings);
+
+}  // namespace warptime::hw

@@ -1,0 +1,47 @@
+// Tests of the shared steps of reading TOML.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/toml_file.hpp"
+
+#include "hw/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+namespace warptime::hw {
+namespace {
+
+TEST_CASE("a syntax error names the file and the line") {
+    try {
+        (void)parse_toml("a = 1\nb = = 2\n", "some.toml");
+        FAIL("expected an Error");
+    } catch (const Error& error) {
+        CHECK(error.parameter() == "some.toml");
+        CHECK(error.value().find("line 2") != std::string::npos);
+    }
+}
+
+TEST_CASE("required text and unknown fields") {
+    const toml::table table = parse_toml("a = 'x'\nb = 3\nc = ''\n", "f");
+    CHECK(required_text(table, "a", "f") == "x");
+    CHECK_THROWS_AS((void)required_text(table, "b", "f"), Error);
+    CHECK_THROWS_AS((void)required_text(table, "c", "f"), Error);
+    CHECK_THROWS_AS((void)required_text(table, "d", "f"), Error);
+    constexpr std::array<std::string_view, 3> all{"a", "b", "c"};
+    CHECK_NOTHROW(refuse_unknown_fields(table, all, "f"));
+    constexpr std::array<std::string_view, 2> two{"a", "c"};
+    CHECK_THROWS_WITH_AS(refuse_unknown_fields(table, two, "f"),
+                         doctest::Contains("got 'b', expected one of a, c"), Error);
+}
+
+TEST_CASE("citations are spelled out") {
+    const toml::table table = parse_toml("[sources]\nCPG = 'The Guide'\n", "f");
+    CHECK(full_citation(table, "CPG") == "The Guide");
+    CHECK(full_citation(table, "CPG, table 3") == "The Guide: table 3");
+    CHECK(full_citation(table, "CPG table 3") == "The Guide: table 3");
+    CHECK(full_citation(table, "CPGX table 3") == "CPGX table 3");
+    CHECK(full_citation(parse_toml("", "f"), "CPG") == "CPG");
+}
+
+}  // namespace
+}  // namespace warptime::hw
