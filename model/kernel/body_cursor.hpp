@@ -1,0 +1,152 @@
+// Steps one warp through the body of its role, loops and branches unfolded.
+// Ignores: time, tokens and `when` of ops (the caller asks for those). Source: README.md, Meaning 2.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/error.hpp"
+#include "model/kernel/builder.hpp"
+#include "model/kernel/evaluate_index.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace warptime::model::kernel {
+
+/// Trips of a loop at a place: the index, or the mean rounded to the nearest number; never negative.
+[[nodiscard]] inline std::int64_t trips_of(const Kernel& kernel, const Loop& loop, const Coordinates& at) {
+    const std::int64_t trips =
+        loop.trips.expected ? std::llround(loop.trips.mean) : evaluate(kernel, loop.trips.index, at);
+    return trips > 0 ? trips : 0;
+}
+
+/// Where a warp is: the node, and how many warps and lanes are there with it.
+struct BodyPlace {
+    std::size_t node = 0;
+    double weight = 1.0;  ///< expected share of warps that are here (branches around)
+    double lanes = 1.0;   ///< expected share of active lanes of those warps
+};
+
+/// Walks the leaf nodes (op, wait, signal, mark) of [first, last) in order. Needs a kernel that check()
+/// accepts. `at.loop` is kept up to date. Trips are evaluated when a loop is entered.
+class BodyCursor {
+  public:
+    BodyCursor() = default;
+    BodyCursor(std::size_t first, std::size_t last) : next_(first), last_(last) {}
+
+    /// Moves to the next leaf; false at the end of the body.
+    bool advance(const Kernel& kernel, Coordinates& at) {
+        for (;;) {
+            if (depth_ > 0 && next_ == kernel.nodes[top().node].end) {
+                leave(at);
+                continue;
+            }
+            if (next_ >= last_) {
+                return false;
+            }
+            const Node& node = kernel.nodes[next_];
+            if (node.kind == NodeKind::loop) {
+                enter_loop(kernel, node, at);
+            } else if (node.kind == NodeKind::branch) {
+                enter_branch(kernel, node);
+            } else {
+                place_.node = next_++;
+                idle_ = 0;
+                return true;
+            }
+        }
+    }
+
+    [[nodiscard]] const BodyPlace& place() const { return place_; }
+    /// Iterations since the start of the innermost loop, and the number of them between two runs of a
+    /// once_per_unroll op; 0 and 1 outside of loops.
+    [[nodiscard]] std::int64_t iteration(const Coordinates& at) const {
+        return loops_ == 0 ? 0 : at.loop[loops_ - 1];
+    }
+    [[nodiscard]] std::int64_t unroll() const {
+        for (std::size_t i = depth_; i-- > 0;) {
+            if (stack_[i].unroll > 0) {
+                return stack_[i].unroll;
+            }
+        }
+        return 1;
+    }
+
+  private:
+    /// unroll is 0 for a branch.
+    struct Level {
+        std::size_t node = 0;
+        std::int64_t trips = 0;
+        std::int64_t unroll = 0;
+        double weight = 1.0;
+        double lanes = 1.0;
+    };
+    /// Iterations without a leaf after which a body is taken to be empty.
+    static constexpr std::int64_t most_idle = std::int64_t{1} << 24;
+
+    [[nodiscard]] Level& top() { return stack_[depth_ - 1]; }
+
+    void enter_loop(const Kernel& kernel, const Node& node, Coordinates& at) {
+        const Loop& loop = kernel.loops[node.payload];
+        const std::int64_t trips = trips_of(kernel, loop, at);
+        if (trips == 0) {
+            next_ = node.end;
+            return;
+        }
+        at.loop[loops_++] = 0;
+        stack_[depth_++] = {next_, trips, std::int64_t{loop.unroll} * loop.machine_unroll, place_.weight,
+                            place_.lanes};
+        ++next_;
+    }
+
+    void enter_branch(const Kernel& kernel, const Node& node) {
+        const Branch& branch = kernel.branches[node.payload];
+        stack_[depth_++] = {next_, 1, 0, place_.weight, place_.lanes};
+        place_.weight *= branch.warps_taking;
+        place_.lanes *= branch.mean_lanes / 32.0;
+        ++next_;
+    }
+
+    void leave(Coordinates& at) {
+        const Level& level = top();
+        if (level.unroll > 0) {
+            if (++at.loop[loops_ - 1] < level.trips) {
+                next_ = level.node + 1;
+                if (++idle_ > most_idle) {
+                    throw Error("loop", std::to_string(level.trips) + " trips", "a body with an op in it");
+                }
+                return;
+            }
+            at.loop[--loops_] = 0;
+        }
+        place_.weight = level.weight;
+        place_.lanes = level.lanes;
+        --depth_;
+    }
+
+    std::array<Level, static_cast<std::size_t>(max_nesting)> stack_{};
+    BodyPlace place_;
+    std::size_t next_ = 0;
+    std::size_t last_ = 0;
+    std::size_t depth_ = 0;
+    std::size_t loops_ = 0;
+    std::int64_t idle_ = 0;
+};
+
+/// Whether the op at the cursor's place runs there: its `when` holds, and a once_per_unroll op stands at the
+/// first of every unroll * machine_unroll iterations of its innermost loop.
+[[nodiscard]] inline bool runs_here(const Kernel& kernel, const Op& op, const BodyCursor& cursor,
+                                    const Coordinates& at) {
+    if (op.once_per_unroll && cursor.iteration(at) % cursor.unroll() != 0) {
+        return false;
+    }
+    if (!op.when.active) {
+        return true;
+    }
+    const std::int64_t value = evaluate(kernel, op.when.value, at);
+    return op.when.low <= value && value < op.when.high;
+}
+
+}  // namespace warptime::model::kernel

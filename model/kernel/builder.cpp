@@ -1,0 +1,237 @@
+// Appending records to a kernel, with the limits of its index types checked.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/kernel/builder.hpp"
+
+#include "hw/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace warptime::model::kernel {
+
+namespace {
+
+[[noreturn]] void fail(const Kernel& kernel, const char* what, std::string value, std::string expected) {
+    throw Error("kernel '" + kernel.name + "' " + what, std::move(value), std::move(expected));
+}
+
+/// Ids are 16 bits wide and signed.
+Id next_id(const Kernel& kernel, const char* what, std::size_t size) {
+    if (size >= static_cast<std::size_t>(std::numeric_limits<Id>::max())) {
+        fail(kernel, what, std::to_string(size), "fewer than 32767 records");
+    }
+    return static_cast<Id>(size);
+}
+
+std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+}  // namespace
+
+Id Builder::buffer(const Buffer& buffer) {
+    const Id id = next_id(kernel_, "buffers", kernel_.buffers.size());
+    kernel_.buffers.push_back(buffer);
+    return id;
+}
+
+Id Builder::token(const Token& token) {
+    const Id id = next_id(kernel_, "tokens", kernel_.tokens.size());
+    kernel_.tokens.push_back(token);
+    return id;
+}
+
+Index Builder::index(std::int64_t constant, std::initializer_list<Term> terms) {
+    const Index result{constant, static_cast<std::uint32_t>(kernel_.terms.size()),
+                       static_cast<std::uint16_t>(terms.size())};
+    kernel_.terms.insert(kernel_.terms.end(), terms.begin(), terms.end());
+    return terms.size() == 0 ? Index{constant, 0, 0} : result;
+}
+
+Index Builder::variable(Variable variable, std::int64_t coefficient, std::uint16_t position) {
+    return index(0, {term(variable, coefficient, position)});
+}
+
+Index Builder::sum(const Index& a, const Index& b) {
+    const std::int64_t constant = a.constant + b.constant;
+    if (b.count == 0) {
+        return {constant, a.first, a.count};
+    }
+    if (a.count == 0) {
+        return {constant, b.first, b.count};
+    }
+    if (a.count + b.count > std::numeric_limits<std::uint16_t>::max()) {
+        fail(kernel_, "index", std::to_string(a.count + b.count) + " terms", "at most 65535 terms");
+    }
+    const Index result{constant, static_cast<std::uint32_t>(kernel_.terms.size()),
+                       static_cast<std::uint16_t>(a.count + b.count)};
+    for (const Index& part : {a, b}) {
+        for (std::uint32_t i = 0; i < part.count; ++i) {
+            const Term copy = kernel_.terms[part.first + i];
+            kernel_.terms.push_back(copy);
+        }
+    }
+    return result;
+}
+
+Index Builder::scaled(const Index& a, std::int64_t factor) {
+    if (a.count == 0) {
+        return constant(a.constant * factor);
+    }
+    const Index result{a.constant * factor, static_cast<std::uint32_t>(kernel_.terms.size()), a.count};
+    for (std::uint32_t i = 0; i < a.count; ++i) {
+        Term copy = kernel_.terms[a.first + i];
+        copy.coefficient *= factor;
+        kernel_.terms.push_back(copy);
+    }
+    return result;
+}
+
+Index Builder::nested(const Index& inner, const Term& outer) {
+    const Id id = next_id(kernel_, "nested", kernel_.nested.size());
+    kernel_.nested.push_back(inner);
+    Term whole = outer;
+    whole.variable = Variable::nested;
+    whole.position = static_cast<std::uint16_t>(id);
+    return index(0, {whole});
+}
+
+Index Builder::floordiv(const Index& a, std::int64_t divisor) {
+    if (divisor <= 0) {
+        fail(kernel_, "floordiv", std::to_string(divisor), "a positive divisor");
+    }
+    if (a.count == 0) {
+        return constant(floor_quotient(a.constant, divisor));
+    }
+    Term outer;
+    outer.divisor = divisor;
+    return nested(a, outer);
+}
+
+Index Builder::modulo(const Index& a, std::int64_t modulus) {
+    if (modulus <= 0) {
+        fail(kernel_, "modulo", std::to_string(modulus), "a positive modulus");
+    }
+    if (a.count == 0) {
+        return constant(a.constant - modulus * floor_quotient(a.constant, modulus));
+    }
+    Term outer;
+    outer.modulus = modulus;
+    return nested(a, outer);
+}
+
+Index Builder::clamp(const Index& a, std::int64_t low, std::int64_t high) {
+    if (low > high) {
+        fail(kernel_, "clamp", std::to_string(low) + " > " + std::to_string(high), "low <= high");
+    }
+    if (a.count == 0) {
+        return constant(std::clamp(a.constant, low, high));
+    }
+    Term outer;
+    outer.low = low;
+    outer.high = high;
+    return nested(a, outer);
+}
+
+void Builder::role(Name name, int warps, int instances, int registers_per_thread) {
+    end_role();
+    Role role;
+    role.name = name;
+    role.warps = warps;
+    role.instances = instances;
+    role.registers_per_thread = registers_per_thread;
+    role.first_node = role.last_node = static_cast<std::uint16_t>(kernel_.nodes.size());
+    kernel_.roles.push_back(role);
+    in_role_ = true;
+}
+
+void Builder::alternate() {
+    if (!in_role_) {
+        fail(kernel_, "alternate", "no role", "a role begun before");
+    }
+    kernel_.roles.back().alternate = true;
+}
+
+void Builder::add_node(NodeKind kind, std::size_t payload) {
+    if (!in_role_) {
+        fail(kernel_, "body", "a node outside of a role", "a role begun before");
+    }
+    const std::size_t position = kernel_.nodes.size();
+    if (position >= std::numeric_limits<std::uint16_t>::max()) {
+        fail(kernel_, "nodes", std::to_string(position), "fewer than 65535 nodes");
+    }
+    next_id(kernel_, "body", payload);
+    kernel_.nodes.push_back(
+        {kind, static_cast<std::uint16_t>(payload), static_cast<std::uint16_t>(position + 1)});
+}
+
+void Builder::open(NodeKind kind, std::size_t payload) {
+    if (depth_ == max_nesting) {
+        fail(kernel_, "body", std::to_string(depth_ + 1) + " levels", "at most 16 loops and branches nested");
+    }
+    add_node(kind, payload);
+    open_[static_cast<std::size_t>(depth_++)] = static_cast<std::uint16_t>(kernel_.nodes.size() - 1);
+}
+
+Id Builder::op(const Op& op) {
+    add_node(NodeKind::op, kernel_.ops.size());
+    kernel_.ops.push_back(op);
+    return static_cast<Id>(kernel_.ops.size() - 1);
+}
+
+void Builder::loop(const Index& trips, int unroll) {
+    Trips known;
+    known.index = trips;
+    loop(known, unroll);
+}
+
+void Builder::loop(const Trips& trips, int unroll, int machine_unroll) {
+    open(NodeKind::loop, kernel_.loops.size());
+    kernel_.loops.push_back({trips, unroll, machine_unroll});
+}
+
+void Builder::branch(const Branch& branch) {
+    open(NodeKind::branch, kernel_.branches.size());
+    kernel_.branches.push_back(branch);
+}
+
+void Builder::end() {
+    if (depth_ == 0) {
+        fail(kernel_, "body", "end", "an open loop or branch");
+    }
+    kernel_.nodes[open_[static_cast<std::size_t>(--depth_)]].end =
+        static_cast<std::uint16_t>(kernel_.nodes.size());
+}
+
+void Builder::wait(Id token, int lag) {
+    add_node(NodeKind::wait, kernel_.waits.size());
+    kernel_.waits.push_back({token, lag});
+}
+
+void Builder::signal(Id token, SignalOn on) {
+    add_node(NodeKind::signal, kernel_.signals.size());
+    kernel_.signals.push_back({token, on});
+}
+
+void Builder::mark(Name name) {
+    add_node(NodeKind::mark, kernel_.marks.size());
+    kernel_.marks.push_back({name});
+}
+
+void Builder::end_role() {
+    if (depth_ != 0) {
+        fail(kernel_, "body", std::to_string(depth_) + " loops or branches still open", "end() for each");
+    }
+    if (in_role_) {
+        kernel_.roles.back().last_node = static_cast<std::uint16_t>(kernel_.nodes.size());
+    }
+    in_role_ = false;
+}
+
+void Builder::finish() {
+    end_role();
+}
+
+}  // namespace warptime::model::kernel

@@ -1,0 +1,359 @@
+// Checks of role bodies: nesting, loops, tokens, ops and their accesses.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "model/kernel/builder.hpp"
+#include "model/kernel/checks_detail.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+namespace warptime::model::kernel::detail {
+
+void Record::fail(std::string_view field, const std::string& value, std::string_view form) const {
+    std::string where = fmt::format("kernel '{}' {}", kernel.name, kind);
+    if (kind != "launch" && kind != "schedule") {
+        where += fmt::format(" {}", id);
+    }
+    if (!name.empty()) {
+        where += fmt::format(" '{}'", name);
+    }
+    throw Error(fmt::format("{} {}", where, field), value, std::string(form));
+}
+
+std::string label_of(const Kernel& kernel, std::size_t token) {
+    const std::string_view name = kernel.tokens[token].name.view();
+    return name.empty() ? fmt::format("#{}", token) : std::string(name);
+}
+
+void check_index(const Record& record, std::string_view field, const Index& index) {
+    const Kernel& kernel = record.kernel;
+    const std::size_t last = std::size_t{index.first} + index.count;
+    record.expect(last <= kernel.terms.size(), field, static_cast<std::int64_t>(last),
+                  "terms inside the pool of terms");
+    for (std::size_t i = index.first; i < last; ++i) {
+        const Term& term = kernel.terms[i];
+        record.expect(term.divisor >= 1, field, term.divisor, "a positive divisor");
+        record.expect(term.modulus >= 0, field, term.modulus, "a modulus that is not negative");
+        record.expect(term.low <= term.high, field, term.low, "low <= high in a clamp");
+        const std::int64_t position = term.position;
+        if (term.variable == Variable::tile) {
+            record.expect(position < 4, field, position, "tile 0 to 3");
+        } else if (term.variable == Variable::loop) {
+            record.expect(position < max_loop_depth, field, position, "loop 0 to 7");
+        } else if (term.variable == Variable::nested) {
+            record.expect(is_id(position, kernel.nested.size()), field, position,
+                          "the number of a nested expression");
+        } else {
+            record.expect(position == 0, field, position, "no position");
+        }
+    }
+}
+
+namespace {
+
+void check_box(const Record& op, std::string_view field, const Access& access) {
+    const Buffer& buffer = op.kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const bool by_stage = access.rank == buffer.rank + 1 && buffer.stages > 1;
+    op.expect(access.rank == buffer.rank || by_stage, field, std::int64_t{access.rank},
+              "the rank of the buffer, or one more for the stage");
+    const bool shared = buffer.space == Space::shared || buffer.space == Space::cluster_shared;
+    for (std::size_t d = 0; d < access.rank; ++d) {
+        const std::int64_t extent = d < buffer.rank ? buffer.extent[d] : buffer.stages;
+        const std::int64_t box = access.box[d];
+        op.expect(box >= 1 && box <= (std::int64_t{1} << 32), field, box, "a box of at least 1 element");
+        if (shared || access.bounds == Bounds::wrap) {
+            op.expect(box <= extent, field, box, "a box inside its buffer");
+        }
+        if (shared && access.origin[d].is_constant()) {
+            const std::int64_t origin = access.origin[d].constant;
+            op.expect(origin >= 0 && origin <= extent - box, field, origin, "an origin with the box inside");
+        }
+    }
+}
+
+void check_pattern(const Record& op, std::string_view field, const Access& access) {
+    const std::int64_t bytes = access.bytes;
+    op.expect(bytes >= 1 && bytes <= 32 && (bytes & (bytes - 1)) == 0, field, bytes,
+              "1, 2, 4, 8, 16 or 32 bytes per lane");
+    const Buffer& buffer = op.kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    op.expect(access.rank == 1 || access.rank == buffer.rank, field, std::int64_t{access.rank},
+              "rank 1 or the rank of the buffer");
+    const std::size_t end = std::size_t{access.pool_first} + access.pool_length;
+    switch (access.pattern) {
+        case PatternKind::stride:
+            op.expect(access.inner_extent >= 1, field, access.inner_extent, "inner_extent of at least 1");
+            break;
+        case PatternKind::random:
+            op.expect(access.distinct >= 1, field, access.distinct, "at least 1 distinct element");
+            break;
+        case PatternKind::chase:
+            op.expect(access.window >= 1, field, access.window, "a window of at least 1 element");
+            op.expect(access.step != 0, field, access.step, "a step other than 0");
+            break;
+        case PatternKind::listed:
+            op.expect(access.pool_length > 0 && access.pool_length % 32 == 0, field,
+                      std::int64_t{access.pool_length}, "32 element indices for each access of a warp");
+            op.expect(end <= op.kernel.address_list.size(), field, static_cast<std::int64_t>(end),
+                      "addresses inside the list");
+            break;
+        case PatternKind::stream:
+            op.expect(access.pool_length > 0, field, std::int64_t{access.pool_length}, "at least 1 run");
+            op.expect(end <= op.kernel.address_pool.size(), field, static_cast<std::int64_t>(end),
+                      "runs inside the pool");
+            break;
+        case PatternKind::collective:
+        case PatternKind::contiguous:
+        case PatternKind::broadcast:
+            break;
+    }
+}
+
+}  // namespace
+
+void check_access(const Record& op, std::string_view field, const Access& access) {
+    const Kernel& kernel = op.kernel;
+    op.expect(is_id(access.buffer, kernel.buffers.size()), field, std::int64_t{access.buffer},
+              "the number of a buffer");
+    const std::int64_t rank = access.rank;
+    op.expect(rank >= 1 && rank <= max_rank, field, rank, "rank 1 to 5");
+    for (std::size_t d = 0; d < access.rank; ++d) {
+        check_index(op, field, access.origin[d]);
+    }
+    if (access.pattern == PatternKind::collective) {
+        check_box(op, field, access);
+    } else {
+        check_pattern(op, field, access);
+    }
+    const std::int64_t multicast = access.multicast_ctas;
+    op.expect(multicast >= 1 && multicast <= kernel.cluster.volume(), field, multicast,
+              "multicast to 1 up to all CTAs of the cluster");
+}
+
+namespace {
+
+/// Who signals and waits for a token, by role: bit r of the mask is role r (roles beyond 63 share the last).
+struct TokenUse {
+    std::uint64_t waits = 0;
+    std::uint64_t signals = 0;
+};
+
+class BodyCheck {
+  public:
+    explicit BodyCheck(const Kernel& kernel)
+        : kernel_(kernel), uses_(kernel.tokens.size()), role_of_op_(kernel.ops.size(), 0) {}
+
+    void run() {
+        for (std::size_t r = 0; r < kernel_.roles.size(); ++r) {
+            role_ = r;
+            depth_ = 0;
+            loops_ = 0;
+            for (std::size_t i = kernel_.roles[r].first_node; i < kernel_.roles[r].last_node; ++i) {
+                node(i);
+            }
+        }
+        sizes();
+        deps();
+        tokens();
+    }
+
+  private:
+    [[nodiscard]] Record record(std::string_view kind, std::size_t id) const {
+        return {kernel_, kind, id, {}};
+    }
+    [[nodiscard]] std::uint64_t role_bit() const { return std::uint64_t{1} << (role_ < 63 ? role_ : 63); }
+
+    void leave(std::size_t i) {
+        while (depth_ > 0 && kernel_.nodes[open_[depth_ - 1]].end == i) {
+            --depth_;
+            loops_ -= kernel_.nodes[open_[depth_]].kind == NodeKind::loop ? 1 : 0;
+        }
+    }
+
+    void node(std::size_t i) {
+        leave(i);
+        const Node& node = kernel_.nodes[i];
+        const Record here = record("node", i);
+        const std::size_t kind = static_cast<std::size_t>(node.kind);
+        here.expect(kind < next_.size(), "kind", static_cast<std::int64_t>(kind), "a kind of node");
+        here.expect(node.payload == next_[kind], "payload", std::int64_t{node.payload},
+                    "records of one kind numbered in the order of their nodes");
+        ++next_[kind];
+        const std::size_t sizes[] = {kernel_.ops.size(),     kernel_.loops.size(),    kernel_.waits.size(),
+                                     kernel_.signals.size(), kernel_.branches.size(), kernel_.marks.size()};
+        here.expect(node.payload < sizes[kind], "payload", std::int64_t{node.payload}, "an existing record");
+        if (node.kind == NodeKind::loop || node.kind == NodeKind::branch) {
+            const std::size_t limit =
+                depth_ > 0 ? kernel_.nodes[open_[depth_ - 1]].end : kernel_.roles[role_].last_node;
+            here.expect(node.end > i && node.end <= limit, "end", std::int64_t{node.end},
+                        "a body inside the one around it");
+            here.expect(depth_ < open_.size(), "depth", static_cast<std::int64_t>(depth_ + 1),
+                        "at most 16 loops and branches nested");
+            loops_ += node.kind == NodeKind::loop ? 1 : 0;
+            here.expect(loops_ <= max_loop_depth, "depth", std::int64_t{loops_}, "at most 8 loops nested");
+            open_[depth_++] = i;
+        } else {
+            here.expect(node.end == i + 1, "end", std::int64_t{node.end}, "the next node");
+        }
+        payload(node);
+    }
+
+    void payload(const Node& node) {
+        const std::size_t id = node.payload;
+        switch (node.kind) {
+            case NodeKind::op:
+                role_of_op_[id] = role_;
+                op(id);
+                break;
+            case NodeKind::loop:
+                loop(id);
+                break;
+            case NodeKind::wait: {
+                const Wait& wait = kernel_.waits[id];
+                token(record("wait", id), wait.token);
+                record("wait", id).expect(wait.lag >= 0, "lag", std::int64_t{wait.lag}, "not negative");
+                uses_[static_cast<std::size_t>(wait.token)].waits |= role_bit();
+                break;
+            }
+            case NodeKind::signal: {
+                const Signal& signal = kernel_.signals[id];
+                token(record("signal", id), signal.token);
+                uses_[static_cast<std::size_t>(signal.token)].signals |= role_bit();
+                break;
+            }
+            case NodeKind::branch: {
+                const Branch& branch = kernel_.branches[id];
+                const Record here = record("branch", id);
+                here.expect(branch.warps_taking >= 0.0 && branch.warps_taking <= 1.0, "warps_taking",
+                            branch.warps_taking, "a fraction from 0 to 1");
+                here.expect(branch.mean_lanes >= 0.0 && branch.mean_lanes <= 32.0, "mean_lanes",
+                            branch.mean_lanes, "0 to 32");
+                break;
+            }
+            case NodeKind::mark:
+                break;
+        }
+    }
+
+    void loop(std::size_t id) {
+        const Loop& loop = kernel_.loops[id];
+        const Record here = record("loop", id);
+        here.expect(loop.unroll >= 1, "unroll", std::int64_t{loop.unroll}, "at least 1");
+        here.expect(loop.machine_unroll >= 1, "machine_unroll", std::int64_t{loop.machine_unroll},
+                    "at least 1");
+        const Trips& trips = loop.trips;
+        if (trips.expected) {
+            for (const double value : {trips.mean, trips.max_over_lanes, trips.max_over_warps}) {
+                here.expect(value >= 0.0 && value <= 1e15, "trips", value, "a number that is not negative");
+            }
+        }
+        check_index(here, "trips", trips.index);
+        here.expect(!trips.index.is_constant() || trips.index.constant >= 0, "trips", trips.index.constant,
+                    "not negative");
+    }
+
+    void token(const Record& here, Id token) const {
+        here.expect(is_id(token, kernel_.tokens.size()), "token", std::int64_t{token},
+                    "the number of a token");
+        for (std::size_t i = 0; i < depth_; ++i) {
+            const Node& node = kernel_.nodes[open_[i]];
+            if (node.kind == NodeKind::branch) {
+                const double taking = kernel_.branches[node.payload].warps_taking;
+                here.expect(taking == 1.0, "token", taking,
+                            "no branch around it that only a fraction of the warps take");
+            }
+        }
+    }
+
+    void op(std::size_t id) {
+        const Op& op = kernel_.ops[id];
+        const Record here{kernel_, "op", id, {}};
+        here.expect(op.cls < InstructionClass::count, "cls", static_cast<std::int64_t>(op.cls),
+                    "an instruction class");
+        here.expect(op.count >= 1 && op.count <= (std::int64_t{1} << 32), "count", op.count, "at least 1");
+        here.expect(op.chain >= 1 && op.chain <= op.count, "chain", op.chain, "1 to count");
+        here.expect(op.active > 0.0 && op.active <= 1.0, "active", op.active, "above 0 and at most 1");
+        const bool matrix = op.cls == InstructionClass::mma_sync || op.cls == InstructionClass::wgmma ||
+                            op.cls == InstructionClass::tcgen05_mma;
+        for (const std::int64_t size : op.shape) {
+            here.expect(matrix ? size >= 1 : size >= 0, "shape", size,
+                        matrix ? "m, n and k of the matrix instruction" : "not negative");
+        }
+        if (op.when.active) {
+            check_index(here, "when", op.when.value);
+            here.expect(op.when.low <= op.when.high, "when", op.when.low, "low <= high");
+        }
+        here.expect(op.access_count <= op.accesses.size(), "access_count", std::int64_t{op.access_count},
+                    "at most 3");
+        for (std::size_t a = 0; a < op.access_count; ++a) {
+            static constexpr std::string_view fields[] = {"access 0", "access 1", "access 2"};
+            check_access(here, fields[a], op.accesses[a]);
+        }
+        here.expect(op.dep_count <= op.deps.size(), "dep_count", std::int64_t{op.dep_count}, "at most 4");
+        if (op.completes != no_id) {
+            token(here, op.completes);
+            uses_[static_cast<std::size_t>(op.completes)].signals |= role_bit();
+        }
+    }
+
+    void sizes() const {
+        const std::size_t sizes[] = {kernel_.ops.size(),     kernel_.loops.size(),    kernel_.waits.size(),
+                                     kernel_.signals.size(), kernel_.branches.size(), kernel_.marks.size()};
+        for (std::size_t kind = 0; kind < next_.size(); ++kind) {
+            static constexpr std::string_view names[] = {"ops",     "loops",    "waits",
+                                                         "signals", "branches", "marks"};
+            const Record launch{kernel_, "launch", 0, {}};
+            launch.expect(sizes[kind] == next_[kind], names[kind], static_cast<std::int64_t>(sizes[kind]),
+                          "as many records as nodes of the kind");
+        }
+    }
+
+    void deps() const {
+        for (std::size_t id = 0; id < kernel_.ops.size(); ++id) {
+            const Op& op = kernel_.ops[id];
+            const Record here{kernel_, "op", id, {}};
+            for (std::size_t d = 0; d < op.dep_count; ++d) {
+                const Dep& dep = op.deps[d];
+                here.expect(is_id(dep.op, kernel_.ops.size()), "dep", std::int64_t{dep.op},
+                            "the number of an op");
+                here.expect(role_of_op_[static_cast<std::size_t>(dep.op)] == role_of_op_[id], "dep",
+                            std::int64_t{dep.op}, "an op of the same role");
+                here.expect(dep.distance >= 0, "dep distance", std::int64_t{dep.distance}, "not negative");
+                here.expect(dep.distance > 0 || static_cast<std::size_t>(dep.op) < id, "dep",
+                            std::int64_t{dep.op}, "an earlier op when the distance is 0");
+            }
+        }
+    }
+
+    void tokens() const {
+        for (std::size_t id = 0; id < kernel_.tokens.size(); ++id) {
+            const Token& token = kernel_.tokens[id];
+            const TokenUse& use = uses_[id];
+            const Record here{kernel_, "token", id, token.name.view()};
+            here.expect(use.waits == 0 || use.signals != 0, "signals", std::int64_t{0},
+                        "at least one, since it is waited for");
+            if (token.scope == Scope::warp) {
+                here.expect((use.waits & ~use.signals) == 0, "signals", std::int64_t{0},
+                            "a signal in each role that waits, since its scope is one warp");
+            }
+        }
+    }
+
+    const Kernel& kernel_;
+    std::vector<TokenUse> uses_;
+    std::vector<std::size_t> role_of_op_;
+    std::array<std::size_t, 6> next_{};
+    std::array<std::size_t, static_cast<std::size_t>(max_nesting)> open_{};
+    std::size_t depth_ = 0;
+    int loops_ = 0;
+    std::size_t role_ = 0;
+};
+
+}  // namespace
+
+void check_bodies(const Kernel& kernel) {
+    BodyCheck(kernel).run();
+}
+
+}  // namespace warptime::model::kernel::detail

@@ -1,0 +1,380 @@
+// The description of a kernel that both engines read: what is launched, what it touches and in which order.
+// README.md of this folder gives the meaning of every field; here are their types. Flat arrays with index
+// ranges and enumerations, no string per op: a Kernel is cleared and refilled without allocating.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/dtype.hpp"
+#include "hw/instruction_class.hpp"
+#include "model/kernel/index.hpp"
+#include "model/kernel/name.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::model::kernel {
+
+using hw::Dtype;
+using hw::InstructionClass;
+
+/// An id of another record of the same kernel; -1 is none.
+using Id = std::int16_t;
+inline constexpr Id no_id = -1;
+
+struct Dim3 {
+    std::int64_t x = 1, y = 1, z = 1;
+    [[nodiscard]] std::int64_t volume() const { return x * y * z; }
+    friend bool operator==(const Dim3&, const Dim3&) = default;
+};
+
+// ---- schedule
+// -------------------------------------------------------------------------------------------------
+
+enum class ScheduleKind : std::uint8_t {
+    one_per_cta,
+    static_stride,
+    dynamic_counter,
+    cluster_launch_control,
+    listed
+};
+enum class Raster : std::uint8_t { along_m, along_n };
+
+/// One piece of work: a tile and the range of k-iterations [begin, end) done on it.
+struct WorkItem {
+    std::array<std::int64_t, 4> tile{};
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    Id cta_class = 0;
+    std::int32_t problem = 0;
+    friend bool operator==(const WorkItem&, const WorkItem&) = default;
+};
+
+/// Which CTA owns which tile. tiles = number of tiles along m, n, batch and one spare dimension.
+/// raster along_n with group g: g rows of m-tiles form a band; inside a band consecutive items step along m,
+/// then n. raster along_m mirrors m and n. split_k cuts the k-iterations of each tile into that many items
+/// (the slowest index).
+struct Schedule {
+    ScheduleKind kind = ScheduleKind::one_per_cta;
+    std::array<std::int64_t, 4> tiles{1, 1, 1, 1};
+    Raster raster = Raster::along_n;
+    std::int64_t group = 1;
+    std::int64_t split_k = 1;
+    bool stream_k = false;
+    std::int64_t k_iterations = 1;  ///< of a whole tile; item_begin and item_end run over these
+    std::vector<WorkItem> items;    ///< only when listed
+
+    [[nodiscard]] std::int64_t item_count() const {
+        return kind == ScheduleKind::listed ? static_cast<std::int64_t>(items.size())
+                                            : tiles[0] * tiles[1] * tiles[2] * tiles[3] * split_k;
+    }
+    friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// CTAs that behave differently: edges, causal rows, sampled traces. positions [first, last) of linear ids.
+enum class CtaPhase : std::uint8_t { any, first_wave, warm };
+struct CtaClass {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    double multiplicity = 1.0;
+    CtaPhase phase = CtaPhase::any;
+    friend bool operator==(const CtaClass&, const CtaClass&) = default;
+};
+
+// ---- memory
+// ---------------------------------------------------------------------------------------------------
+
+enum class Space : std::uint8_t { global, shared, cluster_shared, local, constant, host, peer };
+enum class Before : std::uint8_t { by_conditions, cold, warm, dirty };
+enum class Contents : std::uint8_t { unknown, zeros, random, image, written_by };
+
+inline constexpr int max_rank = 5;
+
+/// extent and stride in elements, fastest dimension first.
+struct Buffer {
+    Name name;
+    Space space = Space::global;
+    Dtype dtype = Dtype::fp32;
+    std::uint8_t rank = 1;
+    std::array<std::int64_t, max_rank> extent{1, 1, 1, 1, 1};
+    std::array<std::int64_t, max_rank> stride{1, 0, 0, 0, 0};
+    std::int64_t base = 0;
+    std::int64_t base_alignment = 256;
+    std::int32_t stages = 1;
+    std::int32_t swizzle_bytes = 0;
+    std::int64_t page_bytes = 0;
+    Before before = Before::by_conditions;
+    Contents contents = Contents::unknown;
+    Id written_by_step = no_id;
+
+    [[nodiscard]] std::int64_t elements() const {
+        std::int64_t count = 1;
+        for (int d = 0; d < rank; ++d) {
+            count *= extent[static_cast<std::size_t>(d)];
+        }
+        return count;
+    }
+    [[nodiscard]] std::int64_t bytes() const { return elements() * hw::bytes_of(dtype) * stages; }
+    friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+enum class Direction : std::uint8_t { read, write, atomic };
+enum class Bounds : std::uint8_t { clip, wrap, zero_fill };
+enum class CachePolicy : std::uint8_t { ca, cg, cs, no_allocate, evict_first, evict_last };
+
+enum class PatternKind : std::uint8_t {
+    collective,
+    contiguous,
+    stride,
+    broadcast,
+    random,
+    chase,
+    listed,
+    stream
+};
+enum class Distribution : std::uint8_t { uniform, zipf };
+
+/// Affine run of addresses of a recorded stream: start + step * i, `repeat` times, for the lanes of the mask.
+struct AddressRun {
+    std::int64_t start = 0;
+    std::int64_t step = 0;
+    std::int64_t repeat = 1;
+    std::uint32_t lane_mask = 0xffffffffU;
+    friend bool operator==(const AddressRun&, const AddressRun&) = default;
+};
+
+/// One access of an op. A collective moves a box at an origin (elements, fastest dimension first), once per
+/// op (by a warp, or by the copy engine); the other patterns say what each lane of the warp touches,
+/// `origin[0]` being the element index of lane 0. Contiguous: `bytes` per lane, lanes side by side. Stride:
+/// lane l reads `bytes` at (l % inner_extent) * inner + (l / inner_extent) * outer elements. Random:
+/// `distinct` possible elements. Chase: each access depends on the one before, `step` elements further in a
+/// `window`. Listed and stream take their addresses from the kernel's pool [first, first + length).
+struct Access {
+    Id buffer = no_id;
+    Direction direction = Direction::read;
+    PatternKind pattern = PatternKind::contiguous;
+    std::uint8_t rank = 1;
+    std::array<Index, max_rank> origin{};
+    std::array<std::int64_t, max_rank> box{1, 1, 1, 1, 1};
+    std::int32_t bytes = 4;  ///< per lane
+    std::int64_t inner_extent = 32;
+    std::int64_t inner = 1;
+    std::int64_t outer = 0;
+    std::int64_t distinct = 0;
+    Distribution distribution = Distribution::uniform;
+    std::uint64_t seed = 0;
+    std::int64_t step = 0;
+    std::int64_t window = 0;
+    std::uint32_t pool_first = 0;
+    std::uint32_t pool_length = 0;
+    Bounds bounds = Bounds::clip;
+    CachePolicy cache = CachePolicy::ca;
+    std::int32_t multicast_ctas = 1;
+    friend bool operator==(const Access&, const Access&) = default;
+};
+
+// ---- synchronization
+// ------------------------------------------------------------------------------------------
+
+enum class TokenKind : std::uint8_t { mbarrier, named_barrier, async_group, flag };
+enum class Scope : std::uint8_t { warp, cta, cluster, grid };
+enum class TokenKey : std::uint8_t { none, stage, tile };
+
+/// `depth` instances, one per stage or tile when keyed; a phase completes after `arrivals`; `initial` phases
+/// count as already complete (an empty slot of a pipeline).
+struct Token {
+    Name name;
+    TokenKind kind = TokenKind::mbarrier;
+    Scope scope = Scope::cta;
+    TokenKey key = TokenKey::none;
+    std::int32_t arrivals = 1;
+    std::int32_t initial = 0;
+    std::int32_t depth = 1;
+    friend bool operator==(const Token&, const Token&) = default;
+};
+
+// ---- program of a role
+// ----------------------------------------------------------------------------------------
+
+/// Dep on another op of the same role, `distance` iterations of their innermost common loop back.
+struct Dep {
+    Id op = no_id;
+    std::int16_t distance = 0;
+    friend bool operator==(const Dep&, const Dep&) = default;
+};
+
+/// The op runs only in iterations where low <= value < high; `active` false means always.
+struct When {
+    bool active = false;
+    Index value;
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    friend bool operator==(const When&, const When&) = default;
+};
+
+/// `count` machine warp-instructions of one class, `chain` of them in series.
+struct Op {
+    InstructionClass cls = InstructionClass::fma_f32;
+    Dtype dtype = Dtype::fp32;
+    std::array<std::int32_t, 3> shape{};  ///< m, n, k of a matrix instruction
+    std::int64_t count = 1;
+    std::int64_t chain = 1;
+    When when;
+    double active = 1.0;  ///< fraction of lanes, only for divergence on data
+    bool once_per_unroll = false;
+    bool shared_operand = false;  ///< wgmma: A comes from shared memory (SS) instead of registers (RS)
+    std::uint8_t access_count = 0;
+    std::array<Access, 3> accesses{};
+    std::uint8_t dep_count = 0;
+    std::array<Dep, 4> deps{};
+    Id completes = no_id;  ///< token fired when an asynchronous op is complete
+    bool returns = true;   ///< atomics: whether the old value comes back
+    friend bool operator==(const Op&, const Op&) = default;
+};
+
+/// A fixed index, or what is known of a data-dependent trip count.
+struct Trips {
+    bool expected = false;
+    Index index;
+    double mean = 0.0, max_over_lanes = 0.0, max_over_warps = 0.0;
+    friend bool operator==(const Trips&, const Trips&) = default;
+};
+struct Loop {
+    Trips trips;
+    std::int32_t unroll = 1;
+    std::int32_t machine_unroll = 1;
+    friend bool operator==(const Loop&, const Loop&) = default;
+};
+/// Passes when all but the `lag` newest phases (groups) of the token are complete.
+struct Wait {
+    Id token = no_id;
+    std::int32_t lag = 0;
+    friend bool operator==(const Wait&, const Wait&) = default;
+};
+enum class SignalOn : std::uint8_t { issue, completion };
+struct Signal {
+    Id token = no_id;
+    SignalOn on = SignalOn::completion;
+    friend bool operator==(const Signal&, const Signal&) = default;
+};
+struct Branch {
+    double warps_taking = 1.0;
+    double mean_lanes = 32.0;
+    friend bool operator==(const Branch&, const Branch&) = default;
+};
+struct Mark {
+    Name name;
+    friend bool operator==(const Mark&, const Mark&) = default;
+};
+
+enum class NodeKind : std::uint8_t { op, loop, wait, signal, branch, mark };
+
+/// Bodies are trees in preorder: a loop or branch at position i owns nodes (i, end). `payload` indexes the
+/// array of its kind.
+struct Node {
+    NodeKind kind = NodeKind::op;
+    std::uint16_t payload = 0;
+    std::uint16_t end = 0;
+    friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// `instances` copies of a group of `warps` warps that run the same body [first_node, last_node), all of them
+/// for every work item; with `alternate` they take the work items in turn (ping-pong), each passing over the
+/// token phases of the others' items.
+struct Role {
+    Name name;
+    std::int32_t warps = 1;
+    std::int32_t instances = 1;
+    std::int32_t registers_per_thread = 0;  ///< 0: as the kernel's
+    std::uint16_t first_node = 0;
+    std::uint16_t last_node = 0;
+    bool alternate = false;
+    friend bool operator==(const Role&, const Role&) = default;
+};
+
+/// Fractions of dynamic instructions known exactly, extrapolated, unknown; they sum to 1 and widen the band.
+struct Coverage {
+    double exact = 1.0, extrapolated = 0.0, unknown = 0.0;
+    friend bool operator==(const Coverage&, const Coverage&) = default;
+};
+
+struct Kernel {
+    std::string name;
+    Dim3 grid;
+    Dim3 cluster;
+    Dim3 cta;  ///< threads
+    std::int32_t registers_per_thread = 32;
+    std::int64_t static_shared = 0;
+    std::int64_t dynamic_shared = 0;
+    std::int64_t carveout = -1;  ///< bytes; -1: the driver's choice
+    std::int32_t named_barriers = 1;
+    Schedule schedule;
+    std::vector<Buffer> buffers;
+    std::vector<Token> tokens;
+    std::vector<Role> roles;
+    std::vector<CtaClass> cta_classes;
+    Coverage coverage;
+
+    std::vector<Node> nodes;
+    std::vector<Op> ops;
+    std::vector<Loop> loops;
+    std::vector<Wait> waits;
+    std::vector<Signal> signals;
+    std::vector<Branch> branches;
+    std::vector<Mark> marks;
+    std::vector<Term> terms;                 ///< pool of index terms
+    std::vector<Index> nested;               ///< pool of nested expressions
+    std::vector<AddressRun> address_pool;    ///< of listed and stream accesses
+    std::vector<std::int64_t> address_list;  ///< of listed accesses: 32 element indices per warp access
+
+    /// Empties every array and keeps its memory.
+    void clear();
+    friend bool operator==(const Kernel&, const Kernel&) = default;
+};
+
+// ---- program
+// --------------------------------------------------------------------------------------------------
+
+/// Sets `bytes` to one value. Copies `bytes` within the device (or across a link when `link` says so).
+struct Memset {
+    std::int64_t bytes = 0;
+    friend bool operator==(const Memset&, const Memset&) = default;
+};
+enum class Link : std::uint8_t { device, host_to_device, device_to_host, peer };
+struct Memcpy {
+    std::int64_t bytes = 0;
+    Link link = Link::device;
+    bool pinned = true;
+    std::int32_t passes = 1;  ///< over the data by the driver's copy kernels
+    friend bool operator==(const Memcpy&, const Memcpy&) = default;
+};
+
+enum class StepKind : std::uint8_t { kernel, memset, memcpy };
+
+/// `payload` indexes the array of its kind; `after` lists the steps that must be complete (-1: none).
+struct Step {
+    StepKind kind = StepKind::kernel;
+    std::uint16_t payload = 0;
+    std::array<Id, 2> after{no_id, no_id};
+    friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// One operator: an ordered list of kernels and memory operations. Kernels beyond kernel_count keep their
+/// memory for the next refill.
+struct Program {
+    std::vector<Kernel> kernels;
+    std::size_t kernel_count = 0;
+    std::vector<Memset> memsets;
+    std::vector<Memcpy> memcpys;
+    std::vector<Step> steps;
+
+    void clear();
+    /// Appends an empty kernel as the next step and returns it; steps run in order.
+    Kernel& add_kernel();
+    void add_memset(std::int64_t bytes);
+    void add_memcpy(const Memcpy& copy);
+};
+
+}  // namespace warptime::model::kernel

@@ -1,0 +1,84 @@
+// Reads the records of one kernel from its text form.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/builder.hpp"
+#include "model/kernel/text_cursor.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace warptime::model::kernel::detail {
+
+/// Reads everything between `kernel "name"` and its `end` into an empty kernel. Ids are only checked by
+/// check(), which the caller runs afterwards.
+class KernelReader {
+  public:
+    KernelReader(TextCursor& cursor, Kernel& kernel) : cursor_(cursor), kernel_(kernel), build_(kernel) {}
+
+    /// The cursor stands after the name on the first line; afterwards it stands after `end`.
+    void read();
+
+  private:
+    /// One record of the header; false when the word is none of them.
+    bool header(std::string_view record);
+    void role();
+    void body(std::string_view record);
+
+    void dimensions(Dim3& dims);
+    void resources();
+    void coverage();
+    void schedule();
+    void item();
+    void cta_class();
+    void buffer();
+    void token();
+    void run();
+    void addresses();
+    void loop();
+    void branch();
+    void op();
+    void access(Op& op);
+    void deps(Op& op);
+
+    /// Calls `take(key)` for each `key=` up to the end of the line; `take` is false for a key it does not
+    /// know.
+    template <class Take>
+    void fields(std::string_view known, Take take) {
+        while (!cursor_.at_line_end()) {
+            const std::size_t start = cursor_.start_of_token();
+            const std::string_view key = cursor_.identifier(known);
+            cursor_.expect('=');
+            if (!take(key)) {
+                cursor_.fail_at(start, known);
+            }
+        }
+    }
+    /// Fills values from a list separated by commas; returns how many there were.
+    template <class Array, class Read>
+    std::size_t list(Array& values, Read read) {
+        std::size_t size = 0;
+        do {
+            if (size == values.size()) {
+                cursor_.fail("no more than " + std::to_string(values.size()) + " values");
+            }
+            values[size++] = read();
+        } while (cursor_.take(','));
+        return size;
+    }
+    template <class Records>
+    Id reference(const Records& records, std::string_view what);
+    template <class Records>
+    void cap(const Records& records, std::size_t most, std::string_view what) {
+        if (records.size() >= most) {
+            cursor_.fail(std::string("fewer ") + std::string(what));
+        }
+    }
+    Name name();
+
+    TextCursor& cursor_;
+    Kernel& kernel_;
+    Builder build_;
+};
+
+}  // namespace warptime::model::kernel::detail
