@@ -1,0 +1,79 @@
+// Shared-memory passes by counting distinct words per bank, and the law for strides; source in the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory/bank_conflicts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+
+namespace warptime::model::memory {
+
+namespace {
+
+/// Distinct words on the busiest bank, of accesses that together are one phase.
+std::int64_t phase_passes(std::span<const std::int64_t> addresses, std::int64_t bytes,
+                          const BankGeometry& geometry) noexcept {
+    constexpr std::size_t most_words = 4 * lanes_per_warp;
+    std::array<std::int64_t, most_words> words{};
+    std::size_t count = 0;
+    for (const std::int64_t address : addresses) {
+        const std::int64_t last = (address + bytes - 1) / geometry.bank_bytes;
+        for (std::int64_t word = address / geometry.bank_bytes; word <= last && count < most_words; ++word) {
+            words[count++] = word;
+        }
+    }
+    const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
+    std::sort(words.begin(), end);
+    const auto unique_end = std::unique(words.begin(), end);
+    std::int64_t busiest = 0;
+    for (auto word = words.begin(); word != unique_end; ++word) {
+        const std::int64_t bank = *word % geometry.banks;
+        busiest = std::max<std::int64_t>(busiest, std::count_if(words.begin(), unique_end, [&](auto other) {
+                                             return other % geometry.banks == bank;
+                                         }));
+    }
+    return busiest;
+}
+
+std::int64_t lanes_per_phase(int bytes_per_lane, const BankGeometry& geometry) noexcept {
+    return std::clamp<std::int64_t>(geometry.pass_bytes() / std::max(bytes_per_lane, 1), 1, lanes_per_warp);
+}
+
+}  // namespace
+
+std::int64_t shared_passes(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
+                           BankGeometry geometry) noexcept {
+    const auto phase_lanes = static_cast<std::size_t>(lanes_per_phase(bytes_per_lane, geometry));
+    std::int64_t passes = 0;
+    for (std::size_t first = 0; first < addresses.size(); first += phase_lanes) {
+        LaneAddresses phase{};
+        std::size_t count = 0;
+        for (std::size_t lane = first; lane < std::min(addresses.size(), first + phase_lanes); ++lane) {
+            if ((active >> lane & 1U) != 0U) {
+                phase[count++] = addresses[lane];
+            }
+        }
+        passes += phase_passes(std::span(phase.data(), count), bytes_per_lane, geometry);
+    }
+    return passes;
+}
+
+std::int64_t shared_passes_strided(std::int64_t stride, int bytes_per_lane, BankGeometry geometry) noexcept {
+    const std::int64_t lanes = lanes_per_phase(bytes_per_lane, geometry);
+    const std::int64_t phases = lanes_per_warp / lanes;
+    return stride == 0 ? phases : phases * std::gcd(stride / bytes_per_lane, lanes);
+}
+
+std::int64_t ldmatrix_passes(std::span<const std::int64_t> rows, BankGeometry geometry) noexcept {
+    constexpr std::size_t rows_per_matrix = 8;
+    constexpr std::int64_t row_bytes = 16;
+    std::int64_t passes = 0;
+    for (std::size_t first = 0; first < rows.size(); first += rows_per_matrix) {
+        passes += phase_passes(rows.subspan(first, std::min(rows_per_matrix, rows.size() - first)), row_bytes,
+                               geometry);
+    }
+    return passes;
+}
+
+}  // namespace warptime::model::memory

@@ -1,0 +1,181 @@
+// DRAM reads of shared operands in closed form: how often a slice is touched again, and at what distance.
+// A slice is touched again (1) in the next wave, (2) after a gap: a column or a band of the order, (3) after
+// a plane. Each kind has a count and an LRU stack distance in bytes; it costs a read when the distance
+// exceeds the capacity. Counts come from the closed form of what a run of items touches, at every boundary
+// between waves if there are few, else at some of them, spread evenly.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory/l2_reuse.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::model::memory {
+
+namespace {
+
+constexpr int boundary_samples = 4;
+
+struct Tally {
+    double slice_bytes = 0.0;
+    double in_plane = 0.0;  ///< slices of one plane
+    double first = 0.0;     ///< slices in all
+    double touches = 0.0;   ///< slices of each wave, added over the waves
+    double adjacent = 0.0;  ///< touches whose slice the wave before touched too
+    double adjacent_missed = 0.0;
+    occupancy::Dependence dependence;
+};
+
+/// Rounds a number that is not negative down; cheaper than a call to the library's floor.
+double whole(double x) noexcept {
+    return static_cast<double>(static_cast<std::int64_t>(x));
+}
+
+using Tallies = std::array<Tally, most_operands>;
+
+/// Distinct slices of the two waves at a boundary: each wave's added up, and those of both together.
+struct BoundaryCounts {
+    std::array<double, most_operands> sum{}, both{};
+};
+
+BoundaryCounts counts_at(const occupancy::TileRuns& runs, double start, double wave, std::size_t count,
+                         const Tallies& tallies) noexcept {
+    BoundaryCounts result;
+    const double plane = runs.plane_of(start);
+    if (plane == runs.plane_of(start + 2.0 * wave - 1.0)) {
+        const double offset = start - plane * runs.plane_items();
+        const auto first = runs.place(offset);
+        const auto last = runs.place(offset + wave - 1.0);
+        const auto next_first = runs.place(offset + wave);
+        const auto next_last = runs.place(offset + 2.0 * wave - 1.0);
+        const auto before = runs.between(first, last);
+        const auto after = runs.between(next_first, next_last);
+        const auto both = runs.between(first, next_last);
+        for (std::size_t i = 0; i < count; ++i) {
+            const occupancy::Dependence dependence = tallies[i].dependence;
+            result.sum[i] = before.of(dependence) + after.of(dependence);
+            result.both[i] = both.of(dependence);
+        }
+        return result;
+    }
+    const auto before = runs.touched(start, wave);
+    const auto after = runs.touched(start + wave, wave);
+    const auto both = runs.touched(start, 2.0 * wave);
+    for (std::size_t i = 0; i < count; ++i) {
+        const occupancy::Dependence dependence = tallies[i].dependence;
+        result.sum[i] = before.distinct(dependence) + after.distinct(dependence);
+        result.both[i] = both.distinct(dependence);
+    }
+    return result;
+}
+
+/// Adds the boundary between the waves at `start` and `start + wave`, with a weight; returns the bytes that
+/// pass through L2 from a point of the sweep of the first wave to the same point of the second: on average
+/// half of what each touches.
+double add_boundary(const occupancy::TileRuns& runs, double start, double wave, double streamed,
+                    double capacity, double weight, std::size_t count, Tallies& tallies) noexcept {
+    const BoundaryCounts counts = counts_at(runs, start, wave, count, tallies);
+    double footprint = wave * streamed;
+    for (std::size_t i = 0; i < count; ++i) {
+        footprint += 0.5 * counts.sum[i] * tallies[i].slice_bytes;
+        tallies[i].touches += 0.5 * counts.sum[i] * weight;
+    }
+    const double missed = footprint > capacity ? weight : 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double shared = counts.sum[i] - counts.both[i];
+        tallies[i].adjacent += shared * weight;
+        tallies[i].adjacent_missed += shared * missed;
+    }
+    return footprint;
+}
+
+}  // namespace
+
+void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
+              std::span<OperandTraffic> traffic) noexcept {
+    const occupancy::TileOrder& order = reuse.order;
+    const occupancy::TileRuns runs(order);
+    const bool along_n = order.raster == occupancy::Raster::along_n;
+    const auto items = static_cast<double>(order.items());
+    const std::int64_t order_wave = std::min(reuse.concurrent, order.items());
+    const auto wave = static_cast<double>(order_wave);
+    const double waves = static_cast<double>((order.items() + order_wave - 1) / order_wave);
+    const auto minor = static_cast<double>(order.minor());
+    const auto major = static_cast<double>(order.major());
+    const auto height = static_cast<double>(order.band());
+    const auto batch = static_cast<double>(order.batch);
+    const auto split = static_cast<double>(order.split);
+    const double capacity = reuse.capacity_bytes;
+    const double streamed = reuse.streamed_bytes_per_item;
+    const std::size_t count = std::min(operands.size(), most_operands);
+
+    Tallies tallies;
+    double column_distance = std::max(wave, height) * streamed;
+    double band_distance = std::max(wave, height * major) * streamed;
+    double plane_distance = minor * major * streamed;
+    double batches_distance = plane_distance * batch;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Operand& operand = operands[i];
+        Tally& tally = tallies[i];
+        tally.dependence = {operand.along_m, operand.along_n, operand.along_batch, operand.along_split};
+        const bool by_minor = along_n ? operand.along_m : operand.along_n;
+        const bool by_major = along_n ? operand.along_n : operand.along_m;
+        tally.in_plane = (by_minor ? minor : 1.0) * (by_major ? major : 1.0);
+        tally.first =
+            tally.in_plane * (operand.along_batch ? batch : 1.0) * (operand.along_split ? split : 1.0);
+        tally.slice_bytes =
+            operand.total_bytes > 0.0 ? operand.total_bytes / tally.first : operand.slice_bytes;
+        column_distance += tally.slice_bytes * (by_minor ? height : 1.0);
+        band_distance += tally.slice_bytes * (by_minor ? 2.0 * height : 1.0) * (by_major ? major : 1.0);
+        plane_distance += tally.slice_bytes * tally.in_plane;
+        batches_distance += tally.slice_bytes * tally.in_plane * (operand.along_batch ? batch : 1.0);
+    }
+
+    double footprint = 0.0;  // mean bytes that a wave touches
+    if (waves <= 1.0) {
+        for (std::size_t i = 0; i < count; ++i) {
+            tallies[i].touches = tallies[i].first;
+        }
+    } else if (waves - 1.0 <= boundary_samples) {
+        for (double b = 0.0; b < waves - 1.0; b += 1.0) {
+            footprint += add_boundary(runs, b * wave, wave, streamed, capacity, 1.0, count, tallies);
+        }
+        footprint /= waves - 1.0;
+        const auto head = runs.touched(0.0, wave);
+        const auto tail = runs.touched((waves - 1.0) * wave, wave);
+        for (std::size_t i = 0; i < count; ++i) {  // the outer waves have one boundary only
+            tallies[i].touches +=
+                0.5 * (head.distinct(tallies[i].dependence) + tail.distinct(tallies[i].dependence));
+        }
+    } else {
+        const double boundaries = whole(items / wave) - 1.0;  // between full waves
+        const double weight = (waves - 1.0) / boundary_samples;
+        for (int sample = 0; sample < boundary_samples; ++sample) {
+            const double b = whole((sample + 0.5) / boundary_samples * boundaries);
+            footprint += add_boundary(runs, b * wave, wave, streamed, capacity, weight, count, tallies);
+        }
+        footprint /= boundary_samples;
+        for (std::size_t i = 0; i < count; ++i) {
+            tallies[i].touches *= items / wave / (waves - 1.0);
+        }
+    }
+
+    for (std::size_t i = 0; i < count; ++i) {
+        const Operand& operand = operands[i];
+        const Tally& tally = tallies[i];
+        const bool by_minor = along_n ? operand.along_m : operand.along_n;
+        const double touches = std::max(tally.touches, tally.first);
+        const double gapped = std::max(0.0, touches - tally.first - tally.adjacent);
+        const double planes = tally.first / tally.in_plane;
+        const double by_plane = std::min(gapped, tally.in_plane * (batch * split - planes));
+        const double gap_distance = std::max(footprint, by_minor ? column_distance : band_distance);
+        const double again_distance = std::max(
+            footprint, operand.along_batch && !operand.along_split ? batches_distance : plane_distance);
+        const double reads = tally.first + tally.adjacent_missed +
+                             (gap_distance > capacity ? gapped - by_plane : 0.0) +
+                             (again_distance > capacity ? by_plane : 0.0);
+        traffic[i] = {items * tally.slice_bytes, touches * tally.slice_bytes, tally.first * tally.slice_bytes,
+                      std::min(reads, touches) * tally.slice_bytes};
+    }
+}
+
+}  // namespace warptime::model::memory
