@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/analysis.hpp"
+
+#include "hw/dual.hpp"
+#include "hw/math.hpp"
+#include "model/analytical/bounds/dram.hpp"
+#include "model/analytical/bounds/l2.hpp"
+#include "model/analytical/bounds/launch.hpp"
+#include "model/analytical/bounds/tensor_core.hpp"
+#include "model/analytical/chain.hpp"
+#include "model/analytical/clock.hpp"
+#include "model/analytical/overlap.hpp"
+#include "model/occupancy/sm_limits.hpp"
+#include "model/occupancy/waves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace warptime::model::analytical {
+
+namespace {
+
+using hw::Cycles;
+using hw::Seconds;
+
+occupancy::CtaResources resources_of(const kernel::Kernel& kernel) {
+    occupancy::CtaResources cta;
+    cta.threads = static_cast<int>(kernel.cta.volume());
+    cta.registers_per_thread = kernel.registers_per_thread;
+    cta.static_shared = kernel.static_shared;
+    cta.dynamic_shared = kernel.dynamic_shared;
+    cta.carveout_bytes = kernel.carveout;
+    cta.named_barriers = kernel.named_barriers;
+    return cta;
+}
+
+/// SMs that clusters of this size can reach at one CTA per SM, by the recorded limits.
+template <class S>
+std::int64_t reachable_sms(const hw::Gpu<S>& gpu, std::int64_t cluster, std::int64_t sms) {
+    double clusters = 0.0;
+    if (cluster <= 1) {
+        return sms;
+    } else if (cluster <= 2) {
+        clusters = hw::value_of(gpu.cluster.active_max_2);
+    } else if (cluster <= 4) {
+        clusters = hw::value_of(gpu.cluster.active_max_4);
+    } else {
+        clusters = hw::value_of(gpu.cluster.active_max_8);
+    }
+    const auto reached = static_cast<std::int64_t>(clusters) * cluster;
+    return reached > 0 ? std::min(reached, sms) : sms;
+}
+
+template <class S>
+void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
+           Analysis<S>& a) {
+    const occupancy::SmLimits limits = occupancy::limits_of(gpu);
+    const occupancy::CtaResources cta = resources_of(kernel);
+    a.occupancy = occupancy::occupancy(cta, limits);
+    if (a.occupancy.ctas_per_sm == 0) {
+        occupancy::check(cta, limits);
+    }
+    std::int64_t sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
+    if (conditions.available_sms > 0) {
+        sms = std::min<std::int64_t>(sms, conditions.available_sms);
+    }
+    sms = reachable_sms(gpu, kernel.cluster.volume(), sms);
+    a.items = kernel.schedule.item_count();
+    a.ctas = kernel.grid.volume();
+    a.slots = sms * a.occupancy.ctas_per_sm;
+    a.persistent = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta && a.ctas < a.items;
+    a.sms = std::min(sms, a.ctas);
+    a.waves = static_cast<double>(a.ctas) / static_cast<double>(a.slots);
+}
+
+template <class S>
+class Timeline {
+  public:
+    Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const Cycles<S>& fill, std::int64_t sms)
+        : a_(a), gpu_(gpu), fill_(fill), sms_(sms) {}
+
+    /// Period of the main loop with `resident` CTAs on the SM: the busiest server, the chain, or what one
+    /// turn of the pipeline takes its producer. Recorded loops follow the largest of them; a smoother law
+    /// fits no better.
+    [[nodiscard]] Cycles<S> period(std::int64_t resident) const {
+        const Server busiest = a_.item.loop.demand.busiest();
+        const Cycles<S> busy = a_.item.loop.demand[busiest] * S(static_cast<double>(resident));
+        const Cycles<S> least = a_.item.asynchronous ? gpu_.pipeline.step_floor : Cycles<S>{};
+        return hw::max(hw::max(busy, a_.loop_chain), least);
+    }
+
+    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
+    [[nodiscard]] Cycles<S> straight(const Part<S>& part, std::int64_t resident) const {
+        S busiest(0.0);
+        for (std::size_t i = 0; i < server_count; ++i) {
+            busiest = hw::max(busiest, part.demand.cycles[i].value());
+        }
+        return part.chain + Cycles<S>(busiest * S(static_cast<double>(resident)));
+    }
+
+    [[nodiscard]] Exposure<S> exposure() const {
+        return a_.persistent || a_.item.alternating ? persistent() : waves();
+    }
+
+  private:
+    [[nodiscard]] Exposure<S> item(std::int64_t resident) const {
+        Exposure<S> e;
+        e.prologue = fill_ + straight(a_.item.before, resident);
+        e.main_loop = period(resident) * S(a_.item.trips);
+        e.epilogue = straight(a_.item.after, resident);
+        return e;
+    }
+
+    [[nodiscard]] Exposure<S> waves() const {
+        const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * a_.occupancy.ctas_per_sm);
+        Exposure<S> total;
+        const double full = static_cast<double>(w.full_waves);
+        const Exposure<S> whole = item(a_.occupancy.ctas_per_sm);
+        if (w.full_waves > 0) {
+            total.prologue = whole.prologue * S(full) + gpu_.launch.cta_turnaround * S(full - 1.0);
+            total.main_loop = whole.main_loop * S(full);
+            total.epilogue = whole.epilogue * S(full);
+        }
+        if (w.tail_items > 0) {
+            const Exposure<S> rest = item(occupancy::tail_residency(w.tail_items, sms_));
+            if (w.full_waves == 0) {
+                return rest;
+            }
+            const double share = static_cast<double>(w.tail_items) / static_cast<double>(w.slots);
+            total.prologue += whole.prologue * S(share);
+            total.main_loop += whole.main_loop * S(share);
+            total.epilogue += whole.epilogue * S(share);
+            total.tail = rest.makespan() + gpu_.launch.cta_turnaround - whole.makespan() * S(share);
+        }
+        return total;
+    }
+
+    [[nodiscard]] Exposure<S> persistent() const {
+        const std::int64_t ctas = std::min(a_.ctas, sms_ * a_.occupancy.ctas_per_sm);
+        const std::int64_t per_cta = occupancy::items_per_persistent_cta(a_.items, ctas);
+        const auto n = static_cast<double>(per_cta);
+        const std::int64_t resident = occupancy::ceil_divide(ctas, sms_);
+        const Exposure<S> one = item(resident);
+        const double fair =
+            std::min(n, std::max(1.0, static_cast<double>(a_.items) / static_cast<double>(ctas)));
+        Exposure<S> total;
+        total.prologue = one.prologue;
+        Cycles<S> step = one.main_loop;
+        if (a_.item.alternating) {
+            // While one consumer stores its tile the other multiplies: the longer of the two sets the pace.
+            step = hw::max(one.main_loop, one.epilogue);
+            total.epilogue = one.epilogue;
+            total.main_loop = step * S(fair - 1.0) + one.main_loop;
+        } else {
+            step = one.main_loop + one.epilogue;
+            total.main_loop = one.main_loop * S(fair);
+            total.epilogue = one.epilogue * S(fair);
+        }
+        total.tail = step * S(n - fair);
+        return total;
+    }
+
+    const Analysis<S>& a_;
+    const hw::Gpu<S>& gpu_;
+    Cycles<S> fill_;
+    std::int64_t sms_;
+};
+
+template <class S>
+prediction::Limiter limiter_of_loop(const Analysis<S>& a) {
+    const Server busiest = a.item.loop.demand.busiest();
+    const S load = a.item.loop.demand[busiest].value() * S(static_cast<double>(a.occupancy.ctas_per_sm));
+    if (load < a.loop_chain.value()) {
+        return a.item.asynchronous ? prediction::Limiter::bytes_in_flight
+                                   : prediction::Limiter::chain_latency;
+    }
+    return limiter_of(busiest);
+}
+
+template <class S>
+void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, Analysis<S>& a) {
+    const Cycles<S> makespan = a.exposure.makespan();
+    const Cycles<S> launch = cta_launch_cycles(static_cast<double>(a.ctas), gpu);
+    const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
+    a.floor = launch_floor(conditions.cache, bulk, gpu);
+    a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
+                               a.traffic.dram_written, gpu);
+    const Cycles<S> l2 = l2_cycles((a.traffic.l2_read + a.traffic.l2_written) * slice_visits(gpu), gpu);
+    const double flop =
+        static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
+    const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
+    S utilization(0.0);
+    // The clock falls with the load and the load rises with the clock: a few rounds settle to well below a
+    // part in a thousand, since the slope is small.
+    constexpr int rounds = 3;
+    for (int round = 0; round < rounds; ++round) {
+        a.clock = conditions.clock_hz > 0.0 ? hw::Frequency<S>(S(conditions.clock_hz))
+                                            : launch_clock(a.item.uses_tensor, utilization, gpu);
+        a.sm_time = makespan / a.clock;
+        a.launch_time = launch / a.clock;
+        a.l2_time = l2 / a.clock;
+        const std::array<S, 4> parts{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(),
+                                     a.l2_time.value()};
+        a.time = a.floor + Seconds<S>(overlapped(std::span<const S>(parts), gpu.overlap.exponent.value()));
+        if (!a.item.uses_tensor) {
+            break;
+        }
+        utilization = S(flop) / (a.time.value() * a.clock.value() * peak);
+    }
+    a.tensor_utilization = utilization;
+}
+
+/// The cause with the longest time; within the SM's own time the longest exposure.
+template <class S>
+prediction::Limiter name_limiter(const Analysis<S>& a) {
+    using prediction::Limiter;
+    const S sm = a.sm_time.value();
+    const S dram = a.dram_time.value();
+    const S l2 = a.l2_time.value();
+    const S launch = hw::max(a.floor.value(), a.launch_time.value());
+    if (sm < launch && dram < launch && l2 < launch) {
+        return Limiter::launch;
+    }
+    if (sm < dram && l2 < dram) {
+        return Limiter::dram;
+    }
+    if (sm < l2) {
+        return Limiter::l2;
+    }
+    const Exposure<S>& e = a.exposure;
+    if (e.main_loop < e.tail && e.prologue < e.tail && e.epilogue < e.tail) {
+        return Limiter::tail;
+    }
+    if (e.prologue < e.main_loop && e.epilogue < e.main_loop) {
+        return limiter_of_loop(a);
+    }
+    if (e.prologue < e.epilogue) {
+        return limiter_of(a.item.after.demand.busiest());
+    }
+    return Limiter::chain_latency;
+}
+
+}  // namespace
+
+template <class S>
+Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
+                    const prediction::Conditions& conditions) {
+    Analysis<S> a;
+    place(kernel, gpu, conditions, a);
+    const bool cold = conditions.cache != prediction::Cache::warm;
+    a.item = item_demand(kernel, gpu, load_latency(cold, gpu));
+    const std::int64_t concurrent = a.persistent ? a.ctas : std::min(a.items, a.slots);
+    a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions);
+    const Cycles<S> load = load_latency(a.traffic.from_dram, gpu);
+    a.loop_chain = loop_chain(kernel, a.item, load, gpu);
+    const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
+    const Cycles<S> fill = a.item.asynchronous ? fill_latency(a.item, load, bulk, gpu) : Cycles<S>{};
+    const Timeline<S> timeline(a, gpu, fill, a.slots / a.occupancy.ctas_per_sm);
+    a.loop_period = timeline.period(a.occupancy.ctas_per_sm);
+    a.exposure = timeline.exposure();
+    combine(gpu, conditions, a);
+    a.limiter = name_limiter(a);
+    return a;
+}
+
+template Analysis<double> analyse(const kernel::Kernel&, const hw::Gpu<double>&,
+                                  const prediction::Conditions&);
+template Analysis<hw::Dual<4>> analyse(const kernel::Kernel&, const hw::Gpu<hw::Dual<4>>&,
+                                       const prediction::Conditions&);
+
+}  // namespace warptime::model::analytical

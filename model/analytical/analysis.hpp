@@ -1,0 +1,57 @@
+// Everything the analytical engine works out about one kernel; `evaluate` reads its time, `explain` all of
+// it. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/analytical/item_demand.hpp"
+#include "model/analytical/traffic.hpp"
+#include "model/occupancy/occupancy.hpp"
+#include "model/prediction/conditions.hpp"
+#include "model/prediction/limiter.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace warptime::model::analytical {
+
+/// SM cycles of the busiest SM, by cause; they add up to `makespan`.
+template <class S>
+struct Exposure {
+    hw::Cycles<S> prologue{};  ///< first loads, straight code before the loop
+    hw::Cycles<S> main_loop{};
+    hw::Cycles<S> epilogue{};
+    hw::Cycles<S> tail{};  ///< what the last, partly filled wave costs beyond its share
+    [[nodiscard]] hw::Cycles<S> makespan() const { return prologue + main_loop + epilogue + tail; }
+};
+
+template <class S>
+struct Analysis {
+    occupancy::Occupancy occupancy;
+    std::int64_t items = 0;
+    std::int64_t ctas = 0;
+    std::int64_t slots = 0;  ///< CTAs that run at a time
+    std::int64_t sms = 0;    ///< SMs that have work
+    double waves = 0.0;
+    bool persistent = false;
+    ItemDemand<S> item;
+    Traffic<S> traffic;
+    hw::Cycles<S> loop_chain{};   ///< least period of one CTA's loop by its dependences
+    hw::Cycles<S> loop_period{};  ///< at full residency
+    Exposure<S> exposure;
+    hw::Frequency<S> clock{};
+    hw::Seconds<S> floor{};
+    hw::Seconds<S> sm_time{};
+    hw::Seconds<S> dram_time{};
+    hw::Seconds<S> l2_time{};
+    hw::Seconds<S> launch_time{};
+    hw::Seconds<S> time{};
+    S tensor_utilization{};
+    prediction::Limiter limiter = prediction::Limiter::launch;
+};
+
+/// Throws Error when the kernel cannot run on the GPU. No allocation otherwise.
+template <class S>
+[[nodiscard]] Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
+                                  const prediction::Conditions& conditions);
+
+}  // namespace warptime::model::analytical

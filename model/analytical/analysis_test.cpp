@@ -1,0 +1,249 @@
+// The makespan of a kernel: closed forms of waves, tails and persistent CTAs, and what never makes it slower.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/analysis.hpp"
+
+#include "hw/error.hpp"
+#include "model/analytical/bounds/launch.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/warp_specialized_gemm.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+using namespace warptime::model::analytical;
+using warptime::model::prediction::Cache;
+using warptime::model::prediction::Conditions;
+using warptime::model::prediction::Limiter;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+Analysis<double> of(const mk::Kernel& kernel, const hw::Gpu<double>& on = gpu(), Conditions conditions = {}) {
+    return analyse(kernel, on, conditions);
+}
+
+double makespan(const mk::Kernel& kernel) {
+    return of(kernel).exposure.makespan().value();
+}
+
+mk::Kernel triton(std::int64_t m, std::int64_t n, std::int64_t k) {
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {m, n, k});
+    return kernel;
+}
+
+mk::Kernel specialized(std::int64_t m, std::int64_t n, std::int64_t k, bool pingpong) {
+    mk::Kernel kernel;
+    mk::examples::WarpSpecializedGemm problem{m, n, k, 3};
+    problem.pingpong = pingpong;
+    mk::examples::warp_specialized_gemm(kernel, problem);
+    kernel.grid.x = std::min<std::int64_t>(132, kernel.schedule.item_count());
+    return kernel;
+}
+
+/// One of the kernels above at a random size.
+mk::Kernel any_kernel() {
+    const auto tiles = [] { return 128 * *rc::gen::inRange<std::int64_t>(1, 80); };
+    const std::int64_t k = 64 * *rc::gen::inRange<std::int64_t>(1, 100);
+    switch (*rc::gen::inRange(0, 5)) {
+        case 0:
+            return fixture::arithmetic(*rc::gen::inRange<std::int64_t>(1, 20000), *rc::gen::inRange(1, 200));
+        case 1:
+            return fixture::stream(*rc::gen::inRange<std::int64_t>(1, 20000), *rc::gen::inRange(1, 4));
+        case 2:
+            return triton(tiles(), tiles(), k);
+        case 3:
+            return specialized(tiles(), 2 * tiles(), k, false);
+        default:
+            return specialized(tiles(), 2 * tiles(), k, true);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("equal waves follow one another, a turnaround between them") {
+    const std::int64_t slots = of(fixture::arithmetic(1, 100)).slots;
+    const double one = makespan(fixture::arithmetic(slots, 100));
+    for (const std::int64_t waves : {2, 3, 10}) {
+        const Analysis<double> a = of(fixture::arithmetic(slots * waves, 100));
+        CHECK(a.waves == static_cast<double>(waves));
+        CHECK(a.exposure.tail.value() == 0.0);
+        const auto w = static_cast<double>(waves);
+        CHECK(a.exposure.makespan().value() ==
+              doctest::Approx(w * one + (w - 1.0) * gpu().launch.cta_turnaround.value()));
+    }
+}
+
+TEST_CASE("one arithmetic wave keeps the pipe busy for its instructions") {
+    const Analysis<double> a = of(fixture::arithmetic(132 * 8, 1000));
+    REQUIRE(a.occupancy.ctas_per_sm == 8);
+    // 8 CTAs of 8 warps, 64000 instructions each, on four sub-partitions.
+    const double busy =
+        8.0 * 8 * 64000 * gpu().instructions[hw::InstructionClass::fma_f32].interval.value() / 4.0;
+    CHECK(a.exposure.main_loop.value() >= busy * (1.0 - 1e-12));
+    CHECK(a.exposure.main_loop.value() <= busy * 1.25);
+}
+
+TEST_CASE("a started wave costs more than none and at most a full one") {
+    const std::int64_t slots = of(fixture::arithmetic(1, 100)).slots;
+    for (const std::int64_t extra :
+         {std::int64_t{1}, std::int64_t{132}, std::int64_t{133}, slots / 2, slots - 1}) {
+        const Analysis<double> a = of(fixture::arithmetic(2 * slots + extra, 100));
+        CHECK(a.exposure.makespan().value() > makespan(fixture::arithmetic(2 * slots, 100)));
+        CHECK(a.exposure.makespan().value() <= makespan(fixture::arithmetic(3 * slots, 100)) * (1.0 + 1e-12));
+    }
+    // A single CTA left over runs alone on its SM, faster than among its neighbours.
+    const Analysis<double> alone = of(fixture::arithmetic(slots + 1, 1000));
+    const double full = makespan(fixture::arithmetic(slots, 1000));
+    CHECK(alone.exposure.makespan().value() - full < 0.5 * full);
+    CHECK(alone.exposure.tail.value() > 0.0);
+}
+
+TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
+    const Analysis<double> one = of(specialized(128, 256, 4096, false));
+    CHECK_FALSE(one.persistent);
+    const auto after_prologue = [](const Analysis<double>& a) {
+        return (a.exposure.makespan() - a.exposure.prologue).value();
+    };
+    // 6 x 22 tiles fill 132 CTAs; the same once more is twice the work, one tile more costs a whole round.
+    const Analysis<double> full = of(specialized(6 * 128, 22 * 256, 4096, false));
+    const Analysis<double> twice = of(specialized(12 * 128, 22 * 256, 4096, false));
+    const Analysis<double> beyond = of(specialized(7 * 128, 22 * 256, 4096, false));
+    CHECK(twice.persistent);
+    CHECK(after_prologue(twice) == doctest::Approx(2.0 * after_prologue(full)));
+    CHECK(after_prologue(beyond) == doctest::Approx(after_prologue(twice)));
+    CHECK(beyond.exposure.tail > twice.exposure.tail);
+    CHECK(twice.exposure.tail.value() == doctest::Approx(0.0));
+}
+
+TEST_CASE("consumers in turns hide the stores of one tile behind the next") {
+    mk::Kernel turns = specialized(64 * 132, 256 * 4, 1024, true);
+    const Analysis<double> hidden = of(turns);
+    for (mk::Role& role : turns.roles) {
+        role.alternate = false;
+    }
+    for (mk::Role& role : turns.roles) {
+        role.instances = 1;
+    }
+    turns.cta.x = 256;
+    const Analysis<double> shown = of(turns);
+    CHECK(hidden.item.alternating);
+    CHECK_FALSE(shown.item.alternating);
+    CHECK(hidden.exposure.makespan() < shown.exposure.makespan());
+    // Four tiles a CTA: all main loops, and the stores of the last.
+    const double loop = hidden.loop_period.value() * hidden.item.trips;
+    CHECK(hidden.exposure.main_loop.value() == doctest::Approx(4.0 * loop));
+    CHECK(hidden.exposure.epilogue.value() < loop);
+}
+
+TEST_CASE("a kernel that nothing holds back takes the launch floor") {
+    Conditions warm;
+    warm.cache = Cache::warm;
+    const Analysis<double> a = of(fixture::arithmetic(1, 1), gpu(), warm);
+    CHECK(a.limiter == Limiter::launch);
+    CHECK(a.time >= gpu().launch.floor);
+    CHECK(a.time.value() < gpu().launch.floor.value() + 1e-6);
+    // After a flush the instructions come from DRAM.
+    const Analysis<double> cold = of(fixture::arithmetic(1, 1));
+    CHECK((cold.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
+}
+
+TEST_CASE("a given clock is used, and time in cycles does not depend on it") {
+    Conditions conditions;
+    conditions.clock_hz = 1e9;
+    const Analysis<double> slow = of(fixture::arithmetic(5000, 100), gpu(), conditions);
+    CHECK(slow.clock.value() == 1e9);
+    conditions.clock_hz = 2e9;
+    const Analysis<double> fast = of(fixture::arithmetic(5000, 100), gpu(), conditions);
+    CHECK(fast.sm_time.value() == doctest::Approx(slow.sm_time.value() / 2.0));
+    CHECK(fast.exposure.makespan() == slow.exposure.makespan());
+}
+
+TEST_CASE("the clock of tensor work is a fixed point of its use") {
+    const Analysis<double> a = of(specialized(8192, 8192, 8192, false));
+    const double expected =
+        gpu().clock.boost.value() *
+        (gpu().clock.tensor_base.value() - gpu().clock.tensor_slope.value() * a.tensor_utilization);
+    CHECK(a.clock.value() == doctest::Approx(expected).epsilon(1e-3));
+    CHECK(a.tensor_utilization > 0.3);
+    CHECK(a.tensor_utilization < 1.0);
+}
+
+TEST_CASE("more SMs, more bandwidth, a higher clock or a shorter latency never slow a kernel down") {
+    CHECK(rc::check("any kernel", [] {
+        const mk::Kernel kernel = any_kernel();
+        const double before = of(kernel).time.value();
+        const auto never_slower = [&](auto&& change) {
+            hw::Gpu<double> better = gpu();
+            change(better);
+            hw::resolve_instructions(better);
+            // The clock of tensor work is settled to a part in a thousand.
+            return of(kernel, better).time.value() <= before * (1.0 + 1e-3);
+        };
+        RC_ASSERT(never_slower([](auto& g) { g.dram.bandwidth = g.dram.bandwidth * 2.0; }));
+        RC_ASSERT(never_slower([](auto& g) { g.l2.bandwidth = g.l2.bandwidth * 2.0; }));
+        RC_ASSERT(never_slower([](auto& g) { g.l2.write_bandwidth = g.l2.write_bandwidth * 2.0; }));
+        RC_ASSERT(never_slower([](auto& g) { g.launch.floor = g.launch.floor * 0.5; }));
+        RC_ASSERT(never_slower([](auto& g) { g.latency.dram = g.latency.dram * 0.5; }));
+        RC_ASSERT(never_slower([](auto& g) { g.clock.boost = g.clock.boost * 1.1; }));
+        // A value that drops below the p-norm's cut may take a little with it.
+        const double cut = 1.0 + 2.0 * std::pow(0.25, 4.0);
+        const auto hardly_slower = [&](auto&& change) {
+            hw::Gpu<double> better = gpu();
+            change(better);
+            hw::resolve_instructions(better);
+            return of(kernel, better).time.value() <= before * cut;
+        };
+        RC_ASSERT(hardly_slower([](auto& g) { g.l2.port_bandwidth = g.l2.port_bandwidth * 2.0; }));
+        RC_ASSERT(hardly_slower([](auto& g) { g.shared.bandwidth = g.shared.bandwidth * 2.0; }));
+        RC_ASSERT(hardly_slower([](auto& g) { g.tensor.bf16 = g.tensor.bf16 * 1.5; }));
+    }));
+}
+
+TEST_CASE("twice the SMs never slow down a grid of independent CTAs") {
+    CHECK(rc::check("kernels that are not persistent", [] {
+        const mk::Kernel kernel = *rc::gen::arbitrary<bool>()
+                                      ? fixture::arithmetic(*rc::gen::inRange<std::int64_t>(1, 20000), 50)
+                                      : fixture::stream(*rc::gen::inRange<std::int64_t>(1, 20000), 2);
+        hw::Gpu<double> twice = gpu();
+        twice.sm.count = twice.sm.count * 2.0;
+        RC_ASSERT(of(kernel, twice).time.value() <= of(kernel).time.value() * (1.0 + 1e-9));
+        Conditions half;
+        half.available_sms = 66;
+        RC_ASSERT(of(kernel, gpu(), half).time.value() >= of(kernel).time.value() * (1.0 - 1e-9));
+    }));
+}
+
+TEST_CASE("more work of the same kind never takes less time") {
+    CHECK(rc::check("CTAs, trips and k", [] {
+        const auto ctas = *rc::gen::inRange<std::int64_t>(1, 20000);
+        const auto more = ctas + *rc::gen::inRange<std::int64_t>(0, 3000);
+        const std::int64_t trips = *rc::gen::inRange(1, 100);
+        RC_ASSERT(of(fixture::arithmetic(ctas, trips)).time.value() <=
+                  of(fixture::arithmetic(more, trips)).time.value() * (1.0 + 1e-9));
+        RC_ASSERT(of(fixture::arithmetic(ctas, trips)).time.value() <=
+                  of(fixture::arithmetic(ctas, trips + 1)).time.value() * (1.0 + 1e-9));
+        RC_ASSERT(of(fixture::stream(ctas)).time.value() <=
+                  of(fixture::stream(more)).time.value() * (1.0 + 1e-9));
+        RC_ASSERT(of(fixture::stream(ctas, 1)).time.value() <=
+                  of(fixture::stream(ctas, 2)).time.value() * (1.0 + 1e-9));
+    }));
+}
+
+TEST_CASE("what does not fit on an SM is refused with its resource") {
+    mk::Kernel kernel = fixture::arithmetic(1, 1);
+    kernel.dynamic_shared = 1 << 20;
+    CHECK_THROWS_WITH_AS((void)of(kernel), doctest::Contains("shared"), warptime::Error);
+    kernel = fixture::arithmetic(1, 1);
+    kernel.cta.x = 2048;
+    CHECK_THROWS_WITH_AS((void)of(kernel), doctest::Contains("threads"), warptime::Error);
+}

@@ -1,0 +1,62 @@
+// The band on both sides of the line between fixed and relative residuals.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/band.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace hw = warptime::hw;
+namespace analytical = warptime::model::analytical;
+using warptime::model::prediction::KernelClass;
+using warptime::model::prediction::Limiter;
+
+namespace {
+
+hw::Gpu<double> gpu_with_bands() {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.band.compute = hw::Number<double>(0.1);
+    gpu.band.memory = hw::Number<double>(0.2);
+    gpu.band.latency = hw::Number<double>(0.3);
+    gpu.band.small = hw::Seconds<double>(1e-6);
+    return gpu;
+}
+
+}  // namespace
+
+TEST_CASE("short kernels get a fixed band that stays positive") {
+    const auto gpu = gpu_with_bands();
+    const auto estimate = analytical::with_band(8e-6, Limiter::dram, gpu);
+    CHECK(estimate.time == 8e-6);
+    CHECK(estimate.limiter == Limiter::dram);
+    CHECK(estimate.low == doctest::Approx(7e-6));
+    CHECK(estimate.high == doctest::Approx(9e-6));
+    const auto tiny = analytical::with_band(1.2e-6, Limiter::launch, gpu);
+    CHECK(tiny.low == doctest::Approx(0.6e-6));
+    CHECK(tiny.high == doctest::Approx(2.2e-6));
+}
+
+TEST_CASE("longer kernels get a relative band of their class, symmetric in the logarithm") {
+    const auto gpu = gpu_with_bands();
+    const auto check = [&](Limiter limiter, double width) {
+        const auto estimate = analytical::with_band(100e-6, limiter, gpu);
+        CHECK(std::log(estimate.high / estimate.time) == doctest::Approx(width));
+        CHECK(std::log(estimate.time / estimate.low) == doctest::Approx(width));
+    };
+    check(Limiter::tensor_core, 0.1);
+    check(Limiter::dram, 0.2);
+    check(Limiter::chain_latency, 0.3);
+    check(Limiter::launch, 0.3);
+    check(Limiter::tail, 0.3);
+}
+
+TEST_CASE("the line is at 10 us, which is on the long side") {
+    const auto gpu = gpu_with_bands();
+    const auto below = analytical::with_band(std::nextafter(10e-6, 0.0), Limiter::dram, gpu);
+    const auto at = analytical::with_band(10e-6, Limiter::dram, gpu);
+    CHECK(below.high == doctest::Approx(11e-6));
+    CHECK(at.high == doctest::Approx(10e-6 * std::exp(0.2)));
+    CHECK(analytical::relative_band(KernelClass::occupancy, gpu) == 0.3);
+}

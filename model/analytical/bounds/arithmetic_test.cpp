@@ -1,0 +1,38 @@
+// Arithmetic pipes: the rate that the sheet states comes back out of the busy cycles.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/bounds/arithmetic.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+using warptime::model::analytical::arithmetic_cycles;
+
+TEST_CASE("an SM full of fused multiply-adds reaches its lanes") {
+    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+        const auto gpu = hw::load_gpu(id);
+        const auto& cost = gpu.instructions[hw::InstructionClass::fma_f32];
+        const double instructions = 1e6;
+        const double cycles = arithmetic_cycles(instructions, 16, cost, gpu).value();
+        CHECK_MESSAGE(instructions * 32.0 / cycles == doctest::Approx(gpu.fp32.lanes.value()), id);
+    }
+}
+
+TEST_CASE("fewer warps than sub-partitions leave pipes idle") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto& cost = gpu.instructions[hw::InstructionClass::mufu];
+    const double all = arithmetic_cycles(120.0, 4, cost, gpu).value();
+    CHECK(arithmetic_cycles(120.0, 1, cost, gpu).value() == doctest::Approx(4.0 * all));
+    CHECK(arithmetic_cycles(120.0, 2, cost, gpu).value() == doctest::Approx(2.0 * all));
+    CHECK(arithmetic_cycles(120.0, 64, cost, gpu).value() == doctest::Approx(all));
+}
+
+TEST_CASE("twice the lanes halve the busy cycles") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    const auto before = arithmetic_cycles(1000.0, 8, gpu.instructions[hw::InstructionClass::fma_f32], gpu);
+    gpu.fp32.lanes = gpu.fp32.lanes * 2.0;
+    hw::resolve_instructions(gpu);
+    const auto after = arithmetic_cycles(1000.0, 8, gpu.instructions[hw::InstructionClass::fma_f32], gpu);
+    CHECK(after.value() == doctest::Approx(before.value() / 2.0));
+}

@@ -1,0 +1,37 @@
+// DRAM: each kind of byte at its own share of the bandwidth, and the times add.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/bounds/dram.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+using hw::Bytes;
+using warptime::model::analytical::dram_seconds;
+
+TEST_CASE("reads, short rows and writes each have their efficiency") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.dram.bandwidth = hw::BytesPerSecond<double>(4e12);
+    gpu.dram.read_efficiency = hw::Number<double>(0.8);
+    gpu.dram.row_efficiency = hw::Number<double>(0.5);
+    gpu.dram.write_efficiency = hw::Number<double>(0.4);
+    const Bytes<double> none(0.0);
+    const Bytes<double> some(8e9);
+    CHECK(dram_seconds(some, none, none, gpu).value() == doctest::Approx(2.5e-3));
+    CHECK(dram_seconds(none, some, none, gpu).value() == doctest::Approx(4e-3));
+    CHECK(dram_seconds(none, none, some, gpu).value() == doctest::Approx(5e-3));
+    CHECK(dram_seconds(some, some, some, gpu).value() == doctest::Approx(11.5e-3));
+    CHECK(dram_seconds(none, none, none, gpu).value() == 0.0);
+}
+
+TEST_CASE("no GPU moves bytes faster than its pins") {
+    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+        const auto gpu = hw::load_gpu(id);
+        const Bytes<double> some(1e9);
+        const double pins = 1e9 / gpu.dram.bandwidth.value();
+        CHECK_MESSAGE(dram_seconds(some, Bytes<double>(0.0), Bytes<double>(0.0), gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds(Bytes<double>(0.0), some, Bytes<double>(0.0), gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds(Bytes<double>(0.0), Bytes<double>(0.0), some, gpu).value() >= pins, id);
+    }
+}

@@ -1,0 +1,34 @@
+// L2 slices: sectors that all SMs ask for over the aggregate rate of the slices.
+// Ignores: uneven slices.
+// Source: recorded reads of footprints below the L2's size by all SMs (fitted key l2.bandwidth), and sector
+// counters of recorded GEMMs: a sector homed in the other partition visits two slices (1.5 visits on average
+// with two partitions), and the two SMs of a TPC that read the same line at the same time ask once.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+
+namespace warptime::model::analytical {
+
+/// Slices that a sector passes on average: its home and, from the other partition, the point where it
+/// crosses.
+template <class S>
+[[nodiscard]] S slice_visits(const hw::Gpu<S>& gpu) {
+    return S(2.0) - S(1.0) / gpu.l2.partitions.value();
+}
+
+/// Share of requests that remain when neighbours in a TPC merge theirs; `distinct`: share of a wave's
+/// requested bytes that are not also read by another of its CTAs.
+template <class S>
+[[nodiscard]] S unmerged_share(const S& distinct, const hw::Gpu<S>& gpu) {
+    const S one_of = S(1.0) / gpu.tpc.sms.value();
+    return one_of + (S(1.0) - one_of) * distinct;
+}
+
+/// `bytes` requested by all SMs together, over the slices' rate (l2.bandwidth is per SM of the whole chip).
+template <class S>
+[[nodiscard]] hw::Cycles<S> l2_cycles(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
+    return bytes / (gpu.l2.bandwidth * gpu.sm.count.value());
+}
+
+}  // namespace warptime::model::analytical

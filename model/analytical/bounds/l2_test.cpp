@@ -1,0 +1,37 @@
+// L2 slices: visits by partitions, requests merged in a TPC, and the aggregate rate.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/bounds/l2.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+namespace analytical = warptime::model::analytical;
+
+TEST_CASE("a sector homed at random passes 2 - 1 / partitions slices") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.partitions = hw::Number<double>(1.0);
+    CHECK(analytical::slice_visits(gpu) == 1.0);
+    gpu.l2.partitions = hw::Number<double>(2.0);
+    CHECK(analytical::slice_visits(gpu) == 1.5);
+    gpu.l2.partitions = hw::Number<double>(4.0);
+    CHECK(analytical::slice_visits(gpu) == 1.75);
+}
+
+TEST_CASE("neighbours merge what both read and nothing else") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.tpc.sms = hw::Number<double>(2.0);
+    CHECK(analytical::unmerged_share(0.0, gpu) == doctest::Approx(0.5));
+    CHECK(analytical::unmerged_share(1.0, gpu) == doctest::Approx(1.0));
+    CHECK(analytical::unmerged_share(0.5, gpu) == doctest::Approx(0.75));
+    gpu.tpc.sms = hw::Number<double>(1.0);
+    CHECK(analytical::unmerged_share(0.0, gpu) == doctest::Approx(1.0));
+}
+
+TEST_CASE("the slices' rate is stated per SM of the whole chip") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.bandwidth = hw::BytesPerCycle<double>(40.0);
+    gpu.sm.count = hw::Number<double>(100.0);
+    CHECK(analytical::l2_cycles(hw::Bytes<double>(8e6), gpu).value() == doctest::Approx(2000.0));
+}

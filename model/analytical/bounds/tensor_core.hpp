@@ -1,0 +1,54 @@
+// Tensor cores: FLOP of the matrix instructions over the dense rate of the SM.
+// Ignores: sparsity, and the start-up of a chain of dependent matrix instructions.
+// Source: NVIDIA H100 architecture whitepaper (dense rates); mma.sync reaches only a share of the dense rate
+// on Hopper (fitted key tensor.mma_sync_fraction; Luo et al. 2025, arXiv:2501.12084, table of mma against
+// wgmma). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+
+namespace warptime::model::analytical {
+
+template <class S>
+[[nodiscard]] hw::OperationsPerCycle<S> tensor_rate(hw::Dtype dtype, const hw::Gpu<S>& gpu) {
+    switch (dtype) {
+        case hw::Dtype::bf16:
+            return gpu.tensor.bf16;
+        case hw::Dtype::fp16:
+            return gpu.tensor.fp16;
+        case hw::Dtype::tf32:
+        case hw::Dtype::fp32:
+            return gpu.tensor.tf32;
+        case hw::Dtype::fp8:
+            return gpu.tensor.fp8;
+        case hw::Dtype::int8:
+            return gpu.tensor.int8;
+        case hw::Dtype::fp64:
+            return gpu.tensor.fp64;
+        case hw::Dtype::int32:
+        case hw::Dtype::int64:
+        case hw::Dtype::b1:
+            break;
+    }
+    return hw::OperationsPerCycle<S>(S(0.0));
+}
+
+/// FLOP of one instruction as one warp (mma.sync) or one warpgroup (wgmma) issues it.
+[[nodiscard]] inline double matrix_flop(const kernel::Op& op) {
+    return 2.0 * op.shape[0] * op.shape[1] * op.shape[2];
+}
+
+/// `executions` of the op by `warps` warps; a wgmma is the work of four warps together.
+template <class S>
+[[nodiscard]] hw::Cycles<S> tensor_core_cycles(const kernel::Op& op, double executions, int warps,
+                                               const hw::Gpu<S>& gpu) {
+    const bool wgmma = op.cls == hw::InstructionClass::wgmma;
+    const double issuers = wgmma ? warps / 4.0 : warps;
+    const S flop(executions * issuers * matrix_flop(op));
+    const S rate =
+        tensor_rate(op.dtype, gpu).value() * (wgmma ? S(1.0) : gpu.tensor.mma_sync_fraction.value());
+    return hw::Cycles<S>(flop / rate);
+}
+
+}  // namespace warptime::model::analytical

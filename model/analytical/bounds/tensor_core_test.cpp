@@ -1,0 +1,54 @@
+// Tensor cores: work over the dense rate of the SM, whoever issues it.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/bounds/tensor_core.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+namespace analytical = warptime::model::analytical;
+using warptime::model::kernel::Op;
+
+namespace {
+
+Op matrix(hw::InstructionClass cls, int m, int n, int k) {
+    Op op;
+    op.cls = cls;
+    op.dtype = hw::Dtype::bf16;
+    op.shape = {m, n, k};
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("a warpgroup's wgmma stream runs at the dense rate") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const Op op = matrix(hw::InstructionClass::wgmma, 64, 256, 16);
+    CHECK(analytical::matrix_flop(op) == 2.0 * 64 * 256 * 16);
+    const double cycles = analytical::tensor_core_cycles(op, 100.0, 8, gpu).value();
+    CHECK(cycles == doctest::Approx(100.0 * 2 * 2 * 64 * 256 * 16 / gpu.tensor.bf16.value()));
+    // Published: m64n256k16 every 128 cycles of an SM with 4096 dense FLOP a cycle.
+    CHECK(analytical::tensor_core_cycles(op, 1.0, 4, gpu).value() == doctest::Approx(128.0).epsilon(0.01));
+}
+
+TEST_CASE("mma.sync runs at its share of the dense rate") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.tensor.mma_sync_fraction = hw::Number<double>(0.5);
+    const Op op = matrix(hw::InstructionClass::mma_sync, 16, 8, 16);
+    const double flop = 10.0 * 4 * 2 * 16 * 8 * 16;
+    CHECK(analytical::tensor_core_cycles(op, 10.0, 4, gpu).value() ==
+          doctest::Approx(flop / (0.5 * gpu.tensor.bf16.value())));
+}
+
+TEST_CASE("each element type has its own rate; what has no matrix instruction has none") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    using hw::Dtype;
+    CHECK(analytical::tensor_rate(Dtype::fp16, gpu).value() == gpu.tensor.fp16.value());
+    CHECK(analytical::tensor_rate(Dtype::fp8, gpu).value() == gpu.tensor.fp8.value());
+    CHECK(analytical::tensor_rate(Dtype::int8, gpu).value() == gpu.tensor.int8.value());
+    CHECK(analytical::tensor_rate(Dtype::tf32, gpu).value() == gpu.tensor.tf32.value());
+    CHECK(analytical::tensor_rate(Dtype::fp64, gpu).value() == gpu.tensor.fp64.value());
+    CHECK(analytical::tensor_rate(Dtype::fp8, gpu).value() == doctest::Approx(2.0 * gpu.tensor.bf16.value()));
+    CHECK(analytical::tensor_rate(Dtype::int64, gpu).value() == 0.0);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/chain.hpp"
+
+#include "hw/dual.hpp"
+#include "hw/math.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::analytical {
+
+int stages_ahead(const kernel::Kernel& kernel) {
+    int depth = 1;
+    for (const kernel::Token& token : kernel.tokens) {
+        depth = std::max(depth, token.depth);
+    }
+    return depth;
+}
+
+template <class S>
+hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
+                           const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> extra = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
+    return load + extra + item.loop.demand[Server::crossbar_read];
+}
+
+template <class S>
+hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item, const hw::Cycles<S>& load,
+                         const hw::Gpu<S>& gpu) {
+    if (!item.asynchronous) {
+        return item.loop.chain;
+    }
+    const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
+    const hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + item.loop.chain;
+    return around / S(static_cast<double>(stages_ahead(kernel)));
+}
+
+#define WARPTIME_INSTANTIATE(S)                                                                          \
+    template hw::Cycles<S> fill_latency(const ItemDemand<S>&, const hw::Cycles<S>&, bool,                \
+                                        const hw::Gpu<S>&);                                              \
+    template hw::Cycles<S> loop_chain(const kernel::Kernel&, const ItemDemand<S>&, const hw::Cycles<S>&, \
+                                      const hw::Gpu<S>&);
+WARPTIME_INSTANTIATE(double)
+WARPTIME_INSTANTIATE(hw::Dual<4>)
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,67 @@
+// The period of a loop by its dependences: latency over the stages in flight.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/chain.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/kernel/examples/small_kernels.hpp"
+#include "model/kernel/examples/warp_specialized_gemm.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+using namespace warptime::model::analytical;
+using hw::Cycles;
+
+TEST_CASE("operands come from the far side of L2 or from DRAM") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    CHECK(load_latency(true, gpu).value() == gpu.latency.dram.value());
+    CHECK(load_latency(false, gpu).value() == gpu.latency.l2_far.value());
+}
+
+TEST_CASE("filling a stage is the latency, the copy engine's extra and the transfer") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    ItemDemand<double> item;
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(300.0);
+    CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() == doctest::Approx(900.0));
+    CHECK(fill_latency(item, Cycles<double>(600.0), true, gpu).value() ==
+          doctest::Approx(900.0 + gpu.latency.tma_extra.value()));
+}
+
+TEST_CASE("the period is the way around over the stages, so that more stages are never slower") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const Cycles<double> load(700.0);
+    double last = 1e300;
+    for (std::int32_t stages = 1; stages <= 8; ++stages) {
+        mk::Kernel kernel;
+        mk::examples::WarpSpecializedGemm problem;
+        problem.stages = stages;
+        mk::examples::warp_specialized_gemm(kernel, problem);
+        // The example's other tokens are at most 2 deep.
+        CHECK(stages_ahead(kernel) == std::max(2, stages));
+        const auto item = item_demand(kernel, gpu, load);
+        const double around = (fill_latency(item, load, true, gpu) + item.loop.chain).value();
+        const double period = loop_chain(kernel, item, load, gpu).value();
+        CHECK(period == doctest::Approx(around / std::max(2, stages)));
+        CHECK(period <= last);
+        last = period;
+    }
+}
+
+TEST_CASE("without copies ahead the period is the chain of one trip") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::examples::histogram(kernel, 1 << 20, 4096);
+    const Cycles<double> load(700.0);
+    const auto item = item_demand(kernel, gpu, load);
+    CHECK_FALSE(item.asynchronous);
+    const double period = loop_chain(kernel, item, load, gpu).value();
+    CHECK(period == item.loop.chain.value());
+    CHECK(period > 700.0);
+    const auto slower = item_demand(kernel, gpu, Cycles<double>(900.0));
+    CHECK(loop_chain(kernel, slower, load, gpu).value() == doctest::Approx(period + 200.0));
+}
+
+TEST_CASE("a kernel without tokens has one stage") {
+    CHECK(stages_ahead(mk::Kernel{}) == 1);
+}

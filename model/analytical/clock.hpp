@@ -1,0 +1,22 @@
+// The SM clock that a single launch gets: the boost clock, less what tensor work takes from it.
+// Ignores: power limits (duty sustained), temperature, and the ramp within the first microseconds.
+// Source: recorded clock64 against globaltimer and Nsight Compute cycles over durations (fitted keys
+// clock.*). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+
+namespace warptime::model::analytical {
+
+/// `utilization`: FLOP of tensor instructions over the dense peak at that clock, 0 to 1.
+template <class S>
+[[nodiscard]] hw::Frequency<S> launch_clock(bool uses_tensor, const S& utilization, const hw::Gpu<S>& gpu) {
+    if (!uses_tensor) {
+        return gpu.clock.boost * gpu.clock.plain;
+    }
+    const S load = hw::min(S(1.0), utilization);
+    return gpu.clock.boost * (gpu.clock.tensor_base - gpu.clock.tensor_slope * load);
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,42 @@
+// The clock of one launch: boost without tensor work, falling with its load, never negative.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/clock.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+using warptime::model::analytical::launch_clock;
+
+TEST_CASE("plain kernels run at their share of boost, whatever their load") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.clock.boost = hw::Frequency<double>(2e9);
+    gpu.clock.plain = hw::Number<double>(0.9);
+    CHECK(launch_clock(false, 0.0, gpu).value() == doctest::Approx(1.8e9));
+    CHECK(launch_clock(false, 1.0, gpu).value() == doctest::Approx(1.8e9));
+}
+
+TEST_CASE("tensor work takes clock in proportion to its use, up to full use") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.clock.boost = hw::Frequency<double>(2e9);
+    gpu.clock.tensor_base = hw::Number<double>(0.9);
+    gpu.clock.tensor_slope = hw::Number<double>(0.2);
+    CHECK(launch_clock(true, 0.0, gpu).value() == doctest::Approx(1.8e9));
+    CHECK(launch_clock(true, 0.5, gpu).value() == doctest::Approx(1.6e9));
+    CHECK(launch_clock(true, 1.0, gpu).value() == doctest::Approx(1.4e9));
+    CHECK(launch_clock(true, 3.0, gpu).value() == doctest::Approx(1.4e9));
+}
+
+TEST_CASE("on every calibrated GPU the clock stays positive, at most boost, and falls with load") {
+    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+        const auto gpu = hw::load_gpu(id);
+        double last = gpu.clock.boost.value() * (1.0 + 1e-12);
+        for (double use = 0.0; use <= 1.0; use += 0.125) {
+            const double clock = launch_clock(true, use, gpu).value();
+            CHECK_MESSAGE(clock > 0.0, id);
+            CHECK_MESSAGE(clock <= last, id);
+            last = clock;
+        }
+    }
+}

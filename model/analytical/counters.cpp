@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/counters.hpp"
+
+#include "model/analytical/bounds/l2.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::analytical {
+
+std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& a,
+                                                        const hw::Gpu<double>& gpu) {
+    const double visits = slice_visits(gpu);
+    const double sector = gpu.l1.sector.value();
+    const double reads = a.traffic.l2_read.value() / sector * visits;
+    const double writes = a.traffic.l2_written.value() / sector * visits;
+    const double instructions =
+        static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
+    const double resident = static_cast<double>(std::min<std::int64_t>(
+        a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
+    return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
+            {"dram__bytes_write.sum", a.traffic.dram_written.value()},
+            {"lts__t_sectors.sum", reads + writes},
+            {"lts__t_sectors_op_read.sum", reads},
+            {"lts__t_sectors_op_write.sum", writes},
+            {"l1tex__m_xbar2l1tex_read_bytes.sum", a.traffic.received.value()},
+            {"smsp__inst_executed.sum", instructions},
+            {"launch__waves_per_multiprocessor", a.waves},
+            {"sm__warps_active.avg.pct_of_peak_sustained_active",
+             100.0 * resident * a.item.warps / gpu.sm.warps_max.value()}};
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,18 @@
+// The counters that Nsight Compute would show for an analysed kernel, under its names and in its units.
+// Source: Nsight Compute metrics reference; sectors that are homed in the other L2 partition pass two slices
+// and count twice (recorded: about 1.5 times the requested sectors on a two-partition L2).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/analytical/analysis.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warptime::model::analytical {
+
+[[nodiscard]] std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& a,
+                                                                      const hw::Gpu<double>& gpu);
+
+}  // namespace warptime::model::analytical

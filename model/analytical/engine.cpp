@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/engine.hpp"
+
+#include "hw/error.hpp"
+#include "model/analytical/analysis.hpp"
+#include "model/analytical/band.hpp"
+#include "model/analytical/explain.hpp"
+#include "model/analytical/memory_step.hpp"
+
+namespace warptime::model::analytical {
+
+namespace {
+
+using prediction::Conditions;
+using prediction::Estimate;
+using prediction::Limiter;
+using prediction::Prediction;
+using prediction::Scratch;
+
+void require_modelled(const Conditions& conditions) {
+    if (conditions.duty == prediction::Duty::sustained) {
+        throw Error("duty", "sustained",
+                    "isolated: clocks under the power limit are not calibrated in this version");
+    }
+}
+
+/// The closed forms keep all their state on the stack, so the scratch is empty.
+class Engine final : public prediction::Engine {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "analytical"; }
+    [[nodiscard]] std::unique_ptr<Scratch> make_scratch() const override {
+        return std::make_unique<Scratch>();
+    }
+
+    [[nodiscard]] Estimate<double> evaluate(const kernel::Program& program, const kernel::Step& step,
+                                            const hw::Gpu<double>& gpu, const Conditions& conditions,
+                                            Scratch& /*scratch*/) const override {
+        require_modelled(conditions);
+        switch (step.kind) {
+            case kernel::StepKind::kernel: {
+                const Analysis<double> a = analyse(program.kernels[step.payload], gpu, conditions);
+                return with_band(a.time.value(), a.limiter, gpu);
+            }
+            case kernel::StepKind::memset: {
+                const auto t = memset_time(program.memsets[step.payload], gpu, conditions);
+                return with_band(t.time.value(), t.floor < t.dram ? Limiter::dram : Limiter::launch, gpu);
+            }
+            case kernel::StepKind::memcpy:
+                break;
+        }
+        const auto t = memcpy_time(program.memcpys[step.payload], gpu, conditions);
+        return with_band(t.time.value(), t.floor < t.dram ? Limiter::dram : Limiter::launch, gpu);
+    }
+
+    [[nodiscard]] Prediction explain(const kernel::Program& program, const kernel::Step& step,
+                                     const hw::Gpu<double>& gpu,
+                                     const Conditions& conditions) const override {
+        require_modelled(conditions);
+        return step.kind == kernel::StepKind::kernel
+                   ? explain_kernel(program.kernels[step.payload], gpu, conditions)
+                   : explain_memory_step(program, step, gpu, conditions);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<prediction::Engine> make_engine() {
+    return std::make_unique<Engine>();
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/explain.hpp"
+
+#include "hw/provenance.hpp"
+#include "model/analytical/band.hpp"
+#include "model/analytical/counters.hpp"
+#include "model/analytical/memory_step.hpp"
+#include "model/analytical/overlap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace warptime::model::analytical {
+
+namespace {
+
+using prediction::Bound;
+using prediction::Limiter;
+using prediction::Prediction;
+
+/// Busy cycles of a server over the whole kernel, per SM that has work.
+double busy_cycles(const Analysis<double>& a, Server server) {
+    const double per_item =
+        a.item.total([server](const Part<double>& p) { return p.demand[server].value(); });
+    return per_item * static_cast<double>(a.items) / static_cast<double>(std::max<std::int64_t>(1, a.sms));
+}
+
+void add_bound(Prediction& p, Limiter limiter, double time,
+               std::vector<std::pair<std::string, double>> inputs) {
+    const auto same = std::find_if(p.bounds.begin(), p.bounds.end(),
+                                   [limiter](const Bound& b) { return b.limiter == limiter; });
+    if (same == p.bounds.end()) {
+        p.bounds.push_back({limiter, time, std::move(inputs)});
+    } else if (same->time < time) {
+        *same = {limiter, time, std::move(inputs)};
+    }
+}
+
+void add_bounds(const Analysis<double>& a, Prediction& p) {
+    const double clock = a.clock.value();
+    for (std::size_t i = 0; i < server_count; ++i) {
+        const auto server = static_cast<Server>(i);
+        const double cycles = busy_cycles(a, server);
+        if (cycles <= 0.0) {
+            continue;
+        }
+        add_bound(p, limiter_of(server), cycles / clock,
+                  {{"busy_cycles_per_sm", cycles}, {"sms", static_cast<double>(a.sms)}, {"clock_hz", clock}});
+    }
+    const double rounds = std::max(1.0, static_cast<double>(a.items) / static_cast<double>(a.slots));
+    if (a.item.trips > 0.0) {
+        add_bound(p, a.item.asynchronous ? Limiter::bytes_in_flight : Limiter::chain_latency,
+                  rounds * a.item.trips * a.loop_chain.value() / clock,
+                  {{"loop_chain_cycles", a.loop_chain.value()}, {"trips", a.item.trips}, {"rounds", rounds}});
+    }
+    const double chain = a.item.before.chain.value() + a.item.after.chain.value();
+    add_bound(p, Limiter::chain_latency, rounds * chain / clock,
+              {{"chain_cycles", chain}, {"rounds", rounds}});
+    add_bound(
+        p, Limiter::dram, a.dram_time.value(),
+        {{"read_bytes", a.traffic.dram_read.value()}, {"written_bytes", a.traffic.dram_written.value()}});
+    add_bound(p, Limiter::l2, a.l2_time.value(),
+              {{"read_bytes", a.traffic.l2_read.value()}, {"written_bytes", a.traffic.l2_written.value()}});
+    add_bound(p, Limiter::launch, std::max(a.floor.value(), a.launch_time.value()),
+              {{"floor_s", a.floor.value()}, {"ctas", static_cast<double>(a.ctas)}});
+    add_bound(p, Limiter::tail, a.exposure.tail.value() / clock,
+              {{"tail_cycles", a.exposure.tail.value()}, {"waves", a.waves}});
+    std::stable_sort(p.bounds.begin(), p.bounds.end(),
+                     [](const Bound& x, const Bound& y) { return x.time > y.time; });
+}
+
+/// The p-norm is shared out by each term's part of the sum of powers; the SM's part by its exposures.
+void add_shares(const Analysis<double>& a, double exponent, Limiter loop, Prediction& p) {
+    const double time = a.time.value();
+    const double above_floor = time - a.floor.value();
+    const double sm = std::pow(a.sm_time.value() / above_floor, exponent);
+    const double dram = std::pow(a.dram_time.value() / above_floor, exponent);
+    const double launch = std::pow(a.launch_time.value() / above_floor, exponent);
+    const double l2 = std::pow(a.l2_time.value() / above_floor, exponent);
+    const double sum = sm + dram + launch + l2;
+    const double unit = sum > 0.0 ? above_floor / time / sum : 0.0;
+    const double makespan = std::max(a.exposure.makespan().value(), 1e-30);
+    const auto of_sm = [&](double cycles) { return sm * unit * cycles / makespan; };
+    p.shares.emplace_back("launch", a.floor.value() / time + launch * unit);
+    p.shares.emplace_back("prologue", of_sm(a.exposure.prologue.value()));
+    p.shares.emplace_back("main_loop:" + std::string(to_string(loop)), of_sm(a.exposure.main_loop.value()));
+    p.shares.emplace_back("epilogue", of_sm(a.exposure.epilogue.value()));
+    p.shares.emplace_back("tail", of_sm(a.exposure.tail.value()));
+    p.shares.emplace_back("l2", l2 * unit);
+    p.shares.emplace_back("dram", dram * unit);
+}
+
+Limiter loop_limiter(const Analysis<double>& a) {
+    const Server busiest = a.item.loop.demand.busiest();
+    const double load = a.item.loop.demand[busiest].value() * a.occupancy.ctas_per_sm;
+    if (load < a.loop_chain.value()) {
+        return a.item.asynchronous ? Limiter::bytes_in_flight : Limiter::chain_latency;
+    }
+    return limiter_of(busiest);
+}
+
+void add_utilization(const Analysis<double>& a, const hw::Gpu<double>& gpu, Prediction& p) {
+    const double cycles = a.time.value() * a.clock.value();
+    const double spread = static_cast<double>(a.sms) / gpu.sm.count.value();
+    const auto busy = [&](Server s) { return std::min(1.0, busy_cycles(a, s) / cycles * spread); };
+    p.utilization.tensor = busy(Server::tensor);
+    p.utilization.fp32 = busy(Server::fp32);
+    p.utilization.issue = busy(Server::issue);
+    p.utilization.shared = busy(Server::shared);
+    p.utilization.l1 = busy(Server::l1);
+    p.utilization.l2 = a.l2_time.value() / a.time.value();
+    p.utilization.dram = (a.traffic.dram_read.value() + a.traffic.dram_written.value()) / a.time.value() /
+                         gpu.dram.bandwidth.value();
+}
+
+int count_fitted(const hw::Gpu<double>& gpu) {
+    return static_cast<int>(
+        std::count_if(gpu.provenance.begin(), gpu.provenance.end(), [](const hw::Provenance& p) {
+            return p.origin == hw::Origin::fitted || p.origin == hw::Origin::inherited;
+        }));
+}
+
+void finish(const hw::Gpu<double>& gpu, Limiter limiter, double time, Prediction& p) {
+    const prediction::Estimate<double> estimate = with_band(time, limiter, gpu);
+    p.time = estimate.time;
+    p.low = estimate.low;
+    p.high = estimate.high;
+    p.span = estimate.time;
+    p.limiter = limiter;
+    p.kernel_class = prediction::class_of(limiter);
+    p.status = gpu.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated;
+    p.band_source = gpu.calibrated ? "residuals of this GPU's fit and development rows"
+                                   : "residuals of the sibling that the constants come from";
+    p.fitted_constants = count_fitted(gpu);
+}
+
+}  // namespace
+
+Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                          const prediction::Conditions& conditions) {
+    const Analysis<double> a = analyse(kernel, gpu, conditions);
+    Prediction p;
+    finish(gpu, a.limiter, a.time.value(), p);
+    add_bounds(a, p);
+    add_shares(a, gpu.overlap.exponent.value(), loop_limiter(a), p);
+    add_utilization(a, gpu, p);
+    const double time = a.time.value();
+    p.flops_per_s =
+        static_cast<double>(a.items) * a.item.total([](const Part<double>& x) { return x.flop; }) / time;
+    p.dram_bytes_per_s = (a.traffic.dram_read.value() + a.traffic.dram_written.value()) / time;
+    p.l2_bytes_per_s = (a.traffic.l2_read.value() + a.traffic.l2_written.value()) / time;
+    p.occupancy.ctas_per_sm = a.occupancy.ctas_per_sm;
+    p.occupancy.warps_per_sm = a.occupancy.warps_per_sm;
+    p.occupancy.limit = std::string(occupancy::to_string(a.occupancy.limit));
+    p.occupancy.next_limit = std::string(occupancy::to_string(a.occupancy.next_limit));
+    p.waves = a.waves;
+    p.counters = counters_of(a, gpu);
+    p.clock_hz = a.clock.value();
+    p.steps.push_back({"kernel", kernel.name, time});
+    return p;
+}
+
+Prediction explain_memory_step(const kernel::Program& program, const kernel::Step& step,
+                               const hw::Gpu<double>& gpu, const prediction::Conditions& conditions) {
+    const bool copy = step.kind == kernel::StepKind::memcpy;
+    const MemoryStepTime<double> t = copy ? memcpy_time(program.memcpys[step.payload], gpu, conditions)
+                                          : memset_time(program.memsets[step.payload], gpu, conditions);
+    Prediction p;
+    const double time = t.time.value();
+    const Limiter limiter = t.floor.value() < t.dram.value() ? Limiter::dram : Limiter::launch;
+    finish(gpu, limiter, time, p);
+    add_bound(p, Limiter::dram, t.dram.value(),
+              {{"read_bytes", t.dram_read.value()}, {"written_bytes", t.dram_written.value()}});
+    add_bound(p, Limiter::launch, t.floor.value(), {{"floor_s", t.floor.value()}});
+    p.shares = {{"launch", t.floor.value() / time}, {"dram", t.dram.value() / time}};
+    p.dram_bytes_per_s = (t.dram_read.value() + t.dram_written.value()) / time;
+    p.utilization.dram = p.dram_bytes_per_s / gpu.dram.bandwidth.value();
+    p.occupancy.limit = p.occupancy.next_limit = "none";
+    p.counters = {{"dram__bytes_read.sum", t.dram_read.value()},
+                  {"dram__bytes_write.sum", t.dram_written.value()}};
+    p.clock_hz = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value();
+    p.steps.push_back({copy ? "memcpy" : "memset", copy ? "device to device" : "memset", time});
+    return p;
+}
+
+}  // namespace warptime::model::analytical

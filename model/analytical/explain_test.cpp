@@ -1,0 +1,161 @@
+// A prediction in full: the same time as the hot answer, shares that sum to one, bounds that are bounds.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/explain.hpp"
+
+#include "model/analytical/engine.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/warp_specialized_gemm.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+namespace prediction = warptime::model::prediction;
+using namespace warptime::model::analytical;
+using prediction::Limiter;
+
+namespace {
+
+mk::Kernel any_kernel() {
+    const auto tiles = [] { return 128 * *rc::gen::inRange<std::int64_t>(1, 50); };
+    const std::int64_t k = 64 * *rc::gen::inRange<std::int64_t>(1, 80);
+    mk::Kernel kernel;
+    switch (*rc::gen::inRange(0, 4)) {
+        case 0:
+            return fixture::arithmetic(*rc::gen::inRange<std::int64_t>(1, 5000), *rc::gen::inRange(1, 300));
+        case 1:
+            return fixture::stream(*rc::gen::inRange<std::int64_t>(1, 40000), *rc::gen::inRange(1, 4));
+        case 2:
+            mk::examples::triton_gemm(kernel, {tiles(), tiles(), k});
+            return kernel;
+        default:
+            break;
+    }
+    mk::examples::WarpSpecializedGemm problem{tiles(), 2 * tiles(), k, 3};
+    problem.pingpong = *rc::gen::arbitrary<bool>();
+    mk::examples::warp_specialized_gemm(kernel, problem);
+    return kernel;
+}
+
+prediction::Conditions any_conditions() {
+    prediction::Conditions conditions;
+    conditions.cache =
+        *rc::gen::element(prediction::Cache::cold, prediction::Cache::flushed, prediction::Cache::warm);
+    conditions.clock_hz = *rc::gen::element(0.0, 1.2e9);
+    conditions.available_sms = *rc::gen::element(0, 17, 100);
+    return conditions;
+}
+
+double sum_of_shares(const prediction::Prediction& p) {
+    double sum = 0.0;
+    for (const auto& [name, share] : p.shares) {
+        sum += share;
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("laws of every explained kernel") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto engine = make_engine();
+    CHECK(rc::check("time, shares, bounds, utilization", [&] {
+        mk::Program program;
+        program.add_kernel() = any_kernel();
+        const prediction::Conditions conditions = any_conditions();
+        const auto scratch = engine->make_scratch();
+        const auto hot = engine->evaluate(program, program.steps[0], gpu, conditions, *scratch);
+        const auto p = engine->explain(program, program.steps[0], gpu, conditions);
+        RC_ASSERT(p.time == hot.time);
+        RC_ASSERT(p.low == hot.low);
+        RC_ASSERT(p.high == hot.high);
+        RC_ASSERT(p.limiter == hot.limiter);
+        RC_ASSERT(p.low > 0.0);
+        RC_ASSERT(p.low < p.time);
+        RC_ASSERT(p.time < p.high);
+        RC_ASSERT(p.kernel_class == prediction::class_of(p.limiter));
+
+        RC_ASSERT(std::abs(sum_of_shares(p) - 1.0) < 1e-9);
+        for (const auto& [name, share] : p.shares) {
+            RC_ASSERT(share >= 0.0);
+        }
+
+        bool limiter_found = false;
+        for (const prediction::Bound& bound : p.bounds) {
+            RC_ASSERT(std::isfinite(bound.time));
+            RC_ASSERT(bound.time >= 0.0);
+            limiter_found = limiter_found || bound.limiter == p.limiter;
+            // Work over rate is a lower bound wherever one server does it all.
+            if (bound.limiter == Limiter::dram || bound.limiter == Limiter::tensor_core ||
+                bound.limiter == Limiter::l2 || bound.limiter == Limiter::launch) {
+                RC_ASSERT(bound.time <= p.time * (1.0 + 1e-9));
+            }
+        }
+        RC_ASSERT(limiter_found);
+        RC_ASSERT(std::is_sorted(p.bounds.begin(), p.bounds.end(),
+                                 [](const auto& a, const auto& b) { return a.time > b.time; }));
+        for (const double use :
+             {p.utilization.tensor, p.utilization.fp32, p.utilization.issue, p.utilization.shared,
+              p.utilization.l1, p.utilization.l2, p.utilization.dram}) {
+            RC_ASSERT(use >= 0.0);
+            RC_ASSERT(use <= 1.0 + 1e-9);
+        }
+        RC_ASSERT(p.steps.size() == 1U);
+        RC_ASSERT(p.steps[0].time == p.time);
+        RC_ASSERT(p.fitted_constants > 0);
+        RC_ASSERT(p.clock_hz > 0.0);
+    }));
+}
+
+TEST_CASE("the limiter is what the kernel was made of") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto limiter = [&](const mk::Kernel& kernel) {
+        return explain_kernel(kernel, gpu, prediction::Conditions{}).limiter;
+    };
+    // On Hopper a fused multiply-add takes its pipe as long as it takes its issue slot.
+    const Limiter arithmetic = limiter(fixture::arithmetic(132 * 8 * 10, 1000));
+    CHECK((arithmetic == Limiter::fp32 || arithmetic == Limiter::issue));
+    CHECK(limiter(fixture::stream(200000, 2)) == Limiter::dram);
+    CHECK(limiter(fixture::arithmetic(1, 1)) == Limiter::launch);
+    mk::Kernel gemm;
+    mk::examples::warp_specialized_gemm(gemm, {8192, 8192, 8192, 3});
+    CHECK(limiter(gemm) == Limiter::tensor_core);
+}
+
+TEST_CASE("what was achieved is work over time") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto p = explain_kernel(fixture::arithmetic(1000, 100), gpu, prediction::Conditions{});
+    CHECK(p.flops_per_s * p.time == doctest::Approx(1000.0 * 100 * 8 * 64 * 64));
+    mk::Kernel gemm;
+    mk::examples::warp_specialized_gemm(gemm, {4096, 4096, 4096, 3});
+    const auto q = explain_kernel(gemm, gpu, prediction::Conditions{});
+    // The example peels one of its 64 products; roles of different trips count at the longest.
+    CHECK(q.flops_per_s * q.time == doctest::Approx(2.0 * 4096 * 4096 * 4096).epsilon(1.0 / 60));
+    CHECK(q.status == (gpu.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated));
+}
+
+TEST_CASE("memory steps are explained like kernels") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto engine = make_engine();
+    mk::Program program;
+    program.add_memset(4);
+    program.add_memcpy(mk::Memcpy{std::int64_t{1} << 28});
+    for (const mk::Step& step : program.steps) {
+        const auto p = engine->explain(program, step, gpu, prediction::Conditions{});
+        CHECK(std::abs(sum_of_shares(p) - 1.0) < 1e-9);
+        CHECK(std::any_of(p.bounds.begin(), p.bounds.end(),
+                          [&](const prediction::Bound& b) { return b.limiter == p.limiter; }));
+        CHECK(p.steps.size() == 1);
+    }
+    const auto copy = engine->explain(program, program.steps[1], gpu, prediction::Conditions{});
+    CHECK(copy.steps[0].kind == "memcpy");
+    CHECK(copy.limiter == Limiter::dram);
+    CHECK(copy.utilization.dram <= 1.0);
+    CHECK(engine->explain(program, program.steps[0], gpu, prediction::Conditions{}).limiter ==
+          Limiter::launch);
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/item_demand.hpp"
+
+#include "hw/dual.hpp"
+#include "hw/math.hpp"
+#include "model/analytical/bounds/arithmetic.hpp"
+#include "model/analytical/bounds/crossbar.hpp"
+#include "model/analytical/bounds/issue.hpp"
+#include "model/analytical/bounds/l1.hpp"
+#include "model/analytical/bounds/shared.hpp"
+#include "model/analytical/bounds/tensor_core.hpp"
+#include "model/analytical/bounds/tma.hpp"
+#include "model/kernel/evaluate_index.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace warptime::model::analytical {
+
+namespace {
+
+using hw::Cycles;
+using hw::InstructionClass;
+using hw::Unit;
+using kernel::Access;
+using kernel::Kernel;
+using kernel::NodeKind;
+using kernel::Op;
+
+constexpr double lanes_per_warp = 32.0;
+/// Bytes of a warp's widest shared-memory instruction: 16 a lane.
+constexpr double widest_shared_bytes = 512.0;
+
+Server server_of(Unit unit) {
+    switch (unit) {
+        case Unit::fp32:
+            return Server::fp32;
+        case Unit::fp64:
+            return Server::fp64;
+        case Unit::fp16:
+            return Server::fp16;
+        case Unit::integer:
+            return Server::integer;
+        case Unit::sfu:
+            return Server::sfu;
+        case Unit::shuffle:
+            return Server::shuffle;
+        default:
+            return Server::issue;
+    }
+}
+
+bool is_asynchronous_copy(InstructionClass cls) {
+    return cls == InstructionClass::cp_async || cls == InstructionClass::cp_async_bulk ||
+           cls == InstructionClass::cp_async_bulk_tensor;
+}
+
+bool is_load(InstructionClass cls) {
+    return cls == InstructionClass::ld_global || cls == InstructionClass::atom_global ||
+           cls == InstructionClass::ld_local || is_asynchronous_copy(cls);
+}
+
+bool is_shared(InstructionClass cls) {
+    return cls == InstructionClass::ld_shared || cls == InstructionClass::st_shared ||
+           cls == InstructionClass::ldmatrix || cls == InstructionClass::stmatrix ||
+           cls == InstructionClass::atom_shared;
+}
+
+bool is_global(const Kernel& kernel, const Access& access) {
+    if (access.buffer == kernel::no_id) {
+        return false;
+    }
+    const kernel::Space space = kernel.buffers[static_cast<std::size_t>(access.buffer)].space;
+    return space == kernel::Space::global || space == kernel::Space::local;
+}
+
+/// Coordinates of a typical item: the first tile, with its share of the k-iterations.
+kernel::Coordinates typical_item(const Kernel& kernel) {
+    kernel::Coordinates at;
+    const kernel::Schedule& s = kernel.schedule;
+    at.item_begin = 0;
+    if (s.kind == kernel::ScheduleKind::listed && !s.items.empty()) {
+        std::int64_t length = 0;
+        for (const kernel::WorkItem& item : s.items) {
+            length += item.end - item.begin;
+        }
+        at.item_end = std::max<std::int64_t>(1, length / static_cast<std::int64_t>(s.items.size()));
+    } else {
+        at.item_end = (s.k_iterations + s.split_k - 1) / std::max<std::int64_t>(1, s.split_k);
+    }
+    return at;
+}
+
+/// Iterations of a loop of `trips` in which the op runs, when its guard is linear in the innermost loop
+/// variable.
+double guarded_trips(const Kernel& kernel, const Op& op, kernel::Coordinates at, int depth, double trips) {
+    if (!op.when.active || depth == 0) {
+        return trips;
+    }
+    const auto slot = static_cast<std::size_t>(depth - 1);
+    at.loop[slot] = 0;
+    const std::int64_t first = kernel::evaluate(kernel, op.when.value, at);
+    at.loop[slot] = 1;
+    const std::int64_t step = kernel::evaluate(kernel, op.when.value, at) - first;
+    if (step == 0) {
+        return first >= op.when.low && first < op.when.high ? trips : 0.0;
+    }
+    // low <= first + step * i < high
+    const double a =
+        (static_cast<double>(op.when.low) - static_cast<double>(first)) / static_cast<double>(step);
+    const double b =
+        (static_cast<double>(op.when.high) - static_cast<double>(first)) / static_cast<double>(step);
+    const double from = std::max(0.0, std::min(a, b));
+    const double to = std::min(trips, std::max(a, b));
+    return std::max(0.0, to - from);
+}
+
+template <class S>
+class Accumulator {
+  public:
+    Accumulator(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency)
+        : kernel_(kernel), gpu_(gpu), load_latency_(load_latency), item_(typical_item(kernel)) {}
+
+    ItemDemand<S> run() {
+        if (kernel_.buffers.size() > max_buffers) {
+            throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
+        }
+        for (const kernel::Role& role : kernel_.roles) {
+            result_.warps += role.warps * role.instances;
+        }
+        for (const kernel::Role& role : kernel_.roles) {
+            add_role(role);
+        }
+        return result_;
+    }
+
+  private:
+    double trips_of(const kernel::Loop& loop) const {
+        if (loop.trips.expected) {
+            return loop.trips.mean;
+        }
+        return std::max(0.0, static_cast<double>(kernel::evaluate(kernel_, loop.trips.index, item_)));
+    }
+
+    void add_role(const kernel::Role& role) {
+        // The main loop is the top-level loop with the most trips.
+        std::size_t main = role.last_node;
+        double most = 0.0;
+        for (std::size_t n = role.first_node; n < role.last_node; n = next(n)) {
+            if (kernel_.nodes[n].kind != NodeKind::loop) {
+                continue;
+            }
+            const double trips = trips_of(kernel_.loops[kernel_.nodes[n].payload]);
+            if (trips > most) {
+                most = trips;
+                main = n;
+            }
+        }
+        role_ = &role;
+        result_.trips = std::max(result_.trips, most);
+        if (role.alternate && role.instances > 1) {
+            result_.alternating = true;
+        }
+        const auto length = [this](Part<S>& part, std::size_t first, std::size_t last, int depth,
+                                   double trips) {
+            part_ = &part;
+            const Cycles<S> chain = body(first, last, 1.0, depth, trips);
+            part.chain = hw::max(part.chain, chain);
+        };
+        length(result_.before, role.first_node, main, 0, 1.0);
+        if (main < role.last_node) {
+            length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
+            length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
+        }
+    }
+
+    [[nodiscard]] std::size_t next(std::size_t node) const {
+        const kernel::Node& n = kernel_.nodes[node];
+        return n.kind == NodeKind::loop || n.kind == NodeKind::branch ? n.end : node + 1;
+    }
+
+    /// Adds nodes [first, last), each executed `times`; returns the latency of one warp's in-order pass over
+    /// them.
+    Cycles<S> body(std::size_t first, std::size_t last, double times, int depth, double trips) {
+        Cycles<S> issued{};
+        Cycles<S> done{};
+        for (std::size_t n = first; n < last; n = next(n)) {
+            const kernel::Node& node = kernel_.nodes[n];
+            switch (node.kind) {
+                case NodeKind::op: {
+                    const Op& op = kernel_.ops[node.payload];
+                    const double share =
+                        trips > 0.0 ? guarded_trips(kernel_, op, item_, depth, trips) / trips : 1.0;
+                    add_op(op, times * share);
+                    step(node.payload, op, issued, done);
+                    break;
+                }
+                case NodeKind::loop: {
+                    const double inner = trips_of(kernel_.loops[node.payload]);
+                    const Cycles<S> pass = body(n + 1, node.end, times * inner, depth + 1, inner);
+                    issued = hw::max(issued, done) + pass * S(inner);
+                    done = issued;
+                    break;
+                }
+                case NodeKind::branch: {
+                    const kernel::Branch& branch = kernel_.branches[node.payload];
+                    const Cycles<S> pass = body(n + 1, node.end, times * branch.warps_taking, depth, trips);
+                    issued += pass * S(branch.warps_taking);
+                    done = hw::max(done, issued);
+                    break;
+                }
+                case NodeKind::wait:
+                case NodeKind::signal:
+                case NodeKind::mark:
+                    break;
+            }
+        }
+        return hw::max(issued, done);
+    }
+
+    Cycles<S> latency_of(const Op& op) const {
+        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+        if (op.cls == InstructionClass::wgmma) {
+            return Cycles<S>(tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
+        }
+        if (is_asynchronous_copy(op.cls)) {
+            return Cycles<S>{};
+        }
+        if (is_load(op.cls)) {
+            return load_latency_;
+        }
+        if (is_shared(op.cls)) {
+            return gpu_.latency.shared;
+        }
+        if (op.cls == InstructionClass::bar_sync) {
+            return gpu_.latency.bar_sync;
+        }
+        return cost.latency;
+    }
+
+    /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
+    void step(std::size_t id, const Op& op, Cycles<S>& issued, Cycles<S>& done) {
+        Cycles<S> start = issued;
+        for (std::uint8_t d = 0; d < op.dep_count; ++d) {
+            const kernel::Dep& dep = op.deps[d];
+            if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) < complete_.size()) {
+                start = hw::max(start, complete_[static_cast<std::size_t>(dep.op)]);
+            }
+        }
+        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+        const S count(static_cast<double>(op.count));
+        const Cycles<S> interval = hw::max(cost.interval, Cycles<S>(S(1.0)));
+        issued = start + interval * S(count * cost.machine.value());
+        const Cycles<S> end =
+            issued +
+            latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(1, std::min(op.chain, op.count))));
+        if (id < complete_.size()) {
+            complete_[id] = end;
+        }
+        const bool fire_and_forget = op.cls == InstructionClass::st_global || is_asynchronous_copy(op.cls);
+        done = hw::max(done, fire_and_forget ? issued : end);
+    }
+
+    void add_op(const Op& op, double times) {
+        const kernel::Role& role = *role_;
+        const int copies = role.alternate ? 1 : role.instances;
+        const double warps = static_cast<double>(role.warps) * copies;
+        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+        const double executions = times * static_cast<double>(op.count);
+        const S instructions = S(executions * warps * op.active) * cost.machine.value();
+        part_->instructions += hw::value_of(instructions);
+        part_->demand[Server::issue] += issue_cycles(instructions, gpu_);
+        if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
+            part_->demand[server_of(cost.unit)] +=
+                arithmetic_cycles(instructions, role.warps * copies, cost, gpu_);
+        }
+        switch (op.cls) {
+            case InstructionClass::wgmma:
+            case InstructionClass::mma_sync:
+                add_matrix(op, executions, role.warps * copies);
+                break;
+            case InstructionClass::fma_f32:
+            case InstructionClass::fma_f64:
+                part_->flop += 2.0 * executions * warps * lanes_per_warp;
+                break;
+            default:
+                break;
+        }
+        bool shared_known = false;
+        for (std::uint8_t a = 0; a < op.access_count; ++a) {
+            const Access& access = op.accesses[a];
+            if (is_global(kernel_, access)) {
+                add_global(op, access, times, static_cast<int>(warps));
+            } else if (is_shared(op.cls) && access.pattern == kernel::PatternKind::contiguous) {
+                shared_known = true;
+                part_->demand[Server::shared] +=
+                    shared_cycles(S(executions * warps * lanes_per_warp * access.bytes), gpu_);
+            }
+        }
+        if (is_shared(op.cls) && !shared_known) {
+            part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
+        }
+    }
+
+    void add_matrix(const Op& op, double executions, int warps) {
+        result_.uses_tensor = true;
+        result_.tensor_dtype = op.dtype;
+        part_->demand[Server::tensor] += tensor_core_cycles(op, executions, warps, gpu_);
+        const double issuers = op.cls == InstructionClass::wgmma ? warps / 4.0 : warps;
+        const double flop = executions * issuers * matrix_flop(op);
+        part_->flop += flop;
+        part_->tensor_flop += flop;
+        if (op.cls == InstructionClass::wgmma) {
+            part_->demand[Server::shared] +=
+                shared_cycles(S(executions * issuers * wgmma_operand_bytes(op)), gpu_);
+        }
+    }
+
+    void add_global(const Op& op, const Access& access, double times, int warps) {
+        const bool collective = access.pattern == kernel::PatternKind::collective;
+        const double executions = collective ? times : times * static_cast<double>(op.count) * warps;
+        const AccessBytes bytes = access_bytes(kernel_, access);
+        const double sector = hw::value_of(gpu_.l1.sector);
+        double moved = bytes.full;
+        if (collective && bytes.rows > 0.0) {
+            moved = bytes.rows * sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector);
+        }
+        BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
+        note_dependence(access, traffic);
+        const double trips = part_ == &result_.loop ? result_.trips : 1.0;
+        if (access.direction != kernel::Direction::write) {
+            traffic.read_bytes += trips * executions * bytes.full * access.multicast_ctas;
+            traffic.fetched_bytes += trips * executions * moved;
+            traffic.in_rows = traffic.in_rows ||
+                              (bytes.rows > 1.0 && bytes.row_bytes < static_cast<double>(bytes.pitch_bytes));
+            const S received(executions * moved * access.multicast_ctas);
+            part_->received_bytes += executions * moved * access.multicast_ctas;
+            part_->fetched_bytes += executions * moved;
+            part_->demand[Server::crossbar_read] += crossbar_read_cycles(received, gpu_);
+        }
+        if (access.direction != kernel::Direction::read) {
+            const double sent = executions * bytes.inside;
+            part_->sent_bytes += sent;
+            traffic.written_bytes += trips * sent;
+            part_->demand[Server::crossbar_write] += crossbar_write_cycles(S(sent), gpu_);
+        }
+        if (is_asynchronous_copy(op.cls)) {
+            result_.asynchronous = true;
+            part_->demand[Server::shared_write] +=
+                shared_cycles(S(executions * bytes.full * access.multicast_ctas), gpu_);
+            if (op.cls != InstructionClass::cp_async) {
+                part_->demand[Server::tma] +=
+                    tma_cycles(S(executions * bytes.rows * access.multicast_ctas), gpu_);
+            }
+        }
+        if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
+            op.cls != InstructionClass::cp_async_bulk_tensor) {
+            part_->demand[Server::l1] += l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
+        }
+    }
+
+    void note_dependence(const Access& access, BufferTraffic& traffic) const {
+        for (std::uint8_t d = 0; d < access.rank; ++d) {
+            const kernel::Index& origin = access.origin[d];
+            for (std::size_t t = origin.first; t < origin.first + std::size_t{origin.count}; ++t) {
+                const kernel::Term& term = kernel_.terms[t];
+                if (term.variable == kernel::Variable::tile) {
+                    if (term.position == 0) {
+                        traffic.along_m = true;
+                    }
+                    if (term.position == 1) {
+                        traffic.along_n = true;
+                    }
+                    if (term.position >= 2) {
+                        traffic.along_batch = true;
+                    }
+                } else if (term.variable == kernel::Variable::item_begin) {
+                    traffic.along_split = true;
+                }
+            }
+        }
+    }
+
+    const Kernel& kernel_;
+    const hw::Gpu<S>& gpu_;
+    Cycles<S> load_latency_;
+    kernel::Coordinates item_;
+    ItemDemand<S> result_;
+    Part<S>* part_ = nullptr;
+    const kernel::Role* role_ = nullptr;
+    std::array<Cycles<S>, 128> complete_{};
+};
+
+}  // namespace
+
+namespace {
+
+/// Elements that the tiles of the schedule cover along an origin that steps with one tile coordinate; tiles
+/// padded to whole clusters reach beyond the buffer. 0 for other origins.
+double tiled_extent(const Kernel& kernel, const kernel::Index& origin) {
+    for (std::size_t t = origin.first; t < origin.first + std::size_t{origin.count}; ++t) {
+        const kernel::Term& term = kernel.terms[t];
+        if (term.variable == kernel::Variable::tile && term.position < kernel.schedule.tiles.size()) {
+            return static_cast<double>(term.coefficient * kernel.schedule.tiles[term.position]);
+        }
+    }
+    return 0.0;
+}
+
+}  // namespace
+
+AccessBytes access_bytes(const Kernel& kernel, const Access& access) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const double size = hw::bytes_of(buffer.dtype);
+    AccessBytes result;
+    if (access.pattern == kernel::PatternKind::collective) {
+        result.full = size;
+        result.inside = size;
+        for (std::uint8_t d = 0; d < access.rank; ++d) {
+            const auto box = static_cast<double>(access.box[d]);
+            const auto extent = static_cast<double>(buffer.extent[d]);
+            const double covered =
+                std::max(std::ceil(extent / box) * box, tiled_extent(kernel, access.origin[d]));
+            result.full *= box;
+            result.inside *= box * std::min(1.0, extent / covered);
+            if (d > 0) {
+                result.rows *= box;
+            }
+        }
+        result.row_bytes = static_cast<double>(access.box[0]) * size;
+        result.pitch_bytes = buffer.stride[1] * hw::bytes_of(buffer.dtype);
+        return result;
+    }
+    switch (access.pattern) {
+        case kernel::PatternKind::broadcast:
+            result.full = access.bytes;
+            break;
+        case kernel::PatternKind::random:
+        case kernel::PatternKind::chase:
+            result.full = 32.0 * 32.0;
+            break;
+        case kernel::PatternKind::stride: {
+            // Sectors of a strided row: side by side up to a sector apart, then one sector a lane.
+            const double step = std::min(
+                32.0, std::max(static_cast<double>(access.bytes), static_cast<double>(access.inner) * size));
+            result.full = 32.0 * step;
+            break;
+        }
+        default:
+            result.full = 32.0 * access.bytes;
+            break;
+    }
+    result.inside = result.full;
+    return result;
+}
+
+template <class S>
+ItemDemand<S> item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency) {
+    return Accumulator<S>(kernel, gpu, load_latency).run();
+}
+
+template ItemDemand<double> item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&);
+template ItemDemand<hw::Dual<4>> item_demand(const Kernel&, const hw::Gpu<hw::Dual<4>>&,
+                                             const Cycles<hw::Dual<4>>&);
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,73 @@
+// What one work item asks of every server, split into the parts before, in and after its main loop.
+// Ignores: differences between items (edge tiles count at their average) and L1 hits.
+// Source: KERNEL, meaning 1-6; property-tested against the reference walk.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/analytical/server.hpp"
+#include "model/kernel/description.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace warptime::model::analytical {
+
+/// One part of an item. Demand is of the whole CTA, for one trip of the loop (or once, outside it).
+template <class S>
+struct Part {
+    Demand<S> demand;
+    hw::Cycles<S> chain{};      ///< latency of the longest dependent path of one warp
+    double instructions = 0.0;  ///< machine warp-instructions
+    double flop = 0.0;          ///< of matrix and fused multiply-add instructions
+    double tensor_flop = 0.0;
+    double received_bytes = 0.0;  ///< global bytes that arrive at the SM
+    double sent_bytes = 0.0;      ///< global bytes that leave it
+    double fetched_bytes = 0.0;   ///< read requests to L2 (multicast counts once)
+};
+
+/// What a typical item moves from and to one buffer, and the coordinates that its place depends on.
+struct BufferTraffic {
+    double read_bytes = 0.0;     ///< with padding, multicast copies included once per receiver
+    double written_bytes = 0.0;  ///< inside the buffer
+    double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
+    bool along_m = false, along_n = false, along_batch = false, along_split = false;
+    bool in_rows = false;  ///< read in rows that are short against their pitch
+};
+inline constexpr std::size_t max_buffers = 16;
+
+template <class S>
+struct ItemDemand {
+    Part<S> before, loop, after;
+    double trips = 0.0;         ///< of the main loop
+    bool alternating = false;   ///< consumer instances take items in turn: `after` hides behind the next item
+    bool asynchronous = false;  ///< loads of the loop run ahead of their use
+    int warps = 0;
+    bool uses_tensor = false;
+    hw::Dtype tensor_dtype = hw::Dtype::bf16;
+    std::array<BufferTraffic, max_buffers> buffers{};  ///< by buffer id; ids beyond are refused
+
+    /// trips x loop + before + after of a quantity.
+    template <class Get>
+    [[nodiscard]] double total(Get&& get) const {
+        return get(before) + trips * get(loop) + get(after);
+    }
+};
+
+/// `latency`: of global loads, as the caches stand. No allocation.
+template <class S>
+[[nodiscard]] ItemDemand<S> item_demand(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
+                                        const hw::Cycles<S>& load_latency);
+
+/// Bytes of one access by one execution of its op, averaged over the items: `full` with padding, `inside`
+/// without.
+struct AccessBytes {
+    double full = 0.0;
+    double inside = 0.0;
+    double rows = 1.0;  ///< contiguous rows of a collective box
+    double row_bytes = 0.0;
+    std::int64_t pitch_bytes = 0;
+};
+[[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access);
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,323 @@
+// Demand of one item against the reference walk, on random bodies and on the example kernels.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/item_demand.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/examples/small_kernels.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/kernel/walk.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+namespace examples = warptime::model::kernel::examples;
+using namespace warptime::model::analytical;
+using hw::InstructionClass;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+ItemDemand<double> demand_of(const mk::Kernel& kernel) {
+    return item_demand(kernel, gpu(), hw::Cycles<double>(500.0));
+}
+
+double total(const ItemDemand<double>& item, double Part<double>::*field) {
+    return item.total([field](const Part<double>& p) { return p.*field; });
+}
+
+/// Instructions of a walk after the expansion that the architecture's table states.
+double machine_instructions(const mk::WalkTotals& walk) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < walk.instructions.size(); ++c) {
+        sum += walk.instructions[c] * gpu().instructions.costs[c].machine.value();
+    }
+    return sum;
+}
+
+bool near(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * (1.0 + std::abs(b));
+}
+
+/// A role of loops, branches, arithmetic, loads and stores on vectors that nothing overruns.
+class BodyMaker {
+  public:
+    mk::Kernel make() {
+        kernel_.name = "random";
+        const int warps = pick(1, 8);
+        kernel_.cta = {32 * warps, 1, 1};
+        vector_ = build_.buffer(examples::vector_of("x", hw::Dtype::fp32, 4096));
+        build_.role("warps", warps);
+        body(0);
+        build_.finish();
+        mk::check(kernel_);
+        return kernel_;
+    }
+
+  private:
+    static int pick(int low, int high) { return *rc::gen::inRange(low, high + 1); }
+
+    void op() {
+        const auto cls = *rc::gen::element(InstructionClass::fma_f32, InstructionClass::mad_s32,
+                                           InstructionClass::mufu, InstructionClass::fma_f64,
+                                           InstructionClass::ld_global, InstructionClass::st_global);
+        mk::Op op = examples::make_op(cls, pick(1, 5));
+        if (cls == InstructionClass::ld_global || cls == InstructionClass::st_global) {
+            const bool read = cls == InstructionClass::ld_global;
+            mk::Access access = examples::lanes(vector_, read ? mk::Direction::read : mk::Direction::write,
+                                                mk::Builder::constant(0), 4 << pick(0, 2));
+            examples::add_access(op, access);
+        }
+        build_.op(op);
+    }
+
+    void body(int depth) {
+        op();
+        for (int i = pick(0, 3); i > 0; --i) {
+            const int what = depth < 2 ? pick(0, 4) : 0;
+            if (what == 4) {
+                build_.branch({0.25 * pick(1, 4), 32.0});
+                op();
+                build_.end();
+            } else if (what >= 2) {
+                build_.loop(pick(1, 5));
+                body(depth + 1);
+                build_.end();
+            } else {
+                op();
+            }
+        }
+    }
+
+    mk::Kernel kernel_;
+    mk::Builder build_{kernel_};
+    mk::Id vector_ = mk::no_id;
+};
+
+}  // namespace
+
+TEST_CASE("instructions, FLOP and bytes are those of the walk") {
+    CHECK(rc::check("random bodies", [] {
+        const mk::Kernel kernel = BodyMaker().make();
+        const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+        const ItemDemand<double> item = demand_of(kernel);
+        RC_ASSERT(near(total(item, &Part<double>::instructions), machine_instructions(walk)));
+        RC_ASSERT(near(total(item, &Part<double>::flop), walk.vector_flop));
+        RC_ASSERT(total(item, &Part<double>::tensor_flop) == 0.0);
+        const auto read = walk.traffic(mk::Space::global, mk::Direction::read);
+        const auto written = walk.traffic(mk::Space::global, mk::Direction::write);
+        RC_ASSERT(near(total(item, &Part<double>::received_bytes), read.requested_bytes));
+        RC_ASSERT(near(total(item, &Part<double>::fetched_bytes), read.requested_bytes));
+        RC_ASSERT(near(total(item, &Part<double>::sent_bytes), written.inside_bytes));
+        RC_ASSERT(near(item.buffers[0].read_bytes, read.requested_bytes));
+        RC_ASSERT(near(item.buffers[0].written_bytes, written.inside_bytes));
+    }));
+}
+
+TEST_CASE("every instruction takes an issue slot, and only its own pipe") {
+    CHECK(rc::check("random bodies", [] {
+        const mk::Kernel kernel = BodyMaker().make();
+        const ItemDemand<double> item = demand_of(kernel);
+        const double issue =
+            item.total([](const Part<double>& p) { return p.demand[Server::issue].value(); });
+        RC_ASSERT(near(issue * gpu().sm.sub_partitions.value(), total(item, &Part<double>::instructions)));
+        const auto idle = [&](Server s) {
+            return item.total([s](const Part<double>& p) { return p.demand[s].value(); }) == 0.0;
+        };
+        RC_ASSERT(idle(Server::tensor));
+        RC_ASSERT(idle(Server::shared));
+        RC_ASSERT(idle(Server::tma));
+        RC_ASSERT(idle(Server::shuffle));
+        const double read = total(item, &Part<double>::received_bytes);
+        RC_ASSERT(idle(Server::crossbar_read) == (read == 0.0));
+        RC_ASSERT(idle(Server::l1) == (read == 0.0));
+    }));
+}
+
+TEST_CASE("a softmax reads and writes its row once") {
+    for (const std::int64_t columns : {2048, 4096, 16384}) {
+        mk::Kernel kernel;
+        examples::softmax(kernel, 128, columns);
+        const ItemDemand<double> item = demand_of(kernel);
+        const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+        CHECK(total(item, &Part<double>::received_bytes) == 2.0 * static_cast<double>(columns));
+        CHECK(total(item, &Part<double>::sent_bytes) == 2.0 * static_cast<double>(columns));
+        CHECK(total(item, &Part<double>::instructions) == doctest::Approx(machine_instructions(walk)));
+        CHECK(item.warps == 8);
+        CHECK_FALSE(item.uses_tensor);
+        CHECK_FALSE(item.asynchronous);
+    }
+}
+
+TEST_CASE("a Triton GEMM multiplies and issues as its walk does, guards included") {
+    for (const std::int64_t k : {64, 96, 512, 4096}) {
+        mk::Kernel kernel;
+        examples::triton_gemm(kernel, {512, 512, k});
+        const ItemDemand<double> item = demand_of(kernel);
+        mk::WorkItem work;
+        work.end = kernel.schedule.k_iterations;
+        const mk::WalkTotals walk = mk::walk_totals(kernel, work);
+        CHECK(total(item, &Part<double>::tensor_flop) == 2.0 * 128 * 128 * static_cast<double>(k));
+        CHECK(total(item, &Part<double>::tensor_flop) == walk.matrix_flop);
+        // Copies ahead of the last iterations do not run: k / 32 stages of both operands, by 4 warps of 4
+        // copies.
+        CHECK(total(item, &Part<double>::instructions) == doctest::Approx(machine_instructions(walk)));
+        CHECK(item.uses_tensor);
+        CHECK(item.asynchronous);
+        CHECK(item.tensor_dtype == hw::Dtype::bf16);
+    }
+}
+
+TEST_CASE("both forms of a warp-specialised GEMM multiply their tile") {
+    for (const bool pingpong : {false, true}) {
+        mk::Kernel kernel;
+        examples::WarpSpecializedGemm problem;
+        problem.pingpong = pingpong;
+        examples::warp_specialized_gemm(kernel, problem);
+        const ItemDemand<double> item = demand_of(kernel);
+        const double flop = 2.0 * static_cast<double>(problem.rows()) * 256 * static_cast<double>(problem.k);
+        // The consumers peel one product of their loop; roles of different trips count at the longest.
+        CHECK(total(item, &Part<double>::tensor_flop) >= flop);
+        CHECK(total(item, &Part<double>::tensor_flop) <=
+              flop * (1.0 + 1.0 / static_cast<double>(problem.k_iterations())));
+        CHECK(item.alternating == pingpong);
+        CHECK(item.asynchronous);
+        // A of the CTA, and both halves of B, of which it asks for one.
+        const auto k = static_cast<double>(problem.k);
+        const double a = 2.0 * static_cast<double>(problem.rows()) * k;
+        CHECK(total(item, &Part<double>::received_bytes) == a + 2.0 * 256 * k);
+        CHECK(total(item, &Part<double>::fetched_bytes) == a + 2.0 * 128 * k);
+    }
+}
+
+TEST_CASE("a guard counts the iterations in which it holds") {
+    CHECK(rc::check("linear guards, both directions", [] {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warp", 1);
+        build.loop(*rc::gen::inRange(1, 20));
+        mk::Op op = examples::make_op(InstructionClass::fma_f32, 2);
+        const int step = *rc::gen::element(-1, 1);
+        op.when = {true, build.index(*rc::gen::inRange(-5, 5), {mk::term(mk::Variable::loop, step)}),
+                   *rc::gen::inRange(-10, 10), *rc::gen::inRange(10, 20)};
+        if (step < 0) {
+            // low <= -i < high is i in (-high, -low]: keep both ends whole.
+            op.when.low = -(std::int64_t{1} << 40);
+        }
+        build.op(op);
+        build.op(examples::make_op(InstructionClass::mad_s32));
+        build.end();
+        build.finish();
+        const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+        const double fma = total(demand_of(kernel), &Part<double>::flop);
+        if (step > 0) {
+            RC_ASSERT(near(fma, walk.vector_flop));
+        } else {
+            RC_ASSERT(std::abs(fma - walk.vector_flop) <= 2.0 * 64.0 + 1e-9);
+        }
+    }));
+}
+
+TEST_CASE("what lanes touch becomes bytes of sectors") {
+    mk::Kernel kernel;
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+    mk::Access access = examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
+    CHECK(access_bytes(kernel, access).full == 128.0);
+    access.bytes = 16;
+    CHECK(access_bytes(kernel, access).full == 512.0);
+    access.pattern = mk::PatternKind::broadcast;
+    CHECK(access_bytes(kernel, access).full == 16.0);
+    access.pattern = mk::PatternKind::random;
+    CHECK(access_bytes(kernel, access).full == 32.0 * 32.0);
+    access.pattern = mk::PatternKind::stride;
+    access.bytes = 4;
+    for (const std::int64_t inner : {1, 2, 4, 8, 16, 1000}) {
+        access.inner = inner;
+        CHECK(access_bytes(kernel, access).full == 32.0 * std::min(32.0, 4.0 * static_cast<double>(inner)));
+    }
+}
+
+TEST_CASE("a box counts in full and, on average over its tiles, inside the matrix") {
+    CHECK(rc::check("against clipping tile by tile", [] {
+        mk::Kernel kernel;
+        mk::Builder build(kernel);
+        const std::int64_t columns = *rc::gen::inRange<std::int64_t>(1, 300);
+        const std::int64_t rows = *rc::gen::inRange<std::int64_t>(1, 300);
+        const mk::Id c = build.buffer(examples::matrix("c", hw::Dtype::bf16, columns, rows));
+        const std::int64_t bn = *rc::gen::inRange<std::int64_t>(1, 65);
+        const std::int64_t bm = *rc::gen::inRange<std::int64_t>(1, 65);
+        const mk::Access access = examples::box(
+            c, mk::Direction::write, {mk::Builder::constant(0), mk::Builder::constant(0)}, {bn, bm});
+        const AccessBytes bytes = access_bytes(kernel, access);
+        RC_ASSERT(near(bytes.full, 2.0 * static_cast<double>(bn * bm)));
+        RC_ASSERT(near(bytes.rows, static_cast<double>(bm)));
+        RC_ASSERT(near(bytes.row_bytes, 2.0 * static_cast<double>(bn)));
+        RC_ASSERT(bytes.pitch_bytes == 2 * columns);
+        const auto tiles = static_cast<double>(((columns + bn - 1) / bn) * ((rows + bm - 1) / bm));
+        RC_ASSERT(near(bytes.inside * tiles, 2.0 * static_cast<double>(columns * rows)));
+    }));
+}
+
+TEST_CASE("coordinates that a box depends on are noted") {
+    mk::Kernel kernel;
+    examples::triton_gemm(kernel, {512, 512, 512});
+    const ItemDemand<double> item = demand_of(kernel);
+    CHECK(item.buffers[0].along_m);
+    CHECK_FALSE(item.buffers[0].along_n);
+    CHECK(item.buffers[1].along_n);
+    CHECK_FALSE(item.buffers[1].along_m);
+    CHECK(item.buffers[2].along_m);
+    CHECK(item.buffers[2].along_n);
+}
+
+TEST_CASE("chains: dependent instructions add their latencies, independent ones overlap") {
+    const auto chain_of = [](std::int64_t count, std::int64_t chain, bool depends) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warp", 1);
+        mk::Op op = examples::make_op(InstructionClass::fma_f32, count);
+        op.chain = chain;
+        build.op(op);
+        mk::Op next = op;
+        if (depends) {
+            next.dep_count = 1;
+            next.deps[0] = {0, 0};
+        }
+        build.op(next);
+        build.finish();
+        return demand_of(kernel).before.chain.value();
+    };
+    const auto& cost = gpu().instructions[InstructionClass::fma_f32];
+    const double interval = std::max(1.0, cost.interval.value());
+    const double latency = cost.latency.value();
+    CHECK(chain_of(10, 1, false) == doctest::Approx(20.0 * interval + latency));
+    CHECK(chain_of(10, 1, true) == doctest::Approx(20.0 * interval + 2.0 * latency));
+    CHECK(chain_of(10, 10, true) == doctest::Approx(20.0 * interval + 20.0 * latency));
+}
+
+TEST_CASE("more buffers than an item can count are refused") {
+    mk::Kernel kernel;
+    kernel.name = "wide";
+    kernel.cta = {32, 1, 1};
+    mk::Builder build(kernel);
+    for (std::size_t i = 0; i <= max_buffers; ++i) {
+        build.buffer(examples::vector_of("x", hw::Dtype::fp32, 32));
+    }
+    build.role("warp", 1);
+    build.finish();
+    CHECK_THROWS_WITH_AS((void)demand_of(kernel), doctest::Contains("buffers"), warptime::Error);
+}

@@ -1,0 +1,87 @@
+// Memsets and device copies: floor plus DRAM time, what warm data save, links refused.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/memory_step.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+namespace hw = warptime::hw;
+namespace analytical = warptime::model::analytical;
+namespace kernel = warptime::model::kernel;
+using warptime::model::prediction::Cache;
+using warptime::model::prediction::Conditions;
+
+namespace {
+
+Conditions with(Cache cache) {
+    Conditions conditions;
+    conditions.cache = cache;
+    return conditions;
+}
+
+}  // namespace
+
+TEST_CASE("a copy reads every byte once and pays what its writes push out") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const kernel::Memcpy copy{std::int64_t{1} << 30};
+    const auto flushed = analytical::memcpy_time(copy, gpu, with(Cache::flushed));
+    const double bytes = 1073741824.0;
+    CHECK(flushed.dram_read.value() == bytes);
+    // Its own writes, less those left dirty in L2, plus the older ones displaced: the two are equal when both
+    // saturate.
+    CHECK(flushed.dram_written.value() == doctest::Approx(bytes));
+    CHECK(flushed.time.value() == doctest::Approx((flushed.floor + flushed.dram).value()));
+    CHECK(flushed.floor.value() == gpu.launch.memcpy.value());
+    const auto cold = analytical::memcpy_time(copy, gpu, with(Cache::cold));
+    const double left = gpu.l2.capacity.value() * gpu.l2.dirty_capacity.value();
+    CHECK(cold.dram_written.value() == doctest::Approx(bytes - left));
+    CHECK(cold.time < flushed.time);
+}
+
+TEST_CASE("warm data that fit are not read from DRAM") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    CHECK(analytical::memcpy_time(kernel::Memcpy{1 << 20}, gpu, with(Cache::warm)).dram_read.value() == 0.0);
+    const std::int64_t large = std::int64_t{1} << 32;
+    CHECK(analytical::memcpy_time(kernel::Memcpy{large}, gpu, with(Cache::warm)).dram_read.value() ==
+          static_cast<double>(large));
+}
+
+TEST_CASE("a small memset over a clean L2 is its floor") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto t = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::cold));
+    CHECK(t.dram_read.value() == 0.0);
+    CHECK(t.dram_written.value() == 0.0);
+    CHECK(t.time.value() == gpu.launch.memset.value());
+    // Over a flushed L2 four bytes displace at most four.
+    const auto flushed = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::flushed));
+    CHECK(flushed.dram_written.value() <= 4.0);
+}
+
+TEST_CASE("more bytes never take less time, and never run faster than the pins") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    CHECK(rc::check("copies and memsets", [&] {
+        const auto fewer = *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 33);
+        const auto more = fewer + *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 30);
+        for (const Cache cache : {Cache::cold, Cache::flushed, Cache::warm}) {
+            const auto a = analytical::memcpy_time(kernel::Memcpy{fewer}, gpu, with(cache));
+            const auto b = analytical::memcpy_time(kernel::Memcpy{more}, gpu, with(cache));
+            RC_ASSERT(a.time <= b.time);
+            RC_ASSERT(a.dram >= (a.dram_read + a.dram_written) / gpu.dram.bandwidth);
+            RC_ASSERT(analytical::memset_time(kernel::Memset{fewer}, gpu, with(cache)).time <=
+                      analytical::memset_time(kernel::Memset{more}, gpu, with(cache)).time);
+        }
+    }));
+}
+
+TEST_CASE("copies over a link are refused") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    for (const kernel::Link link :
+         {kernel::Link::host_to_device, kernel::Link::device_to_host, kernel::Link::peer}) {
+        kernel::Memcpy copy{4096};
+        copy.link = link;
+        CHECK_THROWS_AS((void)analytical::memcpy_time(copy, gpu, Conditions{}), warptime::Error);
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/traffic.hpp"
+
+#include "hw/dual.hpp"
+#include "hw/math.hpp"
+#include "model/analytical/bounds/l2.hpp"
+#include "model/memory/l2_reuse.hpp"
+#include "model/memory/write_back.hpp"
+#include "model/occupancy/tile_order.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace warptime::model::analytical {
+
+namespace {
+
+using hw::Bytes;
+
+/// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits.
+bool starts_warm(const kernel::Buffer& buffer, prediction::Cache cache) {
+    switch (buffer.before) {
+        case kernel::Before::warm:
+            return true;
+        case kernel::Before::cold:
+        case kernel::Before::dirty:
+            return false;
+        case kernel::Before::by_conditions:
+            break;
+    }
+    return cache == prediction::Cache::warm;
+}
+
+}  // namespace
+
+template <class S>
+Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
+                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions) {
+    Traffic<S> result;
+    const auto items = static_cast<double>(kernel.schedule.item_count());
+    std::array<memory::Operand, max_buffers> operands{};
+    std::array<memory::OperandTraffic, max_buffers> moved{};
+    std::array<bool, max_buffers> warm{};
+    std::array<const BufferTraffic*, max_buffers> uses{};
+    std::size_t count = 0;
+    double footprint = 0.0;
+    double written = 0.0;
+    for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
+        const BufferTraffic& use = item.buffers[b];
+        const kernel::Buffer& buffer = kernel.buffers[b];
+        written += use.written_bytes * items;
+        if (use.read_bytes <= 0.0) {
+            continue;
+        }
+        const double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
+        footprint += whole;
+        warm[count] = starts_warm(buffer, conditions.cache);
+        uses[count] = &use;
+        operands[count++] = {use.along_m,     use.along_n,
+                             use.along_batch, use.along_split && kernel.schedule.split_k > 1,
+                             use.read_bytes,  whole};
+    }
+    const double capacity = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.shared_capacity);
+    memory::ReuseCase reuse;
+    reuse.order = occupancy::order_of(kernel.schedule);
+    reuse.concurrent = std::max<std::int64_t>(1, concurrent);
+    reuse.capacity_bytes = capacity;
+    reuse.streamed_bytes_per_item = written / items;
+    memory::l2_reuse(reuse, std::span(operands).first(count), std::span(moved).first(count));
+    double read = 0.0;
+    double row_read = 0.0;
+    S asked(0.0);
+    for (std::size_t i = 0; i < count; ++i) {
+        const S distinct(moved[i].requested_bytes > 0.0 ? moved[i].wave_bytes / moved[i].requested_bytes
+                                                        : 1.0);
+        asked = asked + S(uses[i]->fetched_bytes * items) * unmerged_share(distinct, gpu);
+        if (warm[i] && footprint <= capacity) {
+            continue;
+        }
+        read += moved[i].dram_bytes;
+        row_read += uses[i]->in_rows ? moved[i].dram_bytes : 0.0;
+        result.from_dram = true;
+    }
+    result.dram_read = Bytes<S>(S(read));
+    result.dram_row_read = Bytes<S>(S(row_read));
+    result.l2_read = Bytes<S>(asked);
+    const Bytes<S> stores{S(written)};
+    result.dram_written = conditions.cache == prediction::Cache::flushed
+                              ? memory::writes_over_dirty(result.dram_read, stores, gpu.l2.dirty_fraction,
+                                                          memory::dirty_capacity_of(gpu))
+                              : memory::writes_over_clean(stores, memory::dirty_capacity_of(gpu));
+    result.l2_written = stores;
+    result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));
+    return result;
+}
+
+template Traffic<double> traffic(const kernel::Kernel&, const ItemDemand<double>&, std::int64_t,
+                                 const hw::Gpu<double>&, const prediction::Conditions&);
+template Traffic<hw::Dual<4>> traffic(const kernel::Kernel&, const ItemDemand<hw::Dual<4>>&, std::int64_t,
+                                      const hw::Gpu<hw::Dual<4>>&, const prediction::Conditions&);
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,31 @@
+// Bytes that a kernel moves between SMs, L2 and DRAM, from its schedule, its operands and what the caches
+// hold. Ignores: sectors fetched twice by SMs that drift apart, and partial-sector writes. Source:
+// model/memory (LRU reuse over waves; write-back of dirty lines). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/analytical/item_demand.hpp"
+#include "model/prediction/conditions.hpp"
+
+#include <cstdint>
+
+namespace warptime::model::analytical {
+
+template <class S>
+struct Traffic {
+    hw::Bytes<S> dram_read{};      ///< all reads
+    hw::Bytes<S> dram_row_read{};  ///< the part of them in short rows far apart
+    hw::Bytes<S> dram_written{};
+    hw::Bytes<S> l2_read{};  ///< read requests that reach L2, after merging in the TPC
+    hw::Bytes<S> l2_written{};
+    hw::Bytes<S> received{};  ///< by all SMs
+    bool from_dram = false;   ///< first touches of the operands miss L2
+};
+
+/// `concurrent`: items in flight at a time.
+template <class S>
+[[nodiscard]] Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item,
+                                 std::int64_t concurrent, const hw::Gpu<S>& gpu,
+                                 const prediction::Conditions& conditions);
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,106 @@
+// Bytes between SMs, L2 and DRAM: compulsory, warm, flushed and cold, and re-reads of what L2 cannot hold.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/traffic.hpp"
+
+#include "model/analytical/bounds/l2.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+using namespace warptime::model::analytical;
+using warptime::model::prediction::Cache;
+using warptime::model::prediction::Conditions;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+Traffic<double> of(const mk::Kernel& kernel, Cache cache, std::int64_t concurrent = 264,
+                   const hw::Gpu<double>& on = gpu()) {
+    Conditions conditions;
+    conditions.cache = cache;
+    return traffic(kernel, item_demand(kernel, on, hw::Cycles<double>(600.0)), concurrent, on, conditions);
+}
+
+mk::Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {m, n, k});
+    return kernel;
+}
+
+double bytes(std::int64_t rows, std::int64_t columns) {
+    return 2.0 * static_cast<double>(rows * columns);
+}
+
+}  // namespace
+
+TEST_CASE("operands that fit in L2 are read from DRAM once") {
+    const auto t = of(gemm(1024, 2048, 512), Cache::cold);
+    CHECK(t.dram_read.value() == doctest::Approx(bytes(1024, 512) + bytes(2048, 512)));
+    CHECK(t.from_dram);
+    CHECK(t.dram_row_read.value() <= t.dram_read.value());
+}
+
+TEST_CASE("warm operands that fit are not read, those that do not fit are") {
+    const auto fits = of(gemm(1024, 1024, 512), Cache::warm);
+    CHECK(fits.dram_read.value() == 0.0);
+    CHECK_FALSE(fits.from_dram);
+    CHECK(fits.l2_read.value() > 0.0);
+    const auto large = of(gemm(16384, 16384, 8192), Cache::warm);
+    CHECK(large.dram_read.value() >= bytes(16384, 8192));
+}
+
+TEST_CASE("a buffer that says what was before is believed over the conditions") {
+    mk::Kernel kernel = gemm(1024, 1024, 512);
+    kernel.buffers[0].before = mk::Before::warm;
+    CHECK(of(kernel, Cache::cold).dram_read.value() == doctest::Approx(bytes(1024, 512)));
+    kernel.buffers[0].before = mk::Before::cold;
+    CHECK(of(kernel, Cache::warm).dram_read.value() == doctest::Approx(bytes(1024, 512)));
+}
+
+TEST_CASE(
+    "writes: none for what stays dirty, all but that beyond, and the older lines pushed out after a flush") {
+    const auto small = fixture::stream(64, 1);
+    CHECK(of(small, Cache::cold).dram_written.value() == 0.0);
+    CHECK(of(small, Cache::flushed).dram_written.value() ==
+          doctest::Approx(gpu().l2.dirty_fraction.value() * 2.0 * 64 * fixture::stream_bytes_per_cta));
+    const auto large = fixture::stream(65536, 1);
+    const double w = 65536.0 * fixture::stream_bytes_per_cta;
+    const double stays = gpu().l2.capacity.value() * gpu().l2.dirty_capacity.value();
+    CHECK(of(large, Cache::cold).dram_written.value() == doctest::Approx(w - stays));
+    CHECK(of(large, Cache::warm).dram_written.value() == doctest::Approx(w - stays));
+    CHECK(of(large, Cache::flushed).dram_written.value() == doctest::Approx(w));
+    CHECK(of(large, Cache::flushed).l2_written.value() == doctest::Approx(w));
+    CHECK(of(large, Cache::flushed).dram_read.value() == doctest::Approx(w));
+}
+
+TEST_CASE("laws of every GEMM") {
+    CHECK(rc::check("compulsory <= DRAM, asked <= received, smaller L2 never reads less", [] {
+        const std::int64_t m = 128 * *rc::gen::inRange(1, 100);
+        const std::int64_t n = 128 * *rc::gen::inRange(1, 100);
+        const std::int64_t k = 32 * *rc::gen::inRange(1, 200);
+        const mk::Kernel kernel = gemm(m, n, k);
+        const auto cold = of(kernel, Cache::cold);
+        const double compulsory = bytes(m, k) + bytes(n, k);
+        RC_ASSERT(cold.dram_read.value() >= compulsory * (1.0 - 1e-9));
+        RC_ASSERT(cold.dram_read.value() <= cold.received.value() * (1.0 + 1e-9));
+        RC_ASSERT(cold.l2_read.value() <= cold.received.value() * (1.0 + 1e-9));
+        const double merged = unmerged_share(0.0, gpu());
+        RC_ASSERT(cold.l2_read.value() >= merged * cold.received.value() * (1.0 - 1e-9));
+        const auto flushed = of(kernel, Cache::flushed);
+        RC_ASSERT(flushed.dram_read.value() == cold.dram_read.value());
+        RC_ASSERT(flushed.dram_written.value() >= cold.dram_written.value() * (1.0 - 1e-9));
+        RC_ASSERT(of(kernel, Cache::warm).dram_read.value() <= cold.dram_read.value());
+        hw::Gpu<double> smaller = gpu();
+        smaller.l2.capacity = smaller.l2.capacity * 0.5;
+        RC_ASSERT(of(kernel, Cache::cold, 264, smaller).dram_read.value() >=
+                  cold.dram_read.value() * (1.0 - 1e-9));
+    }));
+}

@@ -1,0 +1,53 @@
+// Conditions as words, in both directions.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/prediction/conditions.hpp"
+
+#include "hw/error.hpp"
+#include "hw/nearest_name.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+
+namespace warptime::model::prediction {
+
+namespace {
+
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 3> cache_words{"cold", "flushed", "warm"};
+constexpr std::array<std::string_view, 2> duty_words{"isolated", "sustained"};
+constexpr std::array<std::string_view, 2> data_words{"random", "zeros"};
+
+std::size_t index_of(std::string_view text, std::string_view parameter,
+                     std::span<const std::string_view> words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == text) {
+            return i;
+        }
+    }
+    throw Error(std::string(parameter), std::string(text), hw::expected_names(text, words));
+}
+
+}  // namespace
+
+std::string_view to_string(Cache cache) {
+    return cache_words.at(static_cast<std::size_t>(cache));
+}
+std::string_view to_string(Duty duty) {
+    return duty_words.at(static_cast<std::size_t>(duty));
+}
+std::string_view to_string(OperandData data) {
+    return data_words.at(static_cast<std::size_t>(data));
+}
+
+Cache parse_cache(std::string_view text) {
+    return static_cast<Cache>(index_of(text, "cache", cache_words));
+}
+Duty parse_duty(std::string_view text) {
+    return static_cast<Duty>(index_of(text, "duty", duty_words));
+}
+OperandData parse_operand_data(std::string_view text) {
+    return static_cast<OperandData>(index_of(text, "data", data_words));
+}
+
+}  // namespace warptime::model::prediction

@@ -1,0 +1,30 @@
+// Tests that the words of the conditions are read as they are written.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/prediction/conditions.hpp"
+
+#include "hw/error.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model::prediction;
+
+TEST_CASE("words round trip") {
+    for (const Cache cache : {Cache::cold, Cache::flushed, Cache::warm}) {
+        CHECK(parse_cache(to_string(cache)) == cache);
+    }
+    for (const Duty duty : {Duty::isolated, Duty::sustained}) {
+        CHECK(parse_duty(to_string(duty)) == duty);
+    }
+    for (const OperandData data : {OperandData::random, OperandData::zeros}) {
+        CHECK(parse_operand_data(to_string(data)) == data);
+    }
+    CHECK(to_string(Cache::flushed) == "flushed");
+}
+
+TEST_CASE("another word is refused with the nearest") {
+    CHECK_THROWS_WITH_AS(static_cast<void>(parse_cache("flush")), doctest::Contains("'flushed'"),
+                         warptime::Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(parse_duty("Isolated")), doctest::Contains("duty: got 'Isolated'"),
+                         warptime::Error);
+    CHECK_THROWS_AS(static_cast<void>(parse_operand_data("")), warptime::Error);
+}

@@ -1,0 +1,73 @@
+// The answer of an engine: time with its band, every bound with its inputs, where the time goes, counters.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/prediction/conditions.hpp"
+#include "model/prediction/limiter.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warptime::model::prediction {
+
+/// The hot answer. Seconds.
+template <class S>
+struct Estimate {
+    S time{};
+    S low{};  ///< of the 80 % band
+    S high{};
+    Limiter limiter = Limiter::launch;
+};
+
+enum class Status : std::uint8_t { calibrated, extrapolated };
+[[nodiscard]] std::string_view to_string(Status status);
+
+/// The time (seconds) the kernel would take if this alone held it back, and the numbers that went in.
+struct Bound {
+    Limiter limiter = Limiter::launch;
+    double time = 0.0;
+    std::vector<std::pair<std::string, double>> inputs;
+};
+
+struct OccupancyReport {
+    int ctas_per_sm = 0;
+    int warps_per_sm = 0;
+    std::string limit;
+    std::string next_limit;
+};
+
+struct Utilization {
+    double tensor = 0, fp32 = 0, issue = 0, shared = 0, l1 = 0, l2 = 0, dram = 0;
+};
+
+/// One device activity of an operator.
+struct StepReport {
+    std::string kind;  ///< kernel, memset, memcpy
+    std::string name;
+    double time = 0.0;
+};
+
+/// Shares are of exposed time by cause and sum to 1. Counters carry Nsight Compute's names and units.
+struct Prediction {
+    double time = 0.0, low = 0.0, high = 0.0;  ///< s
+    double span = 0.0;                         ///< s, first start to last end
+    Status status = Status::extrapolated;
+    std::string band_source;
+    KernelClass kernel_class = KernelClass::launch;
+    Limiter limiter = Limiter::launch;
+    std::vector<Bound> bounds;
+    std::vector<std::pair<std::string, double>> shares;
+    Utilization utilization;
+    double flops_per_s = 0.0, dram_bytes_per_s = 0.0, l2_bytes_per_s = 0.0;
+    OccupancyReport occupancy;
+    double waves = 0.0;
+    std::vector<std::pair<std::string, double>> counters;
+    double clock_hz = 0.0;
+    double power_w = 0.0;
+    int fitted_constants = 0;
+    std::vector<StepReport> steps;
+};
+
+}  // namespace warptime::model::prediction

@@ -1,0 +1,20 @@
+// A prediction, or an error, as one JSON object with fixed keys in a fixed order.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/error.hpp"
+#include "model/prediction/report.hpp"
+
+#include <string>
+
+namespace warptime::model::prediction {
+
+/// Times in microseconds (time_us, low_us, high_us, span_us), clock in MHz, power in W; shares and
+/// utilization are fractions; bound inputs and counters keep their own units. A number that is not finite
+/// becomes null. `indent` < 0: on one line.
+[[nodiscard]] std::string to_json(const Prediction& prediction, const ReportContext& context, int indent = 2);
+
+/// {"error": {"parameter", "value", "expected", "message"}}
+[[nodiscard]] std::string to_json(const Error& error, int indent = 2);
+
+}  // namespace warptime::model::prediction

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/system/program.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace warptime::model::system {
+
+using prediction::Estimate;
+using prediction::Prediction;
+
+Estimate<double> evaluate(const kernel::Program& program, const prediction::Engine& engine,
+                          const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+                          prediction::Scratch& scratch) {
+    Estimate<double> total;
+    double longest = -1.0;
+    for (const kernel::Step& step : program.steps) {
+        const Estimate<double> part = engine.evaluate(program, step, gpu, conditions, scratch);
+        total.time += part.time;
+        total.low += part.low;
+        total.high += part.high;
+        if (part.time > longest) {
+            longest = part.time;
+            total.limiter = part.limiter;
+        }
+    }
+    return total;
+}
+
+namespace {
+
+void add_counters(const Prediction& from, Prediction& to) {
+    for (const auto& [name, value] : from.counters) {
+        // Sums add up over steps; averages and ratios are the longest step's own.
+        if (name.size() < 4 || name.compare(name.size() - 4, 4, ".sum") != 0) {
+            continue;
+        }
+        const auto same = std::find_if(to.counters.begin(), to.counters.end(),
+                                       [&key = name](const auto& entry) { return entry.first == key; });
+        if (same == to.counters.end()) {
+            to.counters.emplace_back(name, value);
+        } else {
+            same->second += value;
+        }
+    }
+}
+
+void add_shares(const Prediction& from, double weight, std::vector<std::pair<std::string, double>>& shares) {
+    for (const auto& [name, value] : from.shares) {
+        const auto same = std::find_if(shares.begin(), shares.end(),
+                                       [&key = name](const auto& entry) { return entry.first == key; });
+        if (same == shares.end()) {
+            shares.emplace_back(name, value * weight);
+        } else {
+            same->second += value * weight;
+        }
+    }
+}
+
+}  // namespace
+
+Prediction explain(const kernel::Program& program, const prediction::Engine& engine,
+                   const hw::Gpu<double>& gpu, const prediction::Conditions& conditions) {
+    std::vector<Prediction> parts;
+    parts.reserve(program.steps.size());
+    for (const kernel::Step& step : program.steps) {
+        parts.push_back(engine.explain(program, step, gpu, conditions));
+    }
+    const auto longest = std::max_element(
+        parts.begin(), parts.end(), [](const Prediction& a, const Prediction& b) { return a.time < b.time; });
+    if (parts.size() == 1 || longest == parts.end()) {
+        return parts.empty() ? Prediction{} : parts.front();
+    }
+    Prediction total = *longest;
+    total.time = total.low = total.high = total.span = 0.0;
+    total.steps.clear();
+    total.shares.clear();
+    const double flop = longest->flops_per_s * longest->time;
+    double dram = 0.0;
+    double l2 = 0.0;
+    for (const Prediction& part : parts) {
+        total.time += part.time;
+        total.low += part.low;
+        total.high += part.high;
+        total.span += part.span;
+        total.steps.insert(total.steps.end(), part.steps.begin(), part.steps.end());
+        dram += part.dram_bytes_per_s * part.time;
+        l2 += part.l2_bytes_per_s * part.time;
+        if (&part != &*longest) {
+            add_counters(part, total);
+        }
+    }
+    for (const Prediction& part : parts) {
+        add_shares(part, part.time / total.time, total.shares);
+    }
+    const double stretch = longest->time / total.time;
+    total.flops_per_s = flop / total.time;
+    total.dram_bytes_per_s = dram / total.time;
+    total.l2_bytes_per_s = l2 / total.time;
+    for (double* value :
+         {&total.utilization.tensor, &total.utilization.fp32, &total.utilization.issue,
+          &total.utilization.shared, &total.utilization.l1, &total.utilization.l2, &total.utilization.dram}) {
+        *value *= stretch;
+    }
+    return total;
+}
+
+}  // namespace warptime::model::system

@@ -1,0 +1,147 @@
+// A program as the sum of its steps, through an engine whose answers are known.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/system/program.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+namespace prediction = warptime::model::prediction;
+namespace system_model = warptime::model::system;
+using prediction::Limiter;
+
+namespace {
+
+/// A kernel takes its registers per thread in microseconds, a memset one, a copy two.
+class KnownEngine : public prediction::Engine {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "known"; }
+    [[nodiscard]] std::unique_ptr<prediction::Scratch> make_scratch() const override {
+        return std::make_unique<prediction::Scratch>();
+    }
+    [[nodiscard]] prediction::Estimate<double> evaluate(const mk::Program& program, const mk::Step& step,
+                                                        const hw::Gpu<double>&, const prediction::Conditions&,
+                                                        prediction::Scratch&) const override {
+        double time = step.kind == mk::StepKind::memset ? 1e-6 : 2e-6;
+        Limiter limiter = Limiter::launch;
+        if (step.kind == mk::StepKind::kernel) {
+            time = program.kernels[step.payload].registers_per_thread * 1e-6;
+            limiter = step.payload == 0 ? Limiter::tensor_core : Limiter::dram;
+        }
+        return {time, 0.5 * time, 3.0 * time, limiter};
+    }
+    [[nodiscard]] prediction::Prediction explain(const mk::Program& program, const mk::Step& step,
+                                                 const hw::Gpu<double>& gpu,
+                                                 const prediction::Conditions& conditions) const override {
+        prediction::Scratch scratch;
+        const auto estimate = evaluate(program, step, gpu, conditions, scratch);
+        prediction::Prediction p;
+        p.time = p.span = estimate.time;
+        p.low = estimate.low;
+        p.high = estimate.high;
+        p.limiter = estimate.limiter;
+        p.shares = {{"launch", 0.25}, {std::string(to_string(estimate.limiter)) + " work", 0.75}};
+        p.counters = {{"dram__bytes_read.sum", 100.0}, {"launch__waves_per_multiprocessor", estimate.time}};
+        if (estimate.limiter == Limiter::dram) {
+            p.counters.emplace_back("only_here.sum", 7.0);
+        }
+        p.dram_bytes_per_s = 100.0 / estimate.time;
+        p.l2_bytes_per_s = 50.0 / estimate.time;
+        p.flops_per_s = step.kind == mk::StepKind::kernel ? 1000.0 / estimate.time : 0.0;
+        p.utilization.tensor = estimate.limiter == Limiter::tensor_core ? 0.8 : 0.0;
+        p.steps = {{"step", "name", estimate.time}};
+        return p;
+    }
+};
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+mk::Program three_steps() {
+    mk::Program program;
+    program.add_memset(4);
+    program.add_kernel().registers_per_thread = 6;
+    program.add_kernel().registers_per_thread = 3;
+    return program;
+}
+
+prediction::Estimate<double> evaluated(const mk::Program& program) {
+    const KnownEngine engine;
+    prediction::Scratch scratch;
+    return system_model::evaluate(program, engine, gpu(), prediction::Conditions{}, scratch);
+}
+
+prediction::Prediction explained(const mk::Program& program) {
+    return system_model::explain(program, KnownEngine{}, gpu(), prediction::Conditions{});
+}
+
+}  // namespace
+
+TEST_CASE("times and band edges add, and the longest step names the limiter") {
+    const auto total = evaluated(three_steps());
+    CHECK(total.time == doctest::Approx(10e-6));
+    CHECK(total.low == doctest::Approx(5e-6));
+    CHECK(total.high == doctest::Approx(30e-6));
+    CHECK(total.limiter == Limiter::tensor_core);
+}
+
+TEST_CASE("the explanation has the same time bit for bit") {
+    mk::Program program;
+    program.add_memset(4);
+    for (const int us : {7, 3, 11, 13}) {
+        program.add_kernel().registers_per_thread = us;
+    }
+    const auto hot = evaluated(program);
+    const auto full = explained(program);
+    CHECK(full.time == hot.time);
+    CHECK(full.low == hot.low);
+    CHECK(full.high == hot.high);
+    CHECK(full.limiter == hot.limiter);
+    CHECK(full.steps.size() == 5);
+}
+
+TEST_CASE("shares are weighted by time and still sum to one") {
+    const auto p = explained(three_steps());
+    double sum = 0.0;
+    std::map<std::string, double> shares;
+    for (const auto& [name, share] : p.shares) {
+        sum += share;
+        CHECK(shares.emplace(name, share).second);
+    }
+    CHECK(sum == doctest::Approx(1.0));
+    CHECK(shares.at("launch") == doctest::Approx(0.25));
+    CHECK(shares.at("launch work") == doctest::Approx(0.75 * 0.1));
+    CHECK(shares.at("tensor_core work") == doctest::Approx(0.75 * 0.6));
+    CHECK(shares.at("dram work") == doctest::Approx(0.75 * 0.3));
+}
+
+TEST_CASE("sums add over the steps, ratios are the longest step's") {
+    const auto p = explained(three_steps());
+    std::map<std::string, double> counters(p.counters.begin(), p.counters.end());
+    REQUIRE(counters.size() == p.counters.size());
+    CHECK(counters.at("dram__bytes_read.sum") == 300.0);
+    CHECK(counters.at("only_here.sum") == 7.0);
+    CHECK(counters.at("launch__waves_per_multiprocessor") == doctest::Approx(6e-6));
+    CHECK(p.dram_bytes_per_s * p.time == doctest::Approx(300.0));
+    CHECK(p.l2_bytes_per_s * p.time == doctest::Approx(150.0));
+    CHECK(p.utilization.tensor == doctest::Approx(0.8 * 0.6));
+}
+
+TEST_CASE("one step is its own explanation, and no step takes no time") {
+    mk::Program one;
+    one.add_kernel().registers_per_thread = 5;
+    const auto p = explained(one);
+    CHECK(p.time == doctest::Approx(5e-6));
+    CHECK(p.counters.size() == 2);
+    const mk::Program none;
+    CHECK(evaluated(none).time == 0.0);
+    CHECK(explained(none).time == 0.0);
+    CHECK(explained(none).steps.empty());
+}
