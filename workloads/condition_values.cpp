@@ -1,0 +1,85 @@
+// Names and forms of the conditions.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/condition_values.hpp"
+
+#include "hw/error.hpp"
+#include "hw/nearest_name.hpp"
+#include "workloads/operation.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace warptime::workloads {
+
+namespace {
+
+constexpr std::array<ConditionInfo, 5> infos{{
+    {"cache", "flushed",
+     "what L2 holds before: cold (invalidated), flushed (another buffer's dirty lines), warm"},
+    {"duty", "isolated",
+     "isolated: one launch on an idle chip; sustained: back to back, under the power limit"},
+    {"data", "random", "operand data: random or zeros"},
+    {"available_sms", "", "SMs that the kernel may use; default: all"},
+    {"clock_mhz", "", "SM clock in MHz; default: from the model"},
+}};
+
+double parse_clock_hz(std::string_view text) {
+    constexpr double hz_per_mhz = 1e6;
+    constexpr double largest_mhz = 1e5;
+    double mhz = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mhz);
+    if (error != std::errc{} || end != text.data() + text.size() || !(mhz > 0.0 && mhz <= largest_mhz)) {
+        throw Error("clock_mhz", std::string(text),
+                    fmt::format("a number above 0 and at most {:.0f}, in MHz", largest_mhz));
+    }
+    return mhz * hz_per_mhz;
+}
+
+int parse_sms(std::string_view text) {
+    const std::int64_t count = parse_size(text, "available_sms");
+    if (count > std::numeric_limits<int>::max()) {
+        throw Error("available_sms", std::string(text), "at most the number of SMs of the GPU");
+    }
+    return static_cast<int>(count);
+}
+
+}  // namespace
+
+std::span<const ConditionInfo> condition_infos() {
+    return infos;
+}
+
+void set_condition(model::prediction::Conditions& conditions, std::string_view name, std::string_view text) {
+    namespace prediction = model::prediction;
+    if (name == "cache") {
+        conditions.cache = prediction::parse_cache(text);
+    } else if (name == "duty") {
+        conditions.duty = prediction::parse_duty(text);
+    } else if (name == "data") {
+        conditions.data = prediction::parse_operand_data(text);
+    } else if (name == "available_sms") {
+        conditions.available_sms = parse_sms(text);
+    } else if (name == "clock_mhz") {
+        conditions.clock_hz = parse_clock_hz(text);
+    } else {
+        std::vector<std::string_view> names;
+        for (const ConditionInfo& info : infos) {
+            names.push_back(info.name);
+        }
+        throw Error("condition", std::string(name), hw::expected_names(name, names));
+    }
+}
+
+void check_available_sms(const model::prediction::Conditions& conditions, int sm_count) {
+    if (conditions.available_sms > sm_count) {
+        throw Error("available_sms", fmt::format("{}", conditions.available_sms),
+                    fmt::format("at most {}, the SMs of the GPU", sm_count));
+    }
+}
+
+}  // namespace warptime::workloads

@@ -1,0 +1,61 @@
+// Tests of conditions set from text.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/condition_values.hpp"
+
+#include "hw/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using warptime::Error;
+using warptime::model::prediction::Cache;
+using warptime::model::prediction::Conditions;
+using warptime::model::prediction::Duty;
+using warptime::model::prediction::OperandData;
+using warptime::workloads::check_available_sms;
+using warptime::workloads::condition_infos;
+using warptime::workloads::set_condition;
+
+TEST_CASE("each condition is set by its name") {
+    Conditions conditions;
+    set_condition(conditions, "cache", "warm");
+    set_condition(conditions, "duty", "sustained");
+    set_condition(conditions, "data", "zeros");
+    set_condition(conditions, "available_sms", "64");
+    set_condition(conditions, "clock_mhz", "1755.5");
+    CHECK(conditions == Conditions{Cache::warm, Duty::sustained, OperandData::zeros, 64, 1755.5e6});
+}
+
+TEST_CASE("the documented defaults are the defaults") {
+    Conditions conditions;
+    for (const auto& info : condition_infos()) {
+        if (!info.default_text.empty()) {
+            set_condition(conditions, info.name, info.default_text);
+        }
+    }
+    CHECK(conditions == Conditions{});
+}
+
+TEST_CASE("wrong values and names are refused") {
+    Conditions conditions;
+    const auto refused = [&conditions](const char* name, const char* text) {
+        CAPTURE(name);
+        CAPTURE(text);
+        CHECK_THROWS_AS(set_condition(conditions, name, text), Error);
+    };
+    refused("cache", "hot");
+    refused("duty", "");
+    refused("data", "ones");
+    refused("available_sms", "0");
+    refused("available_sms", "4294967297");
+    for (const char* clock : {"0", "-5", "nan", "inf", "1e9", "1.7GHz", "", " 1"}) {
+        refused("clock_mhz", clock);
+    }
+    CHECK_THROWS_WITH_AS(set_condition(conditions, "cahce", "warm"), doctest::Contains("nearest: 'cache'"),
+                         Error);
+    CHECK(conditions == Conditions{});
+    conditions.available_sms = 133;
+    CHECK_THROWS_AS(check_available_sms(conditions, 132), Error);
+    CHECK_NOTHROW(check_available_sms(conditions, 133));
+}

@@ -1,0 +1,65 @@
+// The end of a tile: accumulators to the output type, through shared memory, to global memory in wide stores.
+// Ignores: bias, activation and other fused arithmetic.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/parts.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+using mk::InstructionClass;
+
+void add_epilogue(Parts& parts, int warps, bool bulk_store) {
+    mk::Builder& b = parts.builder;
+    const Config& c = parts.config;
+    const std::int64_t elements = std::int64_t{c.cta_m} * c.cta_n;
+    const std::int64_t per_warp_lanes = std::max<std::int64_t>(1, elements / (std::int64_t{warps} * 32));
+    const bool to_workspace = parts.workspace != mk::no_id;
+    const Dtype stored = to_workspace ? Dtype::fp32 : parts.problem.out;
+    const int bytes = hw::bytes_of(stored);
+
+    mk::Id last = mk::no_id;
+    if (bytes < 4) {
+        mk::Op convert;
+        convert.cls = InstructionClass::convert_pack;
+        convert.count = std::max<std::int64_t>(1, per_warp_lanes / 2);
+        last = b.op(convert);
+    }
+    mk::Op stage;
+    stage.cls = bulk_store && bytes == 2 ? InstructionClass::stmatrix : InstructionClass::st_shared;
+    stage.count = std::max<std::int64_t>(1, per_warp_lanes * bytes / 16);
+    if (last != mk::no_id) {
+        stage.dep_count = 1;
+        stage.deps[0] = {last, 0};
+    }
+    const mk::Id staged = b.op(stage);
+    mk::Op barrier;
+    barrier.cls = InstructionClass::bar_sync;
+    barrier.dep_count = 1;
+    barrier.deps[0] = {staged, 0};
+    const mk::Id synchronized = b.op(barrier);
+    mk::Op store;
+    store.dtype = stored;
+    store.dep_count = 1;
+    store.access_count = 1;
+    store.accesses[0] = store_access(parts);
+    const bool atomic = store.accesses[0].direction == mk::Direction::atomic;
+    if (bulk_store && !atomic) {
+        store.cls = InstructionClass::cp_async_bulk_store;
+        store.deps[0] = {synchronized, 0};
+    } else {
+        mk::Op reload;
+        reload.cls = InstructionClass::ld_shared;
+        reload.count = stage.count;
+        reload.dep_count = 1;
+        reload.deps[0] = {synchronized, 0};
+        store.deps[0] = {b.op(reload), 0};
+        store.cls = atomic ? InstructionClass::red_global : InstructionClass::st_global;
+        store.count = atomic ? per_warp_lanes : stage.count;
+        store.returns = false;
+    }
+    b.op(store);
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/footprint.hpp"
+
+#include "hw/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace {
+
+constexpr int warpgroup_threads = 128;
+
+[[noreturn]] void refuse_tile(const Config& config, const char* expected) {
+    throw Error("gemm cta_tile", fmt::format("{}x{}x{}", config.cta_m, config.cta_n, config.cta_k), expected);
+}
+
+bool has_wgmma(const hw::Gpu<double>& gpu) {
+    return gpu.compute_major == 9;
+}
+
+bool wgmma_covers(const Config& config) {
+    const int along_m = config.transposed ? config.cta_n : config.cta_m;
+    const int along_n = config.transposed ? config.cta_m : config.cta_n;
+    return along_m % 64 == 0 && along_n % 8 == 0;
+}
+
+MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu<double>& gpu,
+                                      const Config& config) {
+    if (problem.a == Dtype::fp32 || problem.a == Dtype::fp64) {
+        return MatrixInstruction::simt;
+    }
+    if (has_wgmma(gpu) && wgmma_covers(config)) {
+        return MatrixInstruction::wgmma;
+    }
+    return MatrixInstruction::mma_sync;
+}
+
+void check_instruction(const hw::Gpu<double>& gpu, const Config& config) {
+    if (config.mma == MatrixInstruction::tcgen05) {
+        throw Error("gemm mma", "tcgen05", "auto, simt, mma.sync or wgmma: tcgen05 is not modelled");
+    }
+    if (config.mma == MatrixInstruction::wgmma) {
+        if (!has_wgmma(gpu)) {
+            throw Error("gemm mma", "wgmma",
+                        fmt::format("simt or mma.sync on {} (compute capability {}.{} has no wgmma)", gpu.id,
+                                    gpu.compute_major, gpu.compute_minor));
+        }
+        if (!wgmma_covers(config)) {
+            refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for wgmma");
+        }
+    }
+    if (config.mma == MatrixInstruction::mma_sync && (config.cta_m % 16 != 0 || config.cta_n % 8 != 0)) {
+        refuse_tile(config, "M a multiple of 16 and N a multiple of 8 for mma.sync");
+    }
+    if (config.pipeline == Pipeline::tma && gpu.compute_major < 9) {
+        throw Error("gemm pipeline", "tma",
+                    fmt::format("sync or cp.async on {} (no bulk tensor copies)", gpu.id));
+    }
+}
+
+}  // namespace
+
+std::int64_t stage_bytes(const Problem& problem, const Config& config) {
+    const std::int64_t a = std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
+    const std::int64_t b = std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b);
+    return a + b;
+}
+
+std::int64_t shared_bytes(const Problem& problem, const Config& config) {
+    if (config.shared_bytes > 0) {
+        return config.shared_bytes;
+    }
+    // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA
+    // signals.
+    const std::int64_t barriers = config.pipeline == Pipeline::tma ? 16 * config.stages : 0;
+    return config.stages * stage_bytes(problem, config) + barriers;
+}
+
+int threads(const Config& config) {
+    const int consumers = config.warps * 32;
+    return config.specialization == Specialization::none ? consumers : consumers + warpgroup_threads;
+}
+
+int registers_per_thread(const Problem& problem, const Config& config) {
+    if (config.registers > 0) {
+        return config.registers;
+    }
+    const int consumers = config.warps * 32;
+    const int tiles_held = config.specialization == Specialization::pingpong ? 2 : 1;
+    const int accumulators = tiles_held * config.cta_m * config.cta_n / consumers;
+    if (config.specialization != Specialization::none) {
+        // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
+        return 168;
+    }
+    int fragments = 0;
+    if (config.mma == MatrixInstruction::mma_sync) {
+        const int bytes_per_step = (config.cta_m + config.cta_n) * 16 * hw::bytes_of(problem.a);
+        fragments = std::max(8, bytes_per_step / (consumers * 2));
+    } else if (config.mma == MatrixInstruction::simt) {
+        fragments = 2 * 16;
+    }
+    const int allowance = 40;
+    const int wanted = accumulators + fragments + allowance;
+    return std::min(255, (wanted + 7) / 8 * 8);
+}
+
+void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config) {
+    if (config.cta_m <= 0 || config.cta_n <= 0 || config.cta_k <= 0) {
+        refuse_tile(config, "three positive sizes MxNxK");
+    }
+    if (config.mma == MatrixInstruction::automatic) {
+        config.mma = default_instruction(problem, gpu, config);
+    }
+    if (config.pipeline == Pipeline::automatic) {
+        if (config.specialization != Specialization::none) {
+            config.pipeline = Pipeline::tma;
+        } else {
+            config.pipeline = gpu.compute_major >= 8 ? Pipeline::cp_async : Pipeline::sync;
+        }
+    }
+    check_instruction(gpu, config);
+    if (config.stages == 0) {
+        config.stages = config.pipeline == Pipeline::sync ? 1 : 3;
+    }
+    if (config.warps == 0) {
+        config.warps = config.specialization != Specialization::none
+                           ? 8
+                           : (config.cta_m * config.cta_n >= 16384 ? 8 : 4);
+    }
+    if (config.specialization != Specialization::none) {
+        if (config.mma != MatrixInstruction::wgmma || config.pipeline != Pipeline::tma) {
+            throw Error("gemm specialization",
+                        config.specialization == Specialization::pingpong ? "pingpong" : "cooperative",
+                        fmt::format("none, or bulk tensor copies (tma) and wgmma, on {}", gpu.id));
+        }
+        if (config.specialization == Specialization::pingpong && config.warps < 8) {
+            throw Error("gemm warps", std::to_string(config.warps),
+                        "two warpgroups (8) or more to take turns");
+        }
+    }
+    if (config.mma == MatrixInstruction::wgmma && config.warps % 4 != 0) {
+        throw Error("gemm warps", std::to_string(config.warps),
+                    "a multiple of 4 (whole warpgroups) for wgmma");
+    }
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/lower.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/builder.hpp"
+#include "model/occupancy/occupancy.hpp"
+#include "model/occupancy/sm_limits.hpp"
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
+    mk::Schedule& s = kernel.schedule;
+    s.kind = c.schedule;
+    // Tiles are padded to whole clusters: a cluster at the edge runs CTAs without work.
+    s.tiles = {ceil_div(ceil_div(p.m, c.cta_m), c.cluster_m) * c.cluster_m,
+               ceil_div(ceil_div(p.n, c.cta_n), c.cluster_n) * c.cluster_n, p.batch, 1};
+    s.raster = c.raster;
+    s.group = std::max(1, c.group);
+    s.k_iterations = std::max<std::int64_t>(1, ceil_div(p.k, c.cta_k));
+    s.split_k = std::clamp<std::int64_t>(c.split_k, 1, s.k_iterations);
+}
+
+void set_grid(const Config& c, const hw::Gpu<double>& gpu, int ctas_per_sm, mk::Kernel& kernel) {
+    const std::int64_t items = kernel.schedule.item_count();
+    kernel.cluster = {std::int64_t{c.cluster_m} * c.cluster_n, 1, 1};
+    kernel.grid = {items, 1, 1};
+    if (c.schedule != mk::ScheduleKind::one_per_cta) {
+        const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
+        const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : sms * ctas_per_sm;
+        const std::int64_t clusters = std::max<std::int64_t>(1, slots / kernel.cluster.x);
+        kernel.grid.x = std::min(items, clusters * kernel.cluster.x);
+    }
+}
+
+}  // namespace
+
+void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
+    constexpr int threads = 256;
+    constexpr int per_thread = 4;
+    const std::int64_t outputs = p.m * p.n * p.batch;
+    const std::int64_t ctas = ceil_div(outputs, std::int64_t{threads} * per_thread);
+    kernel.name = "splitk_reduce";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {threads, 1, 1};
+    kernel.registers_per_thread = 32;
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    mk::Builder b(kernel);
+    mk::Buffer workspace;
+    workspace.name = "workspace";
+    workspace.extent[0] = outputs * split_k;
+    workspace.before = mk::Before::warm;
+    workspace.contents = mk::Contents::written_by;
+    workspace.written_by_step = 0;
+    const mk::Id source = b.buffer(workspace);
+    mk::Buffer c;
+    c.name = "c";
+    c.dtype = p.out;
+    c.extent[0] = outputs;
+    const mk::Id target = b.buffer(c);
+    const auto lane_index = [&b] {
+        return b.index(0, {mk::Term{.coefficient = std::int64_t{threads} * per_thread, .position = 0},
+                           mk::Term{.coefficient = 32 * per_thread, .variable = mk::Variable::warp}});
+    };
+    b.role("warps", threads / 32);
+    // The partial sums of all splits are fetched at once, then added in order.
+    mk::Op load;
+    load.cls = mk::InstructionClass::ld_global;
+    load.count = split_k;
+    load.access_count = 1;
+    load.accesses[0].buffer = source;
+    load.accesses[0].origin[0] = lane_index();
+    load.accesses[0].bytes = 16;
+    load.accesses[0].step = outputs;
+    const mk::Id loaded = b.op(load);
+    mk::Op add;
+    add.cls = mk::InstructionClass::add_f32;
+    add.count = std::int64_t{per_thread} * split_k;
+    add.chain = split_k;
+    add.dep_count = 1;
+    add.deps[0] = {loaded, 0};
+    const mk::Id last = b.op(add);
+    mk::Op store;
+    store.cls = mk::InstructionClass::st_global;
+    store.dtype = p.out;
+    store.returns = false;
+    store.dep_count = 1;
+    store.deps[0] = {last, 0};
+    store.access_count = 1;
+    store.accesses[0].buffer = target;
+    store.accesses[0].direction = mk::Direction::write;
+    store.accesses[0].origin[0] = lane_index();
+    store.accesses[0].bytes = per_thread * hw::bytes_of(p.out);
+    b.op(store);
+    b.finish();
+}
+
+void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& gpu, mk::Program& program) {
+    Config config = given;
+    complete(problem, gpu, config);
+    mk::Kernel& kernel = program.add_kernel();
+    kernel.name = "gemm";
+    kernel.cta = {threads(config), 1, 1};
+    kernel.registers_per_thread = registers_per_thread(problem, config);
+    kernel.dynamic_shared = shared_bytes(problem, config);
+    set_schedule(problem, config, kernel);
+    // No more splits than k-iterations: buffers and the reduction go by the same number.
+    config.split_k = static_cast<int>(kernel.schedule.split_k);
+
+    const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
+    model::occupancy::CtaResources resources;
+    resources.threads = static_cast<int>(kernel.cta.x);
+    resources.registers_per_thread = kernel.registers_per_thread;
+    resources.static_shared = 0;
+    resources.dynamic_shared = kernel.dynamic_shared;
+    resources.carveout_bytes = -1;
+    resources.named_barriers = 1;
+    const model::occupancy::Occupancy occupancy = model::occupancy::occupancy(resources, limits);
+    if (occupancy.ctas_per_sm == 0) {
+        model::occupancy::check(resources, limits);
+    }
+    set_grid(config, gpu, occupancy.ctas_per_sm, kernel);
+
+    mk::Builder builder(kernel);
+    Parts parts{problem, config, builder};
+    parts.k_iterations = kernel.schedule.k_iterations;
+    add_buffers(parts);
+    if (config.specialization != Specialization::none) {
+        add_specialized_roles(parts);
+    } else if (config.mma == MatrixInstruction::simt) {
+        add_simt_role(parts);
+    } else {
+        add_pipelined_role(parts);
+    }
+    if (kernel.schedule.split_k > 1 && config.reduction == Reduction::workspace) {
+        // Adding a kernel may move the ones before it.
+        const auto splits = static_cast<int>(kernel.schedule.split_k);
+        lower_reduction(problem, splits, program.add_kernel());
+    }
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,44 @@
+// The pieces that every GEMM kernel is put together from: its buffers, the accesses of one stage, its
+// epilogue. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/builder.hpp"
+#include "model/kernel/description.hpp"
+#include "workloads/gemm/problem.hpp"
+
+namespace warptime::workloads::gemm {
+
+struct Parts {
+    const Problem& problem;
+    const Config& config;
+    model::kernel::Builder& builder;
+    std::int64_t k_iterations = 0;  ///< of a whole tile
+    model::kernel::Id a = -1, b = -1, c = -1, workspace = -1, stages = -1, staged_c = -1;
+};
+
+/// Adds the global and shared buffers to the kernel.
+void add_buffers(Parts& parts);
+
+/// Trips of the main loop: the k-iterations of the work item.
+[[nodiscard]] model::kernel::Index main_loop_trips(const Parts& parts);
+
+/// What one stage fetches of A (B): a box of the tile at the current k-iteration, `ahead` iterations on. With
+/// a cluster each CTA fetches its share and multicasts it to the others of its row (column).
+[[nodiscard]] model::kernel::Access stage_access_a(const Parts& parts, int ahead);
+[[nodiscard]] model::kernel::Access stage_access_b(const Parts& parts, int ahead);
+
+/// The tile's write to C, or to the split-K workspace (fp32, one slice a split).
+[[nodiscard]] model::kernel::Access store_access(const Parts& parts);
+
+/// wgmma of one stage by one warp of a group: count, shape and issue class.
+[[nodiscard]] model::kernel::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile);
+
+/// Converts, stages through shared memory and stores the tile; `warps` take part.
+void add_epilogue(Parts& parts, int warps, bool bulk_store);
+
+/// Main loops, one per way of overlapping copies and arithmetic.
+void add_specialized_roles(Parts& parts);
+void add_pipelined_role(Parts& parts);
+void add_simt_role(Parts& parts);
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,141 @@
+// A main loop in which all warps copy ahead (cp.async or TMA) and multiply: a Triton kernel, or CUTLASS
+// multistage. Ignores: how the compiler orders address arithmetic; its count per iteration is an allowance.
+// Source of the counts: SASS of 155 Triton kernels (loop instructions = 45 + 5 per cp.async + 2 per wgmma, or
+// 35 + 4 per cp.async + mma + ldmatrix; two barriers an iteration).
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/parts.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+using mk::InstructionClass;
+
+namespace {
+
+/// Copies of `copy_bytes` a lane that one warp issues for its share of an operand's tile.
+std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& c) {
+    return std::max<std::int64_t>(1, tile_bytes / (std::int64_t{32} * c.copy_bytes * c.warps));
+}
+
+void add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
+    const Config& c = parts.config;
+    mk::Builder& b = parts.builder;
+    for (const bool is_a : {true, false}) {
+        const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
+        const std::int64_t tile_bytes =
+            std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * hw::bytes_of(dtype);
+        mk::Op copy;
+        const bool tma = c.pipeline == Pipeline::tma;
+        copy.cls = tma                                ? InstructionClass::cp_async_bulk_tensor
+                   : c.pipeline == Pipeline::cp_async ? InstructionClass::cp_async
+                                                      : InstructionClass::ld_global;
+        copy.dtype = dtype;
+        copy.count = tma ? 1 : copies_per_warp(tile_bytes, c);
+        copy.access_count = 1;
+        copy.accesses[0] = is_a ? stage_access_a(parts, ahead) : stage_access_b(parts, ahead);
+        // A plain load parks in registers until the iteration that stores it: it completes the group like a
+        // copy.
+        copy.completes = group;
+        if (guarded) {
+            // Runs while the iteration that it fetches for exists: begin + i + ahead < end.
+            copy.when.active = true;
+            copy.when.value =
+                b.index(ahead, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin},
+                                mk::Term{.coefficient = -1, .variable = mk::Variable::item_end},
+                                mk::Term{.coefficient = 1, .variable = mk::Variable::loop}});
+            copy.when.low = -(std::int64_t{1} << 40);
+            copy.when.high = 0;
+        }
+        b.op(copy);
+    }
+    b.signal(group, mk::SignalOn::issue);
+}
+
+int mma_sync_k(const Problem& problem, const Config& c) {
+    return c.mma_k > 0 ? c.mma_k : 32 / hw::bytes_of(problem.a);
+}
+
+/// Warps spread over M first, then N, as Triton's layout does; returns ldmatrix.x4 and mma per warp and
+/// iteration.
+struct WarpCounts {
+    std::int64_t mma = 0;
+    std::int64_t ldmatrix = 0;
+};
+WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
+    const int warps_m = std::clamp(c.cta_m / 16, 1, c.warps);
+    const int warps_n = std::max(1, c.warps / warps_m);
+    const int warp_m = std::max(16, c.cta_m / warps_m);
+    const int warp_n = std::max(8, c.cta_n / warps_n);
+    const std::int64_t k_steps = std::max(1, c.cta_k / mma_sync_k(problem, c));
+    return {k_steps * (warp_m / 16) * (warp_n / 8),
+            k_steps * (std::max(1, warp_m / 16) + std::max(1, warp_n / 16))};
+}
+
+}  // namespace
+
+void add_pipelined_role(Parts& parts) {
+    mk::Builder& b = parts.builder;
+    const Config& c = parts.config;
+    const int ahead = c.stages - 1;
+    mk::Token group;
+    group.name = "stage_group";
+    group.kind = mk::TokenKind::async_group;
+    group.scope = mk::Scope::warp;
+    group.depth = c.stages;
+    const mk::Id group_id = b.token(group);
+    mk::Token barrier;
+    barrier.name = "cta_barrier";
+    barrier.kind = mk::TokenKind::named_barrier;
+    barrier.arrivals = c.warps;
+    const mk::Id barrier_id = b.token(barrier);
+
+    b.role("warps", c.warps);
+    for (int stage = 0; stage < ahead; ++stage) {
+        // The main loop's variable is not in scope here, so the k-origin is item_begin + stage.
+        add_copies(parts, group_id, stage, false);
+    }
+    b.loop(main_loop_trips(parts));
+    b.wait(group_id, std::max(0, ahead - 1));
+    b.signal(barrier_id, mk::SignalOn::issue);
+    b.wait(barrier_id);
+    mk::Op address;
+    address.cls = InstructionClass::mad_s32;
+    mk::Id last = mk::no_id;
+    if (c.mma == MatrixInstruction::wgmma) {
+        const mk::Op mma = wgmma_of_stage(parts, c.warps / 4);
+        address.count = 40 + 4 * (copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c));
+        b.op(address);
+        last = b.op(mma);
+    } else {
+        const WarpCounts counts = mma_sync_counts(parts.problem, c);
+        address.count = 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
+        b.op(address);
+        mk::Op fragments;
+        fragments.cls = InstructionClass::ldmatrix;
+        fragments.count = counts.ldmatrix;
+        const mk::Id loaded = b.op(fragments);
+        mk::Op mma;
+        mma.cls = InstructionClass::mma_sync;
+        mma.dtype = parts.problem.a;
+        mma.shape = {16, 8, mma_sync_k(parts.problem, c)};
+        mma.count = counts.mma;
+        mma.dep_count = 1;
+        mma.deps[0] = {loaded, 0};
+        last = b.op(mma);
+    }
+    mk::Op barrier_op;
+    barrier_op.cls = InstructionClass::bar_sync;
+    barrier_op.count = 2;
+    barrier_op.dep_count = 1;
+    barrier_op.deps[0] = {last, 0};
+    b.op(barrier_op);
+    add_copies(parts, group_id, ahead, true);
+    b.end();
+    add_epilogue(parts, c.warps, false);
+    b.finish();
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,76 @@
+// Pipelined main loops of all warps: copies ahead, their groups, and the count of matrix instructions.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/kernel/checks.hpp"
+#include "workloads/gemm/cases_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+using namespace warptime::workloads::gemm;
+using namespace fixture;
+using warptime::hw::InstructionClass;
+
+namespace {
+
+Config pipelined(Pipeline pipeline, int stages, MatrixInstruction mma = MatrixInstruction::mma_sync) {
+    Config c = tile_of(128, 128, 32);
+    c.pipeline = pipeline;
+    c.stages = stages;
+    c.warps = 4;
+    c.mma = mma;
+    return c;
+}
+
+mk::WalkTotals walk_of(const Problem& p, const Config& c) {
+    const mk::Program program = lowered(p, c);
+    return mk::walk_totals(program.kernels[0], item_at(program.kernels[0], 0));
+}
+
+}  // namespace
+
+TEST_CASE("each k-iteration is copied once, however many stages run ahead") {
+    const Problem p = problem_of(512, 512, 1024);
+    for (const int stages : {1, 2, 3, 6}) {
+        const auto asynchronous = walk_of(p, pipelined(Pipeline::cp_async, stages));
+        // Two operands of 128 x 32 bf16 by 4 warps of 32 lanes of 16 bytes: 4 copies a warp each.
+        CHECK(asynchronous.instructions_of(InstructionClass::cp_async) == 32.0 * 2 * 4 * 4);
+        CHECK(asynchronous.instructions_of(InstructionClass::ld_global) == 0.0);
+        const auto plain = walk_of(p, pipelined(Pipeline::sync, stages));
+        CHECK(plain.instructions_of(InstructionClass::ld_global) == 32.0 * 2 * 4 * 4);
+        CHECK(plain.instructions_of(InstructionClass::cp_async) == 0.0);
+    }
+}
+
+TEST_CASE("narrow copies take more instructions for the same bytes") {
+    Config c = pipelined(Pipeline::cp_async, 3);
+    c.copy_bytes = 4;
+    const auto narrow = walk_of(problem_of(512, 512, 1024), c);
+    CHECK(narrow.instructions_of(InstructionClass::cp_async) == 32.0 * 2 * 16 * 4);
+}
+
+TEST_CASE("warps share the tile's matrix instructions and load their fragments") {
+    const auto walk = walk_of(problem_of(512, 512, 1024), pipelined(Pipeline::cp_async, 3));
+    // m16n8k16: 8 x 16 x 2 a stage of 128 x 128 x 32.
+    CHECK(walk.instructions_of(InstructionClass::mma_sync) == 32.0 * 8 * 16 * 2);
+    CHECK(walk.instructions_of(InstructionClass::ldmatrix) > 0.0);
+    Config c = pipelined(Pipeline::cp_async, 3);
+    c.mma_k = 8;
+    CHECK(walk_of(problem_of(512, 512, 1024), c).instructions_of(InstructionClass::mma_sync) ==
+          32.0 * 8 * 16 * 4);
+    const auto group =
+        walk_of(problem_of(512, 512, 1024), pipelined(Pipeline::cp_async, 3, MatrixInstruction::wgmma));
+    CHECK(group.instructions_of(InstructionClass::mma_sync) == 0.0);
+    CHECK(group.instructions_of(InstructionClass::wgmma) == 32.0 * 2 * 2 * 4);
+}
+
+TEST_CASE("the group of copies is as deep as there are stages") {
+    for (const int stages : {1, 2, 5}) {
+        const mk::Kernel kernel =
+            lowered(problem_of(512, 512, 1024), pipelined(Pipeline::cp_async, stages)).kernels[0];
+        CHECK_NOTHROW(mk::check(kernel));
+        CHECK(kernel.tokens[0].depth == stages);
+        CHECK(kernel.tokens[0].kind == mk::TokenKind::async_group);
+        REQUIRE(kernel.waits.size() >= 1);
+        CHECK(kernel.waits[0].lag == std::max(0, stages - 2));
+    }
+}

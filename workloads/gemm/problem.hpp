@@ -1,0 +1,63 @@
+// A matrix product C[m, n] = A[m, k] B[k, n], possibly batched, and the tiling that a kernel uses for it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/dtype.hpp"
+#include "model/kernel/description.hpp"
+
+#include <cstdint>
+
+namespace warptime::workloads::gemm {
+
+using hw::Dtype;
+
+/// Contiguous index of an operand: k, or the other one (m of A, n of B).
+enum class Major : std::uint8_t { k, other };
+
+/// Sizes in elements; leading dimensions 0 mean dense. C is row-major [m, n].
+struct Problem {
+    std::int64_t m = 0, n = 0, k = 0, batch = 1;
+    Dtype a = Dtype::bf16, b = Dtype::bf16, accumulator = Dtype::fp32, out = Dtype::bf16;
+    Major a_major = Major::k, b_major = Major::k;
+    std::int64_t lda = 0, ldb = 0, ldc = 0;
+
+    /// Largest power of two, at most 16, that divides the pitch of every matrix in bytes: what one copy can
+    /// move.
+    [[nodiscard]] int row_alignment() const;
+
+    [[nodiscard]] double flop() const {
+        return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+               static_cast<double>(batch);
+    }
+};
+
+enum class MatrixInstruction : std::uint8_t { automatic, simt, mma_sync, wgmma, tcgen05 };
+enum class Pipeline : std::uint8_t { automatic, sync, cp_async, tma };
+enum class Specialization : std::uint8_t { none, cooperative, pingpong };
+enum class Reduction : std::uint8_t { atomic, workspace, serial };
+
+/// cta_m x cta_n of C per tile, cta_k per pipeline stage. `warps`: consumer warps where warps are
+/// specialised, else all. `transposed`: the matrix instruction's M runs along n (a library that computes
+/// C^T). 0 = to be estimated.
+struct Config {
+    int cta_m = 0, cta_n = 0, cta_k = 0;
+    int cluster_m = 1, cluster_n = 1;
+    int stages = 0;
+    int warps = 0;
+    int group = 1;
+    model::kernel::Raster raster = model::kernel::Raster::along_n;
+    int split_k = 1;
+    Reduction reduction = Reduction::workspace;
+    model::kernel::ScheduleKind schedule = model::kernel::ScheduleKind::one_per_cta;
+    Pipeline pipeline = Pipeline::automatic;
+    Specialization specialization = Specialization::none;
+    MatrixInstruction mma = MatrixInstruction::automatic;
+    bool transposed = false;
+    int registers = 0;
+    std::int64_t shared_bytes = 0;
+    std::int64_t max_ctas = 0;  ///< grid limit of a persistent kernel; 0: one per resident slot
+    int copy_bytes = 16;        ///< per lane of a cp.async or plain load; less where rows are not aligned
+    int mma_k = 0;              ///< K of mma.sync; 0: 32 bytes of it
+};
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,31 @@
+// The main loop on the ordinary pipes: one fused multiply-add a product.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/cases_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::workloads::gemm;
+using namespace fixture;
+using warptime::hw::InstructionClass;
+
+TEST_CASE("products are shared by the lanes, in the pipe of their type") {
+    for (const Dtype dtype : {Dtype::fp32, Dtype::fp64}) {
+        Problem p = problem_of(256, 256, 512);
+        p.a = p.b = p.out = p.accumulator = dtype;
+        Config c = tile_of(64, 64, 16);
+        c.warps = 4;
+        const mk::Program program = lowered(p, c);
+        const mk::WalkTotals walk = mk::walk_totals(program.kernels[0], item_at(program.kernels[0], 0));
+        const bool wide = dtype == Dtype::fp64;
+        const double products = 64.0 * 64 * 512;
+        CHECK(walk.vector_flop == 2.0 * products);
+        CHECK(walk.instructions_of(wide ? InstructionClass::fma_f64 : InstructionClass::fma_f32) ==
+              products / 32.0);
+        CHECK(walk.instructions_of(wide ? InstructionClass::fma_f32 : InstructionClass::fma_f64) == 0.0);
+        CHECK(walk.matrix_flop == 0.0);
+        // Loads of 16 bytes a lane for both operands.
+        const double bytes = wide ? 8.0 : 4.0;
+        CHECK(walk.instructions_of(InstructionClass::ld_global) == 2.0 * 64 * 512 * bytes / 512.0);
+        CHECK(program.kernels[0].roles.size() == 1);
+    }
+}

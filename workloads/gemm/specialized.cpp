@@ -1,0 +1,88 @@
+// A main loop with specialised warps: a producer issues bulk tensor copies, consumer warpgroups run wgmma.
+// Source: CUTLASS 3 warp-specialised designs (Hopper): full and empty mbarriers per stage; cooperative = all
+// consumers share a tile, ping-pong = each consumer warpgroup owns a tile and they take turns.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/parts.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+using mk::InstructionClass;
+
+mk::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile) {
+    const Config& c = parts.config;
+    const int along_m = c.transposed ? c.cta_n : c.cta_m;
+    const int along_n = c.transposed ? c.cta_m : c.cta_n;
+    // Warpgroups split the instruction's M where that leaves whole 64-row pieces, else its N.
+    const bool split_m = along_m % (64 * warpgroups_per_tile) == 0;
+    const int rows = split_m ? along_m / warpgroups_per_tile : along_m;
+    const int columns = split_m ? along_n : along_n / warpgroups_per_tile;
+    const int n_pieces = (columns + 255) / 256;
+    const int mma_k = 32 / hw::bytes_of(parts.problem.a);
+    mk::Op op;
+    op.cls = InstructionClass::wgmma;
+    op.dtype = parts.problem.a;
+    op.shape = {64, std::max(8, columns / n_pieces), mma_k};
+    op.count = std::int64_t{rows / 64} * n_pieces * std::max(1, c.cta_k / mma_k);
+    op.shared_operand = true;
+    return op;
+}
+
+void add_specialized_roles(Parts& parts) {
+    mk::Builder& b = parts.builder;
+    const Config& c = parts.config;
+    mk::Token full;
+    full.name = "full";
+    full.key = mk::TokenKey::stage;
+    full.depth = c.stages;
+    full.scope = c.cluster_m * c.cluster_n > 1 ? mk::Scope::cluster : mk::Scope::cta;
+    full.arrivals = 2;  // one for each operand's bytes
+    const mk::Id full_id = b.token(full);
+    const bool pingpong = c.specialization == Specialization::pingpong;
+    const int warpgroups = std::max(1, c.warps / 4);
+    const int warpgroups_per_tile = pingpong ? 1 : warpgroups;
+    mk::Token empty;
+    empty.name = "empty";
+    empty.key = mk::TokenKey::stage;
+    empty.depth = c.stages;
+    empty.initial = c.stages;
+    empty.scope = full.scope;
+    empty.arrivals = warpgroups_per_tile * 4;
+    const mk::Id empty_id = b.token(empty);
+
+    b.role("producer", 1);
+    b.loop(main_loop_trips(parts));
+    b.wait(empty_id);
+    for (const bool is_a : {true, false}) {
+        mk::Op copy;
+        copy.cls = InstructionClass::cp_async_bulk_tensor;
+        copy.dtype = is_a ? parts.problem.a : parts.problem.b;
+        copy.access_count = 1;
+        copy.accesses[0] = is_a ? stage_access_a(parts, 0) : stage_access_b(parts, 0);
+        copy.completes = full_id;
+        b.op(copy);
+    }
+    b.end();
+    b.role("idle", 3);
+
+    b.role("consumer", warpgroups_per_tile * 4, pingpong ? warpgroups : 1);
+    if (pingpong) {
+        b.alternate();
+    }
+    b.loop(main_loop_trips(parts));
+    b.wait(full_id);
+    const mk::Id mma = b.op(wgmma_of_stage(parts, warpgroups_per_tile));
+    mk::Op release;
+    release.cls = InstructionClass::mbarrier_arrive;
+    release.dep_count = 1;
+    release.deps[0] = {mma, 0};
+    b.op(release);
+    b.signal(empty_id, mk::SignalOn::completion);
+    b.end();
+    add_epilogue(parts, warpgroups_per_tile * 4, true);
+    b.finish();
+}
+
+}  // namespace warptime::workloads::gemm

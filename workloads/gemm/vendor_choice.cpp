@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/vendor_choice.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/lower.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+using libraries::ClusterShape;
+using libraries::GemmFamily;
+using libraries::Tile;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// Bytes beside the stages: a staging buffer for stores, and barriers (shared sizes of the recorded kernels).
+constexpr std::int64_t staged_epilogue_bytes = 16640;
+
+std::int64_t largest_grid(const hw::Gpu<double>& gpu, int cluster_size) {
+    switch (cluster_size) {
+        case 1:
+            return static_cast<std::int64_t>(gpu.sm.count.value());
+        case 2:
+            return 2 * static_cast<std::int64_t>(gpu.cluster.active_max_2.value());
+        case 4:
+            return 4 * static_cast<std::int64_t>(gpu.cluster.active_max_4.value());
+        case 8:
+            return 8 * static_cast<std::int64_t>(gpu.cluster.active_max_8.value());
+        default:
+            return 0;
+    }
+}
+
+MatrixInstruction instruction_of(const std::string& text) {
+    if (text == "wgmma") {
+        return MatrixInstruction::wgmma;
+    }
+    if (text == "mma.sync") {
+        return MatrixInstruction::mma_sync;
+    }
+    return MatrixInstruction::simt;
+}
+
+Pipeline pipeline_of(const std::string& text) {
+    if (text == "tma") {
+        return Pipeline::tma;
+    }
+    return text == "cp.async" ? Pipeline::cp_async : Pipeline::sync;
+}
+
+bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<double>& gpu) {
+    return family.compute_major == gpu.compute_major && gpu.compute_minor >= family.compute_minor_min &&
+           problem.row_alignment() % family.row_alignment == 0 &&
+           std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
+}
+
+/// A cluster that is wider than the grid of tiles runs CTAs without work; the library does not pick those,
+/// but for problems of a single tile, where every cluster is.
+bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& cluster) {
+    const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
+    const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
+    return tiles_m * tiles_n > 1 && (tiles_m < cluster.m || tiles_n < cluster.n);
+}
+
+int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
+    const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
+    const std::int64_t bytes =
+        k_elements * (tile.m * hw::bytes_of(problem.a) + tile.n * hw::bytes_of(problem.b));
+    return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
+}
+
+}  // namespace
+
+Config vendor_config(const Problem& problem, const GemmFamily& family, const Tile& tile,
+                     const ClusterShape& cluster, const hw::Gpu<double>& gpu) {
+    Config config;
+    config.cta_m = tile.m;
+    config.cta_n = tile.n;
+    config.cta_k = family.k_bytes / hw::bytes_of(problem.a);
+    config.cluster_m = cluster.m;
+    config.cluster_n = cluster.n;
+    config.stages = stages_of(problem, family, tile);
+    config.mma = instruction_of(family.instruction);
+    config.pipeline = pipeline_of(family.pipeline);
+    config.transposed = tile.transposed;
+    config.registers = family.registers;
+    config.copy_bytes = family.row_alignment;
+    config.mma_k = family.mma_k;
+    config.shared_bytes = config.pipeline == Pipeline::tma
+                              ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
+                              : 0;
+    const bool specialized = config.pipeline == Pipeline::tma;
+    config.warps = specialized ? (family.threads - 128) / 32 : family.threads / 32;
+    config.specialization = !specialized       ? Specialization::none
+                            : tile.cooperative ? Specialization::cooperative
+                                               : Specialization::pingpong;
+    const int cluster_size = cluster.m * cluster.n;
+    const std::int64_t clusters = ceil_div(ceil_div(problem.m, tile.m), cluster.m) *
+                                  ceil_div(ceil_div(problem.n, tile.n), cluster.n) * problem.batch;
+    const std::int64_t slots = std::max<std::int64_t>(1, largest_grid(gpu, cluster_size) / cluster_size);
+    const std::int64_t k_iterations = ceil_div(problem.k, config.cta_k);
+    // The shorter side of the grid runs fastest, so that the longer operand is read once (CUTLASS's heuristic
+    // order).
+    config.raster = ceil_div(problem.n, tile.n) <= ceil_div(problem.m, tile.m) ? mk::Raster::along_n
+                                                                               : mk::Raster::along_m;
+    if (!family.split_searched && family.split_max > 1 && 2 * clusters <= slots &&
+        k_iterations / 2 >= family.split_min_iterations) {
+        config.split_k = static_cast<int>(std::min(
+            {slots / clusters, k_iterations / family.split_min_iterations, std::int64_t{family.split_max}}));
+    }
+    if (family.persistent) {
+        config.max_ctas = slots * cluster_size;
+        const double waves = static_cast<double>(clusters * config.split_k) / static_cast<double>(slots);
+        const bool dynamic = family.dynamic_above_waves > 0 && waves > family.dynamic_above_waves;
+        config.schedule = dynamic ? mk::ScheduleKind::dynamic_counter : mk::ScheduleKind::static_stride;
+    }
+    return config;
+}
+
+void lower_vendor(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
+                  mk::Program& program) {
+    constexpr std::int64_t tile_counter_bytes = 4;
+    if (config.schedule == mk::ScheduleKind::dynamic_counter) {
+        program.add_memset(tile_counter_bytes);
+    }
+    lower(problem, config, gpu, program);
+}
+
+int next_split(const GemmFamily& family, const Config& config, std::int64_t k_iterations, int split) {
+    if (!family.split_searched || config.split_k > family.split_max) {
+        return 0;
+    }
+    const int next = split + 1;
+    return next <= family.split_max && k_iterations / next >= family.split_min_iterations ? next : 0;
+}
+
+Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily>& families,
+                            const hw::Gpu<double>& gpu, const Score& score, mk::Program& program) {
+    Config best;
+    double best_time = std::numeric_limits<double>::infinity();
+    // The library takes the widest copies that the rows allow.
+    int widest = 0;
+    for (const GemmFamily& family : families) {
+        if (serves(family, problem, gpu)) {
+            widest = std::max(widest, family.row_alignment);
+        }
+    }
+    const auto consider = [&](const Config& config) {
+        program.clear();
+        lower_vendor(problem, config, gpu, program);
+        const double time = score(program);
+        if (time < best_time) {
+            best_time = time;
+            best = config;
+        }
+    };
+    for (const GemmFamily& family : families) {
+        if (!serves(family, problem, gpu) || family.row_alignment != widest) {
+            continue;
+        }
+        for (const Tile& tile : family.tiles) {
+            for (const ClusterShape& cluster : family.clusters) {
+                if (wasteful(problem, tile, cluster) || largest_grid(gpu, cluster.m * cluster.n) == 0) {
+                    continue;
+                }
+                Config config = vendor_config(problem, family, tile, cluster, gpu);
+                const std::int64_t k_iterations = ceil_div(problem.k, config.cta_k);
+                do {
+                    consider(config);
+                    config.split_k = next_split(family, config, k_iterations, config.split_k);
+                } while (config.split_k > 0);
+            }
+        }
+    }
+    if (best_time == std::numeric_limits<double>::infinity()) {
+        throw Error(
+            "gemm dtype", std::string(hw::to_string(problem.a)),
+            fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
+    }
+    program.clear();
+    lower_vendor(problem, best, gpu, program);
+    return best;
+}
+
+}  // namespace warptime::workloads::gemm

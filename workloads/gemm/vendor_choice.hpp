@@ -1,0 +1,36 @@
+// Imitates a vendor library's choice of kernel: of the tiles that it ships, the one with the shortest
+// predicted time. Ignores: the vendor's own heuristic, which is not public; how often the two agree is a
+// figure of validate/. Source: names, grids, split-K and memset rules decoded from recorded kernel names
+// (cuBLAS 13.0 on H200). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "workloads/gemm/problem.hpp"
+#include "workloads/libraries/library.hpp"
+
+#include <functional>
+
+namespace warptime::workloads::gemm {
+
+using Score = std::function<double(const model::kernel::Program&)>;
+
+/// The kernel of a family for one tile and cluster, with stages, grid limit, split and schedule by its rules.
+[[nodiscard]] Config vendor_config(const Problem& problem, const libraries::GemmFamily& family,
+                                   const libraries::Tile& tile, const libraries::ClusterShape& cluster,
+                                   const hw::Gpu<double>& gpu);
+
+/// The split to try after `split` where a family's splits are searched, up to its most; 0: no more.
+[[nodiscard]] int next_split(const libraries::GemmFamily& family, const Config& config,
+                             std::int64_t k_iterations, int split);
+
+/// Lowers a vendor configuration: the tile counter's memset where the schedule is dynamic, kernel, reduction.
+void lower_vendor(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
+                  model::kernel::Program& program);
+
+/// Refills `program` with the best-scoring candidate and returns its configuration. Throws Error when no
+/// family of the library serves this GPU and dtype.
+Config choose_vendor_kernel(const Problem& problem, const std::vector<libraries::GemmFamily>& families,
+                            const hw::Gpu<double>& gpu, const Score& score, model::kernel::Program& program);
+
+}  // namespace warptime::workloads::gemm

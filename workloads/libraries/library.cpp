@@ -1,0 +1,178 @@
+// Reads library data files (TOML); the only source that sees the TOML parser in workloads/.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/libraries/library.hpp"
+
+#include "hw/embedded_file.hpp"
+#include "hw/error.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <span>
+
+namespace warptime::workloads::libraries {
+
+std::span<const hw::EmbeddedFile> embedded_libraries();
+
+namespace {
+
+/// One table of a file with its place, so that an error can say where.
+struct Section {
+    const toml::table& table;
+    std::string place;
+
+    template <class T>
+    [[nodiscard]] T get(std::string_view field, std::string_view expected) const {
+        const auto value = table[field].value<T>();
+        if (!value) {
+            throw Error(fmt::format("{} {}", place, field),
+                        table.contains(field) ? "another type" : "nothing", std::string(expected));
+        }
+        return *value;
+    }
+    [[nodiscard]] int whole(std::string_view field) const {
+        return static_cast<int>(get<std::int64_t>(field, "a whole number"));
+    }
+    [[nodiscard]] std::string text(std::string_view field) const {
+        return get<std::string>(field, "a string");
+    }
+    [[nodiscard]] double number(std::string_view field) const { return get<double>(field, "a number"); }
+};
+
+std::pair<int, int> extent2(std::string_view text, const std::string& place) {
+    int sizes[2] = {0, 0};
+    std::size_t part = 0;
+    for (const char c : text) {
+        if (c == 'x' && part == 0) {
+            part = 1;
+        } else if (c >= '0' && c <= '9' && sizes[part] < 100000) {
+            sizes[part] = sizes[part] * 10 + (c - '0');
+        } else {
+            sizes[0] = 0;
+            break;
+        }
+    }
+    if (sizes[0] <= 0 || sizes[1] <= 0) {
+        throw Error(place, std::string(text), "two positive sizes as MxN");
+    }
+    return {sizes[0], sizes[1]};
+}
+
+const toml::array& array_of(const Section& section, std::string_view field) {
+    const toml::array* array = section.table[field].as_array();
+    if (array == nullptr || array->empty()) {
+        throw Error(fmt::format("{} {}", section.place, field), "nothing", "a list that is not empty");
+    }
+    return *array;
+}
+
+template <class F>
+void for_each_text(const Section& section, std::string_view field, F&& use) {
+    for (const toml::node& node : array_of(section, field)) {
+        const auto text = node.value<std::string>();
+        if (!text) {
+            throw Error(fmt::format("{} {}", section.place, field), "another type", "strings");
+        }
+        use(*text);
+    }
+}
+
+GemmFamily read_family(const Section& section) {
+    GemmFamily family;
+    family.name = section.text("name");
+    family.compute_major = section.whole("compute_major");
+    family.compute_minor_min = section.whole("compute_minor_min");
+    for_each_text(section, "dtypes",
+                  [&](const std::string& t) { family.dtypes.push_back(hw::parse_dtype(t, section.place)); });
+    family.row_alignment = section.whole("row_alignment");
+    family.mma_k = section.whole("mma_k");
+    family.split_searched = section.get<bool>("split_searched", "true or false");
+    family.instruction = section.text("instruction");
+    family.pipeline = section.text("pipeline");
+    family.persistent = section.get<bool>("persistent", "true or false");
+    family.k_bytes = section.whole("k_bytes");
+    family.stages_max = section.whole("stages_max");
+    family.shared_limit = section.whole("shared_limit");
+    family.threads = section.whole("threads");
+    family.registers = section.whole("registers");
+    family.dynamic_above_waves = section.number("dynamic_above_waves");
+    family.split_min_iterations = section.whole("split_min_iterations");
+    family.split_max = section.whole("split_max");
+    for_each_text(section, "clusters", [&](const std::string& t) {
+        const auto [m, n] = extent2(t, section.place + " clusters");
+        family.clusters.push_back({m, n});
+    });
+    // The word after the size says how consumer warpgroups work: cooperative or pingpong; a third,
+    // `transposed`, that the instruction's M runs along n.
+    for_each_text(section, "tiles", [&](const std::string& t) {
+        Tile tile;
+        const std::size_t space = t.find(' ');
+        const auto [m, n] = extent2(std::string_view(t).substr(0, space), section.place + " tiles");
+        tile.m = m;
+        tile.n = n;
+        tile.cooperative = t.find("cooperative") != std::string::npos;
+        tile.transposed = t.find("transposed") != std::string::npos;
+        family.tiles.push_back(tile);
+    });
+    return family;
+}
+
+ElementwiseRule read_elementwise(const Section& section) {
+    ElementwiseRule rule;
+    rule.op = section.text("op");
+    rule.threads = section.whole("threads");
+    rule.bytes_per_access = section.whole("bytes_per_access");
+    rule.elements_per_thread = section.whole("elements_per_thread");
+    rule.registers = section.whole("registers");
+    rule.registers_narrow = section.whole("registers_narrow");
+    rule.overhead = section.whole("overhead");
+    rule.overhead_narrow = section.whole("overhead_narrow");
+    return rule;
+}
+
+template <class F>
+void for_each_table(const toml::table& file, std::string_view name, std::string_view origin, F&& use) {
+    const toml::array* tables = file[name].as_array();
+    if (tables == nullptr) {
+        return;
+    }
+    int number = 0;
+    for (const toml::node& node : *tables) {
+        ++number;
+        const toml::table* table = node.as_table();
+        const std::string place = fmt::format("{} [[{}]] {}", origin, name, number);
+        if (table == nullptr) {
+            throw Error(place, "another type", "a table");
+        }
+        use(Section{*table, place});
+    }
+}
+
+}  // namespace
+
+void read_library(std::string_view text, std::string_view origin, Libraries& libraries) {
+    try {
+        const toml::table file = toml::parse(text, origin);
+        for_each_table(file, "gemm_family", origin,
+                       [&](const Section& s) { libraries.gemm_families.push_back(read_family(s)); });
+        for_each_table(file, "elementwise", origin,
+                       [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
+        for_each_table(file, "device_copy", origin, [&](const Section& s) {
+            libraries.device_copy.granule = s.whole("granule");
+            libraries.device_copy.ragged_above = s.whole("ragged_above");
+        });
+    } catch (const toml::parse_error& error) {
+        throw Error(std::string(origin),
+                    fmt::format("line {}: {}", error.source().begin.line, error.description()), "TOML");
+    }
+}
+
+Libraries load_libraries() {
+    Libraries libraries;
+    for (const hw::EmbeddedFile& file : embedded_libraries()) {
+        read_library(file.content, file.name, libraries);
+    }
+    return libraries;
+}
+
+}  // namespace warptime::workloads::libraries

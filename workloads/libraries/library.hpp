@@ -1,0 +1,84 @@
+// What is known of vendor libraries as data: the tiles that cuBLAS ships, PyTorch's launch rules.
+// One versioned TOML file a library in this folder; embedded in the program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/dtype.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::workloads::libraries {
+
+/// One GEMM tile of a family. m and n as in row-major C[m, n]. `groups`: consumer warpgroups that share a
+/// tile.
+struct Tile {
+    int m = 0, n = 0;
+    bool cooperative = false;
+    bool transposed = false;  ///< the instruction's M runs along n
+};
+
+struct ClusterShape {
+    int m = 1, n = 1;
+};
+
+/// Kernels built the same way for one generation of GPUs.
+struct GemmFamily {
+    std::string name;
+    int compute_major = 0;
+    int compute_minor_min = 0;
+    std::vector<hw::Dtype> dtypes;
+    int row_alignment = 16;  ///< bytes that every row must be aligned to, and the width of one lane's copy
+    int mma_k = 0;           ///< K of mma.sync; 0: 32 bytes of it
+    bool split_searched = false;  ///< the number of splits is tried out instead of following the wave rule
+    std::string instruction;      ///< wgmma, mma.sync or simt
+    std::string pipeline;         ///< tma, cp.async or sync
+    bool persistent = false;
+    int k_bytes = 128;  ///< bytes of K per stage
+    int stages_max = 0;
+    std::int64_t shared_limit = 0;  ///< bytes that the stages may fill
+    int threads = 0;
+    int registers = 0;
+    double dynamic_above_waves = 0.0;  ///< a tile counter (and its memset) beyond this many waves; 0: never
+    int split_min_iterations = 0;      ///< least k-iterations of a split
+    int split_max = 1;
+    std::vector<ClusterShape> clusters;
+    std::vector<Tile> tiles;
+};
+
+/// An elementwise kernel: fixed threads, a fixed number of elements per thread, vector accesses. `overhead`:
+/// warp- instructions of a thread beside loads, stores and the operation itself; types below 32 bits are
+/// converted and back.
+struct ElementwiseRule {
+    std::string op;
+    int threads = 0;
+    int bytes_per_access = 0;
+    int elements_per_thread = 0;
+    int registers = 0;
+    int registers_narrow = 0;
+    int overhead = 0;
+    int overhead_narrow = 0;
+};
+
+/// cudaMemcpy within a device: a copy of more than `ragged_above` bytes whose length is no multiple of
+/// `granule` takes a second pass.
+struct DeviceCopyRule {
+    std::int64_t granule = 1;
+    std::int64_t ragged_above = 0;
+};
+
+struct Libraries {
+    DeviceCopyRule device_copy;
+    std::vector<GemmFamily> gemm_families;
+    std::vector<ElementwiseRule> elementwise_rules;
+};
+
+/// Reads the embedded data files.
+[[nodiscard]] Libraries load_libraries();
+/// Reads data files given as text; errors name `origin` and the field.
+void read_library(std::string_view text, std::string_view origin, Libraries& libraries);
+
+}  // namespace warptime::workloads::libraries

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/predict.hpp"
+
+#include "model/system/program.hpp"
+#include "workloads/lower.hpp"
+
+namespace warptime::workloads {
+
+Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu)
+    : libraries_(libraries::load_libraries()),
+      engine_(&engine),
+      gpu_(&gpu),
+      scratch_(engine.make_scratch()) {}
+
+void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
+    const Score score = [&](const model::kernel::Program& candidate) {
+        return model::system::evaluate(candidate, *engine_, *gpu_, conditions, *scratch_).time;
+    };
+    workloads::lower(operation, libraries_, *gpu_, score, program_);
+}
+
+model::prediction::Estimate<double> Predictor::evaluate(const Operation& operation,
+                                                        const model::prediction::Conditions& conditions) {
+    lower(operation, conditions);
+    return model::system::evaluate(program_, *engine_, *gpu_, conditions, *scratch_);
+}
+
+model::prediction::Prediction Predictor::explain(const Operation& operation,
+                                                 const model::prediction::Conditions& conditions) {
+    lower(operation, conditions);
+    return model::system::explain(program_, *engine_, *gpu_, conditions);
+}
+
+}  // namespace warptime::workloads

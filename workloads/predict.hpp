@@ -1,0 +1,34 @@
+// One call from an operation to its prediction, through any engine: lower, choose, sum the steps.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/prediction/engine.hpp"
+#include "workloads/libraries/library.hpp"
+#include "workloads/operation.hpp"
+
+#include <memory>
+
+namespace warptime::workloads {
+
+/// Keeps scratch and program between calls of one thread, so that many rows cost no allocation.
+class Predictor {
+  public:
+    Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu);
+    [[nodiscard]] model::prediction::Estimate<double> evaluate(
+        const Operation& operation, const model::prediction::Conditions& conditions);
+    [[nodiscard]] model::prediction::Prediction explain(const Operation& operation,
+                                                        const model::prediction::Conditions& conditions);
+    /// The program that the last call lowered to.
+    [[nodiscard]] const model::kernel::Program& program() const { return program_; }
+
+  private:
+    void lower(const Operation& operation, const model::prediction::Conditions& conditions);
+
+    libraries::Libraries libraries_;
+    const model::prediction::Engine* engine_;
+    const hw::Gpu<double>* gpu_;
+    std::unique_ptr<model::prediction::Scratch> scratch_;
+    model::kernel::Program program_;
+};
+
+}  // namespace warptime::workloads

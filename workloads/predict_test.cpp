@@ -1,0 +1,126 @@
+// From an operation to its prediction: both answers agree bit for bit, on every GPU, and their laws hold.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/predict.hpp"
+
+#include "hw/error.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/system/program.hpp"
+#include "workloads/operations_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+
+namespace hw = warptime::hw;
+namespace prediction = warptime::model::prediction;
+using namespace warptime::workloads;
+using fixture::any_operation;
+using fixture::gemm;
+
+namespace {
+
+/// The clock of tensor work, and what the p-norm leaves out, are good to a part in a thousand.
+constexpr double settled = 1.0 + 2e-3;
+
+/// One predictor a GPU, for all tests.
+Predictor& predictor(const std::string& id) {
+    static const auto engine = warptime::model::analytical::make_engine();
+    static const hw::Gpu<double> h200 = hw::load_gpu("h200-sxm");
+    static const hw::Gpu<double> a100 = hw::load_gpu("a100-sxm-80gb");
+    static const hw::Gpu<double> l40s = hw::load_gpu("l40s");
+    static Predictor on_h200(*engine, h200);
+    static Predictor on_a100(*engine, a100);
+    static Predictor on_l40s(*engine, l40s);
+    return id == "h200-sxm" ? on_h200 : (id == "l40s" ? on_l40s : on_a100);
+}
+
+double time_of(const Operation& operation, prediction::Conditions conditions = {}) {
+    return predictor("h200-sxm").evaluate(operation, conditions).time;
+}
+
+}  // namespace
+
+TEST_CASE("explain and evaluate agree bit for bit, and shares sum to one") {
+    CHECK(rc::check("random operations, conditions and GPUs", [] {
+        const Operation operation = any_operation();
+        Predictor& on = predictor(fixture::word({"h200-sxm", "a100-sxm-80gb", "l40s"}));
+        prediction::Conditions conditions;
+        conditions.cache =
+            *rc::gen::element(prediction::Cache::cold, prediction::Cache::flushed, prediction::Cache::warm);
+        prediction::Estimate<double> hot;
+        try {
+            hot = on.evaluate(operation, conditions);
+        } catch (const warptime::Error& error) {
+            RC_ASSERT(!error.parameter().empty());
+            RC_DISCARD("refused");
+        }
+        const auto full = on.explain(operation, conditions);
+        RC_ASSERT(full.time == hot.time);
+        RC_ASSERT(full.low == hot.low);
+        RC_ASSERT(full.high == hot.high);
+        RC_ASSERT(full.limiter == hot.limiter);
+        RC_ASSERT(std::isfinite(full.time));
+        RC_ASSERT(full.time > 0.0);
+        double sum = 0.0;
+        for (const auto& [name, share] : full.shares) {
+            RC_ASSERT(share >= 0.0);
+            sum += share;
+        }
+        RC_ASSERT(std::abs(sum - 1.0) < 1e-9);
+        RC_ASSERT(full.steps.size() == on.program().steps.size());
+        warptime::model::kernel::check(on.program());
+        // The order of calls leaves no trace.
+        RC_ASSERT(on.evaluate(operation, conditions).time == hot.time);
+    }));
+}
+
+TEST_CASE("a GEMM of the same tiles is never faster for being larger") {
+    CHECK(rc::check("m, n and k within a tile multiple", [] {
+        const auto within = [](int tile) {
+            const int tiles = *rc::gen::inRange(1, 40);
+            const int less = *rc::gen::inRange(0, tile);
+            return std::array<int, 2>{tile * tiles - less, tile * tiles};
+        };
+        const auto m = within(128);
+        const auto n = within(128);
+        const auto k = within(64);
+        const fixture::Parameters config{
+            {"cta_tile", "128x128x64"}, {"implementation", "triton"}, {"warps", "4"}, {"stages", "3"}};
+        // Unaligned rows cost more than aligned ones, so sizes stay multiples of 16.
+        const auto even = [](int x) { return std::max(16, x / 16 * 16); };
+        const double smaller = time_of(gemm(even(m[0]), even(n[0]), even(k[0]), config));
+        RC_ASSERT(smaller <= time_of(gemm(even(m[1]), even(n[0]), even(k[0]), config)) * settled);
+        RC_ASSERT(smaller <= time_of(gemm(even(m[0]), even(n[1]), even(k[0]), config)) * settled);
+        RC_ASSERT(smaller <= time_of(gemm(even(m[0]), even(n[0]), even(k[1]), config)) * settled);
+    }));
+}
+
+TEST_CASE("the library's choice is at least as fast as each of its own tiles would be predicted") {
+    // The choice minimises the prediction; an explicit tile of the same family cannot beat it by name.
+    for (const int size : {512, 2048, 8192}) {
+        const double chosen = time_of(gemm(size, size, size));
+        CHECK(chosen > 0.0);
+        CHECK(chosen <=
+              time_of(gemm(size, size, size, {{"cta_tile", "64x64x32"}, {"implementation", "triton"}})));
+    }
+}
+
+TEST_CASE("a warm cache is never slower, and no GEMM beats the tensor cores or the pins") {
+    CHECK(rc::check("GEMMs on the H200", [] {
+        const int m = 16 * *rc::gen::inRange(1, 400);
+        const int n = 16 * *rc::gen::inRange(1, 400);
+        const int k = 16 * *rc::gen::inRange(1, 400);
+        const Operation operation = gemm(m, n, k, {{"cta_tile", "128x128x64"}, {"stages", "3"}});
+        prediction::Conditions warm;
+        warm.cache = prediction::Cache::warm;
+        const double flushed = time_of(operation);
+        RC_ASSERT(time_of(operation, warm) <= flushed * settled);
+        const auto gpu = hw::load_gpu("h200-sxm");
+        const double peak = gpu.tensor.bf16.value() * gpu.sm.count.value() * gpu.clock.boost.value();
+        RC_ASSERT(flushed >= 2.0 * m * n * k / peak);
+        const double bytes = 2.0 * (1.0 * m * k + 1.0 * k * n);
+        RC_ASSERT(flushed >= bytes / gpu.dram.bandwidth.value());
+    }));
+}

@@ -1,0 +1,82 @@
+// Tests of the registry as data: sorted, named once, complete, and consistent with the checks on operations.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+
+using warptime::workloads::make_operation;
+using warptime::workloads::operators;
+using warptime::workloads::ParameterInfo;
+using warptime::workloads::ParameterKind;
+
+TEST_CASE("operators are sorted and have distinct, documented parameters") {
+    const auto all = operators();
+    CHECK(
+        std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+    for (const auto& info : all) {
+        CAPTURE(info.name);
+        CHECK_FALSE(info.meaning.empty());
+        CHECK(info.example.starts_with(std::string("warptime predict ") + std::string(info.name) + " "));
+        std::set<std::string_view> names;
+        bool optional_seen = false;
+        for (const ParameterInfo& parameter : info.parameters) {
+            CAPTURE(parameter.name);
+            CHECK(names.insert(parameter.name).second);
+            CHECK_FALSE(parameter.name.empty());
+            CHECK_FALSE(parameter.meaning.empty());
+            CHECK(std::all_of(parameter.name.begin(), parameter.name.end(), [](char c) {
+                return c == '_' || std::islower(static_cast<unsigned char>(c)) != 0;
+            }));
+            optional_seen = optional_seen || !parameter.required;
+            CHECK_FALSE((parameter.required && optional_seen));  // positional ones come first
+            const bool of_words =
+                parameter.kind == ParameterKind::choice || parameter.kind == ParameterKind::dtype;
+            CHECK(parameter.choices.empty() != of_words);
+        }
+    }
+}
+
+TEST_CASE("every default and every choice is accepted") {
+    for (const auto& info : operators()) {
+        std::map<std::string, std::string, std::less<>> required;
+        for (const ParameterInfo& parameter : info.parameters) {
+            if (parameter.required) {
+                required.emplace(parameter.name, "64");
+            }
+        }
+        for (const ParameterInfo& parameter : info.parameters) {
+            auto given = required;
+            if (!parameter.default_value.empty()) {
+                given.insert_or_assign(std::string(parameter.name), std::string(parameter.default_value));
+                CHECK_NOTHROW(static_cast<void>(make_operation(info.name, given)));
+            }
+            for (const std::string_view choice : parameter.choices) {
+                given.insert_or_assign(std::string(parameter.name), std::string(choice));
+                CHECK_NOTHROW(static_cast<void>(make_operation(info.name, given)));
+            }
+        }
+    }
+}
+
+TEST_CASE("gemm has the parameters that the command line promises") {
+    const auto& gemm = warptime::workloads::gemm_operator();
+    const std::set<std::string_view> configuration{
+        "implementation", "cta_tile",       "cluster", "stages",    "warps",
+        "group_m",        "raster",         "split_k", "reduction", "schedule",
+        "pipeline",       "specialization", "mma",     "registers", "shared_bytes"};
+    const std::set<std::string_view> problem{"m",         "n",       "k",        "batch",    "dtype",
+                                             "dtype_b",   "a_major", "b_major",  "lda",      "ldb",
+                                             "acc_dtype", "ldc",     "epilogue", "out_dtype"};
+    std::set<std::string_view> in_key;
+    std::set<std::string_view> not_in_key;
+    for (const ParameterInfo& parameter : gemm.parameters) {
+        (parameter.part_of_key ? in_key : not_in_key).insert(parameter.name);
+    }
+    CHECK(in_key == problem);
+    CHECK(not_in_key == configuration);
+}
