@@ -1,0 +1,26 @@
+// The half-widths of the 80 % bands, from residuals of fit and development rows, never of held-out ones.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "validate/engine_fit_model.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace warptime::validate {
+
+/// A band key and what it rests on. From 10 us on: the 80 % quantile of |ln(p / t)| of the class that the
+/// limiter belongs to (compute, memory; all others: latency). band.small: of |p - t|, in s, of shorter rows.
+struct BandWidth {
+    std::string key;
+    double value = 0.0;
+    std::size_t rows = 0;
+    double residual = 0.0;  ///< mean of what the quantile is of
+};
+
+/// Classes with fewer rows than `least_rows` are left out.
+[[nodiscard]] std::vector<BandWidth> band_widths(std::span<const FitRowEstimate> estimates,
+                                                 std::size_t least_rows = 10);
+
+}  // namespace warptime::validate

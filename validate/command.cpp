@@ -1,0 +1,68 @@
+// Joins the parts of the scoreboard. SPDX-License-Identifier: Apache-2.0
+#include "validate/command.hpp"
+
+#include "hw/error.hpp"
+#include "validate/engine_predictor.hpp"
+#include "validate/expected_errors.hpp"
+#include "validate/replace_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace warptime::validate {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path expected_path(const CommandOptions& options, const fs::path& recorded) {
+    if (!options.expected.empty()) return options.expected;
+    const fs::path folder = recorded.has_filename() ? recorded : recorded.parent_path();
+    return folder.parent_path() / "expected_error.csv";
+}
+
+std::vector<Ceiling> load(const fs::path& path, bool may_be_missing) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in && may_be_missing) return {};
+    if (!in) throw Error("expected errors", path.string(), "a file with ceilings");
+    return read_ceilings(in, path.filename().string());
+}
+
+std::vector<Ceiling> selected(std::vector<Ceiling> ceilings, const ScoreOptions& options) {
+    const auto unselected = [](const std::vector<std::string>& names, const std::string& name) {
+        return !names.empty() && std::find(names.begin(), names.end(), name) == names.end();
+    };
+    ceilings.erase(std::remove_if(ceilings.begin(), ceilings.end(),
+                                  [&](const Ceiling& c) {
+                                      return unselected(options.suites, c.suite) ||
+                                             unselected(options.gpus, c.data_set);
+                                  }),
+                   ceilings.end());
+    return ceilings;
+}
+
+}  // namespace
+
+CommandResult validate_recorded(RowPredictor& predictor, const CommandOptions& options) {
+    const fs::path recorded = find_recorded(options.data);
+    const Scoreboard board = score(read_recorded(recorded), predictor, options.score);
+    CommandResult result;
+    result.output = options.json ? to_json(board) : to_text(board);
+    const fs::path expected = expected_path(options, recorded);
+    if (options.check) {
+        const auto violations = check_ceilings(board, selected(load(expected, false), options.score));
+        for (const Violation& violation : violations) result.messages += to_text(violation) + "\n";
+        result.exit_code = violations.empty() ? 0 : 1;
+    }
+    if (options.tighten)
+        replace_file(expected, write_ceilings(tighten_ceilings(board, load(expected, true))));
+    return result;
+}
+
+CommandResult validate_recorded(const model::prediction::Engine& engine, const CommandOptions& options) {
+    EngineRowPredictor predictor(engine, options.score.settings);
+    return validate_recorded(predictor, options);
+}
+
+}  // namespace warptime::validate

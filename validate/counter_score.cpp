@@ -1,0 +1,78 @@
+// Each case is explained once for all of its metrics. SPDX-License-Identifier: Apache-2.0
+#include "validate/counter_score.hpp"
+
+#include "hw/error.hpp"
+#include "validate/recorded_case.hpp"
+#include "validate/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace warptime::validate {
+namespace {
+
+using Counters = std::vector<std::pair<std::string, double>>;
+
+struct Errors {
+    std::array<std::vector<double>, 3> by_split;
+    std::size_t not_predicted = 0;
+};
+
+double counter_error(double predicted, double counted) {
+    if (counted == 0.0) return predicted == 0.0 ? 0.0 : 1.0;
+    return relative_error(predicted, counted);
+}
+
+/// Identity of the case, without the metric.
+std::string case_of(const RecordedRow& row) {
+    RecordedRow without = row;
+    without.quantity.clear();
+    return identity_of(without);
+}
+
+Split split_of_row(const RecordedRow& row) {
+    try {
+        return split_of(case_key(row.op, row.params));
+    } catch (const Error&) {
+        return split_of(row.op + " " + row.params);
+    }
+}
+
+}  // namespace
+
+bool is_counter_row(const RecordedRow& row) {
+    return row.suite.rfind("counters_", 0) == 0 && is_operator(row.op);
+}
+
+std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> rows, RowPredictor& predictor) {
+    std::map<std::string, Counters> predicted;
+    std::map<std::tuple<std::string, std::string, std::string>, Errors> metrics;
+    for (const RecordedRow* row : rows) {
+        const auto [found, fresh] = predicted.try_emplace(case_of(*row));
+        if (fresh) found->second = predictor.counters(*row);
+        const Counters& counters = found->second;
+        const auto metric = std::find_if(counters.begin(), counters.end(),
+                                         [&](const auto& counter) { return counter.first == row->quantity; });
+        Errors& errors = metrics[{row->gpu, row->suite, row->quantity}];
+        if (metric == counters.end() && !counters.empty()) {
+            ++errors.not_predicted;
+            continue;
+        }
+        const double error = metric == counters.end() ? 1.0 : counter_error(metric->second, row->value);
+        errors.by_split[static_cast<std::size_t>(split_of_row(*row))].push_back(error);
+    }
+    std::vector<CounterScore> scores;
+    for (const auto& [name, errors] : metrics) {
+        CounterScore score{std::get<0>(name), std::get<1>(name), std::get<2>(name), {}, errors.not_predicted};
+        for (std::size_t s = 0; s < score.splits.size(); ++s) {
+            const std::vector<double>& sample = errors.by_split[s];
+            score.splits[s] = {sample.size(), median(sample), quantile(sample, 0.9)};
+        }
+        scores.push_back(score);
+    }
+    return scores;
+}
+
+}  // namespace warptime::validate

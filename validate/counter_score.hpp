@@ -1,0 +1,35 @@
+// The errors of predicted hardware counters, one line a metric: a time may be right for the wrong reason.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "validate/row_predictor.hpp"
+#include "validate/split.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace warptime::validate {
+
+/// Relative errors |p - c| / c; where the counter read 0, a prediction of 0 has no error and any other 1.
+/// A refused case counts as 1. NaN: no rows.
+struct CounterFigures {
+    std::size_t rows = 0;
+    double median = 0.0;
+    double p90 = 0.0;
+};
+
+struct CounterScore {
+    std::string gpu, suite, metric;
+    std::array<CounterFigures, 3> splits;  ///< fit, development, held-out
+    std::size_t not_predicted = 0;         ///< rows whose case is predicted, without this metric
+};
+
+[[nodiscard]] bool is_counter_row(const RecordedRow& row);
+
+/// One score a metric, sorted by GPU, suite and metric. `rows` are counter rows.
+[[nodiscard]] std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> rows,
+                                                       RowPredictor& predictor);
+
+}  // namespace warptime::validate

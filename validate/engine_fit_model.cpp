@@ -1,0 +1,153 @@
+// Keeps one lowered program a row. SPDX-License-Identifier: Apache-2.0
+#include "validate/engine_fit_model.hpp"
+
+#include "hw/error.hpp"
+#include "hw/nearest_name.hpp"
+#include "model/system/program.hpp"
+#include "validate/noise_floor.hpp"
+#include "validate/recorded_case.hpp"
+#include "workloads/libraries/library.hpp"
+#include "workloads/predict.hpp"
+#include "workloads/recorded_kernel.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace warptime::validate {
+namespace {
+
+constexpr double us_per_s = 1e6;
+
+struct FitCase {
+    workloads::Operation operation;
+    model::prediction::Conditions conditions;
+    model::kernel::Program program;
+    bool lowered = false;
+    double measured_us = 0.0;
+    std::string steps;  ///< recorded activities: they name the kernel that ran
+};
+
+bool is_taken(Split split, RowsTaken taken) {
+    return split == Split::fit || (split == Split::development && taken == RowsTaken::fit_and_development);
+}
+
+std::vector<const RecordedRow*> select(const RecordedRows& rows, std::string_view gpu,
+                                       const std::vector<std::string>& suites) {
+    std::vector<const RecordedRow*> selected;
+    std::vector<std::string_view> known;
+    for (const RecordedRow& row : rows.rows) {
+        if (row.gpu != gpu || !is_predictable(row)) continue;
+        if (std::find(known.begin(), known.end(), row.suite) == known.end()) known.push_back(row.suite);
+        if (suites.empty() || std::find(suites.begin(), suites.end(), row.suite) != suites.end()) {
+            selected.push_back(&row);
+        }
+    }
+    for (const std::string& suite : suites) {
+        if (std::find(known.begin(), known.end(), suite) == known.end()) {
+            throw Error("--suites", suite, hw::expected_names(suite, known));
+        }
+    }
+    return selected;
+}
+
+}  // namespace
+
+struct EngineFitModel::State {
+    const model::prediction::Engine* engine;
+    const hw::Gpu<double>* gpu;
+    workloads::Predictor predictor;
+    workloads::libraries::Libraries libraries = workloads::libraries::load_libraries();
+    std::unique_ptr<model::prediction::Scratch> scratch;
+    std::vector<FitCase> cases;
+    std::vector<std::string> refusals;
+
+    State(const model::prediction::Engine& e, const hw::Gpu<double>& g)
+        : engine(&e), gpu(&g), predictor(e, g), scratch(e.make_scratch()) {}
+
+    void choose() {
+        refusals.clear();
+        for (FitCase& one : cases) {
+            try {
+                // Constants describe kernels, so they are fitted to the kernel that ran, not to one chosen
+                // instead.
+                if (!workloads::lower_recorded(one.operation, one.steps, libraries, *gpu, one.program)) {
+                    static_cast<void>(predictor.evaluate(one.operation, one.conditions));
+                    one.program = predictor.program();
+                }
+                one.lowered = true;
+            } catch (const Error& error) {
+                one.lowered = false;
+                refuse(error.what());
+            }
+        }
+    }
+
+    void refuse(const std::string& reason) {
+        if (std::find(refusals.begin(), refusals.end(), reason) == refusals.end()) refusals.push_back(reason);
+    }
+
+    [[nodiscard]] model::prediction::Estimate<double> estimate(const FitCase& one) const {
+        if (!one.lowered) return {};
+        try {
+            return model::system::evaluate(one.program, *engine, *gpu, one.conditions, *scratch);
+        } catch (const Error&) {
+            return {};  // constants that the engine refuses are no solution
+        }
+    }
+};
+
+EngineFitModel::EngineFitModel(const RecordedRows& rows, const model::prediction::Engine& engine,
+                               const hw::Gpu<double>& gpu, const std::vector<std::string>& suites,
+                               RowsTaken taken)
+    : state_(std::make_unique<State>(engine, gpu)) {
+    for (const RecordedRow* row : part_recordings(select(rows, gpu.id, suites)).first) {
+        try {
+            if (!is_taken(split_of(case_key(row->op, row->params)), taken)) continue;
+            state_->cases.push_back(
+                {operation_of(*row), conditions_of(*row), {}, false, row->value, row->steps});
+        } catch (const Error& error) {
+            state_->refuse(error.what());
+        }
+    }
+}
+
+EngineFitModel::~EngineFitModel() = default;
+
+FitModel EngineFitModel::model() {
+    FitModel model;
+    for (const FitCase& one : state_->cases) model.measured_us.push_back(one.measured_us);
+    State* state = state_.get();
+    model.choose = [state] { state->choose(); };
+    model.predict = [state](std::span<double> out) {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const double time = state->estimate(state->cases[i]).time;
+            out[i] = time > 0.0 ? time * us_per_s : std::numeric_limits<double>::quiet_NaN();
+        }
+    };
+    return model;
+}
+
+std::vector<FitRowEstimate> EngineFitModel::estimates() {
+    // A band is about the answer a user gets, so the kernel is the one that is chosen, not the one that ran.
+    std::vector<FitRowEstimate> result;
+    for (const FitCase& one : state_->cases) {
+        FitRowEstimate row{one.measured_us, {}};
+        try {
+            row.estimate = state_->predictor.evaluate(one.operation, one.conditions);
+        } catch (const Error& error) {
+            state_->refuse(error.what());
+        }
+        result.push_back(row);
+    }
+    return result;
+}
+
+std::size_t EngineFitModel::size() const {
+    return state_->cases.size();
+}
+
+const std::vector<std::string>& EngineFitModel::refusals() const {
+    return state_->refusals;
+}
+
+}  // namespace warptime::validate

@@ -1,0 +1,81 @@
+// Loads sheets on demand; a sheet that cannot be loaded refuses all of its rows. SPDX-License-Identifier:
+// Apache-2.0
+#include "validate/engine_predictor.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "validate/recorded_case.hpp"
+#include "workloads/predict.hpp"
+
+namespace warptime::validate {
+
+struct EngineRowPredictor::Chip {
+    hw::Gpu<double> gpu;
+    std::unique_ptr<workloads::Predictor> predictor;
+};
+
+EngineRowPredictor::EngineRowPredictor(const model::prediction::Engine& engine,
+                                       std::span<const hw::Setting> settings)
+    : engine_(&engine), settings_(settings.begin(), settings.end()) {}
+
+EngineRowPredictor::~EngineRowPredictor() = default;
+
+EngineRowPredictor::Chip& EngineRowPredictor::chip_of(std::string_view gpu) {
+    const auto found = chips_.find(gpu);
+    if (found != chips_.end()) return *found->second;
+    auto chip = std::make_unique<Chip>();
+    chip->gpu = hw::load_gpu(gpu, settings_);
+    chip->predictor = std::make_unique<workloads::Predictor>(*engine_, chip->gpu);
+    return *chips_.emplace(std::string(gpu), std::move(chip)).first->second;
+}
+
+std::string EngineRowPredictor::name() const {
+    return std::string(engine_->name());
+}
+
+RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
+    constexpr double us = 1e6;
+    RowPrediction prediction;
+    try {
+        const auto estimate = chip_of(row.gpu).predictor->evaluate(operation_of(row), conditions_of(row));
+        prediction.time_us = estimate.time * us;
+        prediction.low_us = estimate.low * us;
+        prediction.high_us = estimate.high * us;
+        prediction.limiter = model::prediction::to_string(estimate.limiter);
+    } catch (const Error& error) {
+        prediction.error = error.what();
+    }
+    return prediction;
+}
+
+std::vector<std::pair<std::string, double>> EngineRowPredictor::counters(const RecordedRow& row) {
+    try {
+        const auto prediction = chip_of(row.gpu).predictor->explain(operation_of(row), conditions_of(row));
+        auto counters = prediction.counters;
+        // A profiler sees the kernels of an operator, not its memory sets and copies.
+        double kernels = 0.0;
+        for (const auto& step : prediction.steps) {
+            if (step.kind == "kernel") kernels += step.time;
+        }
+        constexpr double ns = 1e9;
+        counters.emplace_back("gpu__time_duration.sum", kernels * ns);
+        return counters;
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+ConstantCount EngineRowPredictor::constants(std::string_view gpu) {
+    ConstantCount count;
+    try {
+        for (const hw::Provenance& provenance : chip_of(gpu).gpu.provenance) {
+            count.fitted += provenance.origin == hw::Origin::fitted ? 1 : 0;
+            count.inherited += provenance.origin == hw::Origin::inherited ? 1 : 0;
+        }
+    } catch (const Error&) {
+        return {};
+    }
+    return count;
+}
+
+}  // namespace warptime::validate

@@ -1,0 +1,36 @@
+// Predictions of recorded rows by an engine: one GPU sheet and one workloads::Predictor for each GPU in the
+// rows. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/setting.hpp"
+#include "model/prediction/engine.hpp"
+#include "validate/row_predictor.hpp"
+
+#include <map>
+#include <memory>
+#include <span>
+
+namespace warptime::validate {
+
+class EngineRowPredictor : public RowPredictor {
+  public:
+    /// `settings` change every GPU before use. The engine must outlive this.
+    explicit EngineRowPredictor(const model::prediction::Engine& engine,
+                                std::span<const hw::Setting> settings = {});
+    ~EngineRowPredictor() override;
+
+    [[nodiscard]] std::string name() const override;
+    [[nodiscard]] RowPrediction predict(const RecordedRow& row) override;
+    [[nodiscard]] std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) override;
+    [[nodiscard]] ConstantCount constants(std::string_view gpu) override;
+
+  private:
+    struct Chip;
+    [[nodiscard]] Chip& chip_of(std::string_view gpu);
+
+    const model::prediction::Engine* engine_;
+    std::vector<hw::Setting> settings_;
+    std::map<std::string, std::unique_ptr<Chip>, std::less<>> chips_;
+};
+
+}  // namespace warptime::validate

@@ -1,0 +1,123 @@
+// Ceilings: read strictly, fail above and when a figure is missing, and only ever tighten.
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/expected_errors.hpp"
+
+#include "hw/error.hpp"
+#include "validate/command.hpp"
+#include "validate/recorded_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace validate = warptime::validate;
+namespace fixture = warptime::validate::fixture;
+
+namespace {
+
+std::vector<validate::Ceiling> ceilings(const std::string& lines) {
+    std::istringstream in("suite,data_set,split,metric,ceiling\n" + lines);
+    return validate::read_ceilings(in, "expected_error.csv");
+}
+
+std::string rows_text() {
+    std::string text = fixture::header;
+    for (int i = 1; i <= 60; ++i) {
+        text += fixture::line("copy_add", "copy", fmt::format("dtype=bf16 n={}", i * 1000), 5.0 * i);
+    }
+    return text + fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 1000);
+}
+
+validate::Scoreboard board_with(double factor) {
+    fixture::FakePredictor predictor([=](const validate::RecordedRow& row) { return row.value * factor; });
+    return validate::score(fixture::read(rows_text()), predictor);
+}
+
+}  // namespace
+
+TEST_CASE("a figure at its ceiling holds, above it fails, missing it fails") {
+    const auto board = board_with(1.25);  // an error of exactly 0.25
+    CHECK(validate::check_ceilings(board, ceilings("copy_add,h200-sxm,fit,mape,0.2500001\n")).empty());
+    const auto above = validate::check_ceilings(board, ceilings("copy_add,h200-sxm,held-out,mape,0.24\n"));
+    REQUIRE(above.size() == 1);
+    CHECK(to_text(above[0]) == "h200-sxm copy_add held-out mape: 0.25 is above its ceiling 0.24");
+    for (const char* missing : {"copy_sub,h200-sxm,fit,mape,1\n", "copy_add,l40s,fit,mape,1\n",
+                                "counters_copy_add,h200-sxm,fit,median:lts__t_sectors.sum,1\n"}) {
+        const auto violations = validate::check_ceilings(board, ceilings(missing));
+        REQUIRE(violations.size() == 1);
+        CHECK_FALSE(violations[0].figure);
+    }
+    CHECK(validate::check_ceilings(board_with(0.75), ceilings("copy_add,h200-sxm,fit,bias,0.25\n")).size() ==
+          1);
+}
+
+TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
+    const auto board = board_with(1.05);
+    const auto tight = validate::tighten_ceilings(
+        board,
+        ceilings(
+            "copy_add,h200-sxm,fit,mape,0.2\ncopy_add,h200-sxm,held-out,mape,0.01\ngone,x,fit,mape,0.3\n"));
+    const auto find = [&](const std::string& suite, validate::Split split) -> double {
+        for (const auto& c : tight) {
+            if (c.suite == suite && c.split == split) return c.ceiling;
+        }
+        return -1.0;
+    };
+    CHECK(find("copy_add", validate::Split::fit) == doctest::Approx(0.0505).epsilon(1e-3));
+    CHECK(find("copy_add", validate::Split::fit) >= 0.05);
+    CHECK(find("copy_add", validate::Split::held_out) == 0.01);
+    CHECK(find("gone", validate::Split::fit) == 0.3);
+    CHECK(tight.size() == 4);  // the counter suite had none: its only row gives one
+
+    const auto fresh = validate::tighten_ceilings(board, {});
+    CHECK(validate::check_ceilings(board, fresh).empty());
+    CHECK(validate::check_ceilings(board_with(1.06), fresh).size() >= 3);
+    // Written and read back, they are the same.
+    std::istringstream in(validate::write_ceilings(fresh));
+    const auto again = validate::read_ceilings(in, "again");
+    REQUIRE(again.size() == fresh.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        CHECK(again[i].metric == fresh[i].metric);
+        CHECK(again[i].ceiling == doctest::Approx(fresh[i].ceiling).epsilon(1e-6));
+        CHECK(again[i].split == fresh[i].split);
+    }
+}
+
+TEST_CASE("faults of the file are named") {
+    for (const char* bad : {"s,g,fit,mapee,1\n", "s,g,fitted,mape,1\n", "s,g,fit,mape,-1\n",
+                            "s,g,fit,mape,x\n", "s,g,fit,mape\n", "s,g,fit,mape,1\ns,g,fit,mape,2\n"}) {
+        CHECK_THROWS_AS(static_cast<void>(ceilings(bad)), warptime::Error);
+    }
+}
+
+TEST_CASE("the command checks, tightens in place, and exits with 1 above a ceiling") {
+    namespace fs = std::filesystem;
+    const fs::path root = fs::temp_directory_path() / "warptime_expected_errors_test";
+    fs::remove_all(root);
+    fs::create_directories(root / "recorded" / "h200-sxm");
+    std::ofstream(root / "recorded" / "h200-sxm" / "rows.csv") << rows_text();
+
+    const auto run = [&](double factor, bool check, bool tighten) {
+        fixture::FakePredictor predictor(
+            [=](const validate::RecordedRow& row) { return row.value * factor; });
+        validate::CommandOptions options;
+        options.data = root / "recorded";
+        options.check = check;
+        options.tighten = tighten;
+        return validate::validate_recorded(predictor, options);
+    };
+    CHECK_THROWS_AS(static_cast<void>(run(1.05, true, false)), warptime::Error);  // no ceilings yet
+    CHECK(run(1.05, false, true).exit_code == 0);
+    CHECK(fs::exists(root / "expected_error.csv"));
+    CHECK(run(1.05, true, false).exit_code == 0);
+    const auto worse = run(1.2, true, true);
+    CHECK(worse.exit_code == 1);
+    CHECK(worse.messages.find("mape") != std::string::npos);
+    CHECK(run(1.05, true, false).exit_code == 0);  // the worse run raised nothing
+    CHECK(run(1.02, false, true).exit_code == 0);
+    CHECK(run(1.05, true, false).exit_code == 1);  // the better one tightened
+    fs::remove_all(root);
+}

@@ -1,0 +1,75 @@
+// From the text of a row to the types of the model. SPDX-License-Identifier: Apache-2.0
+#include "validate/recorded_case.hpp"
+
+#include "hw/error.hpp"
+
+#include <algorithm>
+
+namespace warptime::validate {
+
+std::map<std::string, std::string, std::less<>> parse_params(std::string_view params) {
+    std::map<std::string, std::string, std::less<>> result;
+    const std::string expected = "name=value words sorted by name, one space between";
+    std::string_view last;
+    std::size_t from = 0;
+    while (!params.empty() && from <= params.size()) {
+        const std::size_t to = std::min(params.find(' ', from), params.size());
+        const std::string_view word = params.substr(from, to - from);
+        const std::size_t equals = word.find('=');
+        if (equals == std::string_view::npos || equals == 0 || equals + 1 == word.size()) {
+            throw Error("params", std::string(params), expected);
+        }
+        const std::string_view name = word.substr(0, equals);
+        if (!result.empty() && name <= last) throw Error("params", std::string(params), expected);
+        result.emplace(name, word.substr(equals + 1));
+        last = name;
+        from = to + 1;
+    }
+    return result;
+}
+
+bool is_operator(std::string_view op) {
+    const auto known = workloads::operators();
+    return std::any_of(known.begin(), known.end(),
+                       [op](const workloads::OperatorInfo& info) { return info.name == op; });
+}
+
+CaseKey case_key(std::string_view op, std::string_view params) {
+    if (!is_operator(op)) {
+        return {params.empty() ? std::string(op) : std::string(op) + " " + std::string(params), ""};
+    }
+    const workloads::OperatorInfo& info = workloads::find_operator(op);
+    const workloads::Operation operation = workloads::make_operation(op, parse_params(params));
+    CaseKey key{workloads::key_of(operation), ""};
+    for (const auto& [name, value] : operation.parameters) {
+        const workloads::ParameterInfo* parameter = workloads::find_parameter(info, name);
+        // The implementation is neither the shape nor a point of a sweep: a row keeps its split when another
+        // library is recorded.
+        if (parameter == nullptr || parameter->part_of_key || name == "implementation") continue;
+        if (!key.configuration.empty()) key.configuration += ' ';
+        key.configuration += name + "=" + value;
+    }
+    return key;
+}
+
+workloads::Operation operation_of(const RecordedRow& row) {
+    auto parameters = parse_params(row.params);
+    const bool chooses =
+        workloads::find_parameter(workloads::find_operator(row.op), "implementation") != nullptr;
+    if (chooses && !row.implementation.empty()) parameters.emplace("implementation", row.implementation);
+    return workloads::make_operation(row.op, parameters);
+}
+
+model::prediction::Conditions conditions_of(const RecordedRow& row) {
+    model::prediction::Conditions conditions;
+    if (!row.cache.empty()) conditions.cache = model::prediction::parse_cache(row.cache);
+    if (!row.duty.empty()) conditions.duty = model::prediction::parse_duty(row.duty);
+    if (!row.data.empty()) conditions.data = model::prediction::parse_operand_data(row.data);
+    return conditions;
+}
+
+bool is_predictable(const RecordedRow& row) {
+    return row.quantity == "kernel_us" && is_operator(row.op) && row.suite.rfind("microbench", 0) != 0;
+}
+
+}  // namespace warptime::validate

@@ -1,0 +1,40 @@
+// What a recorded row asks of a model: operation, conditions and the key that decides its split.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/prediction/conditions.hpp"
+#include "validate/recorded_rows.hpp"
+#include "validate/split.hpp"
+#include "workloads/operation.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace warptime::validate {
+
+/// "a=1 b=2" as a map. Throws Error for words without `=`, empty names or values, and names that are not
+/// sorted or come twice.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> parse_params(std::string_view params);
+
+/// Whether workloads knows this operator (a microbenchmark's is none).
+[[nodiscard]] bool is_operator(std::string_view op);
+
+/// Parameters that choose a kernel (registry's part_of_key) go to `configuration`, all others to `shape`, in
+/// canonical spelling. Of an operator that the registry does not know, everything is shape. `params` is
+/// sorted text as recorded. Throws Error for parameters that the operator refuses.
+[[nodiscard]] CaseKey case_key(std::string_view op, std::string_view params);
+
+/// The row's parameters with its implementation, where the operator has such a parameter. Throws Error for
+/// what the registry refuses.
+[[nodiscard]] workloads::Operation operation_of(const RecordedRow& row);
+
+/// Empty cells are the defaults.
+[[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
+
+/// Whether the scoreboard predicts this row's time: a device duration of a known operator, and no
+/// microbenchmark.
+[[nodiscard]] bool is_predictable(const RecordedRow& row);
+
+}  // namespace warptime::validate

@@ -1,0 +1,80 @@
+// The recorded measurements as they lie in validate/recorded/<gpu>/*.csv, one row a quantity of one case.
+// Ignores: what a row means to a model; that is the scoreboard's. Format: RFC 4180 with the columns of
+// `recorded_columns`, all of them, in any order.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/csv.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <istream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::validate {
+
+inline constexpr std::array<std::string_view, 24> recorded_columns = {"suite",
+                                                                      "op",
+                                                                      "params",
+                                                                      "implementation",
+                                                                      "gpu",
+                                                                      "cache",
+                                                                      "duty",
+                                                                      "data",
+                                                                      "quantity",
+                                                                      "value",
+                                                                      "unit",
+                                                                      "samples",
+                                                                      "minimum",
+                                                                      "spread",
+                                                                      "method",
+                                                                      "steps",
+                                                                      "sm_clock_mhz",
+                                                                      "mem_clock_mhz",
+                                                                      "kernel_clock_mhz",
+                                                                      "driver",
+                                                                      "cuda",
+                                                                      "library",
+                                                                      "board",
+                                                                      "date"};
+
+/// An optional number of a row that is empty there is NaN here.
+struct RecordedRow {
+    std::string suite, op, params, implementation, gpu, cache, duty, data, quantity;
+    double value = 0.0;  ///< median of the samples, in `unit`
+    std::string unit;
+    int samples = 0;
+    double minimum = 0.0;
+    double spread = 0.0;  ///< (q75 - q25) / median
+    std::string method, steps;
+    double sm_clock_mhz = 0.0, mem_clock_mhz = 0.0, kernel_clock_mhz = 0.0;
+    std::string driver, cuda, library, board, date;
+    std::string file;       ///< name in errors and in the scoreboard
+    std::int64_t line = 0;  ///< first line of the row, from 1
+};
+
+struct RecordedRows {
+    std::vector<RecordedRow> rows;
+    std::vector<std::string> files;
+};
+
+/// Appends the rows of one text. Throws Error naming file, line and column for a missing or unknown column
+/// (with the nearest name), a number that is none, parameters that are not sorted `name=value` words, a date
+/// that is not ISO 8601.
+void read_rows(std::istream& in, const std::string& name, RecordedRows& rows);
+
+/// Reads DIR/*.csv and DIR/<gpu>/*.csv in alphabetical order; a row's gpu must be its folder's name. Throws
+/// Error for a folder that is not there.
+[[nodiscard]] RecordedRows read_recorded(const std::filesystem::path& directory);
+
+/// The folder of recorded rows: `data` if given, else ./validate/recorded, else that of the source tree this
+/// program was built from. Throws Error naming the places looked at.
+[[nodiscard]] std::filesystem::path find_recorded(const std::filesystem::path& data = {});
+
+/// What makes two rows the same measurement: suite, case, implementation, GPU, conditions and quantity.
+[[nodiscard]] std::string identity_of(const RecordedRow& row);
+
+}  // namespace warptime::validate

@@ -1,0 +1,45 @@
+"""Runs named cases once each inside a profiling range, for a profiler that replays kernels.
+
+Every case is warmed up outside the range. Inside the range a one-element fill comes before each
+case, so that the kernels of a case are those between two fills.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from recorder_cases import counter_cases
+from torch_recorder import prepare
+
+
+def main(arguments: list[str]) -> int:
+    """Run the cases from FIRST to LAST (not included) of the counter suite."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    options = parser.parse_args(arguments)
+
+    import torch
+
+    marker = torch.empty(1, dtype=torch.float64, device="cuda")
+    marker.fill_(1.0)
+    for case in counter_cases()[options.first : options.last]:
+        prepared = None
+        try:
+            prepared = prepare(torch, case)
+        except Exception as problem:
+            print(f"left out: {case.key}: {problem}", file=sys.stderr)
+        torch.cuda.synchronize()
+        torch.cuda.cudart().cudaProfilerStart()
+        marker.fill_(2.0)
+        if prepared is not None:
+            prepared.run()
+        torch.cuda.synchronize()
+        torch.cuda.cudart().cudaProfilerStop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,294 @@
+"""The cases of each suite: shapes of real models, sweeps over sizes, and awkward sizes.
+
+The order is a fixed shuffle, so that any prefix of a suite is already a balanced sample of it.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from recorder_rows import format_params
+
+ELEMENT_BYTES: dict[str, float] = {"bf16": 2, "fp16": 2, "fp32": 4, "tf32": 4, "fp8": 1, "int8": 1}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator with its parameters; ``size`` holds the extents the recorder needs."""
+
+    suite: str
+    op: str
+    params: str
+    dtype: str
+    size: tuple[int, ...]
+    b_major: str = "k"
+    batch: int = 1
+
+    @property
+    def key(self) -> str:
+        """Canonical key: operator and sorted parameters."""
+        return f"{self.op} {self.params}"
+
+    @property
+    def bytes(self) -> float:
+        """Device memory the tensors of this case take."""
+        element = ELEMENT_BYTES[self.dtype]
+        if self.op == "gemm":
+            m, n, k = self.size
+            return self.batch * (m * k + n * k + m * n * max(element, 2)) * element
+        tensors = {"copy": 2, "add": 3, "gelu": 2, "sum": 1, "softmax": 2}.get(self.op, 3)
+        total = 1
+        for extent in self.size:
+            total *= extent
+        return tensors * total * element
+
+    @property
+    def estimate_us(self) -> float:
+        """A rough duration, only to space the samples in time."""
+        work = 0.0
+        if self.op == "gemm":
+            m, n, k = self.size
+            rate = {"fp32": 45e6, "tf32": 300e6, "fp8": 1200e6}.get(self.dtype, 600e6)
+            work = 2.0 * self.batch * m * n * k / rate
+        return max(3.0, work, self.bytes / 3.5e6)
+
+
+def gemm(
+    suite: str,
+    dtype: str,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    b_major: str = "k",
+    batch: int = 1,
+) -> Case:
+    """A matrix product case; layout and batch appear among the parameters only if unusual."""
+    params: dict[str, object] = {"dtype": dtype, "k": k, "m": m, "n": n}
+    if b_major != "k":
+        params["b_major"] = b_major
+    if batch != 1:
+        params["batch"] = batch
+    return Case(suite, "gemm", format_params(params), dtype, (m, n, k), b_major, batch)
+
+
+def flat(suite: str, op: str, dtype: str, n: int) -> Case:
+    """An elementwise case over n elements."""
+    return Case(suite, op, format_params({"dtype": dtype, "n": n}), dtype, (n,))
+
+
+def rows_by_columns(suite: str, op: str, dtype: str, rows: int, cols: int) -> Case:
+    """A case over a matrix of rows and columns."""
+    params = format_params({"cols": cols, "dtype": dtype, "rows": rows})
+    return Case(suite, op, params, dtype, (rows, cols))
+
+
+# Outputs n and reduction k of layers in Llama-3 8B and 70B, Qwen-2.5, Mistral and GPT models.
+LAYERS: tuple[tuple[int, int], ...] = (
+    (4096, 4096),
+    (6144, 4096),
+    (28672, 4096),
+    (14336, 4096),
+    (4096, 14336),
+    (1024, 4096),
+    (128256, 4096),
+    (8192, 8192),
+    (10240, 8192),
+    (57344, 8192),
+    (8192, 28672),
+    (4608, 3584),
+    (37888, 3584),
+    (3584, 18944),
+    (5120, 5120),
+    (27648, 5120),
+    (5120, 13824),
+    (2304, 768),
+    (3072, 768),
+    (768, 3072),
+    (50257, 768),
+    (12288, 12288),
+    (2048, 2048),
+    (11008, 4096),
+    (32000, 4096),
+)
+
+TOKENS: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+
+SQUARES: tuple[int, ...] = (
+    *(128, 192, 256, 384, 512, 640, 768, 896, 1000, 1024, 1152, 1280, 1536, 1792, 2000, 2048),
+    *(2049, 2304, 2560, 2816, 3000, 3072, 3584, 4000, 4095, 4096, 4608, 5120, 6144, 7168, 8192),
+)
+
+SKINNY: tuple[tuple[int, int, int], ...] = (
+    *((16, 16, 65536), (64, 64, 32768), (128, 128, 65536), (128, 128, 16384), (256, 256, 32768)),
+    *((256, 256, 8192), (512, 512, 32768), (512, 512, 16384), (64, 4096, 16384), (4096, 64, 16384)),
+    *((8192, 16, 8192), (16384, 32, 4096), (65536, 64, 1024), (32768, 128, 2048), (8192, 8, 4096)),
+    *((1024, 1024, 32768), (768, 768, 24576), (384, 640, 49152), (2048, 128, 16384)),
+    *((128, 2048, 65536), (192, 192, 4096), (2048, 2048, 16384), (1536, 512, 10240)),
+)
+
+WIDE: tuple[tuple[int, int, int], ...] = (
+    *((4096, 4096, 64), (4096, 4096, 128), (4096, 4096, 256), (4096, 4096, 512)),
+    *((8192, 8192, 128), (8192, 8192, 64), (8192, 8192, 512), (16384, 16384, 64)),
+    *((16384, 4096, 256), (2048, 16384, 96), (32768, 1024, 192), (65536, 512, 128)),
+    *((1024, 65536, 64), (16384, 2048, 2048), (2048, 2048, 32), (4096, 4096, 16)),
+    *((8192, 1536, 320), (12288, 3072, 768), (3072, 12288, 1024), (6144, 6144, 448)),
+)
+
+UNALIGNED: tuple[tuple[int, int, int], ...] = (
+    *((4096, 4096, 4097), (4096, 4097, 4096), (4097, 4096, 4096), (4096, 4096, 4100)),
+    *((4096, 4096, 4104), (4096, 4096, 4112), (4096, 4100, 4096), (4096, 4104, 4096)),
+    *((2048, 2048, 2050), (2048, 2052, 2048), (1023, 1023, 1023), (1025, 1025, 1025)),
+    *((1000, 1000, 1001), (3001, 3001, 3001), (777, 1555, 3333), (2047, 4095, 1023)),
+    *((512, 50257, 768), (128, 32003, 4096), (100, 200, 300), (1500, 2500, 3500)),
+    *((333, 4096, 4096), (4096, 333, 4096), (4096, 1000, 1032), (8190, 8190, 1024)),
+    *((2048, 5001, 2048), (640, 1111, 2222), (256, 4096, 4098), (256, 4098, 4096)),
+)
+
+# One, two and three waves of 128x256 or 128x128 tiles on 132 and 120 SMs, and just over.
+WAVES: tuple[tuple[int, int, int], ...] = (
+    *((1408, 3072, 4096), (1536, 2816, 4096), (1408, 3200, 4096), (1536, 3072, 4096)),
+    *((2816, 3072, 4096), (2816, 3328, 4096), (1664, 1280, 4096), (1408, 1536, 4096)),
+    *((1408, 1664, 4096), (1536, 1536, 2048), (1920, 2048, 4096), (2048, 2048, 4096)),
+    *((2048, 2176, 4096), (3072, 3072, 2048), (3200, 3072, 2048), (4224, 3072, 4096)),
+    *((4352, 3072, 4096), (2816, 6144, 2048), (2944, 6144, 2048), (5632, 3072, 1024)),
+)
+
+BATCHED: tuple[tuple[int, int, int, int], ...] = (
+    *((8, 512, 512, 512), (8, 1024, 1024, 1024), (8, 2048, 2048, 128), (8, 256, 1024, 4096)),
+    *((32, 128, 128, 128), (32, 512, 512, 64), (32, 1024, 1024, 128), (32, 256, 256, 1024)),
+    *((32, 2048, 128, 2048), (8, 4096, 4096, 512)),
+)
+
+
+def layer_shapes() -> list[tuple[int, int, int]]:
+    """Layers against token counts: every layer at some counts, staggered so all counts occur."""
+    found = []
+    for index, (n, k) in enumerate(LAYERS):
+        for position, m in enumerate(TOKENS):
+            if (position + index) % 2 == 0 and 2.0 * m * n * k < 5e12:
+                found.append((m, n, k))
+    return found
+
+
+def random_shapes(count: int, generator: random.Random) -> list[tuple[int, int, int]]:
+    """Shapes log-uniform in every extent, from 32 to 16384, half of them multiples of 64."""
+    found: list[tuple[int, int, int]] = []
+    while len(found) < count:
+        step = (64, 64, 64, 8, 1)[len(found) % 5]
+        m, n, k = (
+            max(step, int(round(2 ** generator.uniform(5, 14) / step)) * step) for _ in range(3)
+        )
+        if 1e7 < 2.0 * m * n * k < 2e12:
+            found.append((m, n, k))
+    return found
+
+
+def unique(cases: Iterable[Case]) -> list[Case]:
+    """Cases without repeated keys, the first kept."""
+    seen: dict[tuple[str, str], Case] = {}
+    for case in cases:
+        seen.setdefault((case.suite, case.key), case)
+    return list(seen.values())
+
+
+def shuffled(cases: Iterable[Case], seed: int = 20) -> list[Case]:
+    """Unique cases in a fixed random order."""
+    found = unique(cases)
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def gemm_bf16() -> list[Case]:
+    """bf16 matrix products through the library's own choice of kernel."""
+    suite, dtype = "gemm_bf16", "bf16"
+    shapes = [(s, s, s) for s in SQUARES]
+    shapes += [*layer_shapes(), *SKINNY, *WIDE, *UNALIGNED, *WAVES]
+    shapes += random_shapes(140, random.Random(7))
+    cases = [gemm(suite, dtype, *shape) for shape in shapes]
+    transposed = [(s, s, s) for s in (256, 512, 1024, 2048, 3000, 4096, 8192)]
+    transposed += layer_shapes()[::11] + [*SKINNY[::6], *WIDE[::5], *WAVES[::6]]
+    cases += [gemm(suite, dtype, *shape, b_major="n") for shape in transposed]
+    cases += [gemm(suite, dtype, m, n, k, batch=batch) for batch, m, n, k in BATCHED]
+    return shuffled(cases)
+
+
+def copy_add() -> list[Case]:
+    """Copies and sums of two tensors, 64 KB to 2 GB a tensor."""
+    suite = "copy_add"
+    cases = []
+    for dtype in ("bf16", "fp32"):
+        element = int(ELEMENT_BYTES[dtype])
+        for op in ("copy", "add"):
+            generator = random.Random(f"{op} {dtype}")
+            sizes = [2.0 ** (16 + step * 15 / 30) for step in range(31)]
+            sizes += [megabytes * 1e6 for megabytes in (10, 14, 20, 25, 30, 36, 44, 50, 60, 70, 80)]
+            counts = [int(size) // element for size in sizes]
+            counts = [count - count % 64 for count in counts]
+            counts += [(1 << power) + offset for power, offset in ((16, 1), (20, 3), (23, -1))]
+            counts += [int(2 ** generator.uniform(17, 28)) | 1 for _ in range(5)]
+            cases += [flat(suite, op, dtype, count) for count in counts]
+    return shuffled(cases)
+
+
+def gemm_fp16() -> list[Case]:
+    """fp16 matrix products: squares, layers, awkward and random shapes."""
+    shapes = [(s, s, s) for s in SQUARES[2::3]]
+    shapes += layer_shapes()[3::4] + [*SKINNY[::5], *WIDE[::5], *UNALIGNED[::6], *WAVES[::6]]
+    shapes += random_shapes(20, random.Random(16))
+    return shuffled(gemm("gemm_fp16", "fp16", *shape) for shape in shapes)
+
+
+def gemm_fp8() -> list[Case]:
+    """fp8 (e4m3) matrix products with bf16 output; the extents n and k are multiples of 16."""
+    shapes = [(s, s, s) for s in SQUARES if s % 16 == 0][::2]
+    shapes += [*layer_shapes()[1::3], *SKINNY[1::3], *WIDE[::3], *WAVES[::4]]
+    shapes += random_shapes(30, random.Random(8))
+    shapes = [s for s in shapes if s[1] % 16 == 0 and s[2] % 16 == 0]
+    return shuffled(gemm("gemm_fp8", "fp8", *shape) for shape in shapes)
+
+
+def gemm_other() -> list[Case]:
+    """fp32 and tf32 matrix products."""
+    shapes = [(s, s, s) for s in (256, 512, 1024, 1536, 2048, 3000, 4096)]
+    shapes += [(64, 4096, 4096), (512, 6144, 4096), (4096, 4096, 256), (256, 256, 8192)]
+    shapes += [s for s in random_shapes(60, random.Random(32)) if s[0] * s[1] * s[2] < 1e11][:30]
+    return shuffled(
+        gemm("gemm_other", dtype, *shape) for dtype in ("fp32", "tf32") for shape in shapes
+    )
+
+
+def memory_operators() -> list[Case]:
+    """Other streaming operators of PyTorch."""
+    suite = "memory_operators"
+    cases = []
+    for dtype in ("bf16", "fp32"):
+        for power in range(17, 29, 2):
+            cases += [flat(suite, op, dtype, 1 << power) for op in ("gelu", "sum")]
+        for rows, cols in ((4096, 4096), (16384, 1024), (65536, 512), (1024, 16384), (8192, 8192)):
+            operators = ("softmax", "layernorm", "rowsum", "colsum", "transpose")
+            cases += [rows_by_columns(suite, op, dtype, rows, cols) for op in operators]
+    return shuffled(cases)
+
+
+SUITES: dict[str, Callable[[], list[Case]]] = {
+    "gemm_bf16": gemm_bf16,
+    "copy_add": copy_add,
+    "gemm_fp16": gemm_fp16,
+    "gemm_fp8": gemm_fp8,
+    "memory_operators": memory_operators,
+    "gemm_other": gemm_other,
+}
+
+
+def counter_cases() -> list[Case]:
+    """About fifty cases for hardware counters, keys shared with the timed suites."""
+    shapes = [(s, s, s) for s in (256, 512, 1024, 2048, 3000, 4096, 8192)]
+    shapes += [*layer_shapes()[1::7], *SKINNY[1::6], *WIDE[1::6], *UNALIGNED[::7], *WAVES[::7]]
+    cases = [gemm("gemm_bf16", "bf16", *shape) for shape in shapes]
+    for dtype in ("bf16", "fp32"):
+        cases += [c for c in copy_add() if c.op == "add" and c.dtype == dtype][:5]
+    return shuffled(cases, seed=3)

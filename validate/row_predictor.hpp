@@ -1,0 +1,42 @@
+// How the scoreboard asks for predictions, whatever answers: an engine, or a stand-in in tests.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "validate/recorded_rows.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace warptime::validate {
+
+/// A row's predicted time with its 80 % band, or why there is none.
+struct RowPrediction {
+    double time_us = 0.0, low_us = 0.0, high_us = 0.0;
+    std::string limiter;
+    std::string error;  ///< not empty: refused
+};
+
+/// Constants that a GPU's predictions rest on.
+struct ConstantCount {
+    int fitted = 0;     ///< from its own calibration
+    int inherited = 0;  ///< from a sibling's
+};
+
+class RowPredictor {
+  public:
+    RowPredictor() = default;
+    RowPredictor(const RowPredictor&) = delete;
+    RowPredictor& operator=(const RowPredictor&) = delete;
+    virtual ~RowPredictor() = default;
+
+    [[nodiscard]] virtual std::string name() const = 0;
+    /// Never throws warptime::Error: a refusal is an answer.
+    [[nodiscard]] virtual RowPrediction predict(const RecordedRow& row) = 0;
+    /// Counters of the row's case under Nsight Compute's names and base units; empty when refused.
+    [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) = 0;
+    [[nodiscard]] virtual ConstantCount constants(std::string_view gpu) = 0;
+};
+
+}  // namespace warptime::validate

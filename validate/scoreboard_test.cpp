@@ -1,0 +1,189 @@
+// The scoreboard of a tiny data set whose figures can be worked out by hand.
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/scoreboard.hpp"
+
+#include "hw/error.hpp"
+#include "validate/recorded_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace validate = warptime::validate;
+namespace fixture = warptime::validate::fixture;
+using validate::Split;
+
+namespace {
+
+validate::ScoredCase scored(const char* name, double measured, double predicted, Split split = Split::fit) {
+    return {name, split, measured, predicted, predicted * 0.9, predicted * 1.1, "dram", "", std::nullopt};
+}
+
+}  // namespace
+
+TEST_CASE("errors of a split, a refusal counting as 100 %") {
+    std::vector<validate::ScoredCase> cases{scored("a", 10, 11),
+                                            scored("b", 20, 16),
+                                            scored("c", 200, 200),
+                                            scored("d", 40, 0),
+                                            scored("e", 4, 4.5),
+                                            scored("f", 2, 0),
+                                            scored("x", 10, 90, Split::held_out)};
+    cases[3].error = cases[5].error = "does not fit";
+    const auto score = validate::score_split(cases, Split::fit, 2);
+    CHECK(score.model.rows == 4);
+    CHECK(score.model.refused == 2);
+    CHECK(score.model.mape == doctest::Approx((0.1 + 0.2 + 0.0 + 1.0) / 4));
+    CHECK(score.model.median == doctest::Approx(0.15));
+    CHECK(score.model.worst == 1.0);
+    CHECK(score.model.bias == doctest::Approx((std::log(1.1) + std::log(0.8)) / 3));
+    CHECK(score.model.rank_correlation == doctest::Approx(1.0));
+    CHECK(score.model.short_rows == 2);
+    CHECK(score.model.short_mean_us == doctest::Approx((0.5 + 2.0) / 2));
+    REQUIRE(score.worst.size() == 2);
+    CHECK(score.worst[0].name == "d");
+    CHECK(score.worst[0].refusal == "does not fit");
+    CHECK(score.worst[1].name == "b");
+    CHECK_FALSE(score.baseline);
+}
+
+TEST_CASE("bands: coverage by size class, refusals uncovered, width as a logarithm") {
+    std::vector<validate::ScoredCase> cases{scored("a", 10, 11), scored("b", 20, 16), scored("c", 100, 100),
+                                            scored("d", 101, 101)};
+    cases.push_back(scored("e", 50, 0));
+    cases.back().error = "refused";
+    const auto score = validate::score_split(cases, Split::fit, 0);
+    CHECK(score.bands[0].rows == 0);
+    CHECK(std::isnan(score.bands[0].coverage));
+    CHECK(score.bands[1].rows == 4);  // 10 us and 100 us both belong to the middle
+    CHECK(score.bands[1].coverage == doctest::Approx(2.0 / 4));
+    CHECK(score.bands[1].mean_log_width == doctest::Approx(std::log(1.1 / 0.9)));
+    CHECK(score.bands[1].mean_log_error == doctest::Approx((std::log(1.1) - std::log(0.8)) / 3));
+    CHECK(score.bands[2].rows == 1);
+    CHECK(score.bands[2].coverage == 1.0);
+}
+
+TEST_CASE("rows recorded again tell the noise and are scored once") {
+    const std::vector<validate::RecordedRow> rows{fixture::row("s", "copy", "n=1", 102, "2026-01-09"),
+                                                  fixture::row("s", "copy", "n=1", 100, "2026-01-02"),
+                                                  fixture::row("s", "copy", "n=2", 50),
+                                                  fixture::row("s", "copy", "n=2", 51, "2026-01-02", "b.csv"),
+                                                  fixture::row("s", "copy", "n=3", 5),
+                                                  fixture::row("s", "copy", "n=3", 50, "2026-01-03"),
+                                                  fixture::row("s", "copy", "n=4", 70),
+                                                  fixture::row("s", "copy", "n=4", 170)};
+    std::vector<const validate::RecordedRow*> refs;
+    for (const auto& row : rows) refs.push_back(&row);
+    const auto parted = validate::part_recordings(refs);
+    CHECK(parted.first.size() == 4);
+    CHECK(parted.repeated == 4);
+    CHECK(parted.first[0]->value == 100);  // the earlier date
+    REQUIRE(parted.noise);
+    // n=3 is short and n=4 the same day in the same file: neither counts.
+    CHECK(parted.noise->pairs == 2);
+    CHECK(parted.noise->median_difference == doctest::Approx((2.0 / 101 + 1.0 / 50.5) / 2));
+    CHECK_FALSE(validate::part_recordings(std::vector<const validate::RecordedRow*>{refs[0]}).noise);
+}
+
+TEST_CASE("the baseline finds the constants of a smooth roofline") {
+    const validate::Baseline truth{600e6, 4e6, 2.5, 0};
+    std::vector<validate::BaselineRow> rows;
+    for (int i = 0; i < 40; ++i) {
+        const validate::MinimalWork work{std::pow(10.0, 8 + 0.1 * i),
+                                         std::pow(10.0, 6 + 0.06 * ((i * 17) % 40))};
+        rows.push_back({work, truth.time_us(work)});
+    }
+    const auto found = validate::fit_baseline(rows);
+    REQUIRE(found);
+    CHECK(found->operations_per_us == doctest::Approx(600e6).epsilon(1e-4));
+    CHECK(found->bytes_per_us == doctest::Approx(4e6).epsilon(1e-4));
+    CHECK(found->floor_us == doctest::Approx(2.5).epsilon(1e-3));
+    CHECK(truth.time_us({3 * 600e6, 4 * 4e6}) == doctest::Approx(5 + 2.5));
+    rows.resize(3);
+    CHECK_FALSE(validate::fit_baseline(rows));
+    // The two branches of the residual meet at 10 us.
+    CHECK(validate::fit_residual(10.1, 10.0) ==
+          doctest::Approx(validate::fit_residual(10.1, 9.9999999)).epsilon(0.01));
+    CHECK(validate::fit_residual(2.3, 2.0) == doctest::Approx(0.03));
+}
+
+TEST_CASE("the least work of the known operators") {
+    const auto work = [](const char* op, std::map<std::string, std::string, std::less<>> parameters) {
+        return validate::minimal_work(warptime::workloads::make_operation(op, parameters)).value();
+    };
+    const auto gemm = work("gemm", {{"m", "2"}, {"n", "3"}, {"k", "5"}, {"batch", "7"}, {"dtype", "fp8"}});
+    CHECK(gemm.operations == 2.0 * 2 * 3 * 5 * 7);
+    CHECK(gemm.bytes == 7.0 * (2 * 5 + 3 * 5 + 2 * 2 * 3));  // fp8 gives bf16
+    CHECK(work("copy", {{"n", "10"}, {"dtype", "fp32"}}).bytes == 80.0);
+    CHECK(work("add", {{"n", "10"}, {"dtype", "bf16"}}).bytes == 60.0);
+}
+
+TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts the rest") {
+    std::string text = fixture::header;
+    for (int i = 1; i <= 200; ++i) {
+        text += fixture::line("copy_add", "copy", fmt::format("dtype=bf16 n={}", i * 1000000), 10.0 * i);
+    }
+    text += fixture::line("other", "unknown_op", "n=3", 10);
+    text += fixture::line("microbench_dram", "copy", "n=3", 10);
+    for (int i = 1; i <= 40; ++i) {
+        const std::string params = fmt::format("dtype=bf16 n={}", i);
+        text += fixture::counter_line(params, "dram__bytes_read.sum", 1000);
+        text += fixture::counter_line(params, "lts__t_sectors.sum", 10);
+    }
+    const auto rows = fixture::read(text);
+    fixture::FakePredictor predictor([](const validate::RecordedRow& row) { return row.value * 1.05; });
+    const auto board = validate::score(rows, predictor);
+    CHECK(board.engine == "fake");
+    CHECK(board.rows == 282);
+    REQUIRE(board.suites.size() == 1);
+    std::size_t all = 0;
+    for (const auto& split : board.suites[0].score.splits) {
+        all += split.model.rows;
+        CHECK(split.model.mape == doctest::Approx(0.05));
+        CHECK(split.model.rank_correlation == doctest::Approx(1.0));
+        REQUIRE(split.baseline);
+        CHECK(split.baseline->mape < 0.01);  // the times are exactly proportional to the bytes
+        CHECK(split.bands[2].coverage == 1.0);
+    }
+    CHECK(all == 200);
+    CHECK(board.suites[0].constants.fitted == 12);
+    CHECK_FALSE(board.suites[0].noise);
+    REQUIRE(board.counters.size() == 2);
+    CHECK(board.counters[0].metric == "dram__bytes_read.sum");
+    CHECK(board.counters[0].splits[0].median == doctest::Approx(0.1));
+    CHECK(board.counters[1].not_predicted == 40);
+    CHECK(board.counted.size() == 2);
+
+    const std::string shown = validate::to_text(board);
+    CHECK(shown.find("held-out") != std::string::npos);
+    CHECK(shown.find("5.00 %") != std::string::npos);
+    CHECK(shown.find("noise floor not recorded") != std::string::npos);
+    const auto json = nlohmann::json::parse(validate::to_json(board));
+    CHECK(json["schema"] == "warptime.scoreboard/1");
+    CHECK(json["suites"][0]["splits"][0]["model"]["mape"].get<double>() == doctest::Approx(0.05));
+    CHECK(json["suites"][0]["noise_floor"].is_null());
+    CHECK(json["counters"][1]["splits"][0]["median"].is_null());
+
+    validate::ScoreOptions options;
+    options.suites = {"copy_ad"};
+    CHECK_THROWS_AS(static_cast<void>(validate::score(rows, predictor, options)), warptime::Error);
+    options.suites = {"other"};
+    CHECK(validate::score(rows, predictor, options).suites.empty());
+}
+
+TEST_CASE("counters that read nothing, and refused cases") {
+    const auto rows =
+        fixture::read(fixture::header + fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 0));
+    std::vector<const validate::RecordedRow*> refs{&rows.rows[0]};
+    fixture::FakePredictor wrong([](const validate::RecordedRow&) { return 1.0; });
+    fixture::FakePredictor refusing([](const validate::RecordedRow&) { return -1.0; });
+    for (validate::RowPredictor* predictor : std::vector<validate::RowPredictor*>{&wrong, &refusing}) {
+        const auto scores = validate::score_counters(refs, *predictor);
+        double error = 0;
+        for (const auto& split : scores.at(0).splits) error += split.rows > 0 ? split.median : 0.0;
+        CHECK(error == 1.0);
+    }
+}

@@ -1,0 +1,108 @@
+// One pass over the cases of a split for each group of figures. SPDX-License-Identifier: Apache-2.0
+#include "validate/suite_score.hpp"
+
+#include "validate/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warptime::validate {
+namespace {
+
+struct Pair {
+    double predicted_us = 0.0;
+    double measured_us = 0.0;
+    bool refused = false;
+};
+
+ErrorFigures figures_of(std::span<const Pair> pairs) {
+    ErrorFigures figures;
+    std::vector<double> errors;
+    std::vector<double> log_ratios;
+    std::vector<double> predicted;
+    std::vector<double> measured;
+    std::vector<double> short_errors;
+    for (const Pair& pair : pairs) {
+        figures.refused += pair.refused ? 1U : 0U;
+        const double shown = pair.refused ? 0.0 : pair.predicted_us;
+        if (size_class_of(pair.measured_us) == 0) {
+            short_errors.push_back(std::abs(shown - pair.measured_us));
+            continue;
+        }
+        errors.push_back(relative_error(shown, pair.measured_us));
+        if (pair.refused) continue;
+        log_ratios.push_back(std::log(pair.predicted_us / pair.measured_us));
+        predicted.push_back(pair.predicted_us);
+        measured.push_back(pair.measured_us);
+    }
+    figures.rows = errors.size();
+    figures.mape = mean(errors);
+    figures.median = median(errors);
+    figures.p90 = quantile(errors, 0.90);
+    figures.p95 = quantile(errors, 0.95);
+    figures.worst = quantile(errors, 1.0);
+    figures.bias = mean(log_ratios);
+    figures.rank_correlation = rank_correlation(predicted, measured);
+    figures.short_rows = short_errors.size();
+    figures.short_mean_us = mean(short_errors);
+    return figures;
+}
+
+BandFigures bands_of(std::span<const ScoredCase* const> cases, std::size_t size_class) {
+    BandFigures figures;
+    double covered = 0.0;
+    std::vector<double> widths;
+    std::vector<double> errors;
+    for (const ScoredCase* scored : cases) {
+        if (size_class_of(scored->measured_us) != size_class) continue;
+        ++figures.rows;
+        if (!scored->error.empty()) continue;
+        covered +=
+            scored->low_us <= scored->measured_us && scored->measured_us <= scored->high_us ? 1.0 : 0.0;
+        widths.push_back(std::log(scored->high_us / scored->low_us));
+        errors.push_back(std::abs(std::log(scored->predicted_us / scored->measured_us)));
+    }
+    figures.coverage = covered / static_cast<double>(figures.rows);
+    figures.mean_log_width = mean(widths);
+    figures.mean_log_error = mean(errors);
+    return figures;
+}
+
+std::vector<WorstCase> worst_of(std::span<const ScoredCase* const> cases, std::size_t count) {
+    std::vector<WorstCase> worst;
+    for (const ScoredCase* scored : cases) {
+        if (size_class_of(scored->measured_us) == 0) continue;
+        const double predicted = scored->error.empty() ? scored->predicted_us : 0.0;
+        worst.push_back({scored->name, scored->measured_us, predicted,
+                         relative_error(predicted, scored->measured_us), scored->limiter, scored->error});
+    }
+    // The name breaks ties, so that the order does not depend on that of the files.
+    std::sort(worst.begin(), worst.end(), [](const WorstCase& a, const WorstCase& b) {
+        return a.error != b.error ? a.error > b.error : a.name < b.name;
+    });
+    worst.resize(std::min(worst.size(), count));
+    return worst;
+}
+
+}  // namespace
+
+SplitScore score_split(std::span<const ScoredCase> cases, Split split, std::size_t worst) {
+    std::vector<const ScoredCase*> mine;
+    std::vector<Pair> model;
+    std::vector<Pair> baseline;
+    for (const ScoredCase& scored : cases) {
+        if (scored.split != split) continue;
+        mine.push_back(&scored);
+        model.push_back({scored.predicted_us, scored.measured_us, !scored.error.empty()});
+        if (scored.baseline_us) baseline.push_back({*scored.baseline_us, scored.measured_us, false});
+    }
+    SplitScore score;
+    score.split = split;
+    score.model = figures_of(model);
+    if (!baseline.empty()) score.baseline = figures_of(baseline);
+    for (std::size_t c = 0; c < size_class_count; ++c) score.bands[c] = bands_of(mine, c);
+    score.worst = worst_of(mine, worst);
+    return score;
+}
+
+}  // namespace warptime::validate
