@@ -1,0 +1,46 @@
+// Predicts the rows of a batch one by one, keeping GPUs, engines and their working memory between rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings/cli/batch_columns.hpp"
+#include "hw/setting.hpp"
+#include "workloads/predict.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace warptime::cli {
+
+/// What empty cells mean. An empty gpu: the row has to name one.
+struct BatchDefaults {
+    std::string gpu;
+    std::string engine;
+    model::prediction::Conditions conditions;
+    std::vector<hw::Setting> settings;
+};
+
+class BatchPredictor {
+  public:
+    BatchPredictor(workloads::CsvRecord columns, std::vector<ColumnRole> roles, BatchDefaults defaults);
+
+    /// Throws Error for a row that cannot be predicted; `where` names the row. The others are not affected.
+    [[nodiscard]] model::prediction::Estimate<double> predict(const workloads::CsvRecord& row,
+                                                              const std::string& where);
+
+  private:
+    struct Chip {
+        std::unique_ptr<model::prediction::Engine> engine;
+        hw::Gpu<double> gpu;
+        std::unique_ptr<workloads::Predictor> predictor;
+    };
+    Chip& chip_of(const std::string& gpu, const std::string& engine);
+
+    workloads::CsvRecord columns_;
+    std::vector<ColumnRole> roles_;
+    BatchDefaults defaults_;
+    std::map<std::pair<std::string, std::string>, std::unique_ptr<Chip>> chips_;
+};
+
+}  // namespace warptime::cli

@@ -1,0 +1,382 @@
+# Tests of the program as a user meets it: exit codes, messages, the JSON contract, batches. Standard library only.
+# SPDX-License-Identifier: Apache-2.0
+"""Run as `cli_test.py PATH_OF_WARPTIME`."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any, ClassVar
+
+PROGRAM = ""
+GEMM = ["predict", "gemm", "1024", "1024", "1024", "--gpu", "h200-sxm"]
+PREDICTION_KEYS = [
+    "schema", "version", "gpu", "operation", "conditions", "engine", "time_us", "low_us", "high_us", "span_us",
+    "status", "band_source", "class", "limiter", "bounds", "shares", "utilization", "achieved", "occupancy",
+    "waves", "counters", "clock_mhz", "power_w", "fitted_constants", "kernels",
+]  # fmt: skip
+LIMITERS = {
+    "tensor_core",
+    "fp32",
+    "fp64",
+    "int",
+    "sfu",
+    "issue",
+    "shared",
+    "l1",
+    "l2",
+    "crossbar",
+    "dram",
+    "tma",
+    "chain_latency",
+    "bytes_in_flight",
+    "launch",
+    "tail",
+    "atomic",
+}
+
+
+def run(*arguments: str, text: str | bytes = b"", cwd: str | None = None) -> subprocess.CompletedProcess[bytes]:
+    data = text.encode() if isinstance(text, str) else text
+    return subprocess.run([PROGRAM, *arguments], input=data, capture_output=True, cwd=cwd, timeout=300, check=False)
+
+
+class Case(unittest.TestCase):
+    def succeed(self, *arguments: str) -> str:
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, b"")
+        return result.stdout.decode()
+
+    def fail_with(self, code: int, parts: list[str], *arguments: str) -> None:
+        """The one line on stderr holds every part, and --json tells the same."""
+        result = run(*arguments)
+        line = result.stderr.decode()
+        self.assertEqual(result.returncode, code, line)
+        self.assertEqual(result.stdout, b"")
+        self.assertTrue(line.startswith("warptime: "), line)
+        self.assertEqual(line.count("\n"), 1, line)
+        for part in parts:
+            self.assertIn(part, line)
+        as_json = run(*arguments, "--json")
+        self.assertEqual(as_json.returncode, code)
+        error = json.loads(as_json.stdout)["error"]
+        self.assertEqual(list(error), ["parameter", "value", "expected", "message"])
+        self.assertIn(error["message"], line)
+
+
+class Help(Case):
+    def test_every_command_shows_an_example(self) -> None:
+        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "validate"]
+        overview = self.succeed("--help")
+        for command in commands:
+            self.assertIn(command, overview)
+            text = self.succeed(command, "--help")
+            self.assertIn("Example:\n  warptime " + command, text)
+            self.assertIn("--json", text)
+        text = self.succeed("predict", "gemm", "--help")
+        self.assertIn("Usage: warptime predict gemm", text)
+        for part in ["Example:\n  warptime predict gemm", "--cta-tile", "--gpu", "--cache", "--set"]:
+            self.assertIn(part, text)
+
+    def test_examples_work(self) -> None:
+        for command in ["gpus", "operators", "predict", "explain", "occupancy"]:
+            example = self.succeed(command, "--help").rsplit("Example:\n", 1)[1].split()
+            self.assertEqual(example[0], "warptime")
+            self.succeed(*example[1:])
+
+    def test_version(self) -> None:
+        self.assertRegex(self.succeed("--version"), r"^warptime \d+\.\d+\.\d+\n$")
+
+
+class Listings(Case):
+    def test_gpus(self) -> None:
+        self.assertIn("h200-sxm", self.succeed("gpus"))
+        ids = [gpu["id"] for gpu in json.loads(self.succeed("gpus", "--json"))["gpus"]]
+        self.assertEqual(ids, sorted(ids))
+        self.assertIn("a100-sxm-80gb", ids)
+
+    def test_one_gpu_gives_a_source_for_every_number(self) -> None:
+        keys = json.loads(self.succeed("gpus", "h200-sxm", "--json"))["keys"]
+        self.assertGreater(len(keys), 50)
+        for key in keys:
+            self.assertTrue(key["source"], key)
+
+    def test_settings_show_up(self) -> None:
+        def capacity(*arguments: str) -> float:
+            keys = json.loads(self.succeed("gpus", "h200-sxm", "--json", *arguments))["keys"]
+            return float(next(key["value"] for key in keys if key["key"] == "l2.capacity"))
+
+        self.assertEqual(capacity("--set", "gpu.l2.capacity=2x"), 2 * capacity())
+
+    def test_operators(self) -> None:
+        listed = json.loads(self.succeed("operators", "--json"))["operators"]
+        self.assertEqual([operator["name"] for operator in listed], ["add", "copy", "gemm"])
+        gemm = json.loads(self.succeed("operators", "gemm", "--json"))["operators"][0]
+        self.assertEqual([p["name"] for p in gemm["parameters"] if p["required"]], ["m", "n", "k"])
+
+
+class Predictions(Case):
+    def predict(self, *arguments: str) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.succeed(*arguments, "--json"))
+        return answer
+
+    def test_json_contract(self) -> None:
+        for arguments in [GEMM, ["predict", "copy", "1048576", "--gpu", "h200-sxm"]]:
+            p = self.predict(*arguments)
+            self.assertEqual(list(p), PREDICTION_KEYS)
+            self.assertEqual(p["schema"], "warptime.prediction/1")
+            self.assertEqual(p["gpu"], "h200-sxm")
+            self.assertEqual(p["engine"], "analytical")
+            self.assertLessEqual(p["low_us"], p["time_us"])
+            self.assertLessEqual(p["time_us"], p["high_us"])
+            self.assertGreater(p["low_us"], 0)
+            self.assertGreaterEqual(p["span_us"], 0.999 * p["time_us"])
+            self.assertIn(p["limiter"], LIMITERS)
+            self.assertIn(p["class"], ["compute", "memory", "latency", "occupancy", "launch"])
+            self.assertIn(p["status"], ["calibrated", "extrapolated"])
+            self.assertAlmostEqual(sum(p["shares"].values()), 1.0, places=6)
+            self.assertTrue(p["bounds"])
+            for bound in p["bounds"]:
+                self.assertEqual(list(bound), ["name", "time_us", "inputs"])
+                self.assertIn(bound["name"], LIMITERS)
+            self.assertEqual(list(p["utilization"]), ["tensor", "fp32", "issue", "shared", "l1", "l2", "dram"])
+            self.assertAlmostEqual(sum(kernel["time_us"] for kernel in p["kernels"]), p["time_us"], places=6)
+
+    def test_predict_and_explain_agree(self) -> None:
+        explained = self.succeed("explain", *GEMM[1:], "--json")
+        self.assertEqual(self.succeed(*GEMM, "--json"), explained)
+
+    def test_text_forms(self) -> None:
+        short = self.succeed(*GEMM)
+        self.assertLessEqual(short.count("\n"), 10)
+        for part in ["time", "limiter", "TFLOP/s"]:
+            self.assertIn(part, short)
+        deep = self.succeed("explain", *GEMM[1:])
+        for part in ["shares of the time", "bounds", "dram__bytes_read.sum", "steps"]:
+            self.assertIn(part, deep)
+
+    def test_same_input_same_bytes(self) -> None:
+        self.assertEqual(self.succeed(*GEMM, "--json"), self.succeed(*GEMM, "--json"))
+        self.assertEqual(self.succeed("explain", *GEMM[1:]), self.succeed("explain", *GEMM[1:]))
+
+    def test_both_spellings_and_places_of_options(self) -> None:
+        dashes = self.succeed(*GEMM, "--cta-tile", "128x128x64", "--b-major=n", "--json")
+        lines = ["predict", "--gpu=h200-sxm", "gemm", "1024", "1024", "--k", "1024", "--cta_tile=128x128x64"]
+        self.assertEqual(self.succeed(*lines, "--b_major", "n", "--json"), dashes)
+
+    def test_conditions_reach_the_answer(self) -> None:
+        p = self.predict(*GEMM, "--cache", "warm", "--duty", "isolated", "--data", "zeros", "--available-sms",
+                         "66", "--clock-mhz", "1500")  # fmt: skip
+        expected = {"cache": "warm", "duty": "isolated", "data": "zeros", "available_sms": 66, "clock_mhz": 1500}
+        self.assertEqual(p["conditions"], expected)
+        self.assertGreater(p["time_us"], self.predict(*GEMM)["time_us"] * 0.5)
+
+    def test_settings_change_the_time(self) -> None:
+        copy = ["predict", "copy", "268435456", "--gpu", "h200-sxm"]
+        base = self.predict(*copy)["time_us"]
+        doubled = self.predict(*copy, "--set", "gpu.dram.bandwidth=2x")["time_us"]
+        self.assertLess(doubled, 0.7 * base)
+        given = self.predict(*GEMM, "--cta-tile", "128x128x64", "--stages", "4")
+        changed = self.predict(*GEMM, "--cta-tile", "128x128x64", "--stages", "2", "--set", "kernel.stages=2x")
+        self.assertEqual(given, changed)
+
+
+class Errors(Case):
+    def test_sizes(self) -> None:
+        for size in ["0", "-1", "99999999999999999999", "4.5", "1e3", "many", ""]:
+            self.fail_with(2, ["gemm m", f"'{size}'", "a whole number from 1"],
+                           "predict", "gemm", size, "64", "64", "--gpu", "h200-sxm")  # fmt: skip
+        self.fail_with(2, ["gemm k", "columns of A"], "predict", "gemm", "64", "64", "--gpu", "h200-sxm")
+
+    def test_nearest_names(self) -> None:
+        self.fail_with(2, ["'prdict'", "nearest: 'predict'"], "prdict")
+        self.fail_with(2, ["operator", "'gemn'", "nearest: 'gemm'"], "predict", "gemn", "1", "1", "1")
+        self.fail_with(2, ["'--stagse'", "nearest: '--stages'"], *GEMM, "--stagse", "3")
+        self.fail_with(2, ["gemm dtype", "'bf61'", "nearest: 'bf16'"], *GEMM, "--dtype", "bf61")
+        self.fail_with(2, ["gpu", "'h200-smx'", "nearest: 'h200-sxm'"], *GEMM[:5], "--gpu", "h200-smx")
+        self.fail_with(2, ["'l2.capacty'", "nearest: 'l2.capacity'"], *GEMM, "--set", "gpu.l2.capacty=2x")
+        self.fail_with(2, ["stagess", "nearest: 'stages'"], *GEMM, "--set", "kernel.stagess=2")
+        self.fail_with(2, ["cache", "'hot'"], *GEMM, "--cache", "hot")
+        self.fail_with(2, ["engine", "nearest: 'analytical'"], *GEMM, "--engine", "analytic")
+        self.fail_with(2, ["op", "nearest: 'copy'"], "operators", "copi")
+
+    def test_other_wrong_usage(self) -> None:
+        self.fail_with(2, ["gpu", "warptime gpus"], *GEMM[:5])
+        self.fail_with(2, ["command"])
+        self.fail_with(2, ["operator"], "predict")
+        self.fail_with(2, ["gemm", "'5'"], *GEMM[:5], "5", "--gpu", "h200-sxm")
+        self.fail_with(2, ["cta_tile", "MxNxK"], *GEMM, "--cta-tile", "128x128")
+        self.fail_with(2, ["clock_mhz"], *GEMM, "--clock-mhz", "fast")
+        self.fail_with(2, ["'gpu.l2.capacity'"], *GEMM, "--set", "gpu.l2.capacity")
+        self.fail_with(2, ["missing.toml"], *GEMM[:5], "--gpu", "missing.toml")
+        self.fail_with(2, ["recorded"], "validate")
+        self.fail_with(2, ["threads"], "occupancy", "--gpu", "h200-sxm")
+        self.fail_with(2, ["registers", "'x'"], "occupancy", "--gpu", "h200-sxm", "--threads", "32",
+                       "--registers", "x")  # fmt: skip
+
+    def test_what_cannot_be_predicted(self) -> None:
+        self.fail_with(1, ["engine", "simulation", "analytical"], *GEMM, "--engine", "simulation")
+        self.fail_with(1, ["expected"], *GEMM, "--cta-tile", "512x512x128")
+        self.fail_with(1, ["141 GB"], "predict", "gemm", "999999", "999999", "999999", "--gpu", "h200-sxm")
+        self.fail_with(1, ["copy", "141 GB"], "predict", "copy", "9007199254740992", "--gpu", "h200-sxm")
+        self.fail_with(1, ["available_sms", "132"], *GEMM, "--available-sms", "133")
+        self.fail_with(1, ["threads"], "occupancy", "--gpu", "h200-sxm", "--threads", "2048")
+
+    def test_a_line_break_in_a_value_stays_on_the_line(self) -> None:
+        result = run(*GEMM, "--dtype", "bf\n16")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"'bf\\n16'", result.stderr)
+        self.assertEqual(result.stderr.count(b"\n"), 1)
+
+
+class Occupancy(Case):
+    ARGUMENTS: ClassVar = [
+        "occupancy",
+        "--gpu",
+        "h200-sxm",
+        "--threads",
+        "256",
+        "--registers",
+        "128",
+        "--shared-bytes",
+        "98304",
+    ]
+
+    def test_text_and_json(self) -> None:
+        text = self.succeed(*self.ARGUMENTS)
+        self.assertIn("2 CTAs and 16 of 64 warps per SM", text)
+        answer = json.loads(self.succeed(*self.ARGUMENTS, "--json"))
+        self.assertEqual(answer["ctas_per_sm"], 2)
+        self.assertEqual(answer["warps_per_sm"], 16)
+        self.assertEqual(answer["ctas_by_limit"], {"threads": 8, "ctas": 32, "registers": 2, "shared": 2,
+                                                   "barriers": answer["ctas_by_limit"]["barriers"]})  # fmt: skip
+        hints = answer["largest_for_one_more"]
+        more = ["--registers", str(hints["registers"]), "--shared-bytes", str(hints["shared_bytes"]), "--json"]
+        self.assertEqual(json.loads(self.succeed(*self.ARGUMENTS[:5], *more))["ctas_per_sm"], 3)
+
+
+class Batch(Case):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def batch(self, text: str | bytes, *arguments: str, gpu: bool = True) -> tuple[int, list[dict[str, str]], str]:
+        """Exit code, output rows, stderr; the folder holds the input and, if there is one, the output."""
+        data = text.encode() if isinstance(text, str) else text
+        (self.folder / "cases.csv").write_bytes(data)
+        options = ["--gpu", "h200-sxm"] if gpu else []
+        result = run("batch", "cases.csv", *options, "-o", "out.csv", *arguments, cwd=str(self.folder))
+        rows: list[dict[str, str]] = []
+        if (self.folder / "out.csv").exists():
+            with open(self.folder / "out.csv", encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file))
+        return result.returncode, rows, result.stderr.decode()
+
+    def refused(self, text: str | bytes, parts: list[str], gpu: bool = True) -> None:
+        code, _, message = self.batch(text, gpu=gpu)
+        self.assertEqual(code, 2, message)
+        for part in parts:
+            self.assertIn(part, message)
+        self.assertEqual(os.listdir(self.folder), ["cases.csv"])
+
+    def test_rows_agree_with_predict(self) -> None:
+        code, rows, _ = self.batch(
+            'op,m,n,k,dtype,cache,_id\ngemm,1024,1024,1024,,,a\ngemm,512,64,4096,fp16,warm,"b,c"\n'
+        )
+        self.assertEqual(code, 0)
+        self.assertEqual(list(rows[0])[7:], ["time_us", "low_us", "high_us", "limiter", "error"])
+        self.assertEqual([row["_id"] for row in rows], ["a", "b,c"])
+        options = [["1024", "1024", "1024"], ["512", "64", "4096", "--dtype", "fp16", "--cache", "warm"]]
+        for row, arguments in zip(rows, options):
+            single = json.loads(self.succeed("predict", "gemm", *arguments, "--gpu", "h200-sxm", "--json"))
+            for name in ["time_us", "low_us", "high_us"]:
+                self.assertEqual(float(row[name]), single[name])
+            self.assertEqual(row["limiter"], single["limiter"])
+            self.assertEqual(row["error"], "")
+
+    def test_one_bad_row_leaves_the_others(self) -> None:
+        text = "op,n,stages\ncopy,1024,\ncopy,-1,\ncopi,1024,\ncopy,1024,4\ncopy,1024\nadd,2048,\n"
+        code, rows, message = self.batch(text)
+        self.assertEqual(code, 3)
+        self.assertIn("4 of 6 rows failed", message)
+        self.assertEqual([row["error"] == "" for row in rows], [True, False, False, False, False, True])
+        self.assertEqual([row["time_us"] != "" for row in rows], [True, False, False, False, False, True])
+        for row, part in zip(rows[1:5], ["copy n: got '-1'", "nearest: 'copy'", "'stages'", "2 fields"]):
+            self.assertIn(part, row["error"])
+
+    def test_gpu_column(self) -> None:
+        code, rows, _ = self.batch("op,n,gpu\ncopy,1048576,h200-sxm\ncopy,1048576,l40s\ncopy,1048576,l41s\n", gpu=False)
+        self.assertEqual(code, 3)
+        self.assertNotEqual(rows[0]["time_us"], rows[1]["time_us"])
+        self.assertIn("nearest: 'l40s'", rows[2]["error"])
+
+    def test_a_gpu_is_needed(self) -> None:
+        self.refused("op,n\ncopy,1024\n", ["gpu"], gpu=False)
+
+    def test_byte_order_mark_and_crlf(self) -> None:
+        code, rows, _ = self.batch(b"\xef\xbb\xbfop,n\r\ncopy,1024\r\n")
+        self.assertEqual((code, rows[0]["op"]), (0, "copy"))
+
+    def test_refused_files_leave_no_output(self) -> None:
+        self.refused("op,n,dtyp\ncopy,1024,bf16\n", ["'dtyp'", "nearest: 'dtype'"])
+        self.refused("op,n,n\ncopy,1,1\n", ["cases.csv", "'n'"])
+        self.refused("n\n1024\n", ["column 'op'"])
+        self.refused("", ["cases.csv"])
+        self.refused('op,n\ncopy,1024\ncopy,"1024\n', ["cases.csv line 3", "closing quote"])
+        self.refused('op,n\ncopy,10"24\n', ["cases.csv line 2"])
+        self.refused(b"op,n\ncopy,1024\ncopy,\xff\n", ["cases.csv line 3", "UTF-8"])
+
+    def test_an_old_output_survives_a_refusal(self) -> None:
+        (self.folder / "out.csv").write_text("old")
+        self.assertEqual(self.batch('op,n\ncopy,"1\n')[0], 2)
+        self.assertEqual((self.folder / "out.csv").read_text(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["cases.csv", "out.csv"])
+
+    def test_streams(self) -> None:
+        result = run("batch", "-", "--gpu", "h200-sxm", text="op,n\ncopy,1024\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = list(csv.DictReader(io.StringIO(result.stdout.decode())))
+        self.assertGreater(float(rows[0]["time_us"]), 0)
+        self.fail_with(2, ["missing.csv"], "batch", "missing.csv", "--gpu", "h200-sxm", "-o", "unused")
+
+    def test_summary_as_json(self) -> None:
+        (self.folder / "cases.csv").write_text("op,n\ncopy,1024\ncopy,0\n")
+        paths = [str(self.folder / "cases.csv"), "-o", str(self.folder / "out.csv")]
+        result = run("batch", *paths, "--gpu", "h200-sxm", "--json")
+        self.assertEqual(result.returncode, 3)
+        summary = json.loads(result.stdout)
+        self.assertEqual((summary["rows"], summary["failed"]), (2, 1))
+
+    def peak_memory_of_batch(self, rows: int) -> int:
+        """Predict `rows` distinct copies and return the program's peak resident memory, KiB."""
+        with open(self.folder / "cases.csv", "w", encoding="utf-8") as file:
+            file.write("op,n,dtype,_note\n")
+            file.writelines(f"copy,{1024 * (i + 1)},fp32,a note that passes through {i}\n" for i in range(rows))
+        command = [PROGRAM, "batch", "cases.csv", "--gpu", "h200-sxm", "-o", "out.csv"]
+        # A sanitizer keeps freed memory in quarantine, which grows with the rows and is none of the program's.
+        environment = {**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=1"}
+        with subprocess.Popen(command, cwd=self.folder, env=environment, stderr=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        with open(self.folder / "out.csv", encoding="utf-8") as file:
+            self.assertEqual(sum(1 for _ in file), rows + 1)
+        return usage.ru_maxrss
+
+    def test_memory_does_not_grow_with_rows(self) -> None:
+        few = self.peak_memory_of_batch(20_000)
+        many = self.peak_memory_of_batch(200_000)
+        self.assertGreater((self.folder / "cases.csv").stat().st_size, 8 << 20)
+        self.assertLess(many - few, 4 << 10)
+
+
+if __name__ == "__main__":
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

@@ -1,0 +1,87 @@
+// Output through C streams, every failure noticed.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/output.hpp"
+
+#include "hw/error.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace warptime::cli {
+
+void print(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+        throw Error("output", "stdout", "a stream that can be written");
+    }
+}
+
+void print_message(std::string_view message) {
+    std::string line = "warptime: ";
+    for (const char c : message) {
+        if (c == '\n') {
+            line += "\\n";
+        } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+            line += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+        } else {
+            line += c;
+        }
+    }
+    line += '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+    if (path_ == "-") {
+        file_ = stdout;
+        return;
+    }
+    if (std::error_code ignored; std::filesystem::is_directory(path_, ignored)) {
+        fail("a file, not a folder");
+    }
+    // "x": never writes through a file or link that is already there.
+    temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
+    file_ = std::fopen(temporary_.c_str(), "wbx");
+    if (file_ == nullptr) {
+        fail("a file in a folder that can be written");
+    }
+}
+
+OutputFile::~OutputFile() {
+    if (!temporary_.empty() && file_ != nullptr) {
+        std::fclose(file_);
+        std::error_code ignored;
+        std::filesystem::remove(temporary_, ignored);
+    }
+}
+
+void OutputFile::fail(const char* expected) const {
+    throw Error("output", path_, expected);
+}
+
+void OutputFile::write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
+        fail("a file with room to write");
+    }
+}
+
+void OutputFile::commit() {
+    if (std::fflush(file_) != 0) {
+        fail("a file with room to write");
+    }
+    if (temporary_.empty()) {
+        return;
+    }
+    std::error_code error;
+    std::filesystem::rename(temporary_, path_, error);
+    if (error) {
+        fail("a name that the finished file can take");
+    }
+    std::fclose(std::exchange(file_, nullptr));
+    temporary_.clear();
+}
+
+}  // namespace warptime::cli
