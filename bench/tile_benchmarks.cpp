@@ -1,0 +1,122 @@
+// Tile evaluations a second on one core, over distinct problems and tilings, nothing remembered between them.
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/gemm_cases.hpp"
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/system/program.hpp"
+#include "workloads/gemm/lower.hpp"
+#include "workloads/predict.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace bench = warptime::bench;
+namespace gemm = warptime::workloads::gemm;
+namespace kernel = warptime::model::kernel;
+namespace prediction = warptime::model::prediction;
+namespace system_model = warptime::model::system;
+namespace workloads = warptime::workloads;
+
+struct Fixture {
+    warptime::hw::Gpu<double> gpu = warptime::hw::load_gpu("h200-sxm");
+    std::vector<bench::GemmCase> cases = bench::gemm_cases(gpu);
+    std::unique_ptr<prediction::Engine> engine = warptime::model::analytical::make_engine();
+    std::unique_ptr<prediction::Scratch> scratch = engine->make_scratch();
+    prediction::Conditions conditions;
+
+    [[nodiscard]] prediction::Estimate<double> evaluate(const kernel::Program& program) const {
+        return system_model::evaluate(program, *engine, gpu, conditions, *scratch);
+    }
+};
+
+void lower_and_evaluate(benchmark::State& state) {
+    const Fixture f;
+    kernel::Program program;
+    std::size_t at = 0;
+    std::size_t kernels = 0;
+    for ([[maybe_unused]] const auto step : state) {
+        const bench::GemmCase& c = f.cases[at];
+        program.clear();
+        gemm::lower(c.problem, c.config, f.gpu, program);
+        kernels += program.kernel_count;
+        auto estimate = f.evaluate(program);
+        benchmark::DoNotOptimize(estimate);
+        at = at + 1 < f.cases.size() ? at + 1 : 0;
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+    // A third of the cases split K and have a second kernel that adds the parts.
+    state.counters["kernels_per_second"] =
+        benchmark::Counter(static_cast<double>(kernels), benchmark::Counter::kIsRate);
+}
+
+void lower_alone(benchmark::State& state) {
+    const Fixture f;
+    kernel::Program program;
+    std::size_t at = 0;
+    for ([[maybe_unused]] const auto step : state) {
+        const bench::GemmCase& c = f.cases[at];
+        program.clear();
+        gemm::lower(c.problem, c.config, f.gpu, program);
+        benchmark::DoNotOptimize(program.kernels.data());
+        at = at + 1 < f.cases.size() ? at + 1 : 0;
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+
+/// Few enough programs to stay in cache, as one program refilled does.
+void evaluate_alone(benchmark::State& state) {
+    const Fixture f;
+    std::vector<kernel::Program> programs(16);
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        const bench::GemmCase& c = f.cases[i * f.cases.size() / programs.size()];
+        gemm::lower(c.problem, c.config, f.gpu, programs[i]);
+    }
+    std::size_t at = 0;
+    for ([[maybe_unused]] const auto step : state) {
+        auto estimate = f.evaluate(programs[at]);
+        benchmark::DoNotOptimize(estimate);
+        at = (at + 1) % programs.size();
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+
+/// One operation from its parameters as text, the library's kernel chosen among all that it ships.
+void predict_library_choice(benchmark::State& state) {
+    const Fixture f;
+    workloads::Predictor predictor(*f.engine, f.gpu);
+    std::vector<workloads::Operation> operations;
+    for (const int size : {512, 1024, 1536, 2048, 3072, 4096, 6144, 8192}) {
+        const std::string text = std::to_string(size);
+        operations.push_back(workloads::make_operation("gemm", {{"m", text}, {"n", text}, {"k", "4096"}}));
+    }
+    std::size_t at = 0;
+    for ([[maybe_unused]] const auto step : state) {
+        auto estimate = predictor.evaluate(operations[at], f.conditions);
+        benchmark::DoNotOptimize(estimate);
+        at = (at + 1) % operations.size();
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+
+void load_sheet(benchmark::State& state) {
+    for ([[maybe_unused]] const auto step : state) {
+        auto gpu = warptime::hw::load_gpu("h200-sxm");
+        benchmark::DoNotOptimize(gpu);
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+
+}  // namespace
+
+BENCHMARK(lower_and_evaluate);
+BENCHMARK(lower_alone);
+BENCHMARK(evaluate_alone);
+BENCHMARK(predict_library_choice);
+BENCHMARK(load_sheet);
