@@ -26,18 +26,18 @@ struct Exposure {
 
 template <class S>
 struct Analysis {
-    occupancy::Occupancy occupancy;
+    occupancy::Occupancy occupancy{};
     std::int64_t items = 0;
     std::int64_t ctas = 0;
     std::int64_t slots = 0;  ///< CTAs that run at a time
     std::int64_t sms = 0;    ///< SMs that have work
     double waves = 0.0;
     bool persistent = false;
-    ItemDemand<S> item;
-    Traffic<S> traffic;
+    ItemDemand<S> item{};
+    Traffic<S> traffic{};
     hw::Cycles<S> loop_chain{};   ///< least period of one CTA's loop by its dependences
     hw::Cycles<S> loop_period{};  ///< at full residency
-    Exposure<S> exposure;
+    Exposure<S> exposure{};
     hw::Frequency<S> clock{};
     hw::Seconds<S> floor{};
     hw::Seconds<S> sm_time{};

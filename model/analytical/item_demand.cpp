@@ -120,10 +120,16 @@ double guarded_trips(const Kernel& kernel, const Op& op, kernel::Coordinates at,
 template <class S>
 class Accumulator {
   public:
-    Accumulator(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency)
-        : kernel_(kernel), gpu_(gpu), load_latency_(load_latency), item_(typical_item(kernel)) {}
+    /// Adds to `result`, which is empty.
+    Accumulator(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
+                ItemDemand<S>& result)
+        : kernel_(kernel),
+          gpu_(gpu),
+          load_latency_(load_latency),
+          item_(typical_item(kernel)),
+          result_(result) {}
 
-    ItemDemand<S> run() {
+    void run() {
         if (kernel_.buffers.size() > max_buffers) {
             throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
         }
@@ -133,7 +139,6 @@ class Accumulator {
         for (const kernel::Role& role : kernel_.roles) {
             add_role(role);
         }
-        return result_;
     }
 
   private:
@@ -289,8 +294,7 @@ class Accumulator {
                 break;
         }
         bool shared_known = false;
-        for (std::uint8_t a = 0; a < op.access_count; ++a) {
-            const Access& access = op.accesses[a];
+        for (const Access& access : kernel_.accesses_of(op)) {
             if (is_global(kernel_, access)) {
                 add_global(op, access, times, static_cast<int>(warps));
             } else if (is_shared(op.cls) && access.pattern == kernel::PatternKind::contiguous) {
@@ -387,7 +391,7 @@ class Accumulator {
     const hw::Gpu<S>& gpu_;
     Cycles<S> load_latency_;
     kernel::Coordinates item_;
-    ItemDemand<S> result_;
+    ItemDemand<S>& result_;
     Part<S>* part_ = nullptr;
     const kernel::Role* role_ = nullptr;
     std::array<Cycles<S>, 128> complete_{};
@@ -458,7 +462,9 @@ AccessBytes access_bytes(const Kernel& kernel, const Access& access) {
 
 template <class S>
 ItemDemand<S> item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency) {
-    return Accumulator<S>(kernel, gpu, load_latency).run();
+    ItemDemand<S> result;
+    Accumulator<S>(kernel, gpu, load_latency, result).run();
+    return result;
 }
 
 template ItemDemand<double> item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&);

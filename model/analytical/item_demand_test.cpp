@@ -72,14 +72,14 @@ class BodyMaker {
         const auto cls = *rc::gen::element(InstructionClass::fma_f32, InstructionClass::mad_s32,
                                            InstructionClass::mufu, InstructionClass::fma_f64,
                                            InstructionClass::ld_global, InstructionClass::st_global);
-        mk::Op op = examples::make_op(cls, pick(1, 5));
+        examples::Draft op = examples::make_op(cls, pick(1, 5));
         if (cls == InstructionClass::ld_global || cls == InstructionClass::st_global) {
             const bool read = cls == InstructionClass::ld_global;
             mk::Access access = examples::lanes(vector_, read ? mk::Direction::read : mk::Direction::write,
                                                 mk::Builder::constant(0), 4 << pick(0, 2));
             examples::add_access(op, access);
         }
-        build_.op(op);
+        examples::add_op(build_, op);
     }
 
     void body(int depth) {
@@ -208,7 +208,7 @@ TEST_CASE("a guard counts the iterations in which it holds") {
         mk::Builder build(kernel);
         build.role("warp", 1);
         build.loop(*rc::gen::inRange(1, 20));
-        mk::Op op = examples::make_op(InstructionClass::fma_f32, 2);
+        examples::Draft op = examples::make_op(InstructionClass::fma_f32, 2);
         const int step = *rc::gen::element(-1, 1);
         op.when = {true, build.index(*rc::gen::inRange(-5, 5), {mk::term(mk::Variable::loop, step)}),
                    *rc::gen::inRange(-10, 10), *rc::gen::inRange(10, 20)};
@@ -216,8 +216,8 @@ TEST_CASE("a guard counts the iterations in which it holds") {
             // low <= -i < high is i in (-high, -low]: keep both ends whole.
             op.when.low = -(std::int64_t{1} << 40);
         }
-        build.op(op);
-        build.op(examples::make_op(InstructionClass::mad_s32));
+        examples::add_op(build, op);
+        examples::add_op(build, examples::make_op(InstructionClass::mad_s32));
         build.end();
         build.finish();
         const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
@@ -289,15 +289,15 @@ TEST_CASE("chains: dependent instructions add their latencies, independent ones 
         kernel.cta = {32, 1, 1};
         mk::Builder build(kernel);
         build.role("warp", 1);
-        mk::Op op = examples::make_op(InstructionClass::fma_f32, count);
+        examples::Draft op = examples::make_op(InstructionClass::fma_f32, count);
         op.chain = chain;
-        build.op(op);
-        mk::Op next = op;
+        examples::add_op(build, op);
+        examples::Draft next = op;
         if (depends) {
             next.dep_count = 1;
             next.deps[0] = {0, 0};
         }
-        build.op(next);
+        examples::add_op(build, next);
         build.finish();
         return demand_of(kernel).before.chain.value();
     };

@@ -19,7 +19,7 @@ inline kernel::Kernel arithmetic(std::int64_t ctas, std::int64_t trips, int warp
     kernel::Builder build(kernel);
     build.role("warps", warps);
     build.loop(trips);
-    build.op(kernel::examples::make_op(hw::InstructionClass::fma_f32, 64));
+    kernel::examples::add_op(build, kernel::examples::make_op(hw::InstructionClass::fma_f32, 64));
     build.end();
     build.finish();
     return kernel;
@@ -45,21 +45,21 @@ inline kernel::Kernel stream(std::int64_t ctas, int inputs = 1, bool writes = tr
     for (int i = 0; i < inputs; ++i) {
         const kernel::Id in =
             build.buffer(kernel::examples::vector_of("in", hw::Dtype::fp32, ctas * per_cta));
-        kernel::Op load = kernel::examples::make_op(hw::InstructionClass::ld_global, 4);
+        kernel::examples::Draft load = kernel::examples::make_op(hw::InstructionClass::ld_global, 4);
         kernel::examples::add_access(load, access(in, kernel::Direction::read));
-        value = build.op(load);
+        value = kernel::examples::add_op(build, load);
     }
     if (writes) {
         const kernel::Id out =
             build.buffer(kernel::examples::vector_of("out", hw::Dtype::fp32, ctas * per_cta));
-        kernel::Op store = kernel::examples::make_op(hw::InstructionClass::st_global, 4);
+        kernel::examples::Draft store = kernel::examples::make_op(hw::InstructionClass::st_global, 4);
         if (value != kernel::no_id) {
             store.dep_count = 1;
             store.deps[0] = {value, 0};
         }
         store.returns = false;
         kernel::examples::add_access(store, access(out, kernel::Direction::write));
-        build.op(store);
+        kernel::examples::add_op(build, store);
     }
     build.finish();
     return kernel;

@@ -46,7 +46,9 @@ Id Builder::token(const Token& token) {
 Index Builder::index(std::int64_t constant, std::initializer_list<Term> terms) {
     const Index result{constant, static_cast<std::uint32_t>(kernel_.terms.size()),
                        static_cast<std::uint16_t>(terms.size())};
-    kernel_.terms.insert(kernel_.terms.end(), terms.begin(), terms.end());
+    for (const Term& term : terms) {  // few: cheaper than inserting a range
+        kernel_.terms.push_back(term);
+    }
     return terms.size() == 0 ? Index{constant, 0, 0} : result;
 }
 
@@ -175,10 +177,28 @@ void Builder::open(NodeKind kind, std::size_t payload) {
     open_[static_cast<std::size_t>(depth_++)] = static_cast<std::uint16_t>(kernel_.nodes.size() - 1);
 }
 
-Id Builder::op(const Op& op) {
+Id Builder::op(const Op& op, std::initializer_list<Access> accesses) {
     add_node(NodeKind::op, kernel_.ops.size());
     kernel_.ops.push_back(op);
+    kernel_.ops.back().first_access = static_cast<std::uint16_t>(kernel_.accesses.size());
+    kernel_.ops.back().access_count = 0;
+    for (const Access& one : accesses) {
+        access(one);
+    }
     return static_cast<Id>(kernel_.ops.size() - 1);
+}
+
+Access& Builder::access() {
+    if (kernel_.nodes.empty() || kernel_.nodes.back().kind != NodeKind::op) {
+        fail(kernel_, "access", "no op", "an op written just before");
+    }
+    Op& op = kernel_.ops.back();
+    if (op.access_count == max_accesses) {
+        fail(kernel_, "op accesses", std::to_string(max_accesses + 1), "at most 3 accesses for one op");
+    }
+    next_id(kernel_, "accesses", kernel_.accesses.size());
+    ++op.access_count;
+    return kernel_.accesses.emplace_back();
 }
 
 void Builder::loop(const Index& trips, int unroll) {

@@ -52,7 +52,10 @@ class Builder {
     /// Says that the instances of the role being written take the work items in turn (ping-pong).
     void alternate();
 
-    Id op(const Op& op);
+    Id op(const Op& op, std::initializer_list<Access> accesses = {});
+    /// Adds an access to the op written last; to be filled in before the next one.
+    Access& access();
+    void access(const Access& access) { this->access() = access; }
     void loop(const Index& trips, int unroll = 1);
     void loop(std::int64_t trips, int unroll = 1) { loop(constant(trips), unroll); }
     void loop(const Trips& trips, int unroll = 1, int machine_unroll = 1);

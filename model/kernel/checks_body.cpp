@@ -284,11 +284,13 @@ class BodyCheck {
             check_index(here, "when", op.when.value);
             here.expect(op.when.low <= op.when.high, "when", op.when.low, "low <= high");
         }
-        here.expect(op.access_count <= op.accesses.size(), "access_count", std::int64_t{op.access_count},
+        here.expect(op.access_count <= max_accesses, "access_count", std::int64_t{op.access_count},
                     "at most 3");
+        here.expect(std::size_t{op.first_access} + op.access_count <= kernel_.accesses.size(), "first_access",
+                    std::int64_t{op.first_access}, "accesses of this kernel");
         for (std::size_t a = 0; a < op.access_count; ++a) {
             static constexpr std::string_view fields[] = {"access 0", "access 1", "access 2"};
-            check_access(here, fields[a], op.accesses[a]);
+            check_access(here, fields[a], kernel_.accesses_of(op)[a]);
         }
         here.expect(op.dep_count <= op.deps.size(), "dep_count", std::int64_t{op.dep_count}, "at most 4");
         if (op.completes != no_id) {

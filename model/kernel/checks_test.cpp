@@ -16,6 +16,10 @@ namespace {
 using namespace warptime::model::kernel;
 using namespace warptime::model::kernel::examples;
 
+Access& access_of(Kernel& kernel, std::size_t op, std::size_t slot) {
+    return kernel.accesses[kernel.ops[op].first_access + slot];
+}
+
 /// The parameter named by the error for a good kernel that has been changed; "" when it passes.
 std::string refused(const std::function<void(Kernel&)>& change) {
     Kernel kernel;
@@ -96,11 +100,11 @@ TEST_CASE("bodies, ops and accesses") {
     CHECK(refused([](Kernel& k) { k.ops[2].chain = 5; }) == "op 2 chain");
     CHECK(refused([](Kernel& k) { k.ops[2].active = 0.0; }) == "op 2 active");
     CHECK(refused([](Kernel& k) { k.ops[2].completes = 9; }) == "op 2 token");
-    CHECK(refused([](Kernel& k) { k.ops[2].accesses[1].buffer = 77; }) == "op 2 access 1");
-    CHECK(refused([](Kernel& k) { k.ops[2].accesses[1].box[0] = 65; }) == "op 2 access 1");
-    CHECK(refused([](Kernel& k) { k.ops[2].accesses[1].origin[0].constant = 1; }) == "op 2 access 1");
-    CHECK(refused([](Kernel& k) { k.ops[1].accesses[0].multicast_ctas = 3; }) == "op 1 access 0");
-    CHECK(refused([](Kernel& k) { k.ops[1].accesses[0].rank = 1; }) == "op 1 access 0");
+    CHECK(refused([](Kernel& k) { access_of(k, 2, 1).buffer = 77; }) == "op 2 access 1");
+    CHECK(refused([](Kernel& k) { access_of(k, 2, 1).box[0] = 65; }) == "op 2 access 1");
+    CHECK(refused([](Kernel& k) { access_of(k, 2, 1).origin[0].constant = 1; }) == "op 2 access 1");
+    CHECK(refused([](Kernel& k) { access_of(k, 1, 0).multicast_ctas = 3; }) == "op 1 access 0");
+    CHECK(refused([](Kernel& k) { access_of(k, 1, 0).rank = 1; }) == "op 1 access 0");
     CHECK(refused([](Kernel& k) { k.waits[0].token = -1; }) == "wait 0 token");
     CHECK(refused([](Kernel& k) { k.waits[0].lag = -1; }) == "wait 0 lag");
     CHECK(refused([](Kernel& k) { k.loops[0].unroll = 0; }) == "loop 0 unroll");

@@ -26,6 +26,7 @@ void Kernel::clear() {
     cta_classes.clear();
     nodes.clear();
     ops.clear();
+    accesses.clear();
     loops.clear();
     waits.clear();
     signals.clear();

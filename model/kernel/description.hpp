@@ -10,7 +10,9 @@
 #include "model/kernel/name.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -214,6 +216,9 @@ struct When {
     friend bool operator==(const When&, const When&) = default;
 };
 
+/// Accesses that one op may have.
+inline constexpr std::size_t max_accesses = 3;
+
 /// `count` machine warp-instructions of one class, `chain` of them in series.
 struct Op {
     InstructionClass cls = InstructionClass::fma_f32;
@@ -226,7 +231,7 @@ struct Op {
     bool once_per_unroll = false;
     bool shared_operand = false;  ///< wgmma: A comes from shared memory (SS) instead of registers (RS)
     std::uint8_t access_count = 0;
-    std::array<Access, 3> accesses{};
+    std::uint16_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
     std::uint8_t dep_count = 0;
     std::array<Dep, 4> deps{};
     Id completes = no_id;  ///< token fired when an asynchronous op is complete
@@ -319,6 +324,7 @@ struct Kernel {
 
     std::vector<Node> nodes;
     std::vector<Op> ops;
+    std::vector<Access> accesses;  ///< of all ops, in their order
     std::vector<Loop> loops;
     std::vector<Wait> waits;
     std::vector<Signal> signals;
@@ -328,6 +334,10 @@ struct Kernel {
     std::vector<Index> nested;               ///< pool of nested expressions
     std::vector<AddressRun> address_pool;    ///< of listed and stream accesses
     std::vector<std::int64_t> address_list;  ///< of listed accesses: 32 element indices per warp access
+
+    [[nodiscard]] std::span<const Access> accesses_of(const Op& op) const {
+        return std::span(accesses).subspan(op.first_access, op.access_count);
+    }
 
     /// Empties every array and keeps its memory.
     void clear();

@@ -80,7 +80,7 @@ void KernelReader::body(std::string_view record) {
         if (kernel_.nodes.empty() || kernel_.nodes.back().kind != NodeKind::op) {
             cursor_.fail("an op before its accesses");
         }
-        access(kernel_.ops.back());
+        access();
     } else if (record == "loop") {
         loop();
     } else if (record == "branch") {
@@ -222,8 +222,8 @@ void KernelReader::deps(Op& op) {
     }));
 }
 
-void KernelReader::access(Op& op) {
-    if (op.access_count == op.accesses.size()) {
+void KernelReader::access() {
+    if (kernel_.ops.back().access_count == max_accesses) {
         cursor_.fail("at most 3 accesses for one op");
     }
     Access access;
@@ -276,7 +276,7 @@ void KernelReader::access(Op& op) {
             }
             return true;
         });
-    op.accesses[op.access_count++] = access;
+    build_.access(access);
 }
 
 }  // namespace warptime::model::kernel::detail

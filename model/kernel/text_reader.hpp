@@ -38,7 +38,7 @@ class KernelReader {
     void loop();
     void branch();
     void op();
-    void access(Op& op);
+    void access();
     void deps(Op& op);
 
     /// Calls `take(key)` for each `key=` up to the end of the line; `take` is false for a key it does not

@@ -39,7 +39,7 @@ TEST_CASE("the text of a small kernel is what one would write") {
     CHECK(kernel.schedule.tiles[0] == 8);
     REQUIRE(kernel.ops.size() == 2);
     CHECK(kernel.ops[1].deps[1] == Dep{1, 1});
-    CHECK(kernel.ops[0].accesses[0].bytes == 16);
+    CHECK(kernel.accesses[0].bytes == 16);
     CHECK(kernel.terms.size() == 3);
     CHECK(to_text(kernel) == copy_text);
 }
@@ -88,7 +88,7 @@ TEST_CASE("shared and unordered terms keep their places") {
     std::swap(other.terms[0], other.terms[2]);
     std::swap(other.terms[0], other.terms[1]);
     other.loops[0].trips.index.first = 2;
-    other.ops[0].accesses[0].origin[0].first = 0;
+    other.accesses[0].origin[0].first = 0;
     other.terms = {kernel.terms[1], kernel.terms[2], kernel.terms[0]};
     CHECK(to_text(other).find("@2") != std::string::npos);
     CHECK(parse_text(to_text(other)) == other);

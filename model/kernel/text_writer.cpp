@@ -361,8 +361,8 @@ class KernelWriter {
             } else if (node.kind == NodeKind::op) {
                 const Op& op = kernel_.ops[id];
                 ++indent_;
-                for (std::size_t a = 0; a < op.access_count; ++a) {
-                    write_access(op.accesses[a]);
+                for (const Access& access : kernel_.accesses_of(op)) {
+                    write_access(access);
                 }
                 --indent_;
             }

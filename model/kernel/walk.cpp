@@ -235,7 +235,7 @@ class Walk {
         visitor_->on_op(run.place, id, execution);
         if (op.cls != InstructionClass::wgmma || run.place.warp % 4 == 0) {
             for (int slot = 0; slot < op.access_count; ++slot) {
-                const Access& access = op.accesses[static_cast<std::size_t>(slot)];
+                const Access& access = kernel_.accesses_of(op)[static_cast<std::size_t>(slot)];
                 AccessBytes bytes = access_bytes(kernel_, op, access, run.at, execution);
                 if (access.pattern != PatternKind::collective) {
                     bytes.inside *= op.active * run.place.lanes;
@@ -305,7 +305,7 @@ class Summing : public WalkVisitor {
     void finish() {
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             if (slots_[i].requests > 0.0) {
-                const Access& access = kernel_.ops[i / 3].accesses[i % 3];
+                const Access& access = kernel_.accesses_of(kernel_.ops[i / 3])[i % 3];
                 totals.accesses.push_back({static_cast<Id>(i / 3), static_cast<int>(i % 3), access.buffer,
                                            kernel_.buffers[static_cast<std::size_t>(access.buffer)].space,
                                            access.direction, slots_[i]});

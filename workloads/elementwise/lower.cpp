@@ -64,9 +64,7 @@ void lower(const Problem& problem, const LaunchRule& rule, mk::Kernel& kernel) {
             load.dtype = problem.dtype;
             load.dep_count = 1;
             load.deps[0] = {addressed, 0};
-            load.access_count = 1;
-            load.accesses[0] = access(inputs[i], mk::Direction::read, part);
-            last_load = b.op(load);
+            last_load = b.op(load, {access(inputs[i], mk::Direction::read, part)});
             if (first_load == mk::no_id) {
                 first_load = last_load;
             }
@@ -89,9 +87,7 @@ void lower(const Problem& problem, const LaunchRule& rule, mk::Kernel& kernel) {
         store.returns = false;
         store.dep_count = 1;
         store.deps[0] = {produced, 0};
-        store.access_count = 1;
-        store.accesses[0] = access(output, mk::Direction::write, part);
-        b.op(store);
+        b.op(store, {access(output, mk::Direction::write, part)});
     }
     b.finish();
 }

@@ -76,7 +76,7 @@ class Moved : public mk::WalkVisitor {
 
     void on_access(const mk::WalkPlace& place, mk::Id op, int slot, const mk::AccessBytes& bytes) override {
         const mk::Access& access =
-            kernel_.ops[static_cast<std::size_t>(op)].accesses[static_cast<std::size_t>(slot)];
+            kernel_.accesses_of(kernel_.ops[static_cast<std::size_t>(op)])[static_cast<std::size_t>(slot)];
         if (access.pattern == mk::PatternKind::collective && place.warp != 0) {
             return;
         }

@@ -42,9 +42,7 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     mk::Op store;
     store.dtype = stored;
     store.dep_count = 1;
-    store.access_count = 1;
-    store.accesses[0] = store_access(parts);
-    const bool atomic = store.accesses[0].direction == mk::Direction::atomic;
+    const bool atomic = adds_atomically(c);
     if (bulk_store && !atomic) {
         store.cls = InstructionClass::cp_async_bulk_store;
         store.deps[0] = {synchronized, 0};
@@ -60,6 +58,7 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
         store.returns = false;
     }
     b.op(store);
+    add_store_access(parts);
 }
 
 }  // namespace warptime::workloads::gemm

@@ -80,12 +80,12 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
     mk::Op load;
     load.cls = mk::InstructionClass::ld_global;
     load.count = split_k;
-    load.access_count = 1;
-    load.accesses[0].buffer = source;
-    load.accesses[0].origin[0] = lane_index();
-    load.accesses[0].bytes = 16;
-    load.accesses[0].step = outputs;
-    const mk::Id loaded = b.op(load);
+    mk::Access partial;
+    partial.buffer = source;
+    partial.origin[0] = lane_index();
+    partial.bytes = 16;
+    partial.step = outputs;
+    const mk::Id loaded = b.op(load, {partial});
     mk::Op add;
     add.cls = mk::InstructionClass::add_f32;
     add.count = std::int64_t{per_thread} * split_k;
@@ -99,12 +99,12 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
     store.returns = false;
     store.dep_count = 1;
     store.deps[0] = {last, 0};
-    store.access_count = 1;
-    store.accesses[0].buffer = target;
-    store.accesses[0].direction = mk::Direction::write;
-    store.accesses[0].origin[0] = lane_index();
-    store.accesses[0].bytes = per_thread * hw::bytes_of(p.out);
-    b.op(store);
+    mk::Access sum;
+    sum.buffer = target;
+    sum.direction = mk::Direction::write;
+    sum.origin[0] = lane_index();
+    sum.bytes = per_thread * hw::bytes_of(p.out);
+    b.op(store, {sum});
     b.finish();
 }
 
@@ -138,6 +138,7 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     Parts parts{problem, config, builder};
     parts.k_iterations = kernel.schedule.k_iterations;
     add_buffers(parts);
+    add_indices(parts);
     if (config.specialization != Specialization::none) {
         add_specialized_roles(parts);
     } else if (config.mma == MatrixInstruction::simt) {

@@ -111,8 +111,8 @@ TEST_CASE("atomic split-K adds into C without a second kernel") {
     CHECK(program.kernel_count == 1);
     CHECK(program.kernels[0].schedule.item_count() == 16 * 4);
     bool atomic = false;
-    for (const mk::Op& op : program.kernels[0].ops) {
-        atomic = atomic || (op.access_count > 0 && op.accesses[0].direction == mk::Direction::atomic);
+    for (const mk::Access& access : program.kernels[0].accesses) {
+        atomic = atomic || access.direction == mk::Direction::atomic;
     }
     CHECK(atomic);
 }

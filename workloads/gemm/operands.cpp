@@ -27,16 +27,15 @@ mk::Buffer global_matrix(mk::Name name, Dtype dtype, std::int64_t fast, std::int
     return buffer;
 }
 
-/// coefficient * (item_begin + loop[0] + ahead)
-mk::Index k_origin(const Parts& parts, int ahead) {
-    const std::int64_t step = parts.config.cta_k;
-    return parts.builder.index(
-        step * ahead, {mk::Term{.coefficient = step, .variable = mk::Variable::item_begin},
-                       mk::Term{.coefficient = step, .variable = mk::Variable::loop, .position = 0}});
+/// The same expression, `by` further.
+mk::Index moved(mk::Index index, std::int64_t by) {
+    index.constant += by;
+    return index;
 }
 
 struct Side {
     mk::Id buffer;
+    mk::Index tile_origin;
     bool k_contiguous;
     std::uint16_t tile_position;
     int tile_extent;
@@ -44,20 +43,17 @@ struct Side {
     int rank_step;  ///< ranks from one sharer to the next: CTAs of a cluster count along m first
 };
 
-/// `share`: rows of each sharer's part; 0 when the tile is fetched whole.
-mk::Index tile_origin(const Parts& parts, const Side& side, std::int64_t share) {
-    const mk::Term tile{.coefficient = side.tile_extent, .position = side.tile_position};
-    if (share == 0) {
-        return parts.builder.index(0, {tile});
-    }
-    return parts.builder.index(0, {tile, mk::Term{.coefficient = share,
-                                                  .variable = mk::Variable::cta_rank,
-                                                  .divisor = side.rank_step,
-                                                  .modulus = side.sharers}});
+/// Each sharer begins `share` rows after the one before.
+mk::Index shared_origin(const Parts& parts, const Side& side, std::int64_t share) {
+    return parts.builder.index(0, {mk::Term{.coefficient = side.tile_extent, .position = side.tile_position},
+                                   mk::Term{.coefficient = share,
+                                            .variable = mk::Variable::cta_rank,
+                                            .divisor = side.rank_step,
+                                            .modulus = side.sharers}});
 }
 
-mk::Access stage_access(const Parts& parts, const Side& side, int ahead) {
-    mk::Access access;
+void add_stage_access(const Parts& parts, const Side& side, int ahead) {
+    mk::Access& access = parts.builder.access();
     access.buffer = side.buffer;
     access.pattern = mk::PatternKind::collective;
     access.rank = 3;
@@ -67,16 +63,14 @@ mk::Access stage_access(const Parts& parts, const Side& side, int ahead) {
     const int sharers = side.tile_extent % side.sharers == 0 ? side.sharers : 1;
     const int share = side.tile_extent / sharers;
     access.multicast_ctas = sharers;
-    const mk::Index along_k = k_origin(parts, ahead);
-    const mk::Index along_tile = tile_origin(parts, side, sharers > 1 ? share : 0);
-    const mk::Index batch = parts.builder.index(0, {mk::Term{.position = 2}});
+    const mk::Index along_k = moved(parts.k_element, std::int64_t{parts.config.cta_k} * ahead);
+    const mk::Index along_tile = sharers > 1 ? shared_origin(parts, side, share) : side.tile_origin;
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
     access.origin[k_dim] = along_k;
     access.origin[1 - k_dim] = along_tile;
-    access.origin[2] = batch;
+    access.origin[2] = parts.batch;
     access.box[k_dim] = parts.config.cta_k;
     access.box[1 - k_dim] = share;
-    return access;
 }
 
 }  // namespace
@@ -105,34 +99,41 @@ void add_buffers(Parts& parts) {
     parts.stages = parts.builder.buffer(stages);
 }
 
-mk::Index main_loop_trips(const Parts& parts) {
-    return parts.builder.index(0, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_end},
-                                   mk::Term{.coefficient = -1, .variable = mk::Variable::item_begin}});
-}
-
-mk::Access stage_access_a(const Parts& parts, int ahead) {
+void add_indices(Parts& parts) {
+    mk::Builder& b = parts.builder;
     const Config& c = parts.config;
-    return stage_access(
-        parts, {parts.a, parts.problem.a_major == Major::k, 0, c.cta_m, c.cluster_n, c.cluster_m}, ahead);
+    parts.trips = b.index(0, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_end},
+                              mk::Term{.coefficient = -1, .variable = mk::Variable::item_begin}});
+    parts.k_element = b.index(0, {mk::Term{.coefficient = c.cta_k, .variable = mk::Variable::item_begin},
+                                  mk::Term{.coefficient = c.cta_k, .variable = mk::Variable::loop}});
+    parts.tile_m = b.index(0, {mk::Term{.coefficient = c.cta_m, .position = 0}});
+    parts.tile_n = b.index(0, {mk::Term{.coefficient = c.cta_n, .position = 1}});
+    parts.batch = b.index(0, {mk::Term{.position = 2}});
 }
 
-mk::Access stage_access_b(const Parts& parts, int ahead) {
+void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     const Config& c = parts.config;
-    return stage_access(parts, {parts.b, parts.problem.b_major == Major::k, 1, c.cta_n, c.cluster_m, 1},
-                        ahead);
+    const Side side =
+        matrix == Matrix::a
+            ? Side{parts.a,     parts.tile_m, parts.problem.a_major == Major::k, 0, c.cta_m,
+                   c.cluster_n, c.cluster_m}
+            : Side{parts.b, parts.tile_n, parts.problem.b_major == Major::k, 1, c.cta_n, c.cluster_m, 1};
+    add_stage_access(parts, side, ahead);
 }
 
-mk::Access store_access(const Parts& parts) {
-    mk::Access access;
+bool adds_atomically(const Config& config) {
+    return config.split_k > 1 && config.reduction == Reduction::atomic;
+}
+
+void add_store_access(const Parts& parts) {
+    mk::Access& access = parts.builder.access();
     const bool to_workspace = parts.workspace != mk::no_id;
     access.buffer = to_workspace ? parts.workspace : parts.c;
-    access.direction = parts.config.split_k > 1 && parts.config.reduction == Reduction::atomic
-                           ? mk::Direction::atomic
-                           : mk::Direction::write;
+    access.direction = adds_atomically(parts.config) ? mk::Direction::atomic : mk::Direction::write;
     access.pattern = mk::PatternKind::collective;
     access.rank = 3;
-    access.origin[0] = parts.builder.index(0, {mk::Term{.coefficient = parts.config.cta_n, .position = 1}});
-    access.origin[1] = parts.builder.index(0, {mk::Term{.coefficient = parts.config.cta_m, .position = 0}});
+    access.origin[0] = parts.tile_n;
+    access.origin[1] = parts.tile_m;
     if (to_workspace) {
         // Slice of the split: batch * split_k + item_begin / iterations per split.
         const std::int64_t per_split =
@@ -141,11 +142,10 @@ mk::Access store_access(const Parts& parts) {
             0, {mk::Term{.coefficient = parts.config.split_k, .position = 2},
                 mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin, .divisor = per_split}});
     } else {
-        access.origin[2] = parts.builder.index(0, {mk::Term{.position = 2}});
+        access.origin[2] = parts.batch;
     }
     access.box[0] = parts.config.cta_n;
     access.box[1] = parts.config.cta_m;
-    return access;
 }
 
 }  // namespace warptime::workloads::gemm

@@ -105,8 +105,7 @@ TEST_CASE("a box stays inside its tile's rows and columns") {
             RC_DISCARD("refused");
         }
         for (const mk::Op& op : program.kernels[0].ops) {
-            for (int s = 0; s < op.access_count; ++s) {
-                const mk::Access& access = op.accesses[static_cast<std::size_t>(s)];
+            for (const mk::Access& access : program.kernels[0].accesses_of(op)) {
                 if (access.buffer > 1) {
                     continue;
                 }

@@ -6,6 +6,8 @@
 #include "model/kernel/description.hpp"
 #include "workloads/gemm/problem.hpp"
 
+#include <cstdint>
+
 namespace warptime::workloads::gemm {
 
 struct Parts {
@@ -14,21 +16,31 @@ struct Parts {
     model::kernel::Builder& builder;
     std::int64_t k_iterations = 0;  ///< of a whole tile
     model::kernel::Id a = -1, b = -1, c = -1, workspace = -1, stages = -1, staged_c = -1;
+    // Expressions that many accesses share, written once.
+    model::kernel::Index trips{};      ///< of the main loop: the k-iterations of the work item
+    model::kernel::Index k_element{};  ///< first element along k of the current iteration
+    model::kernel::Index batch{};
+    model::kernel::Index tile_m{}, tile_n{};  ///< first row and column of the tile
 };
 
 /// Adds the global and shared buffers to the kernel.
 void add_buffers(Parts& parts);
 
-/// Trips of the main loop: the k-iterations of the work item.
-[[nodiscard]] model::kernel::Index main_loop_trips(const Parts& parts);
+/// Writes the shared expressions.
+void add_indices(Parts& parts);
 
-/// What one stage fetches of A (B): a box of the tile at the current k-iteration, `ahead` iterations on. With
-/// a cluster each CTA fetches its share and multicasts it to the others of its row (column).
-[[nodiscard]] model::kernel::Access stage_access_a(const Parts& parts, int ahead);
-[[nodiscard]] model::kernel::Access stage_access_b(const Parts& parts, int ahead);
+enum class Matrix : std::uint8_t { a, b };
 
-/// The tile's write to C, or to the split-K workspace (fp32, one slice a split).
-[[nodiscard]] model::kernel::Access store_access(const Parts& parts);
+/// Gives the op written last what one stage fetches of A or B: a box of the tile at the current k-iteration,
+/// `ahead` iterations on. With a cluster each CTA fetches its share and multicasts it to the others of its
+/// row (column).
+void add_stage_access(const Parts& parts, Matrix matrix, int ahead);
+
+/// Gives the op written last the tile's write to C, or to the split-K workspace (fp32, one slice a split).
+void add_store_access(const Parts& parts);
+
+/// Tiles that several CTAs of a split add to in place.
+[[nodiscard]] bool adds_atomically(const Config& config);
 
 /// wgmma of one stage by one warp of a group: count, shape and issue class.
 [[nodiscard]] model::kernel::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile);

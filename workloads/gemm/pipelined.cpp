@@ -34,8 +34,6 @@ void add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
                                                       : InstructionClass::ld_global;
         copy.dtype = dtype;
         copy.count = tma ? 1 : copies_per_warp(tile_bytes, c);
-        copy.access_count = 1;
-        copy.accesses[0] = is_a ? stage_access_a(parts, ahead) : stage_access_b(parts, ahead);
         // A plain load parks in registers until the iteration that stores it: it completes the group like a
         // copy.
         copy.completes = group;
@@ -50,6 +48,7 @@ void add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
             copy.when.high = 0;
         }
         b.op(copy);
+        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
     }
     b.signal(group, mk::SignalOn::issue);
 }
@@ -97,7 +96,7 @@ void add_pipelined_role(Parts& parts) {
         // The main loop's variable is not in scope here, so the k-origin is item_begin + stage.
         add_copies(parts, group_id, stage, false);
     }
-    b.loop(main_loop_trips(parts));
+    b.loop(parts.trips);
     b.wait(group_id, std::max(0, ahead - 1));
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);

@@ -25,7 +25,7 @@ void add_simt_role(Parts& parts) {
     const mk::Id barrier_id = b.token(barrier);
 
     b.role("warps", c.warps);
-    b.loop(main_loop_trips(parts));
+    b.loop(parts.trips);
     mk::Id loaded[2] = {mk::no_id, mk::no_id};
     int side = 0;
     for (const bool is_a : {true, false}) {
@@ -34,9 +34,8 @@ void add_simt_role(Parts& parts) {
         load.cls = InstructionClass::ld_global;
         load.dtype = parts.problem.a;
         load.count = std::max<std::int64_t>(1, tile_bytes / (lanes * 16));
-        load.access_count = 1;
-        load.accesses[0] = is_a ? stage_access_a(parts, 0) : stage_access_b(parts, 0);
         loaded[side++] = b.op(load);
+        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
     }
     mk::Op put;
     put.cls = InstructionClass::st_shared;

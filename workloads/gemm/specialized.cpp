@@ -53,16 +53,15 @@ void add_specialized_roles(Parts& parts) {
     const mk::Id empty_id = b.token(empty);
 
     b.role("producer", 1);
-    b.loop(main_loop_trips(parts));
+    b.loop(parts.trips);
     b.wait(empty_id);
     for (const bool is_a : {true, false}) {
         mk::Op copy;
         copy.cls = InstructionClass::cp_async_bulk_tensor;
         copy.dtype = is_a ? parts.problem.a : parts.problem.b;
-        copy.access_count = 1;
-        copy.accesses[0] = is_a ? stage_access_a(parts, 0) : stage_access_b(parts, 0);
         copy.completes = full_id;
         b.op(copy);
+        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
     }
     b.end();
     b.role("idle", 3);
@@ -71,7 +70,7 @@ void add_specialized_roles(Parts& parts) {
     if (pingpong) {
         b.alternate();
     }
-    b.loop(main_loop_trips(parts));
+    b.loop(parts.trips);
     b.wait(full_id);
     const mk::Id mma = b.op(wgmma_of_stage(parts, warpgroups_per_tile));
     mk::Op release;

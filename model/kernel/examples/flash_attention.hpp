@@ -62,10 +62,10 @@ inline FlashAttentionOps flash_attention(Kernel& kernel, const FlashAttention& p
     const Index head = build.variable(Variable::tile, 1, 2);
     const Index zero = Builder::constant(0);
     const auto copy = [&](Id buffer, const Index& row, Id completes) {
-        Op op = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, completes);
+        Draft op = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, completes);
         elect_first_warp(build, op);
         add_access(op, box(buffer, Direction::read, {zero, row, head}, {128, 128, 1}));
-        return build.op(op);
+        return add_op(build, op);
     };
     build.role("producer", 4, 1, 24);
     copy(q, build.variable(Variable::tile, 128), q_full);
@@ -78,14 +78,14 @@ inline FlashAttentionOps flash_attention(Kernel& kernel, const FlashAttention& p
     build.end();
 
     const auto multiply = [&](Id left, Id right, Id completes) {
-        Op op = matrix_op(InstructionClass::wgmma, Dtype::bf16, {64, 128, 16}, 8, {}, completes);
+        Draft op = matrix_op(InstructionClass::wgmma, Dtype::bf16, {64, 128, 16}, 8, {}, completes);
         op.shared_operand = left != no_id;
         if (left != no_id) {
             add_access(op,
                        box(left, Direction::read, {zero, build.variable(Variable::instance, 64)}, {128, 64}));
         }
         add_access(op, box(right, Direction::read, {zero, zero}, {128, 128}));
-        return build.op(op);
+        return add_op(build, op);
     };
     build.role("consumer", 4, 2, 240);
     build.wait(q_full);
@@ -93,8 +93,8 @@ inline FlashAttentionOps flash_attention(Kernel& kernel, const FlashAttention& p
     multiply(shared_q, shared_k, scores_done);
     build.wait(scores_done);
     build.signal(k_empty);
-    build.op(make_op(InstructionClass::compare_select, 64));  // the diagonal block's mask
-    build.op(make_op(InstructionClass::mufu, 64));
+    add_op(build, make_op(InstructionClass::compare_select, 64));  // the diagonal block's mask
+    add_op(build, make_op(InstructionClass::mufu, 64));
     build.mark("main_loop");
     build.loop(build.index(0, {term(Variable::tile)}));
     build.wait(turn);
@@ -105,21 +105,21 @@ inline FlashAttentionOps flash_attention(Kernel& kernel, const FlashAttention& p
     build.signal(turn);
     build.wait(scores_done);
     build.signal(k_empty);
-    ids.softmax = build.op(make_op(InstructionClass::mufu, 64));
+    ids.softmax = add_op(build, make_op(InstructionClass::mufu, 64));
     build.wait(output_done);
     build.signal(v_empty);
-    ids.rescale = build.op(make_op(InstructionClass::mul_f32, 64));
+    ids.rescale = add_op(build, make_op(InstructionClass::mul_f32, 64));
     build.end();
     build.wait(v_full);
     multiply(no_id, shared_v, output_done);
     build.wait(output_done);
     build.signal(v_empty);
-    const Id pack = build.op(make_op(InstructionClass::convert_pack, 32));
-    Op store = make_op(InstructionClass::st_global, 32, {{pack, 0}});
+    const Id pack = add_op(build, make_op(InstructionClass::convert_pack, 32));
+    Draft store = make_op(InstructionClass::st_global, 32, {{pack, 0}});
     const Index row =
         build.index(0, {term(Variable::tile, 128), term(Variable::instance, 64), term(Variable::warp, 16)});
     add_access(store, box(o, Direction::write, {zero, row, head}, {128, 16, 1}));
-    build.op(store);
+    add_op(build, store);
     build.finish();
     return ids;
 }

@@ -8,12 +8,18 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <vector>
 
 namespace warptime::model::kernel::examples {
 
-inline Op make_op(InstructionClass cls, std::int64_t count = 1, std::initializer_list<Dep> deps = {},
-                  Id completes = no_id) {
-    Op op;
+/// An op that is still being put together, with its accesses.
+struct Draft : Op {
+    std::vector<Access> accesses;
+};
+
+inline Draft make_op(InstructionClass cls, std::int64_t count = 1, std::initializer_list<Dep> deps = {},
+                     Id completes = no_id) {
+    Draft op;
     op.cls = cls;
     op.count = count;
     op.completes = completes;
@@ -23,20 +29,28 @@ inline Op make_op(InstructionClass cls, std::int64_t count = 1, std::initializer
     return op;
 }
 
-inline Op matrix_op(InstructionClass cls, Dtype dtype, std::array<std::int32_t, 3> shape, std::int64_t count,
-                    std::initializer_list<Dep> deps = {}, Id completes = no_id) {
-    Op op = make_op(cls, count, deps, completes);
+inline Draft matrix_op(InstructionClass cls, Dtype dtype, std::array<std::int32_t, 3> shape,
+                       std::int64_t count, std::initializer_list<Dep> deps = {}, Id completes = no_id) {
+    Draft op = make_op(cls, count, deps, completes);
     op.dtype = dtype;
     op.shape = shape;
     return op;
 }
 
-inline void add_access(Op& op, const Access& access) {
-    op.accesses[op.access_count++] = access;
+inline void add_access(Draft& op, const Access& access) {
+    op.accesses.push_back(access);
+}
+
+inline Id add_op(Builder& build, const Draft& draft) {
+    const Id id = build.op(draft);
+    for (const Access& access : draft.accesses) {
+        build.access(access);
+    }
+    return id;
 }
 
 /// Runs only on warp 0 of the role.
-inline void elect_first_warp(Builder& build, Op& op) {
+inline void elect_first_warp(Builder& build, Draft& op) {
     op.when = {true, build.variable(Variable::warp), 0, 1};
 }
 

@@ -118,7 +118,7 @@ class RandomKernelMaker {
         }
     }
 
-    void add_random_access(Op& op) {
+    void add_random_access(Draft& op) {
         Access access;
         access.buffer = static_cast<Id>(pick(0, static_cast<int>(made_.kernel.buffers.size()) - 1));
         const Buffer& buffer = made_.kernel.buffers[static_cast<std::size_t>(access.buffer)];
@@ -151,7 +151,7 @@ class RandomKernelMaker {
             static_cast<InstructionClass>(pick(0, static_cast<int>(InstructionClass::count) - 1));
         const bool matrix_class = cls == InstructionClass::mma_sync || cls == InstructionClass::wgmma ||
                                   cls == InstructionClass::tcgen05_mma;
-        Op op = make_op(cls, pick(1, 40));
+        Draft op = make_op(cls, pick(1, 40));
         if (matrix_class) {
             op.shape = {16, 8, 16};
         }
@@ -171,18 +171,18 @@ class RandomKernelMaker {
             op.completes = group_;
         }
         made_.instructions[static_cast<std::size_t>(cls)] += static_cast<double>(op.count) * times;
-        build_.op(op);
+        examples::add_op(build_, op);
     }
 
     void body(int depth, double times, bool in_branch, int loops) {
         in_branch_ = in_branch;
         if (depth == 0) {
-            Op op = make_op(InstructionClass::cp_async, 1, {}, group_);
+            Draft op = make_op(InstructionClass::cp_async, 1, {}, group_);
             made_.instructions[static_cast<std::size_t>(op.cls)] += times;
-            build_.op(op);
+            examples::add_op(build_, op);
             op.completes = barrier_;
             made_.instructions[static_cast<std::size_t>(op.cls)] += times;
-            build_.op(op);
+            examples::add_op(build_, op);
         }
         for (int i = pick(1, 4); i > 0; --i) {
             switch (pick(0, depth < 3 ? 6 : 3)) {

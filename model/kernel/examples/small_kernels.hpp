@@ -17,13 +17,13 @@ inline void pointer_chase(Kernel& kernel, std::int64_t window_bytes, std::int64_
     build.role("lane", 1);
     const auto chase = [&](std::int64_t trips) {
         build.loop(trips);
-        Op op = make_op(InstructionClass::ld_global, 1, {{static_cast<Id>(kernel.ops.size()), 1}});
+        Draft op = make_op(InstructionClass::ld_global, 1, {{static_cast<Id>(kernel.ops.size()), 1}});
         op.active = 1.0 / 32.0;
         Access access = lanes(list, Direction::read, Builder::constant(0), 8, 16);
         access.pattern = PatternKind::chase;
         access.window = window_bytes / 8;
         add_access(op, access);
-        build.op(op);
+        add_op(build, op);
         build.end();
     };
     chase(window_bytes / 128);  // warms the window
@@ -57,37 +57,37 @@ inline void softmax(Kernel& kernel, std::int64_t rows, std::int64_t columns) {
         access.origin[1] = build.variable(Variable::tile);
         return access;
     };
-    Op load = make_op(InstructionClass::ld_global, loads);
+    Draft load = make_op(InstructionClass::ld_global, loads);
     add_access(load, row_access(x, Direction::read));
-    Id value = build.op(load);
+    Id value = add_op(build, load);
     for (const InstructionClass cls : {InstructionClass::compare_select, InstructionClass::add_f32}) {
         if (cls == InstructionClass::add_f32) {
-            value = build.op(make_op(InstructionClass::mufu, each, {{value, 0}}));
+            value = add_op(build, make_op(InstructionClass::mufu, each, {{value, 0}}));
         }
-        Op reduce = make_op(cls, each, {{value, 0}});
+        Draft reduce = make_op(cls, each, {{value, 0}});
         reduce.chain = each;
-        value = build.op(reduce);
-        Op exchange = make_op(InstructionClass::shfl, 5, {{value, 0}});
+        value = add_op(build, reduce);
+        Draft exchange = make_op(InstructionClass::shfl, 5, {{value, 0}});
         exchange.chain = 5;
-        value = build.op(exchange);
-        Op put = make_op(InstructionClass::st_shared, 1, {{value, 0}});
+        value = add_op(build, exchange);
+        Draft put = make_op(InstructionClass::st_shared, 1, {{value, 0}});
         add_access(put, lanes(scratch, Direction::write, build.variable(Variable::warp), 4));
         put.accesses[0].pattern = PatternKind::broadcast;
-        build.op(put);
-        build.op(make_op(InstructionClass::bar_sync));
+        add_op(build, put);
+        add_op(build, make_op(InstructionClass::bar_sync));
         build.signal(meet);
         build.wait(meet);
-        Op get = make_op(InstructionClass::ld_shared);
+        Draft get = make_op(InstructionClass::ld_shared);
         Access all = lanes(scratch, Direction::read, Builder::constant(0), 4);
         all.pattern = PatternKind::stride;
         all.inner_extent = 8;
         add_access(get, all);
-        value = build.op(get);
+        value = add_op(build, get);
     }
-    value = build.op(make_op(InstructionClass::mul_f32, each, {{value, 0}}));
-    Op store = make_op(InstructionClass::st_global, loads, {{value, 0}});
+    value = add_op(build, make_op(InstructionClass::mul_f32, each, {{value, 0}}));
+    Draft store = make_op(InstructionClass::st_global, loads, {{value, 0}});
     add_access(store, row_access(y, Direction::write));
-    build.op(store);
+    add_op(build, store);
     build.finish();
 }
 
@@ -109,13 +109,13 @@ inline void histogram(Kernel& kernel, std::int64_t elements, std::int64_t per_ct
     const Id meet = build.token(token("meet", TokenKind::named_barrier, Scope::cta, 8));
     build.role("warps", 8);
     build.loop(per_cta / 256);
-    Op load = make_op(InstructionClass::ld_global);
+    Draft load = make_op(InstructionClass::ld_global);
     add_access(load, lanes(data, Direction::read,
                            build.index(0, {term(Variable::tile, per_cta), term(Variable::loop, 256),
                                            term(Variable::thread_x)}),
                            4));
-    const Id value = build.op(load);
-    Op count = make_op(InstructionClass::atom_shared, 1, {{value, 0}});
+    const Id value = add_op(build, load);
+    Draft count = make_op(InstructionClass::atom_shared, 1, {{value, 0}});
     count.returns = false;
     Access random = lanes(shared_bins, Direction::atomic, Builder::constant(0), 4);
     random.pattern = PatternKind::random;
@@ -123,16 +123,16 @@ inline void histogram(Kernel& kernel, std::int64_t elements, std::int64_t per_ct
     random.distribution = Distribution::zipf;
     random.seed = 1;
     add_access(count, random);
-    build.op(count);
+    add_op(build, count);
     build.end();
-    build.op(make_op(InstructionClass::bar_sync));
+    add_op(build, make_op(InstructionClass::bar_sync));
     build.signal(meet);
     build.wait(meet);
-    Op flush = make_op(InstructionClass::red_global);
+    Draft flush = make_op(InstructionClass::red_global);
     flush.returns = false;
     add_access(flush, lanes(shared_bins, Direction::read, build.variable(Variable::thread_x), 4));
     add_access(flush, lanes(bins, Direction::atomic, build.variable(Variable::thread_x), 4));
-    build.op(flush);
+    add_op(build, flush);
     build.finish();
 }
 
@@ -161,27 +161,27 @@ inline void traced_kernel(Kernel& kernel) {
     trips.max_over_lanes = 31.0;
     trips.max_over_warps = 18.5;
     build.loop(trips, 2, 2);
-    Op load = make_op(InstructionClass::ld_global);
+    Draft load = make_op(InstructionClass::ld_global);
     Access stream = lanes(values, Direction::read, build.variable(Variable::tile, 8192), 4);
     stream.pattern = PatternKind::stream;
     stream.pool_length = 2;
     add_access(load, stream);
-    const Id value = build.op(load);
-    Op gather = make_op(InstructionClass::ld_global);
+    const Id value = add_op(build, load);
+    Draft gather = make_op(InstructionClass::ld_global);
     Access listed = lanes(x, Direction::read, Builder::constant(0), 4);
     listed.pattern = PatternKind::listed;
     listed.pool_length = 32;
     add_access(gather, listed);
-    const Id factor = build.op(gather);
-    Op sum = make_op(InstructionClass::fma_f32, 1, {{value, 0}, {factor, 0}, {2, 1}});
+    const Id factor = add_op(build, gather);
+    Draft sum = make_op(InstructionClass::fma_f32, 1, {{value, 0}, {factor, 0}, {2, 1}});
     sum.active = 0.75;
-    build.op(sum);
-    Op turn = make_op(InstructionClass::branch);
+    add_op(build, sum);
+    Draft turn = make_op(InstructionClass::branch);
     turn.once_per_unroll = true;
-    build.op(turn);
+    add_op(build, turn);
     build.end();
     build.branch({0.5, 16.0});
-    build.op(make_op(InstructionClass::add_f32, 2));
+    add_op(build, make_op(InstructionClass::add_f32, 2));
     build.end();
     build.finish();
 }

@@ -34,23 +34,23 @@ inline Id split_gemm_loop(Kernel& kernel, Builder& build, const SplitGemm& probl
     const Index k_origin = build.index(0, {term(Variable::item_begin, 32), term(Variable::loop, 32)});
     build.role("warps", 4);
     build.loop(build.index(0, {term(Variable::item_end), term(Variable::item_begin, -1)}));
-    Op load = make_op(InstructionClass::ld_global, 8);
+    Draft load = make_op(InstructionClass::ld_global, 8);
     const auto operand = [&](Id buffer, std::uint16_t position) {
         const Index row = build.index(0, {term(Variable::tile, 64, position), term(Variable::warp, 16)});
         add_access(load, box(buffer, Direction::read, {k_origin, row}, {32, 16}));
     };
     operand(a, 0);
     operand(b, 1);
-    const Id loaded = build.op(load);
-    build.op(make_op(InstructionClass::st_shared, 8, {{loaded, 0}}));
-    build.op(make_op(InstructionClass::bar_sync));
+    const Id loaded = add_op(build, load);
+    add_op(build, make_op(InstructionClass::st_shared, 8, {{loaded, 0}}));
+    add_op(build, make_op(InstructionClass::bar_sync));
     build.signal(meet);
     build.wait(meet);
     // 64 x 64 sums on 128 threads: 32 each, 32 products deep.
-    Op fma = make_op(InstructionClass::fma_f32, 32 * 32, {{static_cast<Id>(kernel.ops.size()), 1}});
+    Draft fma = make_op(InstructionClass::fma_f32, 32 * 32, {{static_cast<Id>(kernel.ops.size()), 1}});
     fma.chain = 32;
-    const Id sums = build.op(fma);
-    build.op(make_op(InstructionClass::bar_sync));
+    const Id sums = add_op(build, fma);
+    add_op(build, make_op(InstructionClass::bar_sync));
     build.signal(meet);
     build.wait(meet);
     build.end();
@@ -87,7 +87,7 @@ inline void stream_k(Kernel& kernel, const SplitGemm& problem) {
     const Id workspace = build.buffer(matrix("workspace", Dtype::fp32, 4096, problem.ctas));
     const Id sums = split_gemm_loop(kernel, build, problem, meet);
     const auto rows = [&](InstructionClass cls, Id buffer, Direction direction) {
-        Op op = make_op(cls, 8, {{sums, 0}});
+        Draft op = make_op(cls, 8, {{sums, 0}});
         if (buffer == workspace) {
             add_access(op, box(buffer, direction,
                                {build.variable(Variable::warp, 1024), Builder::constant(0)}, {1024, 1}));
@@ -101,20 +101,20 @@ inline void stream_k(Kernel& kernel, const SplitGemm& problem) {
     };
     // Once when the item begins after the tile does: it hands its sums over.
     build.loop(build.clamp(build.variable(Variable::item_begin), 0, 1));
-    build.op(rows(InstructionClass::st_global, workspace, Direction::write));
-    build.op(make_op(InstructionClass::fence));
+    add_op(build, rows(InstructionClass::st_global, workspace, Direction::write));
+    add_op(build, make_op(InstructionClass::fence));
     build.signal(partial_ready, SignalOn::completion);
     build.end();
     // Once when the item ends before the tile does, and it owns the tile.
     const Index rest = build.index(steps, {term(Variable::item_end, -1), term(Variable::item_begin, -steps)});
     build.loop(build.clamp(rest, 0, 1));
     build.wait(partial_ready);
-    build.op(rows(InstructionClass::ld_global, workspace, Direction::read));
-    build.op(make_op(InstructionClass::add_f32, 32));
+    add_op(build, rows(InstructionClass::ld_global, workspace, Direction::read));
+    add_op(build, make_op(InstructionClass::add_f32, 32));
     build.end();
-    Op store = rows(InstructionClass::st_global, c, Direction::write);
+    Draft store = rows(InstructionClass::st_global, c, Direction::write);
     store.when = {true, build.variable(Variable::item_begin), 0, 1};
-    build.op(store);
+    add_op(build, store);
     build.finish();
 }
 
@@ -138,14 +138,14 @@ inline void split_k(Program& program, const SplitGemm& problem) {
         const Id meet = build.token(token("meet", TokenKind::named_barrier, Scope::cta, 4));
         const Id partial = build.buffer(workspace());
         const Id sums = split_gemm_loop(gemm, build, problem, meet);
-        Op store = make_op(InstructionClass::st_global, 8, {{sums, 0}});
+        Draft store = make_op(InstructionClass::st_global, 8, {{sums, 0}});
         const std::int64_t steps = (problem.k_iterations() + problem.split_k - 1) / problem.split_k;
         add_access(store, box(partial, Direction::write,
                               {build.variable(Variable::tile, 64, 1),
                                build.index(0, {term(Variable::tile, 64), term(Variable::warp, 16)}),
                                build.floordiv(build.variable(Variable::item_begin), steps)},
                               {64, 16, 1}));
-        build.op(store);
+        add_op(build, store);
         build.finish();
     }
     Kernel& reduce = program.add_kernel();
@@ -162,18 +162,18 @@ inline void split_k(Program& program, const SplitGemm& problem) {
     const Id c = build.buffer(vector_of("c", Dtype::fp32, problem.m * problem.n));
     build.role("warps", 8);
     build.loop(problem.split_k);
-    Op load = make_op(InstructionClass::ld_global);
+    Draft load = make_op(InstructionClass::ld_global);
     add_access(load, lanes(from, Direction::read,
                            build.index(0, {term(Variable::tile, 1024), term(Variable::warp, 128),
                                            term(Variable::loop, problem.m * problem.n)}),
                            16));
-    const Id part = build.op(load);
-    build.op(make_op(InstructionClass::add_f32, 4, {{part, 0}, {1, 1}}));
+    const Id part = add_op(build, load);
+    add_op(build, make_op(InstructionClass::add_f32, 4, {{part, 0}, {1, 1}}));
     build.end();
-    Op store = make_op(InstructionClass::st_global, 1, {{1, 0}});
+    Draft store = make_op(InstructionClass::st_global, 1, {{1, 0}});
     add_access(store, lanes(c, Direction::write,
                             build.index(0, {term(Variable::tile, 1024), term(Variable::warp, 128)}), 16));
-    build.op(store);
+    add_op(build, store);
     build.finish();
 }
 

@@ -38,7 +38,7 @@ inline void triton_gemm(Kernel& kernel, const TritonGemm& problem) {
     // 4 lanes cover 32 elements of a row, so one instruction takes 8 rows and a warp every fourth such band.
     const auto copy = [&](Id global, Id shared, Variable tile_variable, std::uint16_t position,
                           std::int64_t ahead) {
-        Op op = make_op(InstructionClass::cp_async, 4, {}, loads);
+        Draft op = make_op(InstructionClass::cp_async, 4, {}, loads);
         op.dtype = Dtype::bf16;
         Access read =
             lanes(global, Direction::read,
@@ -55,46 +55,46 @@ inline void triton_gemm(Kernel& kernel, const TritonGemm& problem) {
         if (ahead > 0) {
             op.when = {true, build.variable(Variable::loop), 0, problem.k_iterations() - ahead};
         }
-        build.op(op);
+        add_op(build, op);
     };
     const auto fragments = [&](Id shared) {
-        Op op = make_op(InstructionClass::ldmatrix, 8);
+        Draft op = make_op(InstructionClass::ldmatrix, 8);
         add_access(op, box(shared, Direction::read, {Builder::constant(0), Builder::constant(0)}, {32, 64}));
-        return build.op(op);
+        return add_op(build, op);
     };
 
     build.role("warps", 4);
     build.loop(2);
     copy(a, shared_a, Variable::tile, 0, 0);
     copy(b, shared_b, Variable::tile, 1, 0);
-    build.op(make_op(InstructionClass::cp_async_commit));
+    add_op(build, make_op(InstructionClass::cp_async_commit));
     build.end();
     build.mark("main_loop");
     build.loop(problem.k_iterations());
     build.wait(loads, 1);
-    build.op(make_op(InstructionClass::bar_sync));
+    add_op(build, make_op(InstructionClass::bar_sync));
     build.signal(barrier);
     build.wait(barrier);
     copy(a, shared_a, Variable::tile, 0, 2);
     copy(b, shared_b, Variable::tile, 1, 2);
-    build.op(make_op(InstructionClass::cp_async_commit));
+    add_op(build, make_op(InstructionClass::cp_async_commit));
     const Id fragment_a = fragments(shared_a);
     const Id fragment_b = fragments(shared_b);
-    Op mma = matrix_op(InstructionClass::mma_sync, Dtype::bf16, {16, 8, 16}, 64,
-                       {{fragment_a, 0}, {fragment_b, 0}});
+    Draft mma = matrix_op(InstructionClass::mma_sync, Dtype::bf16, {16, 8, 16}, 64,
+                          {{fragment_a, 0}, {fragment_b, 0}});
     mma.chain = 2;
     mma.deps[mma.dep_count++] = {static_cast<Id>(kernel.ops.size()), 1};
-    const Id product = build.op(mma);
+    const Id product = add_op(build, mma);
     build.end();
     build.mark("epilogue");
-    Op pack = make_op(InstructionClass::convert_pack, 64, {{product, 0}});
-    build.op(pack);
-    Op store = make_op(InstructionClass::st_global, 16, {{static_cast<Id>(kernel.ops.size() - 1), 0}});
+    Draft pack = make_op(InstructionClass::convert_pack, 64, {{product, 0}});
+    add_op(build, pack);
+    Draft store = make_op(InstructionClass::st_global, 16, {{static_cast<Id>(kernel.ops.size() - 1), 0}});
     const Index column = build.index(0, {term(Variable::tile, 128, 1)});
     const Index row = build.index(0, {term(Variable::tile, 128, 0), term(Variable::warp, 32)});
     add_access(store, box(c, Direction::write, {column, row}, {128, 32}));
-    build.op(store);
-    build.op(make_op(InstructionClass::exit));
+    add_op(build, store);
+    add_op(build, make_op(InstructionClass::exit));
     build.finish();
 }
 

@@ -58,19 +58,19 @@ inline void warp_specialized_gemm(Kernel& kernel, const WarpSpecializedGemm& pro
     build.role("producer", 4, 1, 40);
     build.loop(k_steps);
     build.wait(empty);
-    Op copy_a = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, full);
+    Draft copy_a = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, full);
     elect_first_warp(build, copy_a);
     add_access(copy_a, box(a, Direction::read, {k_origin, row}, {64, rows}));
     copy_a.accesses[0].bounds = Bounds::zero_fill;
-    build.op(copy_a);
-    Op copy_b = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, full);
+    add_op(build, copy_a);
+    Draft copy_b = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, full);
     elect_first_warp(build, copy_b);
     add_access(copy_b,
                box(b, Direction::read, {k_origin, build.sum(column, build.variable(Variable::cta_rank, 128))},
                    {64, 128}));
     copy_b.accesses[0].bounds = Bounds::zero_fill;
     copy_b.accesses[0].multicast_ctas = 2;
-    build.op(copy_b);
+    add_op(build, copy_b);
     build.end();
 
     build.role("consumer", 4, 2, 232);
@@ -78,14 +78,14 @@ inline void warp_specialized_gemm(Kernel& kernel, const WarpSpecializedGemm& pro
         build.alternate();
     }
     const auto multiply = [&] {
-        Op op = matrix_op(InstructionClass::wgmma, Dtype::bf16, {64, 256, 16}, 4, {}, products);
+        Draft op = matrix_op(InstructionClass::wgmma, Dtype::bf16, {64, 256, 16}, 4, {}, products);
         op.shared_operand = true;
         const Index first_row =
             problem.pingpong ? Builder::constant(0) : build.variable(Variable::instance, 64);
         add_access(op, box(shared_a, Direction::read, {Builder::constant(0), first_row}, {64, 64}));
         add_access(op,
                    box(shared_b, Direction::read, {Builder::constant(0), Builder::constant(0)}, {64, 256}));
-        return build.op(op);
+        return add_op(build, op);
     };
     // In turns: an instance's main loop begins when the other's has ended.
     if (problem.pingpong) {
@@ -109,21 +109,21 @@ inline void warp_specialized_gemm(Kernel& kernel, const WarpSpecializedGemm& pro
         kernel.tokens[static_cast<std::size_t>(turn)] =
             token("turn", TokenKind::named_barrier, Scope::cta, 8);
     }
-    const Id pack = build.op(make_op(InstructionClass::convert_pack, 64));
-    Op stage_c = make_op(InstructionClass::stmatrix, 32, {{pack, 0}});
+    const Id pack = add_op(build, make_op(InstructionClass::convert_pack, 64));
+    Draft stage_c = make_op(InstructionClass::stmatrix, 32, {{pack, 0}});
     const Index group_row = problem.pingpong ? Builder::constant(0) : build.variable(Variable::instance, 64);
     const Index warp_row = build.sum(group_row, build.variable(Variable::warp, 16));
     add_access(stage_c, box(shared_c, Direction::write, {Builder::constant(0), warp_row}, {256, 16}));
-    build.op(stage_c);
+    add_op(build, stage_c);
     if (!problem.pingpong) {
-        build.op(make_op(InstructionClass::bar_sync));
+        add_op(build, make_op(InstructionClass::bar_sync));
         build.signal(turn);
         build.wait(turn);
     }
-    Op store = make_op(InstructionClass::cp_async_bulk_store);
+    Draft store = make_op(InstructionClass::cp_async_bulk_store);
     elect_first_warp(build, store);
     add_access(store, box(c, Direction::write, {column, build.sum(row, group_row)}, {256, 64}));
-    build.op(store);
+    add_op(build, store);
     build.finish();
 }
 
