@@ -42,7 +42,7 @@ TEST_CASE("about 50, 20 and 30 % of many keys") {
 }
 
 TEST_CASE("a row of a tile sweep is held-out, or fit, only if shape and configuration both are") {
-    rc::check("two halves", [](const std::string& shape, const std::string& configuration) {
+    CHECK(rc::check("two halves", [](const std::string& shape, const std::string& configuration) {
         const Split a = validate::split_of(shape);
         const Split b = validate::split_of(configuration);
         const Split both = validate::split_of(validate::CaseKey{shape, configuration});
@@ -52,7 +52,7 @@ TEST_CASE("a row of a tile sweep is held-out, or fit, only if shape and configur
             RC_ASSERT((both == Split::held_out) == (a == Split::held_out && b == Split::held_out));
             RC_ASSERT((both == Split::fit) == (a == Split::fit && b == Split::fit));
         }
-    });
+    }));
 }
 
 TEST_CASE("names are read back") {

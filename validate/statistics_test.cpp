@@ -25,13 +25,13 @@ TEST_CASE("quantiles are linear between order statistics") {
 }
 
 TEST_CASE("quantiles of 0..n are n times the probability") {
-    rc::check("uniform grid", [] {
+    CHECK(rc::check("uniform grid", [] {
         const int n = *rc::gen::inRange(1, 200);
         const double p = *rc::gen::inRange(0, 1001) / 1000.0;
         std::vector<double> values;
         for (int i = n; i >= 0; --i) values.push_back(i);
         RC_ASSERT(std::abs(validate::quantile(values, p) - p * n) < 1e-9 * (n + 1));
-    });
+    }));
 }
 
 TEST_CASE("relative error is of the measured value") {
@@ -59,14 +59,14 @@ TEST_CASE("rank correlation: perfect, reversed, and a case worked out by hand") 
 }
 
 TEST_CASE("rank correlation ignores any increasing change of scale") {
-    rc::check("monotone", [](const std::vector<int>& sample) {
+    CHECK(rc::check("monotone", [](const std::vector<int>& sample) {
         RC_PRE(sample.size() >= 3);
         std::vector<double> a(sample.begin(), sample.end());
         std::vector<double> scaled;
         for (const double value : a) scaled.push_back(std::atan(value * 1e-3));
         const double r = validate::rank_correlation(a, scaled);
         RC_ASSERT(std::isnan(r) || std::abs(r - 1.0) < 1e-12);
-    });
+    }));
 }
 
 TEST_CASE("Wilson's interval") {

@@ -47,10 +47,10 @@ TEST_CASE("sizes are whole numbers from 1 to 2^53") {
 }
 
 TEST_CASE("every accepted size survives its text") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const auto size = *rc::gen::inRange<std::int64_t>(1, (std::int64_t{1} << 53) + 1);
         RC_ASSERT(parse_size(std::to_string(size), "n") == size);
-    });
+    }));
 }
 
 TEST_CASE("an operation is spelled one way") {

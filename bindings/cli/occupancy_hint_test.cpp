@@ -29,7 +29,7 @@ void change(occupancy::CtaResources& cta, const std::string& resource, std::int6
 
 TEST_CASE("all hints together let in one more CTA, and each is as large as it can be") {
     const occupancy::SmLimits limits = occupancy::limits_of(warptime::hw::load_gpu("h200-sxm"));
-    rc::check([&limits] {
+    CHECK(rc::check([&limits] {
         occupancy::CtaResources cta;
         cta.threads = *rc::gen::inRange(1, 1025);
         cta.registers_per_thread = *rc::gen::inRange(16, 65);
@@ -53,7 +53,7 @@ TEST_CASE("all hints together let in one more CTA, and each is as large as it ca
             change(more, hint.resource, *hint.largest + 1);
             RC_ASSERT(occupancy::occupancy(more, limits).ctas_per_sm <= now);
         }
-    });
+    }));
 }
 
 TEST_CASE("two resources that bind alike are both named") {

@@ -63,7 +63,7 @@ TEST_CASE("a line through noisy points has the textbook estimate, covariance and
 }
 
 TEST_CASE("any line is recovered from its points") {
-    rc::check("line", [] {
+    CHECK(rc::check("line", [] {
         const double a = *rc::gen::inRange(-1000, 1000) / 7.0;
         const double b = *rc::gen::inRange(-1000, 1000) / 7.0;
         std::vector<double> x;
@@ -76,7 +76,7 @@ TEST_CASE("any line is recovered from its points") {
         const auto fit = calibration::fit(start, x.size(), against(x, y, line));
         RC_ASSERT(std::abs(fit.parameters[0].value - a) < 1e-6 * (1 + std::abs(a)));
         RC_ASSERT(std::abs(fit.parameters[1].value - b) < 1e-6 * (1 + std::abs(b)));
-    });
+    }));
 }
 
 TEST_CASE("an exponential is recovered from a far start") {

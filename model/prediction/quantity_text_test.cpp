@@ -35,7 +35,7 @@ TEST_CASE("quantities") {
 }
 
 TEST_CASE("the text is within half a unit of its fourth digit") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const double value = std::pow(10.0, *rc::gen::inRange(0, 150000) / 10000.0);
         const std::string text = quantity_text(value, "");
         const std::string prefixes = " kMGTP";
@@ -43,5 +43,5 @@ TEST_CASE("the text is within half a unit of its fourth digit") {
         const char prefix = space + 1 < text.size() ? text[space + 1] : ' ';
         const double scale = std::pow(1000.0, static_cast<double>(prefixes.find(prefix)));
         RC_ASSERT(std::fabs(std::stod(text) * scale / value - 1.0) <= 5.1e-4);
-    });
+    }));
 }
