@@ -18,6 +18,8 @@ toml::table parse_toml(std::string_view text, std::string_view file) {
         const toml::source_position& at = error.source().begin;
         throw Error(std::string(file), fmt::format("line {}, column {}", at.line, at.column),
                     fmt::format("valid TOML ({})", error.description()));
+    } catch (const TomlAssertion&) {
+        throw Error(std::string(file), "a table header without a key, or the like", "valid TOML");
     }
 }
 

@@ -3,11 +3,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <toml++/toml.h>
-
+#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
+
+namespace warptime::hw {
+
+/// An assertion of toml++ that failed.
+struct TomlAssertion : std::exception {
+    [[nodiscard]] const char* what() const noexcept override { return "an assertion of toml++ failed"; }
+};
+[[noreturn]] inline void fail_toml_assertion() {
+    throw TomlAssertion();
+}
+
+}  // namespace warptime::hw
+
+// toml++ 3.3 asserts that a table header begins with a key, and with NDEBUG assumes so much of any text: "[="
+// is then undefined behaviour. Its assertions therefore stay on and throw.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : ::warptime::hw::fail_toml_assertion())
+#include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 namespace warptime::hw {
 

@@ -21,6 +21,14 @@ TEST_CASE("a syntax error names the file and the line") {
     }
 }
 
+TEST_CASE("a table header that is none is refused, also where toml++ only asserts") {
+    for (const char* text :
+         {"[=1]\n", "[ = 1", "[\x01]\n", "[[=]]\n", "[.a]\n", "[a.=]\n", "a.=1\n", "a = {=1}\n"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS((void)parse_toml(text, "f"), Error);
+    }
+}
+
 TEST_CASE("required text and unknown fields") {
     const toml::table table = parse_toml("a = 'x'\nb = 3\nc = ''\n", "f");
     CHECK(required_text(table, "a", "f") == "x");

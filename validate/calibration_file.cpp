@@ -2,10 +2,10 @@
 #include "validate/calibration_file.hpp"
 
 #include "hw/error.hpp"
+#include "hw/toml_file.hpp"
 #include "hw/unit.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
@@ -140,13 +140,7 @@ std::string update_calibration(std::string_view text, std::span<const Calibratio
 }
 
 void apply_calibration(std::string_view text, const std::string& name, hw::Gpu<double>& gpu) {
-    toml::table file;
-    try {
-        file = toml::parse(text, name);
-    } catch (const toml::parse_error& error) {
-        throw Error(fmt::format("{} line {}", name, error.source().begin.line),
-                    std::string(error.description()), "TOML");
-    }
+    const toml::table file = hw::parse_toml(text, name);
     for (const auto& [group, node] : file) {
         const toml::table* table = node.as_table();
         if (table == nullptr || group.str() == "calibration" || group.str() == "sources") continue;

@@ -15,6 +15,7 @@ namespace warptime::workloads {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Number of continuation bytes after a lead byte, and the range of the first of them; -1: not a lead byte.
 struct Utf8Lead {
@@ -73,7 +74,6 @@ std::size_t find_invalid_utf8(std::string_view text) {
 
 CsvReader::CsvReader(std::istream& in, std::string name, CsvLimits limits)
     : in_(&in), name_(std::move(name)), limits_(limits), buffer_(buffer_bytes) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     if (peek() != end_of_text && std::string_view(buffer_.data(), filled_).starts_with(byte_order_mark)) {
         position_ = byte_order_mark.size();
     }
@@ -238,7 +238,9 @@ std::size_t CsvTable::require(std::string_view column) const {
 
 void append_csv_field(std::string& out, std::string_view field) {
     const bool edge_blank = !field.empty() && (field.front() == ' ' || field.back() == ' ');
-    if (!edge_blank && field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    // At the start of a text these bytes would be taken for its mark, not for content.
+    const bool marked = field.starts_with(byte_order_mark);
+    if (!edge_blank && !marked && field.find_first_of(",\"\r\n") == std::string_view::npos) {
         out += field;
         return;
     }

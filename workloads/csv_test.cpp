@@ -127,14 +127,22 @@ TEST_CASE("a table names its columns") {
 }
 
 TEST_CASE("what is written is read back") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const auto fields = *rc::gen::nonEmpty(rc::gen::container<CsvRecord>(
             rc::gen::container<std::string>(rc::gen::element('a', ' ', ',', '"', '\n', '\r', ';'))));
         std::string text;
         append_csv_record(text, fields);
         append_csv_record(text, fields);
         RC_ASSERT(read_all(text) == (std::vector<CsvRecord>{fields, fields}));
-    });
+    }));
+}
+
+TEST_CASE("a field that begins as a byte-order mark is content when written") {
+    const CsvRecord fields{"\xEF\xBB\xBFop", "m"};
+    std::string text;
+    append_csv_record(text, fields);
+    CHECK(text == "\"\xEF\xBB\xBFop\",m\n");
+    CHECK(read_all(text) == std::vector<CsvRecord>{fields});
 }
 
 TEST_CASE("memory does not grow with the number of rows") {

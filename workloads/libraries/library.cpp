@@ -4,9 +4,9 @@
 
 #include "hw/embedded_file.hpp"
 #include "hw/error.hpp"
+#include "hw/toml_file.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <span>
 
@@ -151,20 +151,15 @@ void for_each_table(const toml::table& file, std::string_view name, std::string_
 }  // namespace
 
 void read_library(std::string_view text, std::string_view origin, Libraries& libraries) {
-    try {
-        const toml::table file = toml::parse(text, origin);
-        for_each_table(file, "gemm_family", origin,
-                       [&](const Section& s) { libraries.gemm_families.push_back(read_family(s)); });
-        for_each_table(file, "elementwise", origin,
-                       [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
-        for_each_table(file, "device_copy", origin, [&](const Section& s) {
-            libraries.device_copy.granule = s.whole("granule");
-            libraries.device_copy.ragged_above = s.whole("ragged_above");
-        });
-    } catch (const toml::parse_error& error) {
-        throw Error(std::string(origin),
-                    fmt::format("line {}: {}", error.source().begin.line, error.description()), "TOML");
-    }
+    const toml::table file = hw::parse_toml(text, origin);
+    for_each_table(file, "gemm_family", origin,
+                   [&](const Section& s) { libraries.gemm_families.push_back(read_family(s)); });
+    for_each_table(file, "elementwise", origin,
+                   [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
+    for_each_table(file, "device_copy", origin, [&](const Section& s) {
+        libraries.device_copy.granule = s.whole("granule");
+        libraries.device_copy.ragged_above = s.whole("ragged_above");
+    });
 }
 
 Libraries load_libraries() {
