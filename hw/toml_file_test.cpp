@@ -29,6 +29,11 @@ TEST_CASE("a table header that is none is refused, also where toml++ only assert
     }
 }
 
+TEST_CASE("a character beyond ASCII outside of a string is refused with its line") {
+    CHECK_THROWS_WITH_AS((void)parse_toml("a = 1\nb = \xC2\xB5\n", "f"), doctest::Contains("line 2"), Error);
+    CHECK(parse_toml("a = '\xC2\xB5'", "f")["a"].value<std::string>() == "\xC2\xB5");
+}
+
 TEST_CASE("required text and unknown fields") {
     const toml::table table = parse_toml("a = 'x'\nb = 3\nc = ''\n", "f");
     CHECK(required_text(table, "a", "f") == "x");
