@@ -6,6 +6,8 @@
 #include "model/system/program.hpp"
 #include "workloads/gemm/lower.hpp"
 #include "workloads/predict.hpp"
+#include "workloads/tiles/rank.hpp"
+#include "workloads/tiles/space.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -105,6 +107,22 @@ void predict_library_choice(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
+/// A thousand tiles of one problem, from their configurations to the sorted list.
+void rank_thousand_tiles(benchmark::State& state) {
+    const Fixture f;
+    const workloads::Operation operation =
+        workloads::make_operation("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}});
+    std::vector<workloads::tiles::Candidate> space =
+        workloads::tiles::space_named("triton", operation, f.gpu);
+    space.resize(1000);
+    for ([[maybe_unused]] const auto step : state) {
+        auto ranking = workloads::tiles::rank(operation, space, *f.engine, f.gpu, f.conditions);
+        benchmark::DoNotOptimize(ranking);
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) *
+                            static_cast<std::int64_t>(space.size()));
+}
+
 void load_sheet(benchmark::State& state) {
     for ([[maybe_unused]] const auto step : state) {
         auto gpu = warptime::hw::load_gpu("h200-sxm");
@@ -119,4 +137,5 @@ BENCHMARK(lower_and_evaluate);
 BENCHMARK(lower_alone);
 BENCHMARK(evaluate_alone);
 BENCHMARK(predict_library_choice);
+BENCHMARK(rank_thousand_tiles);
 BENCHMARK(load_sheet);

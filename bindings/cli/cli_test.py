@@ -377,6 +377,44 @@ class Batch(Case):
         self.assertLess(many - few, 4 << 10)
 
 
+class Tiles(Case):
+    GEMM: ClassVar = ["tiles", "gemm", "4096", "4096", "4096", "--gpu", "h200-sxm"]
+
+    def test_the_best_tile_predicts_alike(self) -> None:
+        for space in ["triton", "cutlass"]:
+            answer = json.loads(self.succeed(*self.GEMM, "--space", space, "--top", "3", "--json"))
+            self.assertEqual(len(answer["tiles"]), 3)
+            best = answer["tiles"][0]
+            self.assertEqual(best["gap"], 0)
+            self.assertIn(best["limiter"], LIMITERS)
+            chosen = [f"--{name.replace('_', '-')}={value}" for name, value in best["parameters"].items()]
+            alone = json.loads(self.succeed("predict", *self.GEMM[1:], *chosen, "--json"))
+            self.assertEqual(alone["time_us"], best["time_us"])
+            self.assertEqual(alone["limiter"], best["limiter"])
+
+    def test_the_command_that_it_suggests_works(self) -> None:
+        text = self.succeed(*self.GEMM, "--dtype", "fp16", "--set", "gpu.l2.capacity=+1%")
+        line = next(line for line in text.splitlines() if line.startswith("why"))
+        self.assertIn("tensor", self.succeed(*line.split()[2:]))
+
+    def test_a_list_of_tiles(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "tiles.json"
+        path.write_text('[{"cta_tile": "128x256x64", "stages": 4}, {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64}]')
+        answer = json.loads(self.succeed(*self.GEMM, "--space", str(path), "--json"))
+        self.assertEqual([tile["rank"] for tile in answer["tiles"]], [1, 2])
+        path.write_text('[{"cta_tile": "128x256x64", "stagez": 4}]')
+        self.fail_with(2, ["tile 0", "stagez", "stages"], *self.GEMM, "--space", str(path))
+
+    def test_wrong_usage(self) -> None:
+        self.fail_with(2, ["space", "trytn", "triton"], *self.GEMM, "--space", "trytn")
+        self.fail_with(2, ["top", "0", "or all"], *self.GEMM, "--top", "0")
+        self.fail_with(2, ["stages"], *self.GEMM, "--stages", "3")
+        self.fail_with(2, ["copy", "gemm"], "tiles", "copy", "4096", "--gpu", "h200-sxm")
+        self.fail_with(1, ["gemm size", "GB"], "tiles", "gemm", *["1000000"] * 3, "--gpu", "h200-sxm")
+
+
 if __name__ == "__main__":
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -1,6 +1,7 @@
 // predict and explain: one operation on one GPU, briefly or in depth.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
+#include "bindings/cli/operation_options.hpp"
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/recorded_comparison.hpp"
 #include "bindings/cli/request.hpp"
@@ -19,27 +20,6 @@ namespace {
 
 namespace prediction = model::prediction;
 
-std::string placeholder_of(const workloads::ParameterInfo& parameter) {
-    using Kind = workloads::ParameterKind;
-    switch (parameter.kind) {
-        case Kind::size:
-        case Kind::integer:
-            return "N";
-        case Kind::boolean:
-            return "0|1";
-        case Kind::extent2:
-            return "MxN";
-        case Kind::extent3:
-            return "MxNxK";
-        case Kind::dtype:
-        case Kind::choice:
-            return fmt::format("{}", fmt::join(parameter.choices, "|"));
-        case Kind::text:
-            break;
-    }
-    return "TEXT";
-}
-
 std::vector<OptionSpec> options_of_predict() {
     std::vector<OptionSpec> options = predicting_options();
     options.push_back(
@@ -50,16 +30,12 @@ std::vector<OptionSpec> options_of_predict() {
 CommandSpec spec_of(const workloads::OperatorInfo& info, std::string_view command) {
     std::string example(info.example);
     example.replace(example.find("predict"), std::string_view("predict").size(), command);
-    CommandSpec spec{std::string(info.name), std::string(info.meaning), std::move(example), {}, {}, ""};
-    for (const workloads::ParameterInfo& parameter : info.parameters) {
-        std::string meaning(parameter.meaning);
-        if (!parameter.default_value.empty()) {
-            meaning += fmt::format("; default: {}", parameter.default_value);
-        }
-        spec.options.push_back({std::string(parameter.name), std::move(meaning),
-                                parameter.required ? OptionKind::positional : OptionKind::value,
-                                placeholder_of(parameter)});
-    }
+    CommandSpec spec{std::string(info.name),
+                     std::string(info.meaning),
+                     std::move(example),
+                     operation_options(info, Parameters::all),
+                     {},
+                     ""};
     for (OptionSpec option : options_of_predict()) {
         option.group = "GPU, conditions and engine";
         spec.options.push_back(std::move(option));
@@ -78,20 +54,6 @@ CommandSpec spec_named(const char* name, const char* meaning) {
         spec.subcommands.push_back(spec_of(info, name));
     }
     return spec;
-}
-
-workloads::Operation read_operation(const Arguments& arguments, const std::vector<hw::Setting>& settings) {
-    const workloads::OperatorInfo& info = workloads::find_operator(arguments.commands.at(1));
-    std::map<std::string, std::string, std::less<>> parameters;
-    for (const workloads::ParameterInfo& parameter : info.parameters) {
-        if (const auto value = arguments.get(parameter.name)) {
-            parameters.emplace(parameter.name, *value);
-        }
-    }
-    return as_usage([&] {
-        apply_kernel_settings(settings, parameters);
-        return workloads::make_operation(info.name, parameters);
-    });
 }
 
 int run(const Arguments& arguments, bool in_depth) {

@@ -74,6 +74,15 @@ std::string text_of(const Json& json, int indent) {
 
 }  // namespace
 
+std::string request_json(const ReportContext& context) {
+    return text_of({{"version", program_version()},
+                    {"gpu", context.gpu},
+                    {"operation", operation_json(context)},
+                    {"conditions", conditions_json(context.conditions)},
+                    {"engine", context.engine}},
+                   -1);
+}
+
 std::string to_json(const Prediction& p, const ReportContext& context, int indent) {
     const Utilization& u = p.utilization;
     Json json;

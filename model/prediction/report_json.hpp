@@ -17,4 +17,8 @@ namespace warptime::model::prediction {
 /// {"error": {"parameter", "value", "expected", "message"}}
 [[nodiscard]] std::string to_json(const Error& error, int indent = 2);
 
+/// What was asked: version, gpu, operation, conditions and engine, as to_json writes them; for answers that
+/// are not one prediction.
+[[nodiscard]] std::string request_json(const ReportContext& context);
+
 }  // namespace warptime::model::prediction

@@ -84,17 +84,11 @@ int threads(const Config& config) {
     return config.specialization == Specialization::none ? consumers : consumers + warpgroup_threads;
 }
 
-int registers_per_thread(const Problem& problem, const Config& config) {
-    if (config.registers > 0) {
-        return config.registers;
-    }
+int registers_wanted(const Problem& problem, const Config& config) {
     const int consumers = config.warps * 32;
-    const int tiles_held = config.specialization == Specialization::pingpong ? 2 : 1;
+    // Ping-pong: each warpgroup holds a tile of its own.
+    const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;
     const int accumulators = tiles_held * config.cta_m * config.cta_n / consumers;
-    if (config.specialization != Specialization::none) {
-        // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
-        return 168;
-    }
     int fragments = 0;
     if (config.mma == MatrixInstruction::mma_sync) {
         const int bytes_per_step = (config.cta_m + config.cta_n) * 16 * hw::bytes_of(problem.a);
@@ -103,8 +97,18 @@ int registers_per_thread(const Problem& problem, const Config& config) {
         fragments = 2 * 16;
     }
     const int allowance = 40;
-    const int wanted = accumulators + fragments + allowance;
-    return std::min(255, (wanted + 7) / 8 * 8);
+    return (accumulators + fragments + allowance + 7) / 8 * 8;
+}
+
+int registers_per_thread(const Problem& problem, const Config& config) {
+    if (config.registers > 0) {
+        return config.registers;
+    }
+    if (config.specialization != Specialization::none) {
+        // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
+        return 168;
+    }
+    return std::min(255, registers_wanted(problem, config));
 }
 
 void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config) {

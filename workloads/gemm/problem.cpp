@@ -17,4 +17,16 @@ int Problem::row_alignment() const {
     return static_cast<int>(common);
 }
 
+double Problem::bytes() const {
+    const auto d = [](std::int64_t v) { return static_cast<double>(v); };
+    return d(batch) *
+           (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) + d(m) * d(n) * hw::bytes_of(out));
+}
+
+model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config) {
+    const std::int64_t tiles_m = (problem.m + config.cta_m - 1) / config.cta_m;
+    const std::int64_t tiles_n = (problem.n + config.cta_n - 1) / config.cta_n;
+    return tiles_n <= tiles_m ? model::kernel::Raster::along_n : model::kernel::Raster::along_m;
+}
+
 }  // namespace warptime::workloads::gemm

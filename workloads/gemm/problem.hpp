@@ -25,6 +25,9 @@ struct Problem {
     /// move.
     [[nodiscard]] int row_alignment() const;
 
+    /// Of A, B and C.
+    [[nodiscard]] double bytes() const;
+
     [[nodiscard]] double flop() const {
         return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
                static_cast<double>(batch);
@@ -58,6 +61,12 @@ struct Config {
     std::int64_t max_ctas = 0;  ///< grid limit of a persistent kernel; 0: one per resident slot
     int copy_bytes = 16;        ///< per lane of a cp.async or plain load; less where rows are not aligned
     int mma_k = 0;              ///< K of mma.sync; 0: 32 bytes of it
+
+    friend bool operator==(const Config&, const Config&) = default;
 };
+
+/// The order that CUTLASS 3 takes when none is asked for: the shorter side of the grid runs fastest
+/// (include/cutlass/gemm/kernel/tile_scheduler_params.h, RasterOrderOptions::Heuristic).
+[[nodiscard]] model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config);
 
 }  // namespace warptime::workloads::gemm

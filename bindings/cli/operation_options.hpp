@@ -1,0 +1,23 @@
+// The parameters of an operator as options of a command, and the operation that they ask for.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings/cli/arguments.hpp"
+#include "hw/setting.hpp"
+#include "workloads/operation.hpp"
+
+#include <vector>
+
+namespace warptime::cli {
+
+/// `problem`: only what says which product it is, not how it is computed.
+enum class Parameters { all, problem };
+
+[[nodiscard]] std::vector<OptionSpec> operation_options(const workloads::OperatorInfo& info,
+                                                        Parameters which);
+
+/// The operator is the second word of the command. Throws UsageError.
+[[nodiscard]] workloads::Operation read_operation(const Arguments& arguments,
+                                                  const std::vector<hw::Setting>& settings);
+
+}  // namespace warptime::cli

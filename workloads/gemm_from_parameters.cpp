@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm_from_parameters.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/defaults.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace warptime::workloads {
+
+namespace mk = model::kernel;
+
+namespace {
+
+std::string parameter_name(std::string_view name) {
+    return fmt::format("gemm {}", name);
+}
+
+std::int64_t size_of(const Operation& operation, std::string_view name) {
+    const std::string text = value_or_default(operation, name);
+    return text.empty() ? 0 : parse_size(text, parameter_name(name));
+}
+
+int small_of(const Operation& operation, std::string_view name, int fallback) {
+    const std::string text = value_or_default(operation, name);
+    if (text.empty()) {
+        return fallback;
+    }
+    const std::int64_t value = parse_size(text, parameter_name(name));
+    if (value > 1'000'000) {
+        throw Error(parameter_name(name), text, "a whole number of at most 1000000");
+    }
+    return static_cast<int>(value);
+}
+
+hw::Dtype dtype_of(const Operation& operation, std::string_view name) {
+    return hw::parse_dtype(value_or_default(operation, name), parameter_name(name));
+}
+
+/// "128x256x64": the registry has checked the form.
+std::array<int, 3> extents(const std::string& text, std::string_view name) {
+    std::array<int, 3> sizes{0, 0, 0};
+    const char* at = text.data();
+    const char* const end = text.data() + text.size();
+    for (int& size : sizes) {
+        const auto [next, error] = std::from_chars(at, end, size);
+        if (error != std::errc{} || size <= 0) {
+            throw Error(parameter_name(name), text, "positive sizes joined by 'x'");
+        }
+        at = next;
+        if (at == end) {
+            break;
+        }
+        ++at;
+    }
+    return sizes;
+}
+
+mk::ScheduleKind schedule_of(const std::string& text, bool& stream_k) {
+    stream_k = text == "stream_k" || text == "stream_k_hybrid";
+    if (stream_k) {
+        throw Error("gemm schedule", text,
+                    "data_parallel, persistent or cluster_launch_control: stream-K is not lowered yet");
+    }
+    if (text == "persistent") {
+        return mk::ScheduleKind::static_stride;
+    }
+    if (text == "cluster_launch_control") {
+        return mk::ScheduleKind::cluster_launch_control;
+    }
+    return mk::ScheduleKind::one_per_cta;
+}
+
+}  // namespace
+
+gemm::Problem gemm_problem_of(const Operation& operation) {
+    gemm::Problem p;
+    p.m = size_of(operation, "m");
+    p.n = size_of(operation, "n");
+    p.k = size_of(operation, "k");
+    p.batch = size_of(operation, "batch");
+    p.a = dtype_of(operation, "dtype");
+    p.b = dtype_of(operation, "dtype_b");
+    p.accumulator = dtype_of(operation, "acc_dtype");
+    p.out = dtype_of(operation, "out_dtype");
+    p.a_major = value_or_default(operation, "a_major") == "k" ? gemm::Major::k : gemm::Major::other;
+    p.b_major = value_or_default(operation, "b_major") == "k" ? gemm::Major::k : gemm::Major::other;
+    p.lda = size_of(operation, "lda");
+    p.ldb = size_of(operation, "ldb");
+    p.ldc = size_of(operation, "ldc");
+    const auto check_pitch = [](std::string_view name, std::int64_t pitch, std::int64_t row) {
+        if (pitch > 0 && pitch < row) {
+            throw Error(parameter_name(name), std::to_string(pitch),
+                        fmt::format("at least one row, {}", row));
+        }
+    };
+    check_pitch("lda", p.lda, p.a_major == gemm::Major::k ? p.k : p.m);
+    check_pitch("ldb", p.ldb, p.b_major == gemm::Major::k ? p.k : p.n);
+    check_pitch("ldc", p.ldc, p.n);
+    return p;
+}
+
+gemm::Config gemm_config_of(const Operation& operation, const gemm::Problem& problem) {
+    gemm::Config c;
+    const auto tile = extents(value_or_default(operation, "cta_tile"), "cta_tile");
+    c.cta_m = tile[0];
+    c.cta_n = tile[1];
+    c.cta_k = tile[2];
+    const std::string cluster = value_or_default(operation, "cluster");
+    if (!cluster.empty()) {
+        const auto shape = extents(cluster, "cluster");
+        c.cluster_m = shape[0];
+        c.cluster_n = shape[1];
+    }
+    c.stages = small_of(operation, "stages", 0);
+    c.warps = small_of(operation, "warps", 0);
+    c.group = small_of(operation, "group_m", 1);
+    c.split_k = small_of(operation, "split_k", 1);
+    c.registers = small_of(operation, "registers", 0);
+    c.shared_bytes = size_of(operation, "shared_bytes");
+    const bool triton = value_or_default(operation, "implementation") == "triton";
+    const std::string raster = value_or_default(operation, "raster");
+    c.raster = raster == "along_m" ? mk::Raster::along_m : mk::Raster::along_n;
+    const std::string reduction = value_or_default(operation, "reduction");
+    c.reduction = reduction == "atomic" || (reduction.empty() && triton) ? gemm::Reduction::atomic
+                  : reduction == "serial"                                ? gemm::Reduction::serial
+                                                                         : gemm::Reduction::workspace;
+    bool stream_k = false;
+    c.schedule = schedule_of(value_or_default(operation, "schedule"), stream_k);
+    const std::string pipeline = value_or_default(operation, "pipeline");
+    c.pipeline = pipeline == "sync"       ? gemm::Pipeline::sync
+                 : pipeline == "cp.async" ? gemm::Pipeline::cp_async
+                 : pipeline == "tma"      ? gemm::Pipeline::tma
+                                          : gemm::Pipeline::automatic;
+    const std::string specialization = value_or_default(operation, "specialization");
+    c.specialization = specialization == "cooperative" ? gemm::Specialization::cooperative
+                       : specialization == "pingpong"  ? gemm::Specialization::pingpong
+                                                       : gemm::Specialization::none;
+    const std::string mma = value_or_default(operation, "mma");
+    c.mma = mma == "simt"       ? gemm::MatrixInstruction::simt
+            : mma == "mma.sync" ? gemm::MatrixInstruction::mma_sync
+            : mma == "wgmma"    ? gemm::MatrixInstruction::wgmma
+            : mma == "tcgen05"  ? gemm::MatrixInstruction::tcgen05
+                                : gemm::MatrixInstruction::automatic;
+    if (!triton && raster.empty()) {
+        c.raster = gemm::heuristic_raster(problem, c);
+    }
+    return c;
+}
+
+}  // namespace warptime::workloads

@@ -1,0 +1,34 @@
+// One way to cut a GEMM into tiles, as a configuration and as the parameters that predict takes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/gemm/problem.hpp"
+#include "workloads/operation.hpp"
+
+#include <map>
+#include <string>
+
+namespace warptime::workloads::tiles {
+
+enum class Implementation : std::uint8_t { cublas, triton, cutlass };
+
+struct Candidate {
+    gemm::Config config;
+    Implementation implementation = Implementation::triton;
+
+    friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+using Parameters = std::map<std::string, std::string, std::less<>>;
+
+/// The parameters of gemm that choose this configuration: `warptime predict gemm` with them predicts the same
+/// kernel. What the lowering works out (0, automatic) is left out.
+[[nodiscard]] Parameters parameters_of(const Candidate& candidate);
+
+/// The candidate that `chosen` describes for this problem. Names are those of gemm (cta_tile, stages, ...),
+/// or Triton's: BLOCK_M, BLOCK_N, BLOCK_K (also BLOCK_SIZE_*), GROUP_M (GROUP_SIZE_M), SPLIT_K, num_warps,
+/// num_stages, num_ctas, which mean implementation triton. Throws Error for an unknown name, with the
+/// nearest, for a problem parameter (m, dtype, ...) and for a missing tile.
+[[nodiscard]] Candidate candidate_of(const Operation& problem, const Parameters& chosen);
+
+}  // namespace warptime::workloads::tiles

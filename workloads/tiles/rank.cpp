@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/tiles/rank.hpp"
+
+#include "model/occupancy/occupancy.hpp"
+#include "model/occupancy/sm_limits.hpp"
+#include "model/system/program.hpp"
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/lower.hpp"
+#include "workloads/gemm_from_parameters.hpp"
+#include "workloads/operators.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace warptime::workloads::tiles {
+
+namespace {
+
+constexpr int most_registers = 255;
+
+model::occupancy::CtaResources resources_of(const gemm::Problem& problem, const gemm::Config& config) {
+    model::occupancy::CtaResources resources;
+    resources.threads = gemm::threads(config);
+    resources.registers_per_thread = gemm::registers_per_thread(problem, config);
+    resources.dynamic_shared = gemm::shared_bytes(problem, config);
+    return resources;
+}
+
+bool spills(const gemm::Problem& problem, const gemm::Config& config) {
+    return config.registers == 0 && gemm::registers_wanted(problem, config) > most_registers;
+}
+
+/// Most tiles that are dropped do not fit or spill: found without the cost of an exception.
+bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu<double>& gpu,
+          const model::occupancy::SmLimits& limits) {
+    gemm::complete(problem, gpu, config);
+    return !spills(problem, config) &&
+           model::occupancy::occupancy(resources_of(problem, config), limits).ctas_per_sm > 0;
+}
+
+}  // namespace
+
+Ranking rank(const Operation& operation, std::span<const Candidate> space,
+             const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+             const model::prediction::Conditions& conditions) {
+    const gemm::Problem problem = gemm_problem_of(operation);
+    require_memory(operation, gpu, problem.bytes());
+    Ranking ranking;
+    ranking.tiles.reserve(space.size());
+    const auto scratch = engine.make_scratch();
+    const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
+    model::kernel::Program program;
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        try {
+            if (!fits(problem, space[i].config, gpu, limits)) {
+                ranking.dropped.push_back(i);
+                continue;
+            }
+            program.clear();
+            gemm::lower(problem, space[i].config, gpu, program);
+        } catch (const Error&) {
+            ranking.dropped.push_back(i);
+            continue;
+        }
+        ranking.tiles.push_back(
+            {i, model::system::evaluate(program, engine, gpu, conditions, *scratch), 0.0});
+    }
+    if (ranking.tiles.empty() && !space.empty()) {
+        throw why_dropped(operation, space.front(), gpu);
+    }
+    std::stable_sort(
+        ranking.tiles.begin(), ranking.tiles.end(),
+        [](const RankedTile& a, const RankedTile& b) { return a.estimate.time < b.estimate.time; });
+    for (RankedTile& tile : ranking.tiles) {
+        tile.gap = tile.estimate.time / ranking.tiles.front().estimate.time - 1.0;
+    }
+    return ranking;
+}
+
+Error why_dropped(const Operation& operation, const Candidate& candidate, const hw::Gpu<double>& gpu) {
+    const gemm::Problem problem = gemm_problem_of(operation);
+    gemm::Config config = candidate.config;
+    try {
+        gemm::complete(problem, gpu, config);
+        model::occupancy::check(resources_of(problem, config), model::occupancy::limits_of(gpu));
+        if (spills(problem, config)) {
+            return {"gemm registers", std::to_string(gemm::registers_wanted(problem, config)),
+                    "at most 255 per thread, beyond which they spill: more warps or a smaller tile"};
+        }
+        model::kernel::Program program;
+        gemm::lower(problem, candidate.config, gpu, program);
+    } catch (const Error& error) {
+        return error;
+    }
+    throw Error("tile", parameters_of(candidate)["cta_tile"], "one that was dropped");
+}
+
+}  // namespace warptime::workloads::tiles

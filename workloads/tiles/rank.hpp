@@ -1,0 +1,40 @@
+// Tiles in the order of their predicted times, and those that cannot run.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/error.hpp"
+#include "hw/gpu.hpp"
+#include "model/prediction/engine.hpp"
+#include "workloads/tiles/candidate.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace warptime::workloads::tiles {
+
+/// `candidate` is its index in the space. `gap`: time over the best time, less 1.
+struct RankedTile {
+    std::size_t candidate = 0;
+    model::prediction::Estimate<double> estimate;
+    double gap = 0.0;
+};
+
+/// Fastest first, equal times in the order of the space; `dropped` in the order of the space.
+struct Ranking {
+    std::vector<RankedTile> tiles;
+    std::vector<std::size_t> dropped;
+};
+
+/// Drops what does not fit the SM, what its instructions cannot cover and what would spill registers, and
+/// predicts the rest. Throws Error when nothing is left, with the reason of the first, and for a problem
+/// larger than the GPU's memory.
+[[nodiscard]] Ranking rank(const Operation& operation, std::span<const Candidate> space,
+                           const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                           const model::prediction::Conditions& conditions);
+
+/// Why `rank` dropped the candidate. Throws Error when it runs after all.
+[[nodiscard]] Error why_dropped(const Operation& operation, const Candidate& candidate,
+                                const hw::Gpu<double>& gpu);
+
+}  // namespace warptime::workloads::tiles

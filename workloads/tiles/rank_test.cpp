@@ -1,0 +1,115 @@
+// The ranking: sorted, complete, the same times as predict, drops for a reason.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/tiles/rank.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/occupancy/occupancy.hpp"
+#include "workloads/predict.hpp"
+#include "workloads/tiles/space.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+using namespace warptime::workloads;
+using namespace warptime::workloads::tiles;
+
+namespace {
+
+const warptime::hw::Gpu<double>& gpu_named(const std::string& id) {
+    static const auto h200 = warptime::hw::load_gpu("h200-sxm");
+    static const auto a100 = warptime::hw::load_gpu("a100-sxm-80gb");
+    return id == "h200-sxm" ? h200 : a100;
+}
+
+const auto& engine() {
+    static const auto made = warptime::model::analytical::make_engine();
+    return *made;
+}
+
+Operation gemm_of(int m, int n, int k, const char* dtype = "bf16") {
+    return make_operation(
+        "gemm",
+        {{"m", std::to_string(m)}, {"n", std::to_string(n)}, {"k", std::to_string(k)}, {"dtype", dtype}});
+}
+
+}  // namespace
+
+TEST_CASE("every candidate is ranked or dropped, once, in order of time") {
+    rc::check([] {
+        const std::string id = *rc::gen::element<std::string>("h200-sxm", "a100-sxm-80gb");
+        const auto& gpu = gpu_named(id);
+        const Operation operation =
+            gemm_of(*rc::gen::inRange(1, 5000), *rc::gen::inRange(1, 5000), *rc::gen::inRange(1, 5000));
+        const auto space = space_named(*rc::gen::element("triton", "cutlass"), operation, gpu);
+        const Ranking ranking = rank(operation, space, engine(), gpu, {});
+        std::vector<std::size_t> all = ranking.dropped;
+        for (std::size_t i = 0; i < ranking.tiles.size(); ++i) {
+            all.push_back(ranking.tiles[i].candidate);
+            RC_ASSERT(i == 0 || ranking.tiles[i - 1].estimate.time <= ranking.tiles[i].estimate.time);
+            RC_ASSERT(ranking.tiles[i].gap >= 0.0);
+        }
+        std::sort(all.begin(), all.end());
+        RC_ASSERT(all.size() == space.size());
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            RC_ASSERT(all[i] == i);
+        }
+        RC_ASSERT(ranking.tiles.front().gap == 0.0);
+    });
+}
+
+TEST_CASE("predict with a tile's parameters gives the time of the ranking bit for bit") {
+    for (const char* name : {"triton", "cutlass"}) {
+        const auto& gpu = gpu_named("h200-sxm");
+        const Operation operation = gemm_of(1000, 3000, 777);
+        const auto space = space_named(name, operation, gpu);
+        const Ranking ranking = rank(operation, space, engine(), gpu, {});
+        Predictor predictor(engine(), gpu);
+        for (std::size_t i = 0; i < ranking.tiles.size(); i += 17) {
+            Parameters parameters = operation.parameters;
+            parameters.merge(parameters_of(space[ranking.tiles[i].candidate]));
+            CHECK(predictor.evaluate(make_operation("gemm", parameters), {}).time ==
+                  ranking.tiles[i].estimate.time);
+        }
+    }
+}
+
+TEST_CASE("what is dropped has a reason, and what is ranked has none") {
+    const auto& gpu = gpu_named("h200-sxm");
+    const Operation operation = gemm_of(4096, 4096, 4096);
+    const auto space = space_named("triton", operation, gpu);
+    const Ranking ranking = rank(operation, space, engine(), gpu, {});
+    REQUIRE(!ranking.dropped.empty());
+    for (const std::size_t i : ranking.dropped) {
+        const warptime::Error why = why_dropped(operation, space[i], gpu);
+        CHECK(!why.expected().empty());
+        // By hand: stages of A and B beyond the 227 KiB of a CTA, or accumulators that leave no registers.
+        const gemm::Config& c = space[i].config;
+        const bool too_large = c.stages * (c.cta_m + c.cta_n) * c.cta_k * 2 > 227 * 1024;
+        const bool too_many = c.cta_m * c.cta_n / (c.warps * 32) > 128;
+        CHECK((too_large || too_many));
+        CHECK(why.parameter() == (too_large ? "kernel shared_bytes" : "gemm registers"));
+    }
+    CHECK_THROWS_AS(static_cast<void>(why_dropped(operation, space[ranking.tiles[0].candidate], gpu)),
+                    warptime::Error);
+}
+
+TEST_CASE("nothing left is an error with the reason") {
+    const auto& gpu = gpu_named("a100-sxm-80gb");
+    const Operation operation = gemm_of(4096, 4096, 4096);
+    const std::vector<Candidate> space{
+        candidate_of(operation, {{"cta_tile", "128x128x64"}, {"mma", "wgmma"}})};
+    CHECK_THROWS_AS(static_cast<void>(rank(operation, space, engine(), gpu, {})), warptime::Error);
+}
+
+TEST_CASE("a condition that no engine models is not taken for a tile that does not fit") {
+    const auto& gpu = gpu_named("h200-sxm");
+    const Operation operation = gemm_of(4096, 4096, 4096);
+    warptime::model::prediction::Conditions conditions;
+    conditions.duty = warptime::model::prediction::Duty::sustained;
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(rank(operation, space_named("triton", operation, gpu), engine(), gpu, conditions)),
+        doctest::Contains("duty"), warptime::Error);
+}

@@ -1,0 +1,99 @@
+// The spaces: no tile twice, sizes within their ranges, and lists from files.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/tiles/space.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "workloads/gemm_from_parameters.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+using namespace warptime::workloads;
+using namespace warptime::workloads::tiles;
+
+namespace {
+
+Operation problem(const char* dtype = "bf16") {
+    return make_operation("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}, {"dtype", dtype}});
+}
+
+const warptime::hw::Gpu<double>& h200() {
+    static const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    return gpu;
+}
+
+/// Writes a list, reads it as a space, and gives the error, or the number of tiles.
+std::string read(const std::string& text) {
+    const std::string path = (std::filesystem::temp_directory_path() / "warptime_space_test.json").string();
+    std::ofstream(path) << text;
+    std::string result;
+    try {
+        result = std::to_string(space_from_file(path, problem()).size());
+    } catch (const warptime::Error& error) {
+        result = error.what();
+        result.erase(0, result.find(path) + path.size());
+    }
+    std::filesystem::remove(path);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("no tile comes twice") {
+    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+        const auto gpu = warptime::hw::load_gpu(id);
+        for (const char* name : {"triton", "cutlass"}) {
+            std::set<Parameters> seen;
+            const auto space = space_named(name, problem(), gpu);
+            CHECK(space.size() >= 50);
+            for (const Candidate& candidate : space) {
+                CHECK(seen.insert(parameters_of(candidate)).second);
+            }
+        }
+    }
+}
+
+TEST_CASE("K goes by bytes") {
+    for (const auto& [dtype, k] : {std::pair{"bf16", 32}, std::pair{"fp8", 64}, std::pair{"fp32", 16}}) {
+        const auto space = triton_space(gemm_problem_of(problem(dtype)), h200());
+        CHECK(space.front().config.cta_k == k);
+        CHECK(space.back().config.cta_k == 4 * k);
+    }
+}
+
+TEST_CASE("Hopper's CUTLASS kernels are specialised, others are not") {
+    for (const Candidate& candidate : cutlass_space(gemm_problem_of(problem()), h200())) {
+        CHECK(candidate.config.specialization != gemm::Specialization::none);
+        CHECK(candidate.config.stages >= 2);
+    }
+    const auto a100 = warptime::hw::load_gpu("a100-sxm-80gb");
+    for (const Candidate& candidate : cutlass_space(gemm_problem_of(problem()), a100)) {
+        CHECK(candidate.config.specialization == gemm::Specialization::none);
+    }
+}
+
+TEST_CASE("a JSON list") {
+    CHECK(
+        read(R"([{"cta_tile": "128x128x64", "stages": 4}, {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}])") ==
+        "2");
+    CHECK(read("{}").find("a JSON list of objects") != std::string::npos);
+    CHECK(read("[").find("got 'no JSON'") != std::string::npos);
+    CHECK(read("[]").find("a JSON list of objects") != std::string::npos);
+    CHECK(read("[3]").find(" tile 0: got '3', expected an object") == 0);
+    CHECK(read(R"([{"cta_tile": "128x128x64"}, {"cta_tile": "128x128x64", "stages": 2.5}])")
+              .find(" tile 1 stages: got '2.5', expected a whole number") == 0);
+    CHECK(read(R"([{"cta_tile": "128x128x64", "stage": 2}])").find("stages") != std::string::npos);
+    CHECK(read(R"([{"cta_tile": "128x128x64", "stages": 99999999999999999999}])").find("stages") !=
+          std::string::npos);
+}
+
+TEST_CASE("a space that is not there") {
+    CHECK_THROWS_WITH_AS(static_cast<void>(space_named("tritn", problem(), h200())),
+                         "space: got 'tritn', expected triton, cutlass, or the path of a JSON list of tiles",
+                         warptime::Error);
+    CHECK_THROWS_AS(static_cast<void>(space_named("./missing.json", problem(), h200())), warptime::Error);
+}
