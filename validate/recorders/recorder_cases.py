@@ -26,6 +26,7 @@ class Case:
     size: tuple[int, ...]
     b_major: str = "k"
     batch: int = 1
+    implementation: str = "cublas"
 
     @property
     def key(self) -> str:
@@ -274,6 +275,11 @@ def memory_operators() -> list[Case]:
     return shuffled(cases)
 
 
+def gemm_waves() -> list[Case]:
+    """Rows m in steps of 128 at fixed n and k: the saw-tooth of waves of the library's kernels."""
+    return shuffled(gemm("gemm_waves", "bf16", m, 4096, 4096) for m in range(128, 8449, 128))
+
+
 SUITES: dict[str, Callable[[], list[Case]]] = {
     "gemm_bf16": gemm_bf16,
     "copy_add": copy_add,
@@ -281,6 +287,7 @@ SUITES: dict[str, Callable[[], list[Case]]] = {
     "gemm_fp8": gemm_fp8,
     "memory_operators": memory_operators,
     "gemm_other": gemm_other,
+    "gemm_waves": gemm_waves,
 }
 
 

@@ -287,7 +287,7 @@ def identity(case: Case, environment: Environment) -> dict[str, str]:
         "suite": case.suite,
         "op": case.op,
         "params": case.params,
-        "implementation": "cublas" if case.op == "gemm" else "torch",
+        "implementation": case.implementation if case.op == "gemm" else "torch",
         "gpu": environment.gpu,
         "cache": "flushed",
         "duty": "isolated",

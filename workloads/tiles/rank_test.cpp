@@ -38,7 +38,7 @@ Operation gemm_of(int m, int n, int k, const char* dtype = "bf16") {
 }  // namespace
 
 TEST_CASE("every candidate is ranked or dropped, once, in order of time") {
-    rc::check([] {
+    CHECK(rc::check([] {
         const std::string id = *rc::gen::element<std::string>("h200-sxm", "a100-sxm-80gb");
         const auto& gpu = gpu_named(id);
         const Operation operation =
@@ -57,7 +57,7 @@ TEST_CASE("every candidate is ranked or dropped, once, in order of time") {
             RC_ASSERT(all[i] == i);
         }
         RC_ASSERT(ranking.tiles.front().gap == 0.0);
-    });
+    }));
 }
 
 TEST_CASE("predict with a tile's parameters gives the time of the ranking bit for bit") {
