@@ -28,8 +28,16 @@ from torch_recorder import (
 )
 from triton_cases import SHAPES, SUITE, Tiling, estimate_us, make_case, tilings
 
+# A configuration is run up to this time, and up to this multiple of the shape's best, by estimate.
 HOPELESS_US = 2500.0
+HOPELESS_TIMES_BEST = 3.0
 BATCH = 60
+
+
+def longest_us(shape: tuple[int, int, int], chosen: list[Tiling]) -> float:
+    """The estimate up to which a configuration of this shape is recorded."""
+    best = min(estimate_us(shape, tiling) for tiling in chosen)
+    return max(HOPELESS_US, HOPELESS_TIMES_BEST * best)
 
 
 def launch(torch: Any, tensors: list[Any], shape: tuple[int, int, int], tiling: Tiling) -> Any:
@@ -136,7 +144,7 @@ def main(arguments: list[str]) -> int:
     started = time.monotonic()
     chosen = tilings()
     work = {
-        shape: [tiling for tiling in chosen if estimate_us(shape, tiling) < HOPELESS_US]
+        shape: [tiling for tiling in chosen if estimate_us(shape, tiling) < longest_us(shape, chosen)]
         for shape in SHAPES[: options.limit or None]
     }
     if options.dry_run:
