@@ -3,33 +3,43 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Always, so that the Python module links the same objects that every other build compiles.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
 option(WARPTIME_TESTS "Build the tests" ON)
 option(WARPTIME_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
+option(WARPTIME_PYTHON "Build the Python module (needs pybind11)" OFF)
+option(WARPTIME_INSTALL "Install headers, libraries and the CMake package" ON)
 option(WARPTIME_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(WARPTIME_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 # A fixed seed under ctest, so that a run can be repeated; a test program started by hand draws a new one.
 set(WARPTIME_RC_PARAMS "seed=20261121" CACHE STRING "Configuration of rapidcheck under ctest")
 
+# Paths relative to the source tree, so that all build folders beside each other share what one of them compiled.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
 endif()
 
 add_library(warptime_options INTERFACE)
-target_include_directories(warptime_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
-target_compile_options(warptime_options INTERFACE
+target_compile_features(warptime_options INTERFACE cxx_std_20)
+target_include_directories(warptime_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+  $<INSTALL_INTERFACE:include/warptime>)
+set(warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
   -Wno-restrict  # a false alarm of g++ 12 on std::string (GCC bug 105651)
   -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion -Wformat=2
   # Contraction into fused multiply-add differs between compilers; results must not.
   -ffp-contract=off)
 if(WARPTIME_WARNINGS_AS_ERRORS)
-  target_compile_options(warptime_options INTERFACE -Werror)
+  list(APPEND warnings -Werror)
 endif()
+# A generator expression that holds a list needs quotes; whoever uses an installed warptime sets flags of its own.
+target_compile_options(warptime_options INTERFACE "$<BUILD_INTERFACE:${warnings}>")
 if(WARPTIME_SANITIZE)
   # Instrumented code makes g++ 12 call parts of std::function and std::regex uninitialised (GCC bug 105562).
   target_compile_options(warptime_options INTERFACE -Wno-maybe-uninitialized -fsanitize=address,undefined -fno-sanitize-recover=all

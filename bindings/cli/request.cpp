@@ -3,14 +3,12 @@
 #include "bindings/cli/request.hpp"
 
 #include "bindings/cli/usage_error.hpp"
-#include "hw/nearest_name.hpp"
+#include "bindings/engines/engines.hpp"
 #include "hw/sheet.hpp"
-#include "model/analytical/engine.hpp"
 #include "workloads/condition_values.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 namespace warptime::cli {
@@ -36,7 +34,8 @@ std::vector<OptionSpec> predicting_options() {
         }
         options.push_back({std::string(info.name), std::move(meaning)});
     }
-    options.push_back({"engine", fmt::format("analytical or simulation; default: {}", default_engine)});
+    options.push_back(
+        {"engine", fmt::format("analytical or simulation; default: {}", engines::default_engine)});
     return options;
 }
 
@@ -67,14 +66,8 @@ model::prediction::Conditions read_conditions(const Arguments& arguments) {
 }
 
 std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name) {
-    static constexpr std::array<std::string_view, 2> names{"analytical", "simulation"};
-    if (name == "analytical") {
-        return model::analytical::make_engine();
-    }
-    if (name == "simulation") {
-        throw Error("engine", "simulation", "analytical: the discrete-event engine is not in this version");
-    }
-    throw UsageError("engine", std::string(name), hw::expected_names(name, names));
+    as_usage([name] { engines::check_engine_name(name); });
+    return engines::make_engine(name);
 }
 
 hw::Gpu<double> load_requested_gpu(const std::string& id_or_path, const std::vector<hw::Setting>& settings) {

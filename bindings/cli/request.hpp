@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bindings/cli/arguments.hpp"
+#include "bindings/engines/engines.hpp"
 #include "hw/setting.hpp"
 #include "model/prediction/engine.hpp"
 #include "workloads/operation.hpp"
@@ -26,9 +27,9 @@ namespace warptime::cli {
 [[nodiscard]] std::vector<hw::Setting> read_settings(const Arguments& arguments);
 [[nodiscard]] model::prediction::Conditions read_conditions(const Arguments& arguments);
 
-/// analytical; simulation is a known name that this version refuses. Throws UsageError for another name.
+/// Throws UsageError for a name that is no engine.
 [[nodiscard]] std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name);
-inline constexpr std::string_view default_engine = "analytical";
+using engines::default_engine;
 
 /// The same GPU for every use of the program: a sheet id or a path, changed by the settings.
 [[nodiscard]] hw::Gpu<double> load_requested_gpu(const std::string& id_or_path,

@@ -1,0 +1,28 @@
+# The installed package builds and runs a consumer that knows nothing else of this tree, and gives the program's answer.
+# Run as: cmake -D SOURCE=... -D BUILD=... -D PROGRAM=... -D COMPILER=... -P package_test.cmake
+set(prefix ${BUILD}/package_test/prefix)
+set(consumer ${BUILD}/package_test/consumer)
+file(REMOVE_RECURSE ${BUILD}/package_test)
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGV}: ${status}\n${text}")
+  endif()
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --component development --prefix ${prefix})
+run(${CMAKE_COMMAND} -S ${SOURCE}/examples/find_package -B ${consumer} -G Ninja -D CMAKE_PREFIX_PATH=${prefix}
+    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build ${consumer})
+run(${consumer}/consumer)
+string(REGEX MATCH "^([0-9.]+) us" line "${text}")
+set(consumer_us ${CMAKE_MATCH_1})
+run(${PROGRAM} predict gemm 4096 4096 4096 --gpu h200-sxm --json)
+string(JSON program_us GET "${text}" time_us)
+string(SUBSTRING "${program_us}" 0 12 expected)
+string(SUBSTRING "${consumer_us}" 0 12 given)
+if(expected STREQUAL "" OR NOT given STREQUAL expected)
+  message(FATAL_ERROR "consumer: '${consumer_us}' us, expected the program's '${program_us}'")
+endif()
+message(STATUS "consumer of the installed package: ${line}")
