@@ -36,6 +36,11 @@ Finding dram_bandwidth(const G& gpu) {
 }
 
 Finding tensor_peak(const G& gpu) {
+    if (gpu.tensor.bf16.value() == 0) {
+        // Before Ampere the tensor cores have no bf16: then no peak is published either.
+        return at_most("tensor rate x SMs x clock is the published peak", "tensor.published_bf16",
+                       gpu.tensor.published_bf16.value(), 0, "op/s");
+    }
     const auto derived = gpu.tensor.bf16 * gpu.sm.count * gpu.clock.tensor_peak;
     return compare("tensor rate x SMs x clock is the published peak", "tensor.published_bf16",
                    gpu.tensor.published_bf16.value(), derived.value(), 0.03, "op/s");

@@ -100,6 +100,16 @@ TEST_CASE("a change of one fact fails the check that guards it") {
     }
 }
 
+TEST_CASE("tensor cores without bf16 have no bf16 peak") {
+    Gpu<double> gpu = load_gpu("v100-sxm");
+    CHECK(failures(gpu).empty());
+    gpu.tensor.published_bf16 = OperationsPerSecond<double>(125e12);
+    CHECK(failures(gpu).count("tensor rate x SMs x clock is the published peak") == 1);
+    gpu = load_gpu("h200-sxm");
+    gpu.tensor.bf16 = OperationsPerCycle<double>(0.0);
+    CHECK(failures(gpu).count("tensor rate x SMs x clock is the published peak") == 1);
+}
+
 TEST_CASE("a zero where a formula divides is found") {
     for (const char* name : {"sm.count", "sm.sub_partitions", "sm.ctas_max", "l2.capacity", "dram.capacity",
                              "sfu.lanes", "l2.bandwidth", "overlap.exponent", "l2.partitions"}) {

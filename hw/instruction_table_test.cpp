@@ -32,7 +32,9 @@ InstructionTable<double> with(const std::string& from, const std::string& to) {
 }
 
 TEST_CASE("every architecture has a row for every class") {
-    for (const char* name : {"hw/isa/sm_80.toml", "hw/isa/sm_89.toml", "hw/isa/sm_90.toml"}) {
+    for (const char* name :
+         {"hw/isa/sm_70.toml", "hw/isa/sm_75.toml", "hw/isa/sm_80.toml", "hw/isa/sm_86.toml",
+          "hw/isa/sm_89.toml", "hw/isa/sm_90.toml", "hw/isa/sm_100.toml", "hw/isa/sm_120.toml"}) {
         const InstructionTable<double> table = parse_instruction_table(embedded(name), name);
         CHECK(table[InstructionClass::fma_f32].supported);
         CHECK(table[InstructionClass::fma_f32].unit == Unit::fp32);

@@ -1,4 +1,4 @@
-"""The full report of one GEMM against a committed copy, so that a change of any number or word is seen.
+"""The report of one GEMM and the list of GPUs against committed copies, so that a change of any number or word is seen.
 
 Regenerate after a change that is meant: python3 bindings/cli/golden_test.py build/warptime --update
 SPDX-License-Identifier: Apache-2.0
@@ -14,6 +14,7 @@ GOLDEN = pathlib.Path(__file__).parent / "golden"
 # File name: arguments of the program whose output it holds.
 REPORTS: dict[str, list[str]] = {
     "explain_gemm_4096_h200.txt": "explain gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm".split(),
+    "gpus.txt": ["gpus"],
 }
 
 

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace hw = warptime::hw;
 using warptime::model::analytical::launch_clock;
 
@@ -29,7 +31,8 @@ TEST_CASE("tensor work takes clock in proportion to its use, up to full use") {
 }
 
 TEST_CASE("on every calibrated GPU the clock stays positive, at most boost, and falls with load") {
-    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        const std::string& id = sheet.id;
         const auto gpu = hw::load_gpu(id);
         double last = gpu.clock.boost.value() * (1.0 + 1e-12);
         for (double use = 0.0; use <= 1.0; use += 0.125) {

@@ -6,11 +6,14 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace hw = warptime::hw;
 using warptime::model::analytical::arithmetic_cycles;
 
 TEST_CASE("an SM full of fused multiply-adds reaches its lanes") {
-    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        const std::string& id = sheet.id;
         const auto gpu = hw::load_gpu(id);
         const auto& cost = gpu.instructions[hw::InstructionClass::fma_f32];
         const double instructions = 1e6;

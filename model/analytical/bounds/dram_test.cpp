@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace hw = warptime::hw;
 using hw::Bytes;
 using warptime::model::analytical::dram_seconds;
@@ -26,7 +28,8 @@ TEST_CASE("reads, short rows and writes each have their efficiency") {
 }
 
 TEST_CASE("no GPU moves bytes faster than its pins") {
-    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        const std::string& id = sheet.id;
         const auto gpu = hw::load_gpu(id);
         const Bytes<double> some(1e9);
         const double pins = 1e9 / gpu.dram.bandwidth.value();

@@ -6,33 +6,12 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "hw/tensor_rate.hpp"
 #include "model/kernel/description.hpp"
 
 namespace warptime::model::analytical {
 
-template <class S>
-[[nodiscard]] hw::OperationsPerCycle<S> tensor_rate(hw::Dtype dtype, const hw::Gpu<S>& gpu) {
-    switch (dtype) {
-        case hw::Dtype::bf16:
-            return gpu.tensor.bf16;
-        case hw::Dtype::fp16:
-            return gpu.tensor.fp16;
-        case hw::Dtype::tf32:
-        case hw::Dtype::fp32:
-            return gpu.tensor.tf32;
-        case hw::Dtype::fp8:
-            return gpu.tensor.fp8;
-        case hw::Dtype::int8:
-            return gpu.tensor.int8;
-        case hw::Dtype::fp64:
-            return gpu.tensor.fp64;
-        case hw::Dtype::int32:
-        case hw::Dtype::int64:
-        case hw::Dtype::b1:
-            break;
-    }
-    return hw::OperationsPerCycle<S>(S(0.0));
-}
+using hw::tensor_rate;
 
 /// FLOP of one instruction as one warp (mma.sync) or one warpgroup (wgmma) issues it.
 [[nodiscard]] inline double matrix_flop(const kernel::Op& op) {

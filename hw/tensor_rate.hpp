@@ -1,0 +1,50 @@
+// Dense rate of the tensor cores for one element type, and the types that they multiply at all.
+// Ignores: sparsity, and the instruction that feeds them. Source: the keys tensor.* of the sheet.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/dtype.hpp"
+#include "hw/gpu.hpp"
+
+#include <string>
+
+namespace warptime::hw {
+
+/// Operations per cycle and SM; 0 where the tensor cores do not have the type. fp32 operands run as tf32.
+template <class S>
+[[nodiscard]] OperationsPerCycle<S> tensor_rate(Dtype dtype, const GpuKeys<S>& gpu) {
+    switch (dtype) {
+        case Dtype::bf16:
+            return gpu.tensor.bf16;
+        case Dtype::fp16:
+            return gpu.tensor.fp16;
+        case Dtype::tf32:
+        case Dtype::fp32:
+            return gpu.tensor.tf32;
+        case Dtype::fp8:
+            return gpu.tensor.fp8;
+        case Dtype::int8:
+            return gpu.tensor.int8;
+        case Dtype::fp64:
+            return gpu.tensor.fp64;
+        case Dtype::int32:
+        case Dtype::int64:
+        case Dtype::b1:
+            break;
+    }
+    return OperationsPerCycle<S>(S(0.0));
+}
+
+/// The types with a rate, for messages: "fp16, int8".
+[[nodiscard]] inline std::string tensor_dtypes(const GpuKeys<double>& gpu) {
+    std::string names;
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp8, Dtype::int8, Dtype::fp64}) {
+        if (tensor_rate(dtype, gpu).value() > 0.0) {
+            names += names.empty() ? "" : ", ";
+            names += to_string(dtype);
+        }
+    }
+    return names;
+}
+
+}  // namespace warptime::hw
