@@ -100,6 +100,7 @@ class Listings(Case):
         ids = [gpu["id"] for gpu in json.loads(self.succeed("gpus", "--json"))["gpus"]]
         self.assertEqual(ids, sorted(ids))
         self.assertIn("a100-sxm-80gb", ids)
+        self.assertEqual(len(self.succeed("gpus").splitlines()), 1 + len(ids))
 
     def test_one_gpu_gives_a_source_for_every_number(self) -> None:
         keys = json.loads(self.succeed("gpus", "h200-sxm", "--json"))["keys"]
@@ -219,6 +220,18 @@ class Errors(Case):
         self.fail_with(2, ["threads"], "occupancy", "--gpu", "h200-sxm")
         self.fail_with(2, ["registers", "'x'"], "occupancy", "--gpu", "h200-sxm", "--threads", "32",
                        "--registers", "x")  # fmt: skip
+
+    def test_what_an_architecture_lacks(self) -> None:
+        gemm = ["predict", "gemm", "4096", "4096", "4096", "--gpu"]
+        tile = ["--cta-tile", "128x128x64"]
+        self.fail_with(1, ["mma", "'wgmma'", "no wgmma", "tcgen05", "not modelled yet"], *gemm, "b200", *tile,
+                       "--mma", "wgmma")  # fmt: skip
+        self.fail_with(1, ["mma", "'tcgen05'", "not modelled yet"], *gemm, "b200", *tile, "--mma", "tcgen05")
+        self.fail_with(1, ["cta_tile", "tcgen05", "not modelled yet"], *gemm, "b200")
+        self.fail_with(1, ["cta_tile", "12.0"], *gemm, "rtx-5090")
+        for arguments in [[], tile]:
+            self.fail_with(1, ["dtype", "'bf16'", "fp16, int8"], *gemm, "t4", "--dtype", "bf16", *arguments)
+        self.fail_with(2, ["gpu", "'rtx4090'", "nearest: 'rtx-4090'"], *gemm, "rtx4090")
 
     def test_what_cannot_be_predicted(self) -> None:
         self.fail_with(1, ["engine", "simulation", "analytical"], *GEMM, "--engine", "simulation")

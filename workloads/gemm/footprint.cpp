@@ -2,6 +2,7 @@
 #include "workloads/gemm/footprint.hpp"
 
 #include "hw/error.hpp"
+#include "hw/tensor_rate.hpp"
 
 #include <fmt/format.h>
 
@@ -17,8 +18,21 @@ constexpr int warpgroup_threads = 128;
     throw Error("gemm cta_tile", fmt::format("{}x{}x{}", config.cta_m, config.cta_n, config.cta_k), expected);
 }
 
+bool has(const hw::Gpu<double>& gpu, hw::InstructionClass cls) {
+    return gpu.instructions[cls].supported;
+}
+
 bool has_wgmma(const hw::Gpu<double>& gpu) {
-    return gpu.compute_major == 9;
+    return has(gpu, hw::InstructionClass::wgmma);
+}
+
+/// Data-centre Blackwell feeds its tensor cores through tcgen05, and mma.sync at a fraction of their rate.
+bool has_tcgen05(const hw::Gpu<double>& gpu) {
+    return gpu.compute_major == 10;
+}
+
+std::string capability(const hw::Gpu<double>& gpu) {
+    return fmt::format("compute capability {}.{}", gpu.compute_major, gpu.compute_minor);
 }
 
 bool wgmma_covers(const Config& config) {
@@ -38,30 +52,69 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu<doub
     return MatrixInstruction::mma_sync;
 }
 
-void check_instruction(const hw::Gpu<double>& gpu, const Config& config) {
-    if (config.mma == MatrixInstruction::tcgen05) {
-        throw Error("gemm mma", "tcgen05", "auto, simt, mma.sync or wgmma: tcgen05 is not modelled");
+void check_matrix_instruction(const hw::Gpu<double>& gpu, const Config& config) {
+    const bool tcgen05 = config.mma == MatrixInstruction::tcgen05;
+    if (tcgen05 && has_tcgen05(gpu)) {
+        throw Error("gemm mma", "tcgen05",
+                    fmt::format("simt or mma.sync on {} (tcgen05 is not modelled yet)", gpu.id));
     }
-    if (config.mma == MatrixInstruction::wgmma) {
-        if (!has_wgmma(gpu)) {
-            throw Error("gemm mma", "wgmma",
-                        fmt::format("simt or mma.sync on {} (compute capability {}.{} has no wgmma)", gpu.id,
-                                    gpu.compute_major, gpu.compute_minor));
-        }
-        if (!wgmma_covers(config)) {
-            refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for wgmma");
-        }
+    if (tcgen05) {
+        throw Error(
+            "gemm mma", "tcgen05",
+            fmt::format("auto, simt{} on {} ({} has no tcgen05)",
+                        has_wgmma(gpu) ? ", mma.sync or wgmma" : " or mma.sync", gpu.id, capability(gpu)));
+    }
+    if (config.mma == MatrixInstruction::wgmma && !has_wgmma(gpu)) {
+        throw Error("gemm mma", "wgmma",
+                    fmt::format("simt or mma.sync on {} ({} has no wgmma{})", gpu.id, capability(gpu),
+                                has_tcgen05(gpu) ? "; its tcgen05 is not modelled yet" : ""));
+    }
+}
+
+/// The tensor cores must have the type, and the instruction a known rate for it.
+void check_dtype(const Problem& problem, const hw::Gpu<double>& gpu, const Config& config) {
+    if (config.mma == MatrixInstruction::simt) {
+        return;
+    }
+    require_tensor_dtype(problem, gpu);
+    // On sm_100 mma.sync converts 8-bit types first, far below its share of their peak.
+    const bool known = problem.a == Dtype::bf16 || problem.a == Dtype::fp16 || problem.a == Dtype::tf32;
+    if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu) && !known) {
+        throw Error("gemm dtype", std::string(hw::to_string(problem.a)),
+                    fmt::format("bf16, fp16 or tf32 for mma.sync on {} (its rate for others is not on the "
+                                "sheet, and tcgen05 is not modelled yet)",
+                                gpu.id));
+    }
+}
+
+void check_instruction(const hw::Gpu<double>& gpu, const Config& config) {
+    check_matrix_instruction(gpu, config);
+    if (config.mma == MatrixInstruction::wgmma && !wgmma_covers(config)) {
+        refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for wgmma");
     }
     if (config.mma == MatrixInstruction::mma_sync && (config.cta_m % 16 != 0 || config.cta_n % 8 != 0)) {
         refuse_tile(config, "M a multiple of 16 and N a multiple of 8 for mma.sync");
     }
-    if (config.pipeline == Pipeline::tma && gpu.compute_major < 9) {
-        throw Error("gemm pipeline", "tma",
-                    fmt::format("sync or cp.async on {} (no bulk tensor copies)", gpu.id));
+    const bool cp_async = has(gpu, hw::InstructionClass::cp_async);
+    if (config.pipeline == Pipeline::tma && !has(gpu, hw::InstructionClass::cp_async_bulk_tensor)) {
+        throw Error(
+            "gemm pipeline", "tma",
+            fmt::format("sync{} on {} (no bulk tensor copies)", cp_async ? " or cp.async" : "", gpu.id));
+    }
+    if (config.pipeline == Pipeline::cp_async && !cp_async) {
+        throw Error("gemm pipeline", "cp.async", fmt::format("sync on {} (no asynchronous copies)", gpu.id));
     }
 }
 
 }  // namespace
+
+void require_tensor_dtype(const Problem& problem, const hw::Gpu<double>& gpu) {
+    if (hw::tensor_rate(problem.a, gpu).value() == 0.0) {
+        throw Error(
+            "gemm dtype", std::string(hw::to_string(problem.a)),
+            fmt::format("a type that the tensor cores of {} have: {}", gpu.id, hw::tensor_dtypes(gpu)));
+    }
+}
 
 std::int64_t stage_bytes(const Problem& problem, const Config& config) {
     const std::int64_t a = std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
@@ -122,10 +175,11 @@ void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config
         if (config.specialization != Specialization::none) {
             config.pipeline = Pipeline::tma;
         } else {
-            config.pipeline = gpu.compute_major >= 8 ? Pipeline::cp_async : Pipeline::sync;
+            config.pipeline = has(gpu, hw::InstructionClass::cp_async) ? Pipeline::cp_async : Pipeline::sync;
         }
     }
     check_instruction(gpu, config);
+    check_dtype(problem, gpu, config);
     if (config.stages == 0) {
         config.stages = config.pipeline == Pipeline::sync ? 1 : 3;
     }

@@ -28,6 +28,9 @@ namespace warptime::workloads::gemm {
 /// Threads of a CTA, with the producer warpgroup where warps are specialised.
 [[nodiscard]] int threads(const Config& config);
 
+/// Throws Error naming the types that there are, where the tensor cores of `gpu` cannot multiply operand A's.
+void require_tensor_dtype(const Problem& problem, const hw::Gpu<double>& gpu);
+
 /// Fills instruction, pipeline, stages and warps that are not given, by what the GPU offers; throws Error for
 /// a combination that it lacks (wgmma on sm_80) or a tile that its instruction cannot cover.
 void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config);

@@ -137,6 +137,7 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     mk::Builder builder(kernel);
     Parts parts{problem, config, builder};
     parts.k_iterations = kernel.schedule.k_iterations;
+    parts.ldmatrix = gpu.instructions[hw::InstructionClass::ldmatrix].supported;
     add_buffers(parts);
     add_indices(parts);
     if (config.specialization != Specialization::none) {

@@ -113,7 +113,8 @@ void add_pipelined_role(Parts& parts) {
         address.count = 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
         b.op(address);
         mk::Op fragments;
-        fragments.cls = InstructionClass::ldmatrix;
+        // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
+        fragments.cls = parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared;
         fragments.count = counts.ldmatrix;
         const mk::Id loaded = b.op(fragments);
         mk::Op mma;

@@ -79,6 +79,29 @@ int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile
     return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
 }
 
+/// Says what is missing: the type, any kernel of the architecture, or one of this type.
+[[noreturn]] void refuse_choice(const Problem& problem, const std::vector<GemmFamily>& families,
+                                const hw::Gpu<double>& gpu) {
+    if (problem.a != Dtype::fp32 && problem.a != Dtype::fp64) {
+        require_tensor_dtype(problem, gpu);
+    }
+    const bool recorded = std::any_of(families.begin(), families.end(), [&gpu](const GemmFamily& family) {
+        return family.compute_major == gpu.compute_major;
+    });
+    if (!recorded) {
+        throw Error("gemm cta_tile", "none",
+                    fmt::format("an explicit tile on {}: the library's kernels for compute capability {}.{} "
+                                "are not known{}",
+                                gpu.id, gpu.compute_major, gpu.compute_minor,
+                                gpu.compute_major == 10 ? " (they use tcgen05, which is not modelled yet; a "
+                                                          "given tile runs as mma.sync)"
+                                                        : ""));
+    }
+    throw Error(
+        "gemm dtype", std::string(hw::to_string(problem.a)),
+        fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
+}
+
 }  // namespace
 
 Config vendor_config(const Problem& problem, const GemmFamily& family, const Tile& tile,
@@ -183,9 +206,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
         }
     }
     if (best_time == std::numeric_limits<double>::infinity()) {
-        throw Error(
-            "gemm dtype", std::string(hw::to_string(problem.a)),
-            fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
+        refuse_choice(problem, families, gpu);
     }
     program.clear();
     lower_vendor(problem, best, gpu, program);

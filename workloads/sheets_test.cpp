@@ -1,0 +1,164 @@
+// Every sheet predicts: times lie between a roofline and a small multiple of it, or the refusal says why.
+// The roofline is worked out here from the sheet's peaks, not by the engine.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "hw/tensor_rate.hpp"
+#include "model/analytical/engine.hpp"
+#include "workloads/operations_fixture_test.hpp"
+#include "workloads/predict.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace hw = warptime::hw;
+namespace prediction = warptime::model::prediction;
+using namespace warptime::workloads;
+
+namespace {
+
+prediction::Prediction explain(const hw::Gpu<double>& gpu, const Operation& operation) {
+    static const auto engine = warptime::model::analytical::make_engine();
+    return Predictor(*engine, gpu).explain(operation, {});
+}
+
+/// A 4096-cubed product; `feed`: share of the dense rate that its instruction can reach.
+double gemm_roofline(const hw::Gpu<double>& gpu, hw::Dtype dtype, double feed) {
+    const double side = 4096.0;
+    const double rate =
+        hw::tensor_rate(dtype, gpu).value() * feed * gpu.sm.count.value() * gpu.clock.boost.value();
+    const double bytes = 3.0 * side * side * hw::bytes_of(dtype);
+    return std::max(2.0 * side * side * side / rate, bytes / gpu.dram.bandwidth.value());
+}
+
+Operation product(const std::string& dtype, fixture::Parameters more = {}) {
+    more["dtype"] = dtype;
+    return fixture::gemm(4096, 4096, 4096, std::move(more));
+}
+
+void check_sane(const prediction::Prediction& found, double roofline) {
+    CHECK(found.time >= roofline);
+    CHECK(found.time <= 3.0 * roofline);
+    for (const double use :
+         {found.utilization.tensor, found.utilization.fp32, found.utilization.issue, found.utilization.shared,
+          found.utilization.l1, found.utilization.l2, found.utilization.dram}) {
+        CHECK(use >= 0.0);
+        CHECK(use <= 1.0);
+    }
+    CHECK(found.low < found.time);
+    CHECK(found.high > found.time);
+}
+
+struct Refusal {
+    std::string parameter, expected;
+};
+
+Refusal refusal_of(const hw::Gpu<double>& gpu, const Operation& operation) {
+    try {
+        (void)explain(gpu, operation);
+    } catch (const warptime::Error& error) {
+        return {error.parameter(), error.expected()};
+    }
+    FAIL("not refused");
+    return {};
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("every sheet predicts an addition near its DRAM bandwidth") {
+    constexpr std::int64_t elements = 100'000'000;
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        CAPTURE(sheet.id);
+        const auto gpu = hw::load_gpu(sheet.id);
+        const auto found = explain(gpu, fixture::vector_operation("add", elements));
+        check_sane(found, 3.0 * 2.0 * elements / gpu.dram.bandwidth.value());
+        CHECK(found.status ==
+              (sheet.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated));
+    }
+}
+
+TEST_CASE("every sheet predicts a product with a given tile in the types that it has") {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        CAPTURE(sheet.id);
+        const auto gpu = hw::load_gpu(sheet.id);
+        const bool wgmma = gpu.instructions[hw::InstructionClass::wgmma].supported;
+        const double feed = wgmma ? 1.0 : gpu.tensor.mma_sync_fraction.value();
+        for (const hw::Dtype dtype : {hw::Dtype::bf16, hw::Dtype::fp16}) {
+            const std::string name(hw::to_string(dtype));
+            CAPTURE(name);
+            const Operation operation = product(name, {{"cta_tile", "128x128x32"}, {"warps", "4"}});
+            if (hw::tensor_rate(dtype, gpu).value() > 0.0) {
+                check_sane(explain(gpu, operation), gemm_roofline(gpu, dtype, feed));
+            } else {
+                const Refusal refusal = refusal_of(gpu, operation);
+                CHECK(refusal.parameter == "gemm dtype");
+                CHECK(mentions(refusal.expected, hw::tensor_dtypes(gpu)));
+            }
+        }
+    }
+}
+
+TEST_CASE("the library's own kernel is predicted where its kernels are known, else refused with the reason") {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        CAPTURE(sheet.id);
+        const auto gpu = hw::load_gpu(sheet.id);
+        if (gpu.compute_major == 8 || gpu.compute_major == 9) {
+            check_sane(explain(gpu, product("bf16")), gemm_roofline(gpu, hw::Dtype::bf16, 1.0));
+            continue;
+        }
+        const Refusal refusal = refusal_of(gpu, product("fp16"));
+        CHECK(refusal.parameter == "gemm cta_tile");
+        CHECK(mentions(refusal.expected, sheet.id));
+        CHECK(mentions(refusal.expected, "tcgen05, which is not modelled yet") == (gpu.compute_major == 10));
+    }
+    CHECK(refusal_of(hw::load_gpu("t4"), product("bf16")).parameter == "gemm dtype");
+}
+
+TEST_CASE("Blackwell has no wgmma, and tcgen05 is not modelled yet") {
+    const auto b200 = hw::load_gpu("b200");
+    const auto with = [](const char* key, const char* value, const char* dtype = "bf16") {
+        return product(dtype, {{"cta_tile", "128x128x64"}, {key, value}});
+    };
+    Refusal refusal = refusal_of(b200, with("mma", "wgmma"));
+    CHECK(refusal.parameter == "gemm mma");
+    CHECK(mentions(refusal.expected, "compute capability 10.0 has no wgmma"));
+    CHECK(mentions(refusal.expected, "tcgen05 is not modelled yet"));
+    refusal = refusal_of(b200, with("mma", "tcgen05"));
+    CHECK(refusal.parameter == "gemm mma");
+    CHECK(mentions(refusal.expected, "tcgen05 is not modelled yet"));
+    // mma.sync runs 8-bit types far below the share of the peak that the sheet knows.
+    refusal = refusal_of(b200, with("mma", "mma.sync", "fp8"));
+    CHECK(refusal.parameter == "gemm dtype");
+    CHECK(mentions(refusal.expected, "bf16, fp16 or tf32"));
+    CHECK(explain(b200, with("mma", "mma.sync", "tf32")).time > 0.0);
+    CHECK(explain(b200, with("pipeline", "tma")).time > 0.0);
+
+    const auto geforce = hw::load_gpu("rtx-5090");
+    for (const char* mma : {"wgmma", "tcgen05"}) {
+        refusal = refusal_of(geforce, with("mma", mma));
+        CHECK(refusal.parameter == "gemm mma");
+        CHECK(mentions(refusal.expected, std::string("compute capability 12.0 has no ") + mma));
+    }
+    CHECK(explain(geforce, with("mma", "mma.sync", "fp8")).time > 0.0);
+}
+
+TEST_CASE("copies that an architecture lacks are refused by name") {
+    const auto with = [](const char* pipeline) {
+        return product("fp16", {{"cta_tile", "128x128x32"}, {"warps", "4"}, {"pipeline", pipeline}});
+    };
+    for (const char* id : {"v100-sxm", "t4"}) {
+        const auto gpu = hw::load_gpu(id);
+        for (const char* pipeline : {"cp.async", "tma"}) {
+            const Refusal refusal = refusal_of(gpu, with(pipeline));
+            CHECK(refusal.parameter == "gemm pipeline");
+            CHECK(mentions(refusal.expected, "sync on "));
+        }
+        CHECK(explain(gpu, with("sync")).time > 0.0);
+    }
+    CHECK(mentions(refusal_of(hw::load_gpu("a10"), with("tma")).expected, "sync or cp.async on a10"));
+}
