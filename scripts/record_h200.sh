@@ -121,7 +121,7 @@ compile_all() {
 # Probes in order of what the model needs most; any other found is run after them.
 probe_order() {
     local name
-    for name in tensor_clock bulk_copy mma_rate dram_in_flight latency l2_footprint launch_floor cta_launch barrier epilogue; do
+    for name in tensor_clock bulk_copy mma_rate dram_in_flight latency l2_footprint launch_floor cta_launch barrier epilogue cp_async_rows; do
         [ -f "$microbench/$name.cu" ] && printf '%s\n' "$name"
     done
 }

@@ -10,13 +10,34 @@ from __future__ import annotations
 import argparse
 import sys
 
-from recorder_cases import counter_cases
-from torch_recorder import prepare
+from recorder_cases import Case, counter_cases
+from torch_recorder import Prepared, prepare
+
+
+def cases_of(suite: str) -> list[Case]:
+    """The cases of a counter suite, in order."""
+    if suite == "library":
+        return counter_cases()
+    from triton_cases import counter_tilings, make_case
+
+    return [make_case(shape, tiling) for shape, tiling in counter_tilings()]
+
+
+def prepare_one(torch: object, suite: str, index: int) -> Prepared:
+    """Make the tensors of a case and check its result."""
+    if suite == "library":
+        return prepare(torch, counter_cases()[index])
+    from triton_cases import counter_tilings
+    from triton_recorder import prepare_shape
+
+    shape, tiling = counter_tilings()[index]
+    return prepare_shape(torch, shape, [tiling])[0][0]
 
 
 def main(arguments: list[str]) -> int:
     """Run the cases from FIRST to LAST (not included) of the counter suite."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suite", choices=["library", "triton"])
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     options = parser.parse_args(arguments)
@@ -25,12 +46,12 @@ def main(arguments: list[str]) -> int:
 
     marker = torch.empty(1, dtype=torch.float64, device="cuda")
     marker.fill_(1.0)
-    for case in counter_cases()[options.first : options.last]:
+    for index in range(options.first, options.last):
         prepared = None
         try:
-            prepared = prepare(torch, case)
+            prepared = prepare_one(torch, options.suite, index)
         except Exception as problem:
-            print(f"left out: {case.key}: {problem}", file=sys.stderr)
+            print(f"left out: {options.suite} {index}: {problem}", file=sys.stderr)
         torch.cuda.synchronize()
         torch.cuda.cudart().cudaProfilerStart()
         marker.fill_(2.0)

@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from profiler_trace import short_name
-from recorder_cases import Case, counter_cases
+from ncu_driver import cases_of
+from recorder_cases import Case
 from recorder_rows import (
     Clocks,
     Environment,
@@ -54,6 +55,26 @@ RATIOS: tuple[str, ...] = (
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
 )
+# Where the warps of a tiled loop wait, and what its shared memory and L1 do.
+LOOP: tuple[str, ...] = (
+    "smsp__inst_executed_pipe_lsu.sum",
+    "smsp__inst_issued.sum",
+    "l1tex__data_pipe_lsu_wavefronts.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+    "l1tex__lsuin_requests.sum",
+    "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum",
+    "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_gmma_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_short_scoreboard_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_mio_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_math_pipe_throttle_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
+    "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio",
+)
 MARKER = "FillFunctor"
 
 Kernel = dict[str, str]
@@ -69,14 +90,14 @@ def find_ncu() -> str:
 
 
 def run_profiler(
-    ncu: str, metrics: Sequence[str], first: int, last: int, timeout: float
+    ncu: str, metrics: Sequence[str], suite: str, first: int, last: int, timeout: float
 ) -> tuple[list[Kernel], str]:
     """Profile some cases; returns the table of kernels and what the profiler said."""
     driver = Path(__file__).with_name("ncu_driver.py")
     command = [ncu, "--clock-control", "none", "--cache-control", "all"]
     command += ["--profile-from-start", "off", "--target-processes", "all"]
     command += ["--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(metrics)]
-    command += [sys.executable, str(driver), str(first), str(last)]
+    command += [sys.executable, str(driver), suite, str(first), str(last)]
     try:
         answer = subprocess.run(
             command, capture_output=True, text=True, timeout=timeout, check=False
@@ -162,7 +183,7 @@ def rows_of(
     steps = steps_of(kernels)
     rows = []
     for metric in metrics:
-        if metric in RATIOS:
+        if metric in RATIOS or metric.endswith(".ratio"):
             value = number(longest.get(metric))
         else:
             values = [number(kernel.get(metric)) for kernel in kernels]
@@ -175,7 +196,7 @@ def rows_of(
                 "suite": f"counters_{case.suite}",
                 "op": case.op,
                 "params": case.params,
-                "implementation": "cublas" if case.op == "gemm" else "torch",
+                "implementation": case.implementation if case.op == "gemm" else "torch",
                 "gpu": environment.gpu,
                 "cache": "cold",
                 "duty": "isolated",
@@ -218,12 +239,12 @@ def known_metrics(ncu: str, wanted: Sequence[str]) -> list[str]:
     return kept if any(m in kept for m in CORE) else list(CORE)
 
 
-def choose_metrics(ncu: str, timeout: float) -> list[str]:
+def choose_metrics(ncu: str, suite: str, timeout: float) -> list[str]:
     """All wanted metrics if the profiler takes them on one case, else those that it knows."""
-    wanted = [*ADDED, *RATIOS]
+    wanted = [*ADDED, *RATIOS, *(LOOP if suite == "triton" else ())]
     for attempt in ("all", "known", "core"):
         metrics = {"all": wanted, "core": list(CORE)}.get(attempt) or known_metrics(ncu, wanted)
-        kernels, said = run_profiler(ncu, metrics, 0, 1, timeout)
+        kernels, said = run_profiler(ncu, metrics, suite, 0, 1, timeout)
         if cut_at_marker(kernels) and number(kernels[-1].get(DURATION)) is not None:
             missing = [m for m in metrics if number(kernels[-1].get(m)) is None]
             if missing:
@@ -252,9 +273,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--budget", type=float, default=120.0)
     parser.add_argument("--chunk", type=int, default=15)
     parser.add_argument("--gpu", default="h200-sxm")
+    parser.add_argument("--suite", choices=["library", "triton"], default="library")
     parser.add_argument("--dry-run", action="store_true")
     options = parser.parse_args(arguments)
-    cases = counter_cases()
+    cases = cases_of(options.suite)
     if options.dry_run:
         for case in cases:
             print(f"counters_{case.suite},{case.key}")
@@ -265,8 +287,11 @@ def main(arguments: list[str]) -> int:
         return 1
     environment = make_environment(options.gpu)
     clocks = Clocks.open()
-    writer = RowWriter(options.output / "counters.csv", options.resume)
-    metrics = choose_metrics(ncu, min(45.0, options.budget / 2))
+    writer = RowWriter(
+        options.output / ("counters.csv" if options.suite == "library" else "counters_triton.csv"),
+        options.resume,
+    )
+    metrics = choose_metrics(ncu, options.suite, min(45.0, options.budget / 2))
     written = 0
     slowest = 15.0
     for first in range(0, len(cases) if metrics else 0, options.chunk):
@@ -275,7 +300,7 @@ def main(arguments: list[str]) -> int:
             break
         before = time.monotonic()
         last = min(first + options.chunk, len(cases))
-        kernels, said = run_profiler(ncu, metrics, first, last, left)
+        kernels, said = run_profiler(ncu, metrics, options.suite, first, last, left)
         segments = cut_at_marker(kernels)
         if len(segments) != last - first:
             print(f"chunk {first}: {len(segments)} segments: {said}", file=sys.stderr, flush=True)

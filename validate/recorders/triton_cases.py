@@ -102,3 +102,10 @@ def make_case(shape: tuple[int, int, int], tiling: Tiling) -> Case:
     m, n, k = shape
     params = {"b_major": "n", "dtype": "bf16", "k": k, "m": m, "n": n, **tiling.params}
     return Case(SUITE, "gemm", format_params(params), "bf16", shape, "n", 1, "triton")
+
+
+def counter_tilings() -> list[tuple[tuple[int, int, int], Tiling]]:
+    """About sixty cases for hardware counters: a part of the sweep on three shapes."""
+    shapes = ((2048, 2048, 2048), (2048, 4096, 4096), (64, 14336, 4096))
+    chosen = tilings()
+    return [(shape, tiling) for i, shape in enumerate(shapes) for tiling in chosen[i::9]]
