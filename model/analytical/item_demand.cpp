@@ -10,6 +10,7 @@
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
+#include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 
 #include <algorithm>
@@ -138,6 +139,7 @@ class Accumulator {
         }
         for (const kernel::Role& role : kernel_.roles) {
             add_role(role);
+            first_warp_ += role.warps * role.instances;
         }
     }
 
@@ -196,8 +198,7 @@ class Accumulator {
             switch (node.kind) {
                 case NodeKind::op: {
                     const Op& op = kernel_.ops[node.payload];
-                    const double share =
-                        trips > 0.0 ? guarded_trips(kernel_, op, item_, depth, trips) / trips : 1.0;
+                    const double share = trips > 0.0 ? guarded_share(op, depth, trips) : 1.0;
                     add_op(op, times * share);
                     step(node.payload, op, issued, done);
                     break;
@@ -211,7 +212,10 @@ class Accumulator {
                 }
                 case NodeKind::branch: {
                     const kernel::Branch& branch = kernel_.branches[node.payload];
+                    const double lanes = lanes_;
+                    lanes_ *= branch.mean_lanes / lanes_per_warp;
                     const Cycles<S> pass = body(n + 1, node.end, times * branch.warps_taking, depth, trips);
+                    lanes_ = lanes;
                     issued += pass * S(branch.warps_taking);
                     done = hw::max(done, issued);
                     break;
@@ -223,6 +227,29 @@ class Accumulator {
             }
         }
         return hw::max(issued, done);
+    }
+
+    /// Share of the iterations in which an op runs, averaged over the role's warps when some are elected.
+    double guarded_share(const Op& op, int depth, double trips) const {
+        if (!kernel::is_elected(kernel_, op)) {
+            return guarded_trips(kernel_, op, item_, depth, trips) / trips;
+        }
+        const int warps = role_->warps * role_->instances;
+        kernel::Coordinates at = item_;
+        double sum = 0.0;
+        for (int w = 0; w < warps; ++w) {
+            at.instance = w / role_->warps;
+            at.warp = w % role_->warps;
+            const std::int64_t thread = std::int64_t{first_warp_ + w} * 32;
+            at.thread[0] = thread % kernel_.cta.x;
+            at.thread[1] = thread / kernel_.cta.x % kernel_.cta.y;
+            at.thread[2] = thread / kernel_.cta.x / kernel_.cta.y;
+            const bool outside = depth == 0;
+            const std::int64_t value = outside ? kernel::evaluate(kernel_, op.when.value, at) : 0;
+            sum += outside ? (value >= op.when.low && value < op.when.high ? trips : 0.0)
+                           : guarded_trips(kernel_, op, at, depth, trips);
+        }
+        return sum / (trips * warps);
     }
 
     Cycles<S> latency_of(const Op& op) const {
@@ -274,7 +301,7 @@ class Accumulator {
         const double warps = static_cast<double>(role.warps) * copies;
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         const double executions = times * static_cast<double>(op.count);
-        const S instructions = S(executions * warps * op.active) * cost.machine.value();
+        const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
         part_->demand[Server::issue] += issue_cycles(instructions, gpu_);
         if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
@@ -288,7 +315,7 @@ class Accumulator {
                 break;
             case InstructionClass::fma_f32:
             case InstructionClass::fma_f64:
-                part_->flop += 2.0 * executions * warps * lanes_per_warp;
+                part_->flop += 2.0 * executions * warps * lanes_per_warp * op.active * lanes_;
                 break;
             default:
                 break;
@@ -324,7 +351,11 @@ class Accumulator {
 
     void add_global(const Op& op, const Access& access, double times, int warps) {
         const bool collective = access.pattern == kernel::PatternKind::collective;
-        const double executions = collective ? times : times * static_cast<double>(op.count) * warps;
+        // A box is moved once by those who share it; lanes that a divergent warp leaves out move nothing.
+        const double movers = collective ? static_cast<double>(warps) /
+                                               kernel::box_share(kernel_, *role_, op, access).warps(*role_)
+                                         : static_cast<double>(op.count) * warps * op.active * lanes_;
+        const double executions = times * movers;
         const AccessBytes bytes = access_bytes(kernel_, access);
         const double sector = hw::value_of(gpu_.l1.sector);
         double moved = bytes.full;
@@ -394,6 +425,8 @@ class Accumulator {
     ItemDemand<S>& result_;
     Part<S>* part_ = nullptr;
     const kernel::Role* role_ = nullptr;
+    int first_warp_ = 0;  ///< of the role within the CTA
+    double lanes_ = 1.0;  ///< share of active lanes in the branches around
     std::array<Cycles<S>, 128> complete_{};
 };
 

@@ -230,6 +230,56 @@ TEST_CASE("a guard counts the iterations in which it holds") {
     }));
 }
 
+TEST_CASE("boxes, elected warps and divergent lanes move and multiply what the walk says") {
+    CHECK(rc::check("random roles", [] {
+        mk::Kernel kernel;
+        const int warps = *rc::gen::inRange(1, 6);
+        const int instances = *rc::gen::inRange(1, 3);
+        kernel.cta = {std::int64_t{32} * warps * instances, 1, 1};
+        mk::Builder build(kernel);
+        const mk::Id x = build.buffer(examples::matrix("x", hw::Dtype::fp32, 1024, 64));
+        build.role("warps", warps, instances);
+        if (instances > 1 && *rc::gen::arbitrary<bool>()) {
+            build.alternate();
+        }
+        build.loop(*rc::gen::inRange(1, 9));
+        for (const auto cls : {InstructionClass::ld_global, InstructionClass::st_global}) {
+            examples::Draft op = examples::make_op(cls, *rc::gen::inRange(1, 4));
+            const int kind = *rc::gen::inRange(0, 4);
+            mk::Index column = mk::Builder::constant(0);
+            if (kind == 1) {
+                column = build.variable(mk::Variable::warp, 16);
+            } else if (kind == 2) {
+                column = build.variable(mk::Variable::instance, 16);
+            } else if (kind == 3) {
+                examples::elect_first_warp(build, op);
+            }
+            const auto way = cls == InstructionClass::ld_global ? mk::Direction::read : mk::Direction::write;
+            examples::add_access(op, examples::box(x, way, {column, mk::Builder::constant(0)}, {16, 4}));
+            examples::add_op(build, op);
+        }
+        build.branch({0.5, 1.0 * *rc::gen::inRange(1, 33)});
+        examples::Draft product = examples::make_op(InstructionClass::fma_f32, 3);
+        product.active = 0.25;
+        examples::add_op(build, product);
+        examples::Draft store = examples::make_op(InstructionClass::st_global, 2);
+        store.active = 0.5;
+        examples::add_access(store, examples::lanes(x, mk::Direction::write, mk::Builder::constant(0), 4));
+        examples::add_op(build, store);
+        build.end();
+        build.end();
+        build.finish();
+        const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+        const ItemDemand<double> item = demand_of(kernel);
+        RC_ASSERT(near(total(item, &Part<double>::instructions), machine_instructions(walk)));
+        RC_ASSERT(near(total(item, &Part<double>::flop), walk.vector_flop));
+        const auto read = walk.traffic(mk::Space::global, mk::Direction::read);
+        const auto written = walk.traffic(mk::Space::global, mk::Direction::write);
+        RC_ASSERT(near(total(item, &Part<double>::received_bytes), read.inside_bytes));
+        RC_ASSERT(near(total(item, &Part<double>::sent_bytes), written.inside_bytes));
+    }));
+}
+
 TEST_CASE("what lanes touch becomes bytes of sectors") {
     mk::Kernel kernel;
     mk::Builder build(kernel);

@@ -5,6 +5,7 @@
 #include "hw/error.hpp"
 #include "model/kernel/body_cursor.hpp"
 #include "model/kernel/checks_detail.hpp"
+#include "model/kernel/collective.hpp"
 #include "model/kernel/walk_tokens.hpp"
 
 #include <fmt/format.h>
@@ -236,6 +237,10 @@ class Walk {
         if (op.cls != InstructionClass::wgmma || run.place.warp % 4 == 0) {
             for (int slot = 0; slot < op.access_count; ++slot) {
                 const Access& access = kernel_.accesses_of(op)[static_cast<std::size_t>(slot)];
+                const Role& role = kernel_.roles[run.place.role];
+                if (!box_share(kernel_, role, op, access).counted_at(run.place.instance, run.place.warp)) {
+                    continue;
+                }
                 AccessBytes bytes = access_bytes(kernel_, op, access, run.at, execution);
                 if (access.pattern != PatternKind::collective) {
                     bytes.inside *= op.active * run.place.lanes;

@@ -9,6 +9,7 @@
 // turn after it. A role that alternates passes over the phases of the items of its other instances. An
 // async_group never blocks here.
 // A wgmma belongs to four warps: the shape and the boxes are the group's, its first warp makes the accesses.
+// A box that the warps of a role move together (collective.hpp) is moved by the first of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -67,19 +67,16 @@ inline mk::WorkItem item_at(const mk::Kernel& kernel, std::int64_t position) {
     return item;
 }
 
-/// Bytes inside a buffer that items move, by the walk. A box that no warp term moves belongs to the whole
-/// role, whose first warp stands for it here.
+/// Bytes inside a buffer that items move, by the walk.
 class Moved : public mk::WalkVisitor {
   public:
     explicit Moved(const mk::Kernel& kernel)
         : kernel_(kernel), read(kernel.buffers.size()), written(kernel.buffers.size()) {}
 
-    void on_access(const mk::WalkPlace& place, mk::Id op, int slot, const mk::AccessBytes& bytes) override {
+    void on_access(const mk::WalkPlace& /*place*/, mk::Id op, int slot,
+                   const mk::AccessBytes& bytes) override {
         const mk::Access& access =
             kernel_.accesses_of(kernel_.ops[static_cast<std::size_t>(op)])[static_cast<std::size_t>(slot)];
-        if (access.pattern == mk::PatternKind::collective && place.warp != 0) {
-            return;
-        }
         const auto buffer = static_cast<std::size_t>(access.buffer);
         (access.direction == mk::Direction::read ? read : written)[buffer] += bytes.inside;
     }

@@ -38,7 +38,9 @@ void add_specialized_roles(Parts& parts) {
     full.key = mk::TokenKey::stage;
     full.depth = c.stages;
     full.scope = c.cluster_m * c.cluster_n > 1 ? mk::Scope::cluster : mk::Scope::cta;
-    full.arrivals = 2;  // one for each operand's bytes
+    // Of all CTAs of the cluster together, as scope cluster counts them.
+    const int ctas = c.cluster_m * c.cluster_n;
+    full.arrivals = 2 * ctas;  // one for each operand's bytes
     const mk::Id full_id = b.token(full);
     const bool pingpong = c.specialization == Specialization::pingpong;
     const int warpgroups = std::max(1, c.warps / 4);
@@ -49,7 +51,7 @@ void add_specialized_roles(Parts& parts) {
     empty.depth = c.stages;
     empty.initial = c.stages;
     empty.scope = full.scope;
-    empty.arrivals = warpgroups_per_tile * 4;
+    empty.arrivals = warpgroups_per_tile * 4 * ctas;
     const mk::Id empty_id = b.token(empty);
 
     b.role("producer", 1);
