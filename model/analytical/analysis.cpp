@@ -8,10 +8,10 @@
 #include "model/analytical/bounds/launch.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/chain.hpp"
-#include "model/analytical/clock.hpp"
 #include "model/analytical/overlap.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
+#include "model/prediction/clock.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,6 +23,7 @@ namespace {
 
 using hw::Cycles;
 using hw::Seconds;
+using prediction::launch_clock;
 
 occupancy::CtaResources resources_of(const kernel::Kernel& kernel) {
     occupancy::CtaResources cta;

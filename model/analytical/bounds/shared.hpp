@@ -6,7 +6,7 @@
 #pragma once
 
 #include "hw/gpu.hpp"
-#include "model/kernel/description.hpp"
+#include "model/kernel/matrix_work.hpp"
 
 namespace warptime::model::analytical {
 
@@ -15,10 +15,6 @@ template <class S>
     return hw::Bytes<S>(bytes) / gpu.shared.bandwidth;
 }
 
-/// Operand bytes that one warpgroup's wgmma reads; A comes from registers when `shared_operand` is false.
-[[nodiscard]] inline double wgmma_operand_bytes(const kernel::Op& op) {
-    const int rows = op.shape[1] + (op.shared_operand ? op.shape[0] : 0);
-    return static_cast<double>(rows) * op.shape[2] * hw::bytes_of(op.dtype);
-}
+using kernel::wgmma_operand_bytes;
 
 }  // namespace warptime::model::analytical

@@ -7,16 +7,12 @@
 
 #include "hw/gpu.hpp"
 #include "hw/tensor_rate.hpp"
-#include "model/kernel/description.hpp"
+#include "model/kernel/matrix_work.hpp"
 
 namespace warptime::model::analytical {
 
 using hw::tensor_rate;
-
-/// FLOP of one instruction as one warp (mma.sync) or one warpgroup (wgmma) issues it.
-[[nodiscard]] inline double matrix_flop(const kernel::Op& op) {
-    return 2.0 * op.shape[0] * op.shape[1] * op.shape[2];
-}
+using kernel::matrix_flop;
 
 /// `executions` of the op by `warps` warps; a wgmma is the work of four warps together.
 template <class S>

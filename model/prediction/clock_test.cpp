@@ -1,6 +1,6 @@
 // The clock of one launch: boost without tensor work, falling with its load, never negative.
 // SPDX-License-Identifier: Apache-2.0
-#include "model/analytical/clock.hpp"
+#include "model/prediction/clock.hpp"
 
 #include "hw/sheet.hpp"
 
@@ -9,7 +9,7 @@
 #include <string>
 
 namespace hw = warptime::hw;
-using warptime::model::analytical::launch_clock;
+using warptime::model::prediction::launch_clock;
 
 TEST_CASE("plain kernels run at their share of boost, whatever their load") {
     auto gpu = hw::load_gpu("h200-sxm");

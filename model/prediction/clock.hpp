@@ -7,7 +7,7 @@
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
 
-namespace warptime::model::analytical {
+namespace warptime::model::prediction {
 
 /// `utilization`: FLOP of tensor instructions over the dense peak at that clock, 0 to 1.
 template <class S>
@@ -19,4 +19,4 @@ template <class S>
     return gpu.clock.boost * (gpu.clock.tensor_base - gpu.clock.tensor_slope * load);
 }
 
-}  // namespace warptime::model::analytical
+}  // namespace warptime::model::prediction

@@ -1,0 +1,21 @@
+// Whole sectors that the rows of a box touch.
+// Ignores: which rows share a sector. Source: CUDA Programming Guide 13, 32-byte sectors; a row that does not
+// start on a sector boundary touches one sector more.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace warptime::model::memory {
+
+/// Bytes that arrive for rows of `row_bytes` whose starts lie `pitch_bytes` apart: whole sectors, averaged
+/// over the alignments that the pitch produces.
+[[nodiscard]] inline double sector_bytes_per_row(double row_bytes, std::int64_t pitch_bytes, double sector) {
+    const auto unit = static_cast<std::int64_t>(sector);
+    const double grain = static_cast<double>(std::gcd(std::max<std::int64_t>(pitch_bytes, 1), unit));
+    return row_bytes + (sector - grain);
+}
+
+}  // namespace warptime::model::memory
