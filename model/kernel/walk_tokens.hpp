@@ -28,6 +28,12 @@ class WalkTokens {
     void count_arrival(const TokenUser& user, Id token, bool performed);
     void end_of_counting(std::span<const TokenUser> users);
 
+    /// What the first pass found: arrivals that complete a phase, how many of them each phase gets from this
+    /// warp (0: none), and whether every warp gives each phase the same number.
+    [[nodiscard]] std::int64_t need(Id token) const { return states_[static_cast<std::size_t>(token)].need; }
+    [[nodiscard]] std::int64_t share(const TokenUser& user, Id token) const { return use(user, token).share; }
+    [[nodiscard]] bool exact(Id token) const { return states_[static_cast<std::size_t>(token)].exact; }
+
     /// The phase that the next wait of this warp needs (may be negative: passes).
     [[nodiscard]] std::int64_t needed_phase(const TokenUser& user, Id token, std::int32_t lag) const;
     [[nodiscard]] bool complete(const TokenUser& user, Id token, std::int64_t phase) const;

@@ -1,0 +1,120 @@
+// Asks both engines for the time of one kernel on a GPU for teaching, and compares with a closed form.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/examples/parts.hpp"
+#include "model/simulation/engine.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace warptime::model::agreement {
+
+namespace mk = kernel;
+using hw::InstructionClass;
+using mk::examples::add_access;
+using mk::examples::add_op;
+using mk::examples::Draft;
+using mk::examples::make_op;
+using prediction::Conditions;
+
+inline constexpr double clock_hz = 1.5e9;
+inline constexpr double rounding = 1e-6;
+
+/// An H200 on which effects do not mix: the largest of several bounds counts alone (overlap.exponent), CTAs
+/// are handed out at once and follow one another at once (launch.*), and a pipelined loop has no least period
+/// (pipeline.step_floor). A test that needs one of these numbers puts it back.
+inline hw::Gpu<double> teaching_gpu() {
+    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    gpu.overlap.exponent = hw::Number<double>(1e7);
+    gpu.launch.cta_interval = hw::Cycles<double>(0.0);
+    gpu.launch.cta_turnaround = hw::Cycles<double>(0.0);
+    gpu.pipeline.step_floor = hw::Cycles<double>(0.0);
+    return gpu;
+}
+
+/// The clock is given and the instruction caches are warm; operands are where `cache` says.
+inline Conditions at_fixed_clock(prediction::Cache cache = prediction::Cache::cold) {
+    Conditions conditions;
+    conditions.cache = cache;
+    conditions.clock_hz = clock_hz;
+    return conditions;
+}
+
+struct Times {
+    double analytical = 0.0, simulation = 0.0;
+};
+
+inline Times times_of(const mk::Program& program, const hw::Gpu<double>& gpu, const Conditions& conditions) {
+    const auto one = [&](const prediction::Engine& engine) {
+        const auto scratch = engine.make_scratch();
+        const double time = engine.evaluate(program, program.steps[0], gpu, conditions, *scratch).time;
+        CHECK(engine.explain(program, program.steps[0], gpu, conditions).time == time);
+        return time;
+    };
+    return {one(*analytical::make_engine()), one(*simulation::make_engine())};
+}
+
+inline Times times_of(const mk::Kernel& kernel, const hw::Gpu<double>& gpu, const Conditions& conditions) {
+    mk::check(kernel);
+    mk::Program program;
+    program.add_kernel() = kernel;
+    return times_of(program, gpu, conditions);
+}
+
+/// Seconds of the launch before and after the work of a kernel without bulk copies.
+inline double floor_of(const hw::Gpu<double>& gpu, prediction::Cache cache) {
+    return gpu.launch.floor.value() + (cache == prediction::Cache::warm ? 0.0 : gpu.launch.cold.value());
+}
+
+inline void check_near(double value, double expected) {
+    CHECK_MESSAGE(std::abs(value - expected) <= rounding * expected,
+                  fmt::format("{:.12g} against {:.12g}", value, expected));
+}
+
+/// Both engines give the floor and `cycles`.
+inline void check_cycles(const mk::Kernel& kernel, double cycles, const hw::Gpu<double>& gpu = teaching_gpu(),
+                         prediction::Cache cache = prediction::Cache::cold) {
+    const Times times = times_of(kernel, gpu, at_fixed_clock(cache));
+    const double expected = floor_of(gpu, cache) + cycles / clock_hz;
+    CAPTURE(cycles);
+    CAPTURE(times.analytical);
+    CAPTURE(times.simulation);
+    check_near(times.analytical, expected);
+    check_near(times.simulation, expected);
+}
+
+/// Both engines give `period` cycles for each further trip of the main loop: the fill at the start cancels.
+template <class Make>
+void check_period(Make make, std::int64_t trips, double period, const hw::Gpu<double>& gpu = teaching_gpu(),
+                  prediction::Cache cache = prediction::Cache::cold) {
+    const Times one = times_of(make(trips), gpu, at_fixed_clock(cache));
+    const Times two = times_of(make(2 * trips), gpu, at_fixed_clock(cache));
+    const double expected = period * static_cast<double>(trips) / clock_hz;
+    CAPTURE(period);
+    check_near(two.analytical - one.analytical, expected);
+    check_near(two.simulation - one.simulation, expected);
+}
+
+/// A grid with one work item a CTA, without roles.
+inline mk::Kernel grid_of(std::int64_t ctas, int warps) {
+    mk::Kernel kernel;
+    kernel.name = "closed_form";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {std::int64_t{32} * warps, 1, 1};
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    return kernel;
+}
+
+/// Shared memory with which `resident` CTAs, and no more, fit on an SM of the H200.
+inline std::int64_t shared_for(int resident) {
+    return resident == 1 ? 200 << 10 : 100 << 10;
+}
+
+}  // namespace warptime::model::agreement

@@ -1,0 +1,186 @@
+// Closed forms of loads in flight, ports, L2, DRAM and pipelines of stages: both engines give them to
+// rounding. SPDX-License-Identifier: Apache-2.0
+#include "model/agreement/both_engines_test.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using namespace warptime::model::agreement;
+using warptime::hw::BytesPerCycle;
+using warptime::hw::Cycles;
+using warptime::hw::Dtype;
+using warptime::model::prediction::Cache;
+
+/// Each warp loads or stores `count` rows of 32 lanes x `bytes`, `trips` times; every byte once.
+mk::Kernel stream(InstructionClass cls, std::int64_t ctas, int warps, std::int64_t trips, std::int64_t count,
+                  int bytes, bool waits) {
+    const std::int64_t row = std::int64_t{32} * bytes / 4;
+    const std::int64_t per_trip = warps * count * row;
+    mk::Kernel kernel = grid_of(ctas, warps);
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::vector_of("x", Dtype::fp32, ctas * trips * per_trip));
+    build.role("warps", warps);
+    build.loop(trips);
+    Draft op = make_op(cls, count);
+    if (waits) {
+        op.dep_count = 1;
+        op.deps[0] = {0, 1};
+    }
+    const bool loads = cls == InstructionClass::ld_global;
+    op.returns = loads;
+    add_access(op, mk::examples::lanes(x, loads ? mk::Direction::read : mk::Direction::write,
+                                       build.index(0, {mk::term(mk::Variable::tile, trips * per_trip),
+                                                       mk::term(mk::Variable::loop, per_trip),
+                                                       mk::term(mk::Variable::warp, count * row)}),
+                                       bytes, row));
+    add_op(build, op);
+    build.end();
+    build.finish();
+    return kernel;
+}
+
+/// No latencies, and an SM whose ports and L1 never limit.
+warptime::hw::Gpu<double> gpu_of_wide_sms() {
+    auto gpu = teaching_gpu();
+    gpu.latency.dram = gpu.latency.l2_far = Cycles<double>(0.0);
+    gpu.l2.port_bandwidth = BytesPerCycle<double>(1e6);
+    gpu.l1.request_interval = Cycles<double>(1e-3);
+    return gpu;
+}
+
+/// A producer copies boxes of `rows` x `columns` bf16 into a ring of stages, four warps consume each with
+/// `work` instructions that take a pipe 8 cycles each and leave the issue slots to the producer.
+mk::Kernel ring(std::int64_t trips, int stages, std::int64_t rows, std::int64_t columns, std::int64_t work) {
+    mk::Kernel kernel = grid_of(1, 5);
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::matrix("x", Dtype::bf16, columns, rows * trips));
+    const auto token = [&](const char* name, int arrivals, int initial) {
+        return build.token(mk::examples::token(mk::Name(name), mk::TokenKind::mbarrier, mk::Scope::cta,
+                                               arrivals, stages, initial, mk::TokenKey::stage));
+    };
+    const mk::Id full = token("full", 1, 0);
+    const mk::Id empty = token("empty", 4, stages);
+    build.role("producer", 1);
+    build.loop(trips);
+    build.wait(empty);
+    Draft copy = make_op(InstructionClass::cp_async_bulk_tensor, 1, {}, full);
+    add_access(copy, mk::examples::box(x, mk::Direction::read,
+                                       {mk::Builder::constant(0), build.variable(mk::Variable::loop, rows)},
+                                       {columns, rows}));
+    add_op(build, copy);
+    build.end();
+    build.role("consumer", 4);
+    build.loop(trips);
+    build.wait(full);
+    add_op(build, make_op(InstructionClass::mufu, work));
+    build.signal(empty, mk::SignalOn::completion);
+    build.end();
+    build.finish();
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("Little's law: bytes in flight / latency") {
+    // One warp with 8 loads in flight, the first of them 8 issue intervals older than the last.
+    const auto gpu = teaching_gpu();
+    const double latency = 8.0 * 4.0 + gpu.latency.dram.value();
+    check_cycles(stream(InstructionClass::ld_global, 1, 1, 500, 8, 4, true), 500 * latency, gpu);
+}
+
+TEST_CASE("the port of one SM: bytes / port bandwidth") {
+    auto gpu = teaching_gpu();
+    gpu.latency.dram = Cycles<double>(0.0);
+    gpu.l1.request_interval = Cycles<double>(1e-3);
+    const double bytes = 400.0 * 16 * 4 * 512;
+    check_cycles(stream(InstructionClass::ld_global, 1, 16, 400, 4, 16, true),
+                 bytes / gpu.l2.port_bandwidth.value(), gpu);
+}
+
+TEST_CASE("stores of one SM: bytes / write bandwidth") {
+    const auto gpu = teaching_gpu();
+    const double bytes = 100.0 * 8 * 4 * 512;
+    check_cycles(stream(InstructionClass::st_global, 1, 8, 100, 4, 16, false),
+                 bytes / gpu.l2.write_bandwidth.value(), gpu);
+}
+
+TEST_CASE("L1 of one SM: requests x interval") {
+    auto gpu = teaching_gpu();
+    gpu.latency.dram = Cycles<double>(0.0);
+    check_cycles(stream(InstructionClass::ld_global, 1, 16, 300, 4, 4, true),
+                 300.0 * 16 * 4 * gpu.l1.request_interval.value(), gpu);
+}
+
+TEST_CASE("DRAM: bytes / (bandwidth x efficiency)") {
+    const auto gpu = gpu_of_wide_sms();
+    const double bytes = 132.0 * 8 * 8 * 16 * 4 * 512;
+    const double rate = gpu.dram.bandwidth.value() * gpu.dram.read_efficiency.value();
+    check_cycles(stream(InstructionClass::ld_global, 132 * 8, 8, 16, 4, 16, true), bytes / rate * clock_hz,
+                 gpu);
+}
+
+TEST_CASE("L2: bytes x slice visits / (bandwidth x SMs)") {
+    const auto gpu = gpu_of_wide_sms();
+    const double bytes = 132.0 * 4 * 8 * 4 * 2 * 512;  // fits
+    const double rate = gpu.l2.bandwidth.value() * gpu.sm.count.value();
+    check_cycles(stream(InstructionClass::ld_global, 132 * 4, 8, 4, 2, 16, true), 1.5 * bytes / rate, gpu,
+                 Cache::warm);
+}
+
+TEST_CASE("a ring of stages: max(produce, consume, around / stages)") {
+    const auto gpu = teaching_gpu();
+    const auto period = [&](int stages, double rows, double columns, double work) {
+        const double bytes = rows * columns * 2.0;
+        const double transfer = bytes / gpu.l2.port_bandwidth.value();
+        const double produce = std::max(transfer, rows * gpu.tma.row_interval.value());
+        const double around =
+            gpu.latency.dram.value() + gpu.latency.tma_extra.value() + transfer + 8.0 * work + 23.0;
+        return std::max({produce, 8.0 * work, around / stages});
+    };
+    struct Case {
+        int stages;
+        std::int64_t rows, columns, work;
+        const char* binds;
+    };
+    for (const Case& c : {Case{4, 128, 64, 250, "consumer"},
+                          {8, 128, 64, 3, "port"},
+                          {8, 256, 16, 3, "rows of the copy engine"},
+                          {2, 128, 64, 3, "latency"},
+                          {1, 16, 64, 3, "latency of a single stage"},
+                          {6, 128, 64, 12, "port"}}) {
+        CAPTURE(c.binds);
+        check_period([&](std::int64_t trips) { return ring(trips, c.stages, c.rows, c.columns, c.work); },
+                     480,
+                     period(c.stages, static_cast<double>(c.rows), static_cast<double>(c.columns),
+                            static_cast<double>(c.work)),
+                     gpu);
+    }
+}
+
+TEST_CASE("memset and copy: fixed cost + bytes read and written back / DRAM rates") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    for (const Cache cache : {Cache::cold, Cache::flushed, Cache::warm}) {
+        Conditions conditions;
+        conditions.cache = cache;
+        for (const std::int64_t bytes : {std::int64_t{4}, std::int64_t{1} << 20, std::int64_t{300} << 20}) {
+            mk::Program set;
+            set.add_memset(bytes);
+            const Times a = times_of(set, gpu, conditions);
+            check_near(a.simulation, a.analytical);
+            mk::Program copy;
+            copy.add_memcpy({bytes, mk::Link::device, true, 3});
+            const Times b = times_of(copy, gpu, conditions);
+            check_near(b.simulation, b.analytical);
+        }
+    }
+    mk::Program set;
+    set.add_memset(std::int64_t{300} << 20);
+    Conditions conditions;
+    conditions.cache = Cache::cold;
+    const double stays = gpu.l2.capacity.value() * gpu.l2.dirty_capacity.value();
+    const double written = 300.0 * 1048576.0 - stays;
+    check_near(times_of(set, gpu, conditions).simulation,
+               gpu.launch.memset.value() +
+                   written / (gpu.dram.bandwidth.value() * gpu.dram.write_efficiency.value()));
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/chip.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::simulation {
+
+using hw::Unit;
+using prediction::Limiter;
+
+Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz)
+    : sms(static_cast<std::size_t>(sm_count)) {
+    for (Sm& sm : sms) {
+        sm.sub_partitions.resize(static_cast<std::size_t>(gpu.sm.sub_partitions.value()));
+    }
+    const double visits = 2.0 - 1.0 / gpu.l2.partitions.value();
+    const double dram_byte = clock_hz / gpu.dram.bandwidth.value();
+    rates.shared_byte = 1.0 / gpu.shared.bandwidth.value();
+    rates.l1_request = gpu.l1.request_interval.value();
+    rates.tma_row = gpu.tma.row_interval.value();
+    rates.port_in_byte = 1.0 / gpu.l2.port_bandwidth.value();
+    rates.port_out_byte = 1.0 / gpu.l2.write_bandwidth.value();
+    rates.l2_byte = visits / (gpu.l2.bandwidth.value() * gpu.sm.count.value());
+    rates.dram_read_byte = dram_byte / gpu.dram.read_efficiency.value();
+    rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();
+    rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
+    rates.latency_l2 = gpu.latency.l2_far.value();
+    rates.latency_dram = gpu.latency.dram.value();
+    rates.latency_bulk = gpu.latency.tma_extra.value();
+}
+
+namespace {
+
+Limiter limiter_of(Unit unit) {
+    switch (unit) {
+        case Unit::fp32:
+        case Unit::fp16:
+            return Limiter::fp32;
+        case Unit::fp64:
+            return Limiter::fp64;
+        case Unit::integer:
+            return Limiter::integer;
+        case Unit::sfu:
+            return Limiter::sfu;
+        case Unit::tensor:
+            return Limiter::tensor_core;
+        case Unit::shuffle:
+            return Limiter::shared;
+        default:
+            return Limiter::issue;
+    }
+}
+
+template <class Get>
+Busy over_sms(const Chip& chip, Limiter limiter, Get get) {
+    Busy busy{limiter, 0, 0.0};
+    for (const Sm& sm : chip.sms) {
+        const Ticks ticks = get(sm).busy();
+        busy.longest = std::max(busy.longest, ticks);
+        busy.average += static_cast<double>(ticks) / static_cast<double>(chip.sms.size());
+    }
+    return busy;
+}
+
+template <class Get>
+Busy over_sub_partitions(const Chip& chip, Limiter limiter, Get get) {
+    Busy busy{limiter, 0, 0.0};
+    for (const Sm& sm : chip.sms) {
+        for (const SubPartition& part : sm.sub_partitions) {
+            const Ticks ticks = get(part).busy();
+            busy.longest = std::max(busy.longest, ticks);
+            busy.average +=
+                static_cast<double>(ticks) / static_cast<double>(chip.sms.size() * sm.sub_partitions.size());
+        }
+    }
+    return busy;
+}
+
+}  // namespace
+
+std::vector<Busy> busy_of(const Chip& chip) {
+    std::vector<Busy> all;
+    all.push_back(over_sub_partitions(chip, Limiter::issue, [](const SubPartition& p) { return p.issue; }));
+    for (std::size_t unit = 0; unit < hw::unit_count; ++unit) {
+        all.push_back(over_sub_partitions(chip, limiter_of(static_cast<Unit>(unit)),
+                                          [unit](const SubPartition& p) { return p.pipes[unit]; }));
+    }
+    all.push_back(over_sms(chip, Limiter::shared, [](const Sm& sm) { return sm.shared; }));
+    all.push_back(over_sms(chip, Limiter::shared, [](const Sm& sm) { return sm.shared_write; }));
+    all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.l1; }));
+    all.push_back(over_sms(chip, Limiter::tma, [](const Sm& sm) { return sm.tma; }));
+    all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_in; }));
+    all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_out; }));
+    all.push_back({Limiter::l2, chip.l2.busy(), static_cast<double>(chip.l2.busy())});
+    all.push_back({Limiter::dram, chip.dram.busy(), static_cast<double>(chip.dram.busy())});
+    return all;
+}
+
+}  // namespace warptime::model::simulation

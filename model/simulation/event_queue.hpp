@@ -1,0 +1,37 @@
+// Events in the order of their time; of equal times those of the lower class first, then the one pushed
+// first. Source: binary heap, Williams 1964 (Algorithm 232); the number of the push breaks ties.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/simulation/ticks.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace warptime::model::simulation {
+
+/// `late` events see everything that the others of the same time have done.
+enum class EventClass : std::uint8_t { normal, late };
+
+struct Event {
+    Ticks time = 0;
+    std::uint64_t order = 0;  ///< class, then number of the push
+    std::uint32_t what = 0;   ///< the owner's meaning
+};
+
+class EventQueue {
+  public:
+    void push(Ticks time, std::uint32_t what, EventClass event_class = EventClass::normal);
+    /// The next event, removed; needs a queue that is not empty.
+    Event pop();
+    [[nodiscard]] bool empty() const { return heap_.empty(); }
+    [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
+    void clear();
+
+  private:
+    std::vector<Event> heap_;
+    std::uint64_t pushed_ = 0;
+};
+
+}  // namespace warptime::model::simulation

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/explain.hpp"
+
+#include "hw/provenance.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::simulation {
+
+namespace {
+
+using prediction::Bound;
+using prediction::Limiter;
+using prediction::Prediction;
+
+void finish(const hw::Gpu<double>& gpu, Limiter limiter, double time, Prediction& p) {
+    const prediction::Estimate<double> estimate = with_prior_band(time, limiter);
+    p.time = p.span = estimate.time;
+    p.low = estimate.low;
+    p.high = estimate.high;
+    p.limiter = limiter;
+    p.kernel_class = prediction::class_of(limiter);
+    p.status = prediction::Status::extrapolated;
+    p.band_source = "a prior: this engine is a first version without residuals of its own";
+    p.fitted_constants = static_cast<int>(
+        std::count_if(gpu.provenance.begin(), gpu.provenance.end(), [](const hw::Provenance& key) {
+            return key.origin == hw::Origin::fitted || key.origin == hw::Origin::inherited;
+        }));
+}
+
+/// Of units with the same name the busiest counts.
+void add_bounds(const KernelTime& t, Prediction& p) {
+    for (const Busy& busy : t.run.busy) {
+        const double cycles = cycles_of(busy.longest);
+        const double seconds = cycles / t.clock_hz;
+        const auto same = std::find_if(p.bounds.begin(), p.bounds.end(),
+                                       [&](const Bound& b) { return b.limiter == busy.limiter; });
+        if (cycles > 0.0 && same == p.bounds.end()) {
+            p.bounds.push_back({busy.limiter, seconds, {{"busy_cycles", cycles}, {"clock_hz", t.clock_hz}}});
+        } else if (cycles > 0.0 && same->time < seconds) {
+            *same = {busy.limiter, seconds, {{"busy_cycles", cycles}, {"clock_hz", t.clock_hz}}};
+        }
+    }
+    p.bounds.push_back(
+        {Limiter::launch, t.floor, {{"floor_s", t.floor}, {"ctas", static_cast<double>(t.run.ctas)}}});
+    std::stable_sort(p.bounds.begin(), p.bounds.end(),
+                     [](const Bound& a, const Bound& b) { return a.time > b.time; });
+}
+
+void add_utilization(const KernelTime& t, const hw::Gpu<double>& gpu, Prediction& p) {
+    const double spread = static_cast<double>(t.run.sms) / gpu.sm.count.value();
+    const double ticks = t.time * t.clock_hz * static_cast<double>(ticks_per_cycle);
+    const auto busy = [&](Limiter limiter, double share) {
+        double most = 0.0;
+        for (const Busy& b : t.run.busy) {
+            most = b.limiter == limiter ? std::max(most, b.average) : most;
+        }
+        return most / ticks * share;
+    };
+    p.utilization.tensor = busy(Limiter::tensor_core, spread);
+    p.utilization.fp32 = busy(Limiter::fp32, spread);
+    p.utilization.issue =
+        t.run.instructions / (gpu.sm.count.value() * gpu.sm.sub_partitions.value()) / (t.time * t.clock_hz);
+    p.utilization.shared = busy(Limiter::shared, spread);
+    p.utilization.l1 = busy(Limiter::l1, spread);
+    p.utilization.l2 = busy(Limiter::l2, 1.0);
+    p.utilization.dram =
+        (t.run.traffic.dram_read + t.run.traffic.dram_written) / t.time / gpu.dram.bandwidth.value();
+}
+
+void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu,
+                  Prediction& p) {
+    const Traffic& moved = t.run.traffic;
+    const double visits = 2.0 - 1.0 / gpu.l2.partitions.value();
+    const double reads = moved.l2_read / gpu.l1.sector.value() * visits;
+    const double writes = moved.l2_written / gpu.l1.sector.value() * visits;
+    const double at_work = static_cast<double>(std::min(t.run.sms, kernel.grid.volume()));
+    const double cycles = cycles_of(t.run.end);
+    p.counters = {
+        {"dram__bytes_read.sum", moved.dram_read},
+        {"dram__bytes_write.sum", moved.dram_written},
+        {"lts__t_sectors.sum", reads + writes},
+        {"lts__t_sectors_op_read.sum", reads},
+        {"lts__t_sectors_op_write.sum", writes},
+        {"l1tex__m_xbar2l1tex_read_bytes.sum", moved.received},
+        {"smsp__inst_executed.sum", t.run.instructions},
+        {"launch__waves_per_multiprocessor", p.waves},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active",
+         cycles > 0.0 ? 100.0 * t.run.warp_cycles / (cycles * at_work * gpu.sm.warps_max.value()) : 0.0}};
+}
+
+}  // namespace
+
+Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu) {
+    Prediction p;
+    finish(gpu, t.limiter, t.time, p);
+    add_bounds(t, p);
+    const double run = t.time - t.floor;
+    const double full = t.run.end > 0 ? cycles_of(t.run.first_idle) / cycles_of(t.run.end) : 1.0;
+    p.shares = {{"launch", t.floor / t.time},
+                {"run:" + std::string(to_string(t.run_limiter)), run / t.time * full},
+                {"tail", run / t.time * (1.0 - full)}};
+    add_utilization(t, gpu, p);
+    p.flops_per_s = t.run.flop / t.time;
+    p.dram_bytes_per_s = (t.run.traffic.dram_read + t.run.traffic.dram_written) / t.time;
+    p.l2_bytes_per_s = (t.run.traffic.l2_read + t.run.traffic.l2_written) / t.time;
+    p.occupancy = {t.run.occupancy.ctas_per_sm, t.run.occupancy.warps_per_sm,
+                   std::string(occupancy::to_string(t.run.occupancy.limit)),
+                   std::string(occupancy::to_string(t.run.occupancy.next_limit))};
+    p.waves = static_cast<double>(t.run.ctas) / static_cast<double>(t.run.sms * t.run.occupancy.ctas_per_sm);
+    add_counters(kernel, t, gpu, p);
+    p.clock_hz = t.clock_hz;
+    p.steps.push_back({"kernel", kernel.name, t.time});
+    return p;
+}
+
+Prediction explain_memory_step(const std::string& kind, const std::string& name, const MemoryStep& step,
+                               const hw::Gpu<double>& gpu) {
+    Prediction p;
+    const double time = step.time();
+    finish(gpu, step.floor < step.dram ? Limiter::dram : Limiter::launch, time, p);
+    p.bounds = {
+        {Limiter::dram, step.dram, {{"read_bytes", step.read_bytes}, {"written_bytes", step.written_bytes}}},
+        {Limiter::launch, step.floor, {{"floor_s", step.floor}}}};
+    p.shares = {{"launch", step.floor / time}, {"dram", step.dram / time}};
+    p.dram_bytes_per_s = (step.read_bytes + step.written_bytes) / time;
+    p.utilization.dram = p.dram_bytes_per_s / gpu.dram.bandwidth.value();
+    p.occupancy.limit = p.occupancy.next_limit = "none";
+    p.counters = {{"dram__bytes_read.sum", step.read_bytes}, {"dram__bytes_write.sum", step.written_bytes}};
+    p.clock_hz = gpu.clock.boost.value();
+    p.steps.push_back({kind, name, time});
+    return p;
+}
+
+}  // namespace warptime::model::simulation

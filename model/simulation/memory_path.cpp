@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/memory_path.hpp"
+
+#include "model/kernel/access_bytes.hpp"
+#include "model/kernel/evaluate_index.hpp"
+#include "model/memory/write_back.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::simulation {
+
+using hw::Bytes;
+using kernel::PatternKind;
+
+namespace {
+
+/// A whole number that looks random but follows from the input (splitmix64, Steele et al. 2014,
+/// doi.org/10.1145/2660193.2660195).
+std::uint64_t scattered(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                       const prediction::Conditions& conditions, Chip& chip)
+    : kernel_(kernel),
+      chip_(chip),
+      l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
+      over_dirty_(conditions.cache == prediction::Cache::flushed),
+      dirty_fraction_(gpu.l2.dirty_fraction.value()),
+      dirty_capacity_(memory::dirty_capacity_of(gpu).value()) {}
+
+std::uint64_t MemoryPath::block_of(const AccessPlan& plan, const Requester& who) const {
+    const kernel::Access& access = *plan.access;
+    const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+    std::int64_t offset = 0;
+    std::int64_t packed = 1;
+    for (std::size_t d = 0; d < access.rank; ++d) {
+        const std::int64_t stride = buffer.stride[d] == 0 ? packed : buffer.stride[d];
+        offset += kernel::evaluate(kernel_, access.origin[d], *who.at) * stride;
+        packed = stride * buffer.extent[d];
+    }
+    if (access.pattern == PatternKind::chase) {
+        offset += who.execution * access.step % std::max<std::int64_t>(1, access.window);
+    } else if (access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
+               access.pattern == PatternKind::stream) {
+        // Every execution goes elsewhere.
+        offset = static_cast<std::int64_t>(
+            scattered(access.seed + scattered(static_cast<std::uint64_t>(offset + who.execution)) +
+                      static_cast<std::uint64_t>(who.warp)));
+    }
+    const auto part =
+        static_cast<std::uint64_t>(plan.sharing_warps > 1 ? who.instance * who.role_warps + who.warp : 0);
+    constexpr std::uint64_t offset_mask = (std::uint64_t{1} << 48) - 1;
+    return (static_cast<std::uint64_t>(access.buffer) << 56) | (part << 48 & ~(std::uint64_t{0xff} << 56)) |
+           (static_cast<std::uint64_t>(offset) & offset_mask);
+}
+
+void MemoryPath::write_back(Ticks now) {
+    const Bytes<double> read(traffic_.dram_read);
+    const Bytes<double> written(traffic_.l2_written);
+    const Bytes<double> capacity(dirty_capacity_);
+    const double due =
+        (over_dirty_ ? memory::writes_over_dirty(read, written, hw::Number<double>(dirty_fraction_), capacity)
+                     : memory::writes_over_clean(written, capacity))
+            .value();
+    if (due > traffic_.dram_written) {
+        chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) * chip_.rates.dram_write_byte));
+        traffic_.dram_written = due;
+    }
+}
+
+MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes,
+                                   Ticks now) {
+    const Rates& rates = chip_.rates;
+    const double received = bytes * plan.access->multicast_ctas;
+    traffic_.received += received;
+    const Ticks ported = sm.port_in.serve(now, ticks_of(received * rates.port_in_byte));
+    const L2::Found found = l2_.read(block, bytes, now);
+    const Ticks near = ticks_of(rates.latency_l2);
+    if (found.merged) {
+        return {std::max(ported + near, found.arrives), near};
+    }
+    traffic_.l2_read += bytes;
+    Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes * rates.l2_byte)));
+    Ticks latency = near;
+    if (!found.present && !plan.starts_in_l2) {
+        traffic_.dram_read += bytes;
+        const double rate = plan.in_rows ? rates.dram_row_byte : rates.dram_read_byte;
+        served = std::max(served, chip_.dram.serve(now, ticks_of(bytes * rate)));
+        latency = ticks_of(rates.latency_dram);
+        write_back(now);
+    }
+    const Ticks done = std::max(served + latency, found.arrives);
+    l2_.in_flight(block, done);
+    return {done, latency};
+}
+
+Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, Ticks now) {
+    traffic_.l2_written += bytes;
+    const Ticks end = sm.port_out.serve(now, ticks_of(bytes * chip_.rates.port_out_byte));
+    chip_.l2.serve(now, ticks_of(bytes * chip_.rates.l2_byte));
+    l2_.write(block, bytes);
+    write_back(now);
+    return end;
+}
+
+MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan& plan,
+                                     const AccessPlan& access, const Requester& who, Ticks now) {
+    const kernel::AccessBytes bytes =
+        kernel::access_bytes(kernel_, op, *access.access, *who.at, who.execution);
+    const double amount =
+        who.weight * (access.collective ? 1.0 / access.sharing_warps : op.active * who.lanes);
+    const double inside = bytes.inside * amount;
+    Reply reply{now, 0};
+    if (inside <= 0.0) {
+        return reply;
+    }
+    const std::uint64_t block = block_of(access, who);
+    const std::int32_t copies = access.access->multicast_ctas;
+    if (access.reads) {
+        reply = read(sm, access, block, inside * access.fetched_per_requested, now);
+    }
+    if (access.writes) {
+        reply.done = std::max(reply.done, write(sm, block, inside, now));
+    }
+    if (plan.copies) {
+        reply.done = std::max(
+            reply.done,
+            reply.latency + sm.shared_write.serve(now, ticks_of(inside * copies * chip_.rates.shared_byte)));
+    }
+    if (plan.bulk) {
+        const double rows = access.rows * bytes.inside / bytes.requested * amount;
+        const Ticks walked = sm.tma.serve(now, ticks_of(rows * copies * chip_.rates.tma_row));
+        reply.done = std::max(reply.done, reply.latency + walked) + ticks_of(chip_.rates.latency_bulk);
+    }
+    return reply;
+}
+
+}  // namespace warptime::model::simulation

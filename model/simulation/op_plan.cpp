@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/op_plan.hpp"
+
+#include "hw/error.hpp"
+#include "hw/tensor_rate.hpp"
+#include "model/kernel/matrix_work.hpp"
+#include "model/kernel/walk.hpp"
+#include "model/memory/row_sectors.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace warptime::model::simulation {
+
+using hw::InstructionClass;
+using hw::Unit;
+using kernel::Access;
+using kernel::Kernel;
+using kernel::Op;
+using kernel::PatternKind;
+
+namespace {
+
+/// Bytes of a warp's widest shared-memory instruction: 16 a lane.
+constexpr double widest_shared_bytes = 512.0;
+
+bool is_bulk(InstructionClass cls) {
+    return cls == InstructionClass::cp_async_bulk || cls == InstructionClass::cp_async_bulk_tensor;
+}
+
+bool is_load(InstructionClass cls) {
+    return cls == InstructionClass::ld_global || cls == InstructionClass::atom_global ||
+           cls == InstructionClass::ld_local || cls == InstructionClass::cp_async || is_bulk(cls);
+}
+
+bool is_shared(InstructionClass cls) {
+    return cls == InstructionClass::ld_shared || cls == InstructionClass::st_shared ||
+           cls == InstructionClass::ldmatrix || cls == InstructionClass::stmatrix ||
+           cls == InstructionClass::atom_shared;
+}
+
+bool in_memory(const Kernel& kernel, const Access& access) {
+    const kernel::Space space = kernel.buffers[static_cast<std::size_t>(access.buffer)].space;
+    return space == kernel::Space::global || space == kernel::Space::local;
+}
+
+/// Buffers that are read and fit into L2 together stay there from the start when the caches are warm.
+bool starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits) {
+    const bool warm = buffer.before == kernel::Before::warm ||
+                      (buffer.before == kernel::Before::by_conditions && cache == prediction::Cache::warm);
+    return warm && fits;
+}
+
+class Planner {
+  public:
+    Planner(const Kernel& kernel, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+            KernelPlan& plan)
+        : kernel_(kernel), gpu_(gpu), cache_(conditions.cache), plan_(plan) {
+        std::vector<bool> read(kernel.buffers.size());
+        for (const Access& access : kernel.accesses) {
+            if (access.direction != kernel::Direction::write && in_memory(kernel, access)) {
+                read[static_cast<std::size_t>(access.buffer)] = true;
+            }
+        }
+        double footprint = 0.0;
+        for (std::size_t b = 0; b < read.size(); ++b) {
+            footprint += read[b] ? static_cast<double>(kernel.buffers[b].elements()) *
+                                       hw::bytes_of(kernel.buffers[b].dtype)
+                                 : 0.0;
+        }
+        fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
+    }
+
+    void add(const kernel::Role& role, const Op& op, OpPlan& p) {
+        const hw::InstructionCost<double>& cost = gpu_.instructions[op.cls];
+        const auto count = static_cast<double>(op.count);
+        p.instructions = count * cost.machine.value();
+        p.issue = ticks_of(p.instructions);
+        p.pipe = static_cast<std::size_t>(cost.unit);
+        p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * cost.interval.value());
+        p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
+        p.copies = op.cls == InstructionClass::cp_async || is_bulk(op.cls);
+        p.bulk = is_bulk(op.cls);
+        // A plain load that completes a token parks in registers until the wait.
+        p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
+        p.holds_warp = op.cls == InstructionClass::bar_sync;
+        p.waits_for_memory = is_load(op.cls);
+        p.flop = kernel::flop_of(op) * count * op.active;
+        double latency = cost.latency.value();
+        double shared = 0.0;
+        if (op.cls == InstructionClass::wgmma || op.cls == InstructionClass::mma_sync) {
+            add_matrix(op, p, shared);
+        } else if (is_load(op.cls)) {
+            latency = p.bulk || p.copies                  ? 0.0
+                      : cache_ == prediction::Cache::warm ? gpu_.latency.l2_far.value()
+                                                          : gpu_.latency.dram.value();
+        } else if (is_shared(op.cls)) {
+            latency = gpu_.latency.shared.value();
+        } else if (op.cls == InstructionClass::bar_sync) {
+            latency = gpu_.latency.bar_sync.value();
+        }
+        p.latency = ticks_of(latency * static_cast<double>(p.links));
+        p.l1 = is_load(op.cls) && !p.bulk ? ticks_of(count * gpu_.l1.request_interval.value()) : 0;
+        add_accesses(role, op, p, shared);
+        if (p.waits_for_memory && p.access_count > 0) {
+            p.latency = 0;
+        }
+        p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
+    }
+
+  private:
+    /// Each warp's tensor core does its warp's part: of a wgmma a quarter, with a quarter of the operands.
+    void add_matrix(const Op& op, OpPlan& p, double& shared) {
+        const bool wgmma = op.cls == InstructionClass::wgmma;
+        const double rate =
+            hw::tensor_rate(op.dtype, gpu_).value() * (wgmma ? 1.0 : gpu_.tensor.mma_sync_fraction.value());
+        if (rate <= 0.0) {
+            throw Error(gpu_.id + " tensor rate", std::string(hw::to_string(op.dtype)),
+                        "a type that its tensor cores multiply");
+        }
+        p.flop = p.tensor_flop = kernel::flop_of(op) * static_cast<double>(op.count);
+        p.pipe = static_cast<std::size_t>(Unit::tensor);
+        p.pipe_time = ticks_of(p.flop / (rate / gpu_.sm.sub_partitions.value()));
+        if (wgmma) {
+            shared = static_cast<double>(op.count) * kernel::wgmma_operand_bytes(op) / 4.0;
+        }
+        plan_.uses_tensor = true;
+        plan_.tensor_rate = hw::tensor_rate(op.dtype, gpu_).value();
+    }
+
+    void add_accesses(const kernel::Role& role, const Op& op, OpPlan& p, double& shared) {
+        bool width_known = false;
+        p.first_access = plan_.accesses.size();
+        for (const Access& access : kernel_.accesses_of(op)) {
+            if (in_memory(kernel_, access)) {
+                plan_.accesses.push_back(access_plan(role, op, access));
+            } else if (is_shared(op.cls) && access.pattern == PatternKind::contiguous) {
+                width_known = true;
+                shared += static_cast<double>(op.count) * 32.0 * access.bytes;
+            }
+        }
+        p.access_count = plan_.accesses.size() - p.first_access;
+        plan_.uses_bulk = plan_.uses_bulk || (p.bulk && p.access_count > 0);
+        plan_.loads = plan_.loads || p.waits_for_memory;
+        if (is_shared(op.cls) && !width_known) {
+            shared += static_cast<double>(op.count) * widest_shared_bytes;
+        }
+    }
+
+    AccessPlan access_plan(const kernel::Role& role, const Op& op, const Access& access) const {
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const double size = hw::bytes_of(buffer.dtype);
+        const double sector = gpu_.l1.sector.value();
+        AccessPlan a;
+        a.access = &access;
+        a.reads = access.direction != kernel::Direction::write;
+        a.writes = access.direction != kernel::Direction::read;
+        a.collective = access.pattern == PatternKind::collective;
+        a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_);
+        const double lane_bytes = access.bytes;
+        switch (access.pattern) {
+            case PatternKind::collective: {
+                a.share = kernel::box_share(kernel_, role, op, access);
+                a.sharing_warps = a.share.warps(role);
+                for (std::size_t d = 1; d < access.rank; ++d) {
+                    a.rows *= static_cast<double>(access.box[d]);
+                }
+                const double row = static_cast<double>(access.box[0]) * size;
+                const auto pitch = static_cast<std::int64_t>(static_cast<double>(buffer.stride[1]) * size);
+                a.in_rows = a.rows > 1.0 && row < static_cast<double>(pitch);
+                a.fetched_per_requested = memory::sector_bytes_per_row(row, pitch, sector) / row;
+                break;
+            }
+            case PatternKind::stride: {
+                const double apart = std::clamp(static_cast<double>(access.inner) * size, lane_bytes,
+                                                std::max(sector, lane_bytes));
+                a.fetched_per_requested = apart / lane_bytes;
+                break;
+            }
+            case PatternKind::contiguous:
+                break;
+            default:
+                a.fetched_per_requested = std::max(1.0, sector / lane_bytes);
+                break;
+        }
+        return a;
+    }
+
+    const Kernel& kernel_;
+    const hw::Gpu<double>& gpu_;
+    prediction::Cache cache_;
+    KernelPlan& plan_;
+    bool fits_ = false;
+};
+
+}  // namespace
+
+KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
+                       const prediction::Conditions& conditions)
+    : ops(kernel.ops.size()) {
+    Planner planner(kernel, gpu, conditions, *this);
+    for (const kernel::Role& role : kernel.roles) {
+        for (std::size_t n = role.first_node; n < role.last_node; ++n) {
+            if (kernel.nodes[n].kind == kernel::NodeKind::op) {
+                planner.add(role, kernel.ops[kernel.nodes[n].payload], ops[kernel.nodes[n].payload]);
+            }
+        }
+    }
+    for (const Op& op : kernel.ops) {
+        for (std::size_t d = 0; d < op.dep_count; ++d) {
+            OpPlan& from = ops[static_cast<std::size_t>(op.deps[d].op)];
+            from.kept = std::max<std::int64_t>(from.kept, op.deps[d].distance + 1);
+        }
+    }
+    for (OpPlan& p : ops) {
+        p.history = history_size;
+        history_size += static_cast<std::size_t>(p.kept);
+    }
+}
+
+}  // namespace warptime::model::simulation

@@ -1,0 +1,69 @@
+// What one execution of each op of a kernel asks of the units of an SM, worked out once for a GPU.
+// Ignores: bank conflicts (layouts are taken to be free of them) and register banks.
+// Source: model/kernel/README.md, Meaning 2 to 5; instruction costs of hw/isa. Everything that the simulation
+// knows of an op and of its accesses is read here.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/collective.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/conditions.hpp"
+#include "model/simulation/ticks.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace warptime::model::simulation {
+
+/// An access to global or local memory.
+struct AccessPlan {
+    const kernel::Access* access = nullptr;
+    bool reads = false, writes = false;
+    bool collective = false;
+    bool in_rows = false;  ///< rows that are short against their pitch, which open more DRAM pages
+    bool starts_in_l2 = false;
+    kernel::BoxShare share;
+    std::int32_t sharing_warps = 1;
+    double rows = 1.0;                   ///< of a whole box
+    double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
+};
+
+/// Durations of one execution by one warp.
+struct OpPlan {
+    double instructions = 0.0;  ///< machine warp-instructions
+    double flop = 0.0;
+    double tensor_flop = 0.0;
+    Ticks issue = 0;
+    std::size_t pipe = 0;  ///< hw::Unit
+    Ticks pipe_time = 0;
+    Ticks shared = 0;
+    Ticks l1 = 0;
+    Ticks latency = 0;  ///< after the last issue; of loads only without accesses, which bring their own
+    std::int64_t links = 1;
+    bool asynchronous = false;  ///< frees the warp at issue
+    bool holds_warp = false;    ///< the warp goes on only when it is complete
+    bool copies = false;        ///< writes to shared memory what it reads
+    bool bulk = false;          ///< by the copy engine
+    bool waits_for_memory = false;
+    std::size_t first_access = 0, access_count = 0;
+    std::size_t history = 0;  ///< where its completion times are kept
+    std::int64_t kept = 1;    ///< how many of them
+};
+
+struct KernelPlan {
+    /// The kernel must outlive the plan. Throws Error for a matrix type that the GPU has no rate for.
+    KernelPlan(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+               const prediction::Conditions& conditions);
+
+    std::vector<OpPlan> ops;
+    std::vector<AccessPlan> accesses;
+    std::size_t history_size = 0;
+    bool uses_tensor = false;
+    bool uses_bulk = false;
+    bool loads = false;
+    double tensor_rate = 0.0;  ///< FLOP per cycle and SM of the matrix type used last
+};
+
+}  // namespace warptime::model::simulation

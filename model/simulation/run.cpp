@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/run.hpp"
+
+#include "hw/error.hpp"
+#include "model/occupancy/sm_limits.hpp"
+#include "model/occupancy/work_items.hpp"
+#include "model/simulation/event_queue.hpp"
+#include "model/simulation/tokens.hpp"
+#include "model/simulation/warps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::model::simulation {
+
+using kernel::Id;
+using kernel::NodeKind;
+
+namespace {
+
+constexpr std::uint64_t most_events = std::uint64_t{1} << 31;
+
+struct Warp {
+    kernel::Coordinates at;
+    kernel::BodyCursor cursor;
+    std::size_t item = 0;  ///< position among the items of its CTA
+    bool in_item = false;
+    bool at_leaf = false;
+    bool finished = true;
+    bool has_slot = false;  ///< the issue slot of the op at its place is reserved, at `slot`
+    Ticks slot = 0;
+    Ticks ready = 0;                       ///< earliest start of its next instruction
+    Ticks done = 0;                        ///< latest completion of what it has issued
+    std::vector<std::int64_t> executions;  ///< by op
+    std::vector<Ticks> history;            ///< completion times that later ops may depend on
+};
+
+struct Cta {
+    explicit Cta(const kernel::Kernel& kernel, const TokenRules& rules) : tokens(kernel, rules) {}
+    std::int64_t id = -1;
+    std::int32_t sm = 0;
+    std::size_t unfinished = 0;
+    Ticks start = 0, end = 0;
+    std::vector<std::int64_t> items;
+    Tokens tokens;
+};
+
+std::int64_t reachable_sms(const hw::Gpu<double>& gpu, std::int64_t cluster, std::int64_t sms) {
+    if (cluster <= 1) {
+        return sms;
+    }
+    const std::array<occupancy::ClusterLimit, 3> measured{
+        {{2, static_cast<int>(gpu.cluster.active_max_2.value())},
+         {4, static_cast<int>(gpu.cluster.active_max_4.value())},
+         {8, static_cast<int>(gpu.cluster.active_max_8.value())}}};
+    const std::int64_t clusters =
+        occupancy::max_active_clusters(1, static_cast<int>(cluster), static_cast<int>(sms), measured);
+    return clusters > 0 ? std::min(clusters * cluster, sms) : sms;
+}
+
+occupancy::Occupancy occupancy_of(const kernel::Kernel& kernel, const occupancy::SmLimits& limits) {
+    occupancy::CtaResources cta;
+    cta.threads = static_cast<int>(kernel.cta.volume());
+    cta.registers_per_thread = kernel.registers_per_thread;
+    cta.static_shared = kernel.static_shared;
+    cta.dynamic_shared = kernel.dynamic_shared;
+    cta.carveout_bytes = kernel.carveout;
+    cta.named_barriers = kernel.named_barriers;
+    const occupancy::Occupancy result = occupancy::occupancy(cta, limits);
+    if (result.ctas_per_sm == 0) {
+        occupancy::check(cta, limits);
+    }
+    return result;
+}
+
+class Simulation {
+  public:
+    Simulation(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+               const prediction::Conditions& conditions, double clock_hz, std::vector<TraceRow>* trace)
+        : kernel_(kernel),
+          items_(kernel),
+          plan_(kernel, gpu, conditions),
+          places_(warp_places(kernel)),
+          rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}),
+          trace_(trace),
+          turnaround_(ticks_of(gpu.launch.cta_turnaround.value())),
+          launch_interval_(ticks_of(gpu.launch.cta_interval.value())),
+          result_(placed(kernel, gpu, conditions)),
+          chip_(gpu, static_cast<int>(result_.sms), clock_hz),
+          memory_(kernel, gpu, conditions, chip_) {
+        const auto slots = std::min<std::int64_t>(result_.ctas, result_.sms * result_.occupancy.ctas_per_sm);
+        free_.assign(static_cast<std::size_t>(result_.sms), result_.occupancy.ctas_per_sm);
+        last_end_.assign(static_cast<std::size_t>(result_.sms), 0);
+        for (std::int64_t slot = 0; slot < slots; ++slot) {
+            ctas_.emplace_back(kernel, rules_);
+            unused_.push_back(static_cast<std::uint32_t>(slots - 1 - slot));
+        }
+        warps_.resize(static_cast<std::size_t>(slots) * places_.size());
+        for (Warp& warp : warps_) {
+            warp.executions.resize(kernel.ops.size());
+            warp.history.resize(plan_.history_size);
+        }
+    }
+
+    Run run() {
+        dispatch(0);
+        while (!queue_.empty()) {
+            const Event event = queue_.pop();
+            if (queue_.pushed() > most_events) {
+                throw Error(kernel_.name + " simulation", "more than 2^31 events",
+                            "a kernel of less work, or the analytical engine");
+            }
+            handle(event);
+        }
+        if (unused_.size() != ctas_.size() || next_cta_ < result_.ctas) {
+            deadlock();
+        }
+        return finished();
+    }
+
+  private:
+    enum What : std::uint32_t { warp_runs, cta_starts, cta_leaves, dispatches };
+    static constexpr int what_shift = 30;
+    static std::uint32_t event(What what, std::size_t index) {
+        return (static_cast<std::uint32_t>(what) << what_shift) | static_cast<std::uint32_t>(index);
+    }
+
+    static Run placed(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                      const prediction::Conditions& conditions) {
+        Run result;
+        result.occupancy = occupancy_of(kernel, occupancy::limits_of(gpu));
+        auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
+        if (conditions.available_sms > 0) {
+            sms = std::min<std::int64_t>(sms, conditions.available_sms);
+        }
+        result.sms = reachable_sms(gpu, kernel.cluster.volume(), sms);
+        result.ctas = kernel.grid.volume();
+        return result;
+    }
+
+    void handle(const Event& event) {
+        const std::uint32_t index = event.what & ((1U << what_shift) - 1U);
+        switch (static_cast<What>(event.what >> what_shift)) {
+            case warp_runs:
+                resume(index, event.time);
+                break;
+            case cta_starts:
+                start(index, event.time);
+                break;
+            case cta_leaves: {
+                ++free_[static_cast<std::size_t>(ctas_[index].sm)];
+                unused_.push_back(index);
+                // All CTAs that leave now are gone before the next ones are handed out.
+                queue_.push(event.time, Simulation::event(dispatches, 0), EventClass::late);
+                break;
+            }
+            case dispatches:
+                dispatch(event.time);
+                break;
+        }
+    }
+
+    // ---- CTAs
+
+    /// Hands out CTAs, whole clusters at a time, each to the SM with most room, the first of equals.
+    void dispatch(Ticks now) {
+        const auto cluster = static_cast<std::size_t>(kernel_.cluster.volume());
+        while (next_cta_ < result_.ctas && unused_.size() >= cluster) {
+            for (std::size_t i = 0; i < cluster; ++i) {
+                const auto sm = std::max_element(free_.begin(), free_.end());
+                --*sm;
+                const std::uint32_t slot = unused_.back();
+                unused_.pop_back();
+                ctas_[slot].id = next_cta_++;
+                ctas_[slot].sm = static_cast<std::int32_t>(sm - free_.begin());
+                queue_.push(chip_.dispatcher.serve(now, launch_interval_), event(cta_starts, slot));
+            }
+        }
+    }
+
+    void start(std::uint32_t slot, Ticks now) {
+        Cta& cta = ctas_[slot];
+        cta.start = cta.end = now;
+        cta.unfinished = places_.size();
+        cta.items.clear();
+        items_.append_of_cta(cta.id, cta.items);
+        cta.tokens.restart();
+        if (places_.empty()) {
+            leave(slot);
+        }
+        for (std::size_t w = 0; w < places_.size(); ++w) {
+            Warp& warp = warps_[slot * places_.size() + w];
+            warp.item = 0;
+            warp.in_item = warp.at_leaf = warp.finished = warp.has_slot = false;
+            warp.ready = warp.done = now;
+            std::fill(warp.executions.begin(), warp.executions.end(), 0);
+            queue_.push(now, event(warp_runs, slot * places_.size() + w));
+        }
+    }
+
+    void leave(std::uint32_t slot) {
+        const Cta& cta = ctas_[slot];
+        result_.end = std::max(result_.end, cta.end);
+        result_.warp_cycles += static_cast<double>(places_.size()) * cycles_of(cta.end - cta.start);
+        Ticks& last = last_end_[static_cast<std::size_t>(cta.sm)];
+        last = std::max(last, cta.end);
+        queue_.push(cta.end + turnaround_, event(cta_leaves, slot));
+    }
+
+    // ---- warps
+
+    /// Runs a warp up to the next op that cannot start now, or a wait that cannot pass yet.
+    void resume(std::uint32_t id, Ticks now) {
+        now_ = now;
+        Warp& warp = warps_[id];
+        const std::uint32_t slot = id / static_cast<std::uint32_t>(places_.size());
+        const WarpPlace& place = places_[id % places_.size()];
+        Cta& cta = ctas_[slot];
+        for (;;) {
+            if (!warp.at_leaf) {
+                if (!warp.in_item && !enter_item(id, warp, place, cta, now)) {
+                    return;
+                }
+                if (!warp.cursor.advance(kernel_, warp.at)) {
+                    warp.in_item = false;
+                    ++warp.item;
+                    continue;
+                }
+                warp.at_leaf = true;
+            }
+            const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
+            if (node.kind == NodeKind::wait) {
+                const kernel::Wait& wait = kernel_.waits[node.payload];
+                const std::optional<Ticks> passes = cta.tokens.passes_at(place.user, wait);
+                if (!passes) {
+                    cta.tokens.await(place.user, wait, id);
+                    return;
+                }
+                warp.ready = std::max(warp.ready, *passes);
+                cta.tokens.pass(place.user, wait.token);
+            } else if (node.kind == NodeKind::signal) {
+                const kernel::Signal& signal = kernel_.signals[node.payload];
+                const bool all = signal.on == kernel::SignalOn::completion;
+                arrive(cta, place, signal.token, all ? std::max(warp.ready, warp.done) : warp.ready, true,
+                       true);
+            } else if (node.kind == NodeKind::op) {
+                const kernel::Op& op = kernel_.ops[node.payload];
+                if (runs_here(kernel_, op, warp.cursor, warp.at)) {
+                    if (!begins(id, warp, place, cta, node.payload, now)) {
+                        return;
+                    }
+                    perform(warp, place, cta, static_cast<Id>(node.payload), now);
+                }
+            }
+            warp.at_leaf = false;
+        }
+    }
+
+    /// Whether an op starts now: its inputs are there and its issue slot has come. If not, the warp is told
+    /// to look again at the time that is known for it, so that no unit hears of a request before its time.
+    bool begins(std::uint32_t id, Warp& warp, const WarpPlace& place, const Cta& cta, std::size_t op,
+                Ticks now) {
+        Ticks from = warp.slot;
+        if (!warp.has_slot) {
+            from = std::max(warp.ready, inputs_complete(warp, op));
+            if (from <= now) {
+                const Ticks time = part_of(plan_.ops[op].issue, warp.cursor.place().weight);
+                warp.slot = from = part(cta, place).issue.serve(now, time) - time;
+                warp.has_slot = true;
+            }
+        }
+        if (from > now) {
+            queue_.push(from, event(warp_runs, id));
+            return false;
+        }
+        warp.has_slot = false;
+        return true;
+    }
+
+    SubPartition& part(const Cta& cta, const WarpPlace& place) {
+        Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
+        return sm.sub_partitions[place.user.warp % sm.sub_partitions.size()];
+    }
+
+    /// Takes up the warp's next work item; false when it has none, or has to ask for one later.
+    bool enter_item(std::uint32_t id, Warp& warp, const WarpPlace& place, Cta& cta, Ticks now) {
+        const kernel::Role& role = kernel_.roles[place.role];
+        if (role.first_node == role.last_node) {
+            // A warp that does nothing does not ask for work on behalf of the others either.
+            finish(id, warp, cta);
+            return false;
+        }
+        for (;; ++warp.item) {
+            if (warp.item == cta.items.size() && items_.on_demand() && next_item_ < items_.count()) {
+                if (warp.ready > now) {
+                    queue_.push(warp.ready, event(warp_runs, id));
+                    return false;
+                }
+                cta.items.push_back(next_item_++);
+            }
+            if (warp.item >= cta.items.size()) {
+                finish(id, warp, cta);
+                return false;
+            }
+            warp.at = coordinates_at(kernel_, place, items_.at(cta.items[warp.item]),
+                                     cta.id % kernel_.cluster.volume());
+            warp.cursor = kernel::BodyCursor(role.first_node, role.last_node);
+            if (performs(role, place.instance, static_cast<std::int64_t>(warp.item))) {
+                std::fill(warp.history.begin(), warp.history.end(), 0);
+                warp.in_item = true;
+                return true;
+            }
+            pass_over(warp, place, cta);
+        }
+    }
+
+    /// An instance whose turn it is not counts the token phases of the item.
+    void pass_over(Warp& warp, const WarpPlace& place, Cta& cta) {
+        while (warp.cursor.advance(kernel_, warp.at)) {
+            const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
+            if (node.kind == NodeKind::wait) {
+                cta.tokens.pass(place.user, kernel_.waits[node.payload].token);
+            } else if (const Id token = arrival_at(kernel_, warp.cursor, warp.at); token != kernel::no_id) {
+                arrive(cta, place, token, 0, false, node.kind == NodeKind::signal);
+            }
+        }
+    }
+
+    void finish(std::uint32_t id, Warp& warp, Cta& cta) {
+        warp.finished = true;
+        cta.end = std::max({cta.end, warp.ready, warp.done});
+        if (--cta.unfinished == 0) {
+            leave(id / static_cast<std::uint32_t>(places_.size()));
+        }
+    }
+
+    void arrive(Cta& cta, const WarpPlace& place, Id token, Ticks time, bool performed, bool signal) {
+        woken_.clear();
+        cta.tokens.arrive(place.user, token, time, performed, signal, woken_);
+        for (const std::uint32_t id : woken_) {
+            // The warp looks again; it goes on at the time of the phase, which is known now.
+            queue_.push(std::max(now_, warps_[id].ready), event(warp_runs, id));
+        }
+    }
+
+    /// When all inputs of an op are there: distance counts executions back, of ops later in the body one
+    /// less.
+    [[nodiscard]] Ticks inputs_complete(const Warp& warp, std::size_t id) const {
+        const kernel::Op& op = kernel_.ops[id];
+        Ticks latest = 0;
+        for (std::size_t d = 0; d < op.dep_count; ++d) {
+            const auto from = static_cast<std::size_t>(op.deps[d].op);
+            const OpPlan& plan = plan_.ops[from];
+            const std::int64_t back = op.deps[d].distance + (from < id ? 1 : 0);
+            const std::int64_t execution = warp.executions[from] - back;
+            if (execution >= 0 && back > 0) {
+                latest = std::max(
+                    latest, warp.history[plan.history + static_cast<std::size_t>(execution % plan.kept)]);
+            }
+        }
+        return latest;
+    }
+
+    static Ticks part_of(Ticks ticks, double share) {
+        return share == 1.0 ? ticks : ticks_of(cycles_of(ticks) * share);
+    }
+
+    void perform(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks now) {
+        const auto index = static_cast<std::size_t>(id);
+        const kernel::Op& op = kernel_.ops[index];
+        const OpPlan& plan = plan_.ops[index];
+        const double weight = warp.cursor.place().weight;
+        Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
+        const Ticks issued = now + part_of(plan.issue, weight);
+        const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
+        const bool queued = op.cls == hw::InstructionClass::wgmma;
+        warp.ready = queued ? issued : std::max(issued, piped);
+        Ticks done = plan.copies ? now : std::max(warp.ready, piped);
+        done = std::max(done, sm.shared.serve(now, part_of(plan.shared, weight)));
+        done = std::max(done, sm.l1.serve(now, part_of(plan.l1, weight)));
+        for (std::size_t a = 0; a < plan.access_count; ++a) {
+            const Requester who{&warp.at,
+                                warp.executions[index],
+                                place.instance,
+                                place.warp,
+                                kernel_.roles[place.role].warps,
+                                weight,
+                                warp.cursor.place().lanes};
+            const MemoryPath::Reply reply =
+                memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
+            // The last of a load's instructions has its latency too; a chain goes the way again for each
+            // link.
+            const Ticks last = plan.copies ? now : warp.ready;
+            done =
+                std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
+        }
+        done += plan.latency;
+        complete(warp, place, cta, id, now, done);
+        if (plan.holds_warp) {
+            warp.ready = std::max(warp.ready, done);
+        }
+        result_.instructions += plan.instructions * weight;
+        result_.flop += plan.flop * weight * (plan.tensor_flop > 0.0 ? 1.0 : warp.cursor.place().lanes);
+        result_.tensor_flop += plan.tensor_flop * weight;
+    }
+
+    void complete(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks start, Ticks done) {
+        const auto index = static_cast<std::size_t>(id);
+        const OpPlan& plan = plan_.ops[index];
+        const std::int64_t execution = warp.executions[index]++;
+        warp.history[plan.history + static_cast<std::size_t>(execution % plan.kept)] = done;
+        warp.done = std::max(warp.done, done);
+        if (trace_ != nullptr) {
+            trace_->push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
+                               static_cast<std::int32_t>(place.user.warp), id});
+        }
+        const Id token = kernel_.ops[index].completes;
+        if (token != kernel::no_id) {
+            arrive(cta, place, token, done, true, false);
+        }
+    }
+
+    // ---- the end
+
+    [[noreturn]] void deadlock() const {
+        std::string waits;
+        int named = 0;
+        for (std::size_t id = 0; id < warps_.size() && named < 8; ++id) {
+            const Warp& warp = warps_[id];
+            if (warp.finished || !warp.at_leaf) {
+                continue;
+            }
+            const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
+            const kernel::Wait& wait = kernel_.waits[node.payload];
+            const WarpPlace& place = places_[id % places_.size()];
+            const Cta& cta = ctas_[id / places_.size()];
+            waits += fmt::format("{}CTA {} role '{}' instance {} warp {} waits for '{}' phase {}",
+                                 named++ == 0 ? "" : ", ", cta.id, kernel_.roles[place.role].name.view(),
+                                 place.instance, place.warp,
+                                 kernel_.tokens[static_cast<std::size_t>(wait.token)].name.view(),
+                                 cta.tokens.needed_phase(place.user, wait));
+        }
+        throw Error(fmt::format("kernel '{}' tokens", kernel_.name), "deadlock: " + waits,
+                    "an arrival for every wait");
+    }
+
+    Run finished() {
+        // What was asked of L2 and DRAM belongs to the kernel; CTAs without work take the time to be handed
+        // out.
+        result_.end = std::max({result_.end, chip_.l2.free_at(), chip_.dram.free_at()});
+        result_.first_idle = result_.end;
+        for (const Ticks last : last_end_) {
+            result_.first_idle = last > 0 ? std::min(result_.first_idle, last) : result_.first_idle;
+        }
+        result_.events = queue_.pushed();
+        result_.traffic = memory_.traffic();
+        result_.busy = busy_of(chip_);
+        result_.uses_tensor = plan_.uses_tensor;
+        result_.uses_bulk = plan_.uses_bulk;
+        result_.loads = plan_.loads;
+        result_.tensor_rate = plan_.tensor_rate;
+        return std::move(result_);
+    }
+
+    const kernel::Kernel& kernel_;
+    occupancy::WorkItems items_;
+    KernelPlan plan_;
+    std::vector<WarpPlace> places_;
+    TokenRules rules_;
+    std::vector<TraceRow>* trace_;
+    Ticks turnaround_;
+    Ticks launch_interval_;
+    Run result_;
+    Chip chip_;
+    MemoryPath memory_;
+    EventQueue queue_;
+    Ticks now_ = 0;
+    std::int64_t next_cta_ = 0;
+    std::int64_t next_item_ = 0;
+    std::vector<int> free_;              ///< CTAs that each SM has room for
+    std::vector<Ticks> last_end_;        ///< of the CTAs of each SM
+    std::vector<std::uint32_t> unused_;  ///< slots, the next one last
+    std::vector<Cta> ctas_;              ///< by slot
+    std::vector<Warp> warps_;            ///< by slot and warp
+    std::vector<std::uint32_t> woken_;
+};
+
+}  // namespace
+
+Run run(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+        double clock_hz, std::vector<TraceRow>* trace) {
+    return Simulation(kernel, gpu, conditions, clock_hz, trace).run();
+}
+
+}  // namespace warptime::model::simulation

@@ -1,0 +1,36 @@
+// Which warps a CTA has, where each stands in its role, and what a warp does at a place of its body.
+// Source: model/kernel/walk.hpp, whose rules these are.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/body_cursor.hpp"
+#include "model/kernel/walk_tokens.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace warptime::model::simulation {
+
+struct WarpPlace {
+    std::size_t role = 0;
+    std::int32_t instance = 0;
+    std::int32_t warp = 0;  ///< within the instance
+    kernel::detail::TokenUser user;
+};
+
+/// The warps of a CTA, role by role, in the order of their numbers.
+[[nodiscard]] std::vector<WarpPlace> warp_places(const kernel::Kernel& kernel);
+
+/// Whether the instance does the CTA's work item of this number, or passes over it.
+[[nodiscard]] inline bool performs(const kernel::Role& role, std::int32_t instance, std::int64_t item) {
+    return !role.alternate || item % role.instances == instance;
+}
+
+[[nodiscard]] kernel::Coordinates coordinates_at(const kernel::Kernel& kernel, const WarpPlace& place,
+                                                 const kernel::WorkItem& item, std::int64_t cta_rank);
+
+/// The token that the leaf under the cursor gives an arrival to, or none.
+[[nodiscard]] kernel::Id arrival_at(const kernel::Kernel& kernel, const kernel::BodyCursor& cursor,
+                                    const kernel::Coordinates& at);
+
+}  // namespace warptime::model::simulation
