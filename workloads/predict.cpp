@@ -6,15 +6,18 @@
 
 namespace warptime::workloads {
 
-Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu)
+Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                     const model::prediction::Engine* chooser)
     : libraries_(libraries::load_libraries()),
       engine_(&engine),
       gpu_(&gpu),
-      scratch_(engine.make_scratch()) {}
+      chooser_(chooser == nullptr ? &engine : chooser),
+      scratch_(engine.make_scratch()),
+      choosing_(chooser_->make_scratch()) {}
 
 void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
     const Score score = [&](const model::kernel::Program& candidate) {
-        return model::system::evaluate(candidate, *engine_, *gpu_, conditions, *scratch_).time;
+        return model::system::evaluate(candidate, *chooser_, *gpu_, conditions, *choosing_).time;
     };
     workloads::lower(operation, libraries_, *gpu_, score, program_);
 }

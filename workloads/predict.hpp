@@ -13,7 +13,10 @@ namespace warptime::workloads {
 /// Keeps scratch and program between calls of one thread, so that many rows cost no allocation.
 class Predictor {
   public:
-    Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu);
+    /// `chooser` scores what a library might launch, where the operation leaves that open; null: `engine`. A
+    /// slow engine is given a fast one, and both then predict the same launch. All must outlive this.
+    Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+              const model::prediction::Engine* chooser = nullptr);
     [[nodiscard]] model::prediction::Estimate<double> evaluate(
         const Operation& operation, const model::prediction::Conditions& conditions);
     [[nodiscard]] model::prediction::Prediction explain(const Operation& operation,
@@ -27,7 +30,9 @@ class Predictor {
     libraries::Libraries libraries_;
     const model::prediction::Engine* engine_;
     const hw::Gpu<double>* gpu_;
+    const model::prediction::Engine* chooser_;
     std::unique_ptr<model::prediction::Scratch> scratch_;
+    std::unique_ptr<model::prediction::Scratch> choosing_;
     model::kernel::Program program_;
 };
 

@@ -5,6 +5,7 @@
 #include "hw/error.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/kernel/checks.hpp"
+#include "model/simulation/engine.hpp"
 #include "model/system/program.hpp"
 #include "workloads/operations_fixture_test.hpp"
 
@@ -123,4 +124,18 @@ TEST_CASE("a warm cache is never slower, and no GEMM beats the tensor cores or t
         const double bytes = 2.0 * (1.0 * m * k + 1.0 * k * n);
         RC_ASSERT(flushed >= bytes / gpu.dram.bandwidth.value());
     }));
+}
+
+TEST_CASE("the chooser decides what a library launches, whoever predicts it") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto analytical = warptime::model::analytical::make_engine();
+    const auto simulation = warptime::model::simulation::make_engine();
+    Predictor chosen(*simulation, gpu, analytical.get());
+    Predictor plain(*analytical, gpu);
+    const Operation operation = gemm(1024, 1024, 1024);
+    const double simulated = chosen.evaluate(operation, {}).time;
+    CHECK(simulated != plain.evaluate(operation, {}).time);
+    REQUIRE(chosen.program().kernel_count == plain.program().kernel_count);
+    CHECK(chosen.program().kernels[0] == plain.program().kernels[0]);
+    CHECK(chosen.explain(operation, {}).time == simulated);
 }

@@ -29,7 +29,8 @@ BatchPredictor::Chip& BatchPredictor::chip_of(const std::string& gpu, const std:
     auto chip = std::make_unique<Chip>();
     chip->engine = make_engine(engine);
     chip->gpu = load_requested_gpu(gpu, defaults_.settings);
-    chip->predictor = std::make_unique<workloads::Predictor>(*chip->engine, chip->gpu);
+    chip->chooser = make_engine(default_engine);
+    chip->predictor = std::make_unique<workloads::Predictor>(*chip->engine, chip->gpu, chip->chooser.get());
     return *chips_.emplace(key, std::move(chip)).first->second;
 }
 

@@ -32,6 +32,7 @@ class BatchPredictor {
   private:
     struct Chip {
         std::unique_ptr<model::prediction::Engine> engine;
+        std::unique_ptr<model::prediction::Engine> chooser;  ///< of what a library launches
         hw::Gpu<double> gpu;
         std::unique_ptr<workloads::Predictor> predictor;
     };

@@ -221,6 +221,25 @@ class Errors(Case):
         self.fail_with(2, ["registers", "'x'"], "occupancy", "--gpu", "h200-sxm", "--threads", "32",
                        "--registers", "x")  # fmt: skip
 
+    def test_both_engines_answer_and_say_which(self) -> None:
+        for operation in (GEMM, ["predict", "copy", "1000000", "--gpu", "h200-sxm"]):
+            answers = [json.loads(self.succeed(*operation, "--engine", e, "--json")) for e in ("analytical", "simulation")]
+            self.assertEqual([a["engine"] for a in answers], ["analytical", "simulation"])
+            self.assertEqual(set(answers[0]), set(answers[1]))
+            self.assertEqual(answers[1]["status"], "extrapolated")
+            self.assertIn("prior", answers[1]["band_source"])
+            self.assertAlmostEqual(sum(answers[1]["shares"].values()), 1.0)
+            for counter in ("smsp__inst_executed.sum", "launch__waves_per_multiprocessor"):
+                if counter in answers[0]["counters"]:
+                    self.assertAlmostEqual(answers[1]["counters"][counter], answers[0]["counters"][counter])
+        table = "op,m,n,k,engine\ngemm,512,512,512,simulation\ngemm,512,512,512,\ngemm,512,512,512,simulated\n"
+        result = run("batch", "-", "--gpu", "h200-sxm", text=table)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        rows = list(csv.DictReader(io.StringIO(result.stdout.decode())))
+        self.assertGreater(float(rows[0]["time_us"]), 0.0)
+        self.assertNotEqual(rows[0]["high_us"], rows[1]["high_us"])
+        self.assertIn("simulation", rows[2]["error"])
+
     def test_what_an_architecture_lacks(self) -> None:
         gemm = ["predict", "gemm", "4096", "4096", "4096", "--gpu"]
         tile = ["--cta-tile", "128x128x64"]
@@ -234,7 +253,6 @@ class Errors(Case):
         self.fail_with(2, ["gpu", "'rtx4090'", "nearest: 'rtx-4090'"], *gemm, "rtx4090")
 
     def test_what_cannot_be_predicted(self) -> None:
-        self.fail_with(1, ["engine", "simulation", "analytical"], *GEMM, "--engine", "simulation")
         self.fail_with(1, ["expected"], *GEMM, "--cta-tile", "512x512x128")
         self.fail_with(1, ["141 GB"], "predict", "gemm", "999999", "999999", "999999", "--gpu", "h200-sxm")
         self.fail_with(1, ["copy", "141 GB"], "predict", "copy", "9007199254740992", "--gpu", "h200-sxm")

@@ -64,7 +64,9 @@ int run(const Arguments& arguments, bool in_depth) {
     const hw::Gpu<double> gpu = load_requested_gpu(required_gpu(arguments), settings);
     workloads::check_available_sms(conditions, static_cast<int>(gpu.sm.count.value()));
 
-    workloads::Predictor predictor(*engine, gpu);
+    // What a library launches does not depend on who predicts it.
+    const auto chooser = make_engine(default_engine);
+    workloads::Predictor predictor(*engine, gpu, chooser.get());
     const prediction::Prediction answer = predictor.explain(operation, conditions);
     const prediction::ReportContext context =
         workloads::make_report_context(operation, gpu.id, conditions, engine->name());

@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "model/analytical/engine.hpp"
+#include "model/simulation/engine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ void check_engine_name(std::string_view name) {
 std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name) {
     check_engine_name(name);
     if (name == "simulation") {
-        throw Error("engine", "simulation", "analytical: the discrete-event engine is not in this version");
+        return model::simulation::make_engine();
     }
     return model::analytical::make_engine();
 }

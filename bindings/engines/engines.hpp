@@ -14,7 +14,7 @@ inline constexpr std::string_view default_engine = "analytical";
 /// Throws Error naming the nearest name for a name that is no engine.
 void check_engine_name(std::string_view name);
 
-/// analytical; simulation is a known name that this version refuses. Throws Error for any other.
+/// analytical or simulation. Throws Error for any other name.
 [[nodiscard]] std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name);
 
 }  // namespace warptime::engines

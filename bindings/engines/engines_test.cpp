@@ -10,6 +10,7 @@ namespace engines = warptime::engines;
 
 TEST_CASE("an engine has the name that it was asked for by") {
     CHECK(engines::make_engine(engines::default_engine)->name() == engines::default_engine);
+    CHECK(engines::make_engine("simulation")->name() == "simulation");
 }
 
 TEST_CASE("an unknown engine is refused with the nearest name") {
