@@ -223,8 +223,9 @@ class Errors(Case):
 
     def test_both_engines_answer_and_say_which(self) -> None:
         for operation in (GEMM, ["predict", "copy", "1000000", "--gpu", "h200-sxm"]):
-            answers = [json.loads(self.succeed(*operation, "--engine", e, "--json")) for e in ("analytical", "simulation")]
-            self.assertEqual([a["engine"] for a in answers], ["analytical", "simulation"])
+            engines = ["analytical", "simulation"]
+            answers = [json.loads(self.succeed(*operation, "--engine", e, "--json")) for e in engines]
+            self.assertEqual([a["engine"] for a in answers], engines)
             self.assertEqual(set(answers[0]), set(answers[1]))
             self.assertEqual(answers[1]["status"], "extrapolated")
             self.assertIn("prior", answers[1]["band_source"])

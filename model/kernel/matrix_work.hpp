@@ -1,5 +1,5 @@
 // What one matrix instruction multiplies, and what it reads from shared memory.
-// Ignores: sparsity. Source: PTX ISA 8.7, wgmma.mma_async: B, and A unless it is in registers, come from there.
+// Ignores: sparsity. Source: PTX ISA 8.7, wgmma.mma_async (B, and A unless it is in registers).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
