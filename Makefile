@@ -6,10 +6,12 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.cu' '*.cuh')
 CXX_SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.cpp')
 CLANG_FORMAT ?= clang-format
-CLANG_TIDY ?= clang-tidy
+FUZZ_SECONDS ?= 30
+# make tidy checks every source, or with TIDY_SINCE=COMMIT those that changed since.
+TIDY_SINCE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dependencies configure build demo test bench format format-check lint lint-python tidy asan readme clean
+.PHONY: help dependencies configure build demo test bench format format-check lint lint-python tidy asan fuzz readme clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -40,10 +42,16 @@ bench:  ## measure the speed of the model on one core
 	@$(BUILD)/bench/warptime_bench
 
 asan:  ## run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@scripts/install_dependencies.sh build
+	@scripts/install_dependencies.sh build clang
 	@cmake --preset asan > /dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+fuzz:  ## feed every parser with damaged input, FUZZ_SECONDS each
+	@scripts/install_dependencies.sh build clang
+	@cmake --preset fuzz > /dev/null
+	@cmake --build --preset fuzz -j $(JOBS)
+	@scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(JOBS)
 
 format:  ## lay out every C++ and CUDA source
 	@$(CLANG_FORMAT) -i $(CXX_FILES)
@@ -58,10 +66,10 @@ lint-python:
 
 tidy: configure
 	@cmake --build $(BUILD) --target warptime_gpu_keys
-	@printf '%s\n' $(CXX_SOURCES) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p $(BUILD)
+	@scripts/tidy.sh $(BUILD) $(JOBS) $(if $(TIDY_SINCE),--since $(TIDY_SINCE),$(CXX_SOURCES))
 
 readme: build  ## write the present output of the program into README.md
 	@scripts/refresh_readme.py $(BUILD)/warptime
 
 clean:  ## remove what the build made
-	@rm -rf build build-dev build-asan
+	@rm -rf build build-dev build-asan build-fuzz

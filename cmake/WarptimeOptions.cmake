@@ -15,6 +15,7 @@ option(WARPTIME_PYTHON "Build the Python module (needs pybind11)" OFF)
 option(WARPTIME_INSTALL "Install headers, libraries and the CMake package" ON)
 option(WARPTIME_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(WARPTIME_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(WARPTIME_FUZZ "Build the fuzz targets (needs clang; turns the sanitizers on)" OFF)
 # A fixed seed under ctest, so that a run can be repeated; a test program started by hand draws a new one.
 set(WARPTIME_RC_PARAMS "seed=20261121" CACHE STRING "Configuration of rapidcheck under ctest")
 
@@ -31,7 +32,7 @@ target_include_directories(warptime_options INTERFACE
   $<INSTALL_INTERFACE:include/warptime>)
 set(warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
-  -Wno-restrict  # a false alarm of g++ 12 on std::string (GCC bug 105651)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # a false alarm of g++ 12 on std::string (GCC bug 105651)
   -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion -Wformat=2
   # Contraction into fused multiply-add differs between compilers; results must not.
   -ffp-contract=off)
@@ -40,9 +41,18 @@ if(WARPTIME_WARNINGS_AS_ERRORS)
 endif()
 # A generator expression that holds a list needs quotes; whoever uses an installed warptime sets flags of its own.
 target_compile_options(warptime_options INTERFACE "$<BUILD_INTERFACE:${warnings}>")
-if(WARPTIME_SANITIZE)
-  # Instrumented code makes g++ 12 call parts of std::function and std::regex uninitialised (GCC bug 105562).
-  target_compile_options(warptime_options INTERFACE -Wno-maybe-uninitialized -fsanitize=address,undefined -fno-sanitize-recover=all
-                                                   -fno-omit-frame-pointer -O1 -g)
+if(WARPTIME_SANITIZE OR WARPTIME_FUZZ)
+  # -O0 halves the time of a build and its tests together; fuzzing runs too long for that. Instrumented code makes
+  # g++ 12 call parts of std::function and std::regex uninitialised (GCC bug 105562).
+  target_compile_options(warptime_options INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -fsanitize=address,undefined -fno-sanitize-recover=all
+    -fno-omit-frame-pointer -g1 $<IF:$<BOOL:${WARPTIME_FUZZ}>,-O1,-O0>)
   target_link_options(warptime_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(WARPTIME_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    message(FATAL_ERROR "WARPTIME_FUZZ needs libFuzzer: the compiler is ${CMAKE_CXX_COMPILER_ID}, expected clang")
+  endif()
+  target_compile_options(warptime_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(warptime_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()

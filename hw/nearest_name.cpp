@@ -30,6 +30,12 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
         // What begins with the text given is meant more likely than what resembles it ("h200" for
         // "h200-sxm").
         const bool begins = !name.empty() && candidate.substr(0, name.size()) == name;
+        // At least as many insertions as one is longer than the other; a long name need not be compared.
+        const std::size_t least =
+            name.size() < candidate.size() ? candidate.size() - name.size() : name.size() - candidate.size();
+        if (!begins && least >= best_distance) {
+            continue;
+        }
         const std::size_t distance = begins ? 0 : edit_distance(name, candidate);
         if (distance < best_distance) {
             best_distance = distance;

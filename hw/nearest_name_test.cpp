@@ -7,6 +7,8 @@
 
 #include <array>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace warptime::hw {
 namespace {
@@ -37,6 +39,20 @@ TEST_CASE("the nearest name, and the text for errors") {
     CHECK(nearest_name("xp32", names) == "fp32");
     CHECK(nearest_name("x", {}).empty());
     CHECK(expected_names("fp33", names) == "one of bf16, fp16, fp32; nearest: 'fp32'");
+}
+
+TEST_CASE("the nearest name is at the least distance of all, whatever its length") {
+    CHECK(rc::check("least distance, first of equals", [] {
+        const auto word = [] { return *rc::gen::container<std::string>(rc::gen::inRange('a', 'd')); };
+        const std::vector<std::string> words{word() + "x", word() + "y", word() + "z"};
+        const std::vector<std::string_view> names(words.begin(), words.end());
+        const std::string name = word() + "w";  // no candidate begins with it
+        std::string_view best = names[0];
+        for (const std::string_view other : names) {
+            best = edit_distance(name, other) < edit_distance(name, best) ? other : best;
+        }
+        RC_ASSERT(nearest_name(name, names) == best);
+    }));
 }
 
 TEST_CASE("a name that begins with the text given is nearer than one that resembles it") {

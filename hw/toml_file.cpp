@@ -4,7 +4,6 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
-#include "hw/toml_characters.hpp"
 
 #include <fmt/format.h>
 
@@ -13,13 +12,6 @@
 namespace warptime::hw {
 
 toml::table parse_toml(std::string_view text, std::string_view file) {
-    const std::size_t misplaced = find_misplaced_character(text);
-    if (misplaced != std::string_view::npos) {
-        const auto line =
-            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(misplaced), '\n');
-        throw Error(std::string(file), fmt::format("a character beyond ASCII in line {}", line),
-                    "such characters only in comments and in strings of one line");
-    }
     try {
         return toml::parse(text, file);
     } catch (const toml::parse_error& error) {

@@ -2,7 +2,7 @@
 # Installs what building needs on Debian 12 or Ubuntu 24.04, and only what is missing: a second run needs no network.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: scripts/install_dependencies.sh [GROUP...]     groups: build (default), bench, lint
+# Usage: scripts/install_dependencies.sh [GROUP...]     groups: build (default), bench, lint, clang
 set -euo pipefail
 
 [ $# -gt 0 ] || set -- build
@@ -43,11 +43,16 @@ find_missing() {
                 ;;
             lint)
                 need clang-format command -v clang-format
-                need clang-tidy command -v clang-tidy
+                need clang-tidy-16 command -v clang-tidy-16
                 need python3-venv python3 -c 'import ensurepip, venv'
                 ;;
+            clang)  # builds the sanitized tests and the fuzz targets
+                need clang-16 command -v clang++-16
+                need libclang-rt-16-dev compgen -G '/usr/lib/llvm-16/lib/clang/16*/lib/linux/libclang_rt.fuzzer-*.a'
+                need llvm-16 command -v llvm-symbolizer-16
+                ;;
             *)
-                echo "install_dependencies: group '$group', expected build, bench or lint" >&2
+                echo "install_dependencies: group '$group', expected build, bench, lint or clang" >&2
                 exit 2
                 ;;
         esac
