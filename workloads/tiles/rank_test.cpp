@@ -48,7 +48,8 @@ TEST_CASE("every candidate is ranked or dropped, once, in order of time") {
         std::vector<std::size_t> all = ranking.dropped;
         for (std::size_t i = 0; i < ranking.tiles.size(); ++i) {
             all.push_back(ranking.tiles[i].candidate);
-            RC_ASSERT(i == 0 || ranking.tiles[i - 1].estimate.time <= ranking.tiles[i].estimate.time);
+            // Without its own parentheses RC_ASSERT would evaluate both sides, also for the first.
+            RC_ASSERT((i == 0 || ranking.tiles[i - 1].estimate.time <= ranking.tiles[i].estimate.time));
             RC_ASSERT(ranking.tiles[i].gap >= 0.0);
         }
         std::sort(all.begin(), all.end());
