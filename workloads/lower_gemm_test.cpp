@@ -102,6 +102,9 @@ TEST_CASE("what cannot be is refused by its parameter") {
     CHECK(refused({{"cta_tile", "128x64x32"}, {"schedule", "stream_k"}}) == "gemm schedule");
     CHECK(refused({{"cta_tile", "128x64x32"}, {"mma", "tcgen05"}}) == "gemm mma");
     CHECK(refused({{"dtype", "fp64"}}) == "gemm dtype");
+    CHECK(refused({{"cta_tile", "128x64x64"}, {"cluster", "4x5"}}) == "gemm cluster");
+    // More CTAs than an int holds.
+    CHECK(refused({{"cta_tile", "128x64x64"}, {"cluster", "2x1409644096"}}) == "gemm cluster");
     CHECK(refused({{"cta_tile", "128x64x32"}, {"stages", "9000000"}}) == "gemm stages");
     CHECK(refused({{"cta_tile", "256x256x128"}, {"stages", "3"}}) != "accepted");
 }

@@ -34,6 +34,15 @@ void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
     s.split_k = std::clamp<std::int64_t>(c.split_k, 1, s.k_iterations);
 }
 
+void check_cluster(const Config& c, const hw::Gpu<double>& gpu) {
+    const std::int64_t ctas = std::int64_t{c.cluster_m} * c.cluster_n;
+    const double most = gpu.cluster.ctas_max.value();
+    if (static_cast<double>(ctas) > most) {
+        throw Error("gemm cluster", fmt::format("{}x{}", c.cluster_m, c.cluster_n),
+                    fmt::format("at most {} CTAs in a cluster on {}", most, gpu.id));
+    }
+}
+
 void set_grid(const Config& c, const hw::Gpu<double>& gpu, int ctas_per_sm, mk::Kernel& kernel) {
     const std::int64_t items = kernel.schedule.item_count();
     kernel.cluster = {std::int64_t{c.cluster_m} * c.cluster_n, 1, 1};
@@ -110,6 +119,7 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
 
 void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& gpu, mk::Program& program) {
     Config config = given;
+    check_cluster(config, gpu);
     complete(problem, gpu, config);
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
