@@ -24,14 +24,19 @@ std::int64_t size_of(const Operation& operation, std::string_view name) {
     return text.empty() ? 0 : parse_size(text, parameter_name(name));
 }
 
+std::int64_t given_size(const Operation& operation, std::string_view name) {
+    const auto given = operation.parameters.find(name);
+    return given == operation.parameters.end() ? 0 : parse_size(given->second, parameter_name(name));
+}
+
 int small_of(const Operation& operation, std::string_view name, int fallback) {
     const std::string text = value_or_default(operation, name);
     if (text.empty()) {
         return fallback;
     }
     const std::int64_t value = parse_size(text, parameter_name(name));
-    if (value > 1'000'000) {
-        throw Error(parameter_name(name), text, "a whole number of at most 1000000");
+    if (value > most_of_a_tile) {
+        throw Error(parameter_name(name), text, fmt::format("a whole number of at most {}", most_of_a_tile));
     }
     return static_cast<int>(value);
 }
@@ -76,7 +81,7 @@ mk::ScheduleKind schedule_of(const std::string& text, bool& stream_k) {
 
 }  // namespace
 
-gemm::Problem gemm_problem_of(const Operation& operation) {
+gemm::Problem read_gemm_problem(const Operation& operation) {
     gemm::Problem p;
     p.m = size_of(operation, "m");
     p.n = size_of(operation, "n");
@@ -88,9 +93,13 @@ gemm::Problem gemm_problem_of(const Operation& operation) {
     p.out = dtype_of(operation, "out_dtype");
     p.a_major = value_or_default(operation, "a_major") == "k" ? gemm::Major::k : gemm::Major::other;
     p.b_major = value_or_default(operation, "b_major") == "k" ? gemm::Major::k : gemm::Major::other;
-    p.lda = size_of(operation, "lda");
-    p.ldb = size_of(operation, "ldb");
-    p.ldc = size_of(operation, "ldc");
+    p.lda = given_size(operation, "lda");
+    p.ldb = given_size(operation, "ldb");
+    p.ldc = given_size(operation, "ldc");
+    return p;
+}
+
+void check_gemm_pitches(const gemm::Problem& p) {
     const auto check_pitch = [](std::string_view name, std::int64_t pitch, std::int64_t row) {
         if (pitch > 0 && pitch < row) {
             throw Error(parameter_name(name), std::to_string(pitch),
@@ -100,7 +109,12 @@ gemm::Problem gemm_problem_of(const Operation& operation) {
     check_pitch("lda", p.lda, p.a_major == gemm::Major::k ? p.k : p.m);
     check_pitch("ldb", p.ldb, p.b_major == gemm::Major::k ? p.k : p.n);
     check_pitch("ldc", p.ldc, p.n);
-    return p;
+}
+
+gemm::Problem gemm_problem_of(const Operation& operation) {
+    const gemm::Problem problem = read_gemm_problem(operation);
+    check_gemm_pitches(problem);
+    return problem;
 }
 
 gemm::Config gemm_config_of(const Operation& operation, const gemm::Problem& problem) {

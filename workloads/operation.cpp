@@ -63,6 +63,12 @@ std::string canonical_word(std::string_view text, std::string_view parameter,
     return std::string(text);
 }
 
+}  // namespace
+
+std::int64_t largest_number(ParameterKind kind) {
+    return kind == ParameterKind::size ? largest_size : largest_integer;
+}
+
 std::string canonical_value(const OperatorInfo& info, const ParameterInfo& parameter, std::string_view text) {
     static constexpr std::string_view booleans[] = {"0", "1"};
     const std::string owner = fmt::format("{} {}", info.name, parameter.name);
@@ -85,8 +91,6 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
     }
     return std::string(text);
 }
-
-}  // namespace
 
 const OperatorInfo& find_operator(std::string_view name) {
     std::vector<std::string_view> names;

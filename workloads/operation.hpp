@@ -50,6 +50,12 @@ struct Operation {
 [[nodiscard]] Operation make_operation(std::string_view op,
                                        const std::map<std::string, std::string, std::less<>>& parameters);
 
+/// One value in canonical spelling. Throws Error for another form.
+[[nodiscard]] std::string canonical_value(const OperatorInfo& info, const ParameterInfo& parameter,
+                                          std::string_view text);
+/// The largest value of a size or an integer.
+[[nodiscard]] std::int64_t largest_number(ParameterKind kind);
+
 /// "gemm dtype=bf16 k=4096 m=4096 n=4096": operator and given non-default key parameters, sorted.
 [[nodiscard]] std::string key_of(const Operation& operation);
 

@@ -2,7 +2,7 @@
 #include "workloads/predict.hpp"
 
 #include "model/system/program.hpp"
-#include "workloads/lower.hpp"
+#include "workloads/gemm_request.hpp"
 
 namespace warptime::workloads {
 
@@ -15,16 +15,25 @@ Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<doub
       scratch_(engine.make_scratch()),
       choosing_(chooser_->make_scratch()) {}
 
-void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
-    const Score score = [&](const model::kernel::Program& candidate) {
+Score Predictor::score_under(const model::prediction::Conditions& conditions) {
+    return [this, &conditions](const model::kernel::Program& candidate) {
         return model::system::evaluate(candidate, *chooser_, *gpu_, conditions, *choosing_).time;
     };
-    workloads::lower(operation, libraries_, *gpu_, score, program_);
+}
+
+void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
+    workloads::lower(operation, libraries_, *gpu_, score_under(conditions), program_);
 }
 
 model::prediction::Estimate<double> Predictor::evaluate(const Operation& operation,
                                                         const model::prediction::Conditions& conditions) {
     lower(operation, conditions);
+    return model::system::evaluate(program_, *engine_, *gpu_, conditions, *scratch_);
+}
+
+model::prediction::Estimate<double> Predictor::evaluate(const GemmRequest& request,
+                                                        const model::prediction::Conditions& conditions) {
+    lower_gemm(request, libraries_, *gpu_, score_under(conditions), program_);
     return model::system::evaluate(program_, *engine_, *gpu_, conditions, *scratch_);
 }
 

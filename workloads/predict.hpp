@@ -4,11 +4,14 @@
 
 #include "model/prediction/engine.hpp"
 #include "workloads/libraries/library.hpp"
+#include "workloads/lower.hpp"
 #include "workloads/operation.hpp"
 
 #include <memory>
 
 namespace warptime::workloads {
+
+struct GemmRequest;
 
 /// Keeps scratch and program between calls of one thread, so that many rows cost no allocation.
 class Predictor {
@@ -19,12 +22,18 @@ class Predictor {
               const model::prediction::Engine* chooser = nullptr);
     [[nodiscard]] model::prediction::Estimate<double> evaluate(
         const Operation& operation, const model::prediction::Conditions& conditions);
+    /// The same from numbers; see gemm_request.hpp about what it throws.
+    [[nodiscard]] model::prediction::Estimate<double> evaluate(
+        const GemmRequest& request, const model::prediction::Conditions& conditions);
     [[nodiscard]] model::prediction::Prediction explain(const Operation& operation,
                                                         const model::prediction::Conditions& conditions);
+    [[nodiscard]] const hw::Gpu<double>& gpu() const { return *gpu_; }
     /// The program that the last call lowered to.
     [[nodiscard]] const model::kernel::Program& program() const { return program_; }
 
   private:
+    /// Refers to `conditions`.
+    [[nodiscard]] Score score_under(const model::prediction::Conditions& conditions);
     void lower(const Operation& operation, const model::prediction::Conditions& conditions);
 
     libraries::Libraries libraries_;

@@ -1,0 +1,227 @@
+// Groups rows by their words. See the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/batch.hpp"
+
+#include "hw/error.hpp"
+#include "hw/nearest_name.hpp"
+#include "workloads/condition_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+namespace warptime::workloads {
+
+namespace {
+
+// Groups are working memory: past this many they are forgotten and read again.
+constexpr std::size_t most_groups = std::size_t{1} << 14;
+
+bool is_condition_name(std::string_view name) {
+    const auto infos = condition_infos();
+    return std::any_of(infos.begin(), infos.end(), [name](const ConditionInfo& c) { return c.name == name; });
+}
+
+const ParameterInfo& require_parameter(const OperatorInfo& info, std::string_view name) {
+    if (const ParameterInfo* parameter = find_parameter(info, name)) {
+        return *parameter;
+    }
+    std::vector<std::string_view> names;
+    for (const ParameterInfo& parameter : info.parameters) {
+        names.push_back(parameter.name);
+    }
+    for (const ConditionInfo& condition : condition_infos()) {
+        names.push_back(condition.name);
+    }
+    throw Error(fmt::format("{} parameter", info.name), std::string(name), hw::expected_names(name, names));
+}
+
+bool takes_numbers(const ParameterInfo& parameter, const BatchColumn& column) {
+    const bool number = parameter.kind == ParameterKind::size || parameter.kind == ParameterKind::integer;
+    return number && !std::holds_alternative<WordValues>(column.values);
+}
+
+}  // namespace
+
+Batch::Batch(std::string_view op, std::vector<BatchColumn> columns, Predictor& predictor)
+    : info_(&find_operator(op)), predictor_(&predictor) {
+    std::vector<std::string_view> seen;
+    for (const BatchColumn& column : columns) {
+        if (std::find(seen.begin(), seen.end(), column.name) != seen.end()) {
+            throw Error(fmt::format("{} {}", op, column.name), "two columns", "one");
+        }
+        seen.push_back(column.name);
+        check_rows(column);
+    }
+    for (BatchColumn& column : columns) {
+        take(std::move(column));
+    }
+    check_required();
+    static_cast<void>(conditions_of({constants_, constant_conditions_}));
+}
+
+void Batch::check_rows(const BatchColumn& column) {
+    const std::size_t rows = rows_of(column);
+    if (rows == 1 || rows == rows_) {
+        return;
+    }
+    if (!longest_.empty()) {
+        throw Error(fmt::format("{} {}", info_->name, column.name), fmt::format("{} rows", rows),
+                    fmt::format("1 or {}, the rows of {}", rows_, longest_));
+    }
+    rows_ = rows;
+    longest_ = column.name;
+}
+
+void Batch::take(BatchColumn column) {
+    const bool is_condition = is_condition_name(column.name);
+    const ParameterInfo* parameter = is_condition ? nullptr : &require_parameter(*info_, column.name);
+    if (rows_of(column) == 1) {
+        const WordValues values = words_of(column);
+        const std::string& text = values.words[static_cast<std::size_t>(values.codes.front())];
+        if (text.empty()) {
+            return;
+        }
+        if (is_condition) {
+            constant_conditions_.emplace(column.name, text);
+        } else {
+            constants_.emplace(column.name, canonical_value(*info_, *parameter, text));
+        }
+    } else if (!is_condition && takes_numbers(*parameter, column)) {
+        const GemmNumber set_gemm = info_->name == "gemm" ? find_gemm_number(column.name) : nullptr;
+        numbers_.push_back({std::move(column), parameter, set_gemm});
+    } else {
+        words_.push_back({column.name, is_condition, words_of(column), {}});
+    }
+}
+
+void Batch::check_required() const {
+    for (const ParameterInfo& parameter : info_->parameters) {
+        const bool given = constants_.find(parameter.name) != constants_.end() ||
+                           std::any_of(numbers_.begin(), numbers_.end(),
+                                       [&](const NumberColumn& c) { return c.parameter == &parameter; }) ||
+                           std::any_of(words_.begin(), words_.end(),
+                                       [&](const WordColumn& c) { return c.name == parameter.name; });
+        if (parameter.required && !given) {
+            throw Error(fmt::format("{} {}", info_->name, parameter.name), "",
+                        fmt::format("a value: {}", parameter.meaning));
+        }
+    }
+}
+
+Batch::Group& Batch::group_of(std::size_t row) {
+    if (groups_.size() > most_groups) {
+        groups_.clear();
+        for (WordColumn& column : words_) {
+            column.groups.clear();
+        }
+    }
+    std::uint32_t group = 0;
+    for (WordColumn& column : words_) {
+        const auto code = static_cast<std::uint32_t>(column.values.codes[row]);
+        const std::uint64_t key = (std::uint64_t{group} << 32U) | code;
+        group = column.groups.emplace(key, static_cast<std::uint32_t>(column.groups.size())).first->second;
+    }
+    // The last column counts the groups in the order in which they appear.
+    if (group == groups_.size()) {
+        fill_group(groups_.emplace_back(), row);
+    }
+    return groups_[group];
+}
+
+void Batch::fill_group(Group& group, std::size_t row) const {
+    try {
+        Texts texts = texts_of(row);
+        for (const NumberColumn& number : numbers_) {
+            texts.parameters[number.column.name] = "1";  // stands for each row's own number
+        }
+        group.operation = make_operation(info_->name, texts.parameters);
+        group.conditions = conditions_of(texts);
+        if (info_->name == "gemm") {
+            group.gemm = read_gemm(group.operation);
+        }
+        for (const NumberColumn& number : numbers_) {
+            group.number_texts.push_back(&group.operation.parameters.find(number.column.name)->second);
+        }
+        group.sound = true;
+    } catch (const Error&) {
+        group.sound = false;
+    }
+}
+
+Batch::Texts Batch::texts_of(std::size_t row) const {
+    Texts texts{constants_, constant_conditions_};
+    for (const WordColumn& column : words_) {
+        const std::string& word = column.values.words[static_cast<std::size_t>(column.values.codes[row])];
+        if (!word.empty()) {
+            (column.is_condition ? texts.conditions : texts.parameters).emplace(column.name, word);
+        }
+    }
+    for (const NumberColumn& number : numbers_) {
+        texts.parameters.emplace(number.column.name, number_text(number.column, row));
+    }
+    return texts;
+}
+
+model::prediction::Conditions Batch::conditions_of(const Texts& texts) const {
+    model::prediction::Conditions conditions;
+    for (const auto& [name, text] : texts.conditions) {
+        set_condition(conditions, name, text);
+    }
+    check_available_sms(conditions, static_cast<int>(predictor_->gpu().sm.count.value()));
+    return conditions;
+}
+
+model::prediction::Estimate<double> Batch::predict_text(std::size_t row) const {
+    const Texts texts = texts_of(row);
+    const Operation operation = make_operation(info_->name, texts.parameters);
+    return predictor_->evaluate(operation, conditions_of(texts));
+}
+
+std::optional<model::prediction::Estimate<double>> Batch::predict_numbers(std::size_t row, Group& group) {
+    try {
+        for (std::size_t i = 0; i < numbers_.size(); ++i) {
+            const NumberColumn& number = numbers_[i];
+            const std::optional<std::int64_t> value = number_at(number.column, row, *number.parameter);
+            if (!value || (group.gemm && !number.set_gemm(*group.gemm, *value))) {
+                return std::nullopt;
+            }
+            if (!group.gemm) {
+                group.number_texts[i]->clear();
+                fmt::format_to(std::back_inserter(*group.number_texts[i]), "{}", *value);
+            }
+        }
+        return group.gemm ? predictor_->evaluate(*group.gemm, group.conditions)
+                          : predictor_->evaluate(group.operation, group.conditions);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+void Batch::predict(std::size_t begin, std::size_t end, BatchAnswers& answers) {
+    for (std::size_t row = begin; row < end; ++row) {
+        std::optional<model::prediction::Estimate<double>> answer;
+        Group& group = group_of(row);
+        if (group.sound) {
+            answer = predict_numbers(row, group);
+        }
+        if (!answer) {
+            // What a row is refused for is worded once, where every other caller gets it from.
+            try {
+                answer = predict_text(row);
+            } catch (const Error& error) {
+                answers.errors.emplace_back(row, error.what());
+                const double nan = std::numeric_limits<double>::quiet_NaN();
+                answer = model::prediction::Estimate<double>{nan, nan, nan};
+            }
+        }
+        answers.time[row] = answer->time;
+        answers.low[row] = answer->low;
+        answers.high[row] = answer->high;
+        answers.limiter[row] = static_cast<std::uint8_t>(answer->limiter);
+    }
+}
+
+}  // namespace warptime::workloads
