@@ -5,13 +5,15 @@ BUILD := build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CXX_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.cpp' '*.hpp' '*.cu' '*.cuh')
 CXX_SOURCES = $(shell git ls-files --cached --others --exclude-standard -- '*.cpp')
+# The wheel is compiled with the same flags, so that ccache has most of it.
+PYTHON_WHEEL = WARPTIME_WARNINGS_AS_ERRORS=$(if $(filter ci,$(PRESET)),ON,OFF) scripts/test_python.sh $(BUILD)
 CLANG_FORMAT ?= clang-format
 FUZZ_SECONDS ?= 30
 # make tidy checks every source, or with TIDY_SINCE=COMMIT those that changed since.
 TIDY_SINCE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dependencies configure build demo test bench format format-check lint lint-python tidy asan fuzz readme clean
+.PHONY: help dependencies configure build demo test test-python wheel bench format format-check lint lint-python tidy asan fuzz readme clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -20,7 +22,7 @@ dependencies:
 	@scripts/install_dependencies.sh build
 
 configure: dependencies
-	@cmake --preset $(PRESET) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+	@cmake --preset $(PRESET) -D Python3_EXECUTABLE="$$(command -v python3)" > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
 	@rm -f $(BUILD)-configure.log
 
 build: configure  ## the program, build/warptime (optimised)
@@ -30,10 +32,17 @@ demo: configure  ## install what is missing, build, and predict one GEMM beside 
 	@cmake --build $(BUILD) --target warptime -j $(JOBS)
 	@$(BUILD)/warptime predict gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm --compare-recorded
 
-test: configure  ## build and run every test; prints the scoreboard
+test: configure  ## build and run every test, then those of the Python package; prints the scoreboard
 	@cmake --build $(BUILD) -j $(JOBS)
 	@$(BUILD)/warptime validate --recorded
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	@$(PYTHON_WHEEL)
+
+test-python: configure  ## test the Python package: its wheel in a virtual environment
+	@$(PYTHON_WHEEL)
+
+wheel: configure  ## build the Python wheel into build/wheel
+	@$(PYTHON_WHEEL) --wheel
 
 bench:  ## measure the speed of the model on one core
 	@scripts/install_dependencies.sh build bench
@@ -69,7 +78,8 @@ tidy: configure
 	@scripts/tidy.sh $(BUILD) $(JOBS) $(if $(TIDY_SINCE),--since $(TIDY_SINCE),$(CXX_SOURCES))
 
 readme: build  ## write the present output of the program into README.md
+	@$(PYTHON_WHEEL) --install
 	@scripts/refresh_readme.py $(BUILD)/warptime
 
 clean:  ## remove what the build made
-	@rm -rf build build-dev build-asan build-fuzz
+	@rm -rf build build-dev build-asan build-fuzz build-wheel

@@ -2,7 +2,7 @@
 # Installs what building needs on Debian 12 or Ubuntu 24.04, and only what is missing: a second run needs no network.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: scripts/install_dependencies.sh [GROUP...]     groups: build (default), bench, lint, clang
+# Usage: scripts/install_dependencies.sh [GROUP...]     groups: build (default), bench, lint, python, clang
 set -euo pipefail
 
 [ $# -gt 0 ] || set -- build
@@ -41,6 +41,10 @@ find_missing() {
             bench)
                 need libbenchmark-dev has_header benchmark/benchmark.h
                 ;;
+            python)
+                need python3-venv python3 -c 'import ensurepip, venv'
+                need python3-dev python3 -c 'import pathlib, sysconfig; (pathlib.Path(sysconfig.get_path("include")) / "Python.h").stat()'
+                ;;
             lint)
                 need clang-format command -v clang-format
                 need clang-tidy-16 command -v clang-tidy-16
@@ -52,7 +56,7 @@ find_missing() {
                 need llvm-16 command -v llvm-symbolizer-16
                 ;;
             *)
-                echo "install_dependencies: group '$group', expected build, bench, lint or clang" >&2
+                echo "install_dependencies: group '$group', expected build, bench, lint, python or clang" >&2
                 exit 2
                 ;;
         esac

@@ -5,19 +5,26 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 ruff=ruff mypy=mypy
-if ! ruff --version >/dev/null 2>&1 || ! mypy --version >/dev/null 2>&1; then
-    if [ ! -x .venv/bin/ruff ] || [ ! -x .venv/bin/mypy ]; then
+libraries=(numpy pytest hypothesis)  # the types that the package and its tests use
+if ! ruff --version >/dev/null 2>&1 || ! mypy --version >/dev/null 2>&1 \
+    || ! python3 -c 'import hypothesis, numpy, pytest' >/dev/null 2>&1; then
+    if [ ! -x .venv/bin/ruff ] || [ ! -x .venv/bin/mypy ] || [ ! -x .venv/bin/hypothesis ]; then
         python3 -m venv .venv
-        .venv/bin/python -m pip install --quiet ruff mypy
+        .venv/bin/python -m pip install --quiet ruff mypy "${libraries[@]}"
     fi
     ruff=.venv/bin/ruff mypy=.venv/bin/mypy
 fi
+export MYPYPATH=$PWD/bindings/python  # the package as it stands in the tree
 
-mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.py')
+mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.py' '*.pyi')
 "$ruff" check --quiet "${files[@]}"
 # One run a folder: programs of different folders may share module names.
 printf '%s\n' "${files[@]}" | xargs -n 1 dirname | sort -u | while read -r folder; do
     mapfile -t here < <(printf '%s\n' "${files[@]}" | grep -E "^${folder}/[^/]+$")
-    "$mypy" --strict --no-error-summary "${here[@]}"
+    if [ -e "$folder/py.typed" ]; then
+        "$mypy" --strict --no-error-summary -p "$(basename "$folder")"
+    else
+        "$mypy" --strict --no-error-summary "${here[@]}"
+    fi
 done
 echo "Python: ${#files[@]} files pass ruff and mypy --strict"

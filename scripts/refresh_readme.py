@@ -4,8 +4,8 @@
 Usage: scripts/refresh_readme.py PROGRAM [--check]
 
 The block of README.md that follows a line `<!-- run -->` begins with `$ COMMAND`; the rest of it is what COMMAND
-prints in the repository's root, with PROGRAM as `warptime`. --check changes nothing and exits 1 when a block is out
-of date.
+prints in the repository's root, with PROGRAM as `warptime` and the Python of the virtual environment beside it.
+--check changes nothing and exits 1 when a block is out of date.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -21,7 +21,8 @@ BLOCK = re.compile(r"<!-- run -->\n```\n\$ (?P<command>[^\n]*)\n.*?```\n", re.DO
 
 
 def output_of(program: Path, command: str) -> str:
-    environment = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    folders = [str(program.parent), str(program.parent / "venv" / "bin"), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(folders)}
     result = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         cwd=ROOT,

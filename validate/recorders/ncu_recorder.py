@@ -20,8 +20,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from profiler_trace import short_name
 from ncu_driver import cases_of
+from profiler_trace import short_name
 from recorder_cases import Case
 from recorder_rows import (
     Clocks,

@@ -1,0 +1,71 @@
+// A batch: NumPy columns in, NumPy columns out, no Python object a row except for words in object arrays.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/python/bind.hpp"
+#include "bindings/python/columns.hpp"
+#include "bindings/python/model.hpp"
+#include "workloads/batch.hpp"
+
+#include <algorithm>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+
+namespace warptime::python {
+
+namespace {
+
+// Rows between two looks at Ctrl-C.
+constexpr std::size_t rows_at_once = 2048;
+
+std::span<double> span_of(py::array_t<double>& array) {
+    return {array.mutable_data(), static_cast<std::size_t>(array.size())};
+}
+
+/// (time, low, high in s, index of the limiter's name, [(row, message) of those that failed])
+py::tuple predict_batch(const std::string& op, const py::dict& values, Model& gpu,
+                        const std::string& engine) {
+    std::vector<workloads::BatchColumn> columns;
+    std::vector<py::object> owners;  // of the memory that the columns look at
+    for (const auto& [name, value] : values) {
+        columns.push_back(
+            column_of(py::cast<std::string>(name), py::reinterpret_borrow<py::object>(value), owners));
+    }
+    const Model::Lease lease(gpu, engine);
+    workloads::Batch batch(op, std::move(columns), lease.predictor());
+    const auto rows = static_cast<py::ssize_t>(batch.rows());
+    py::array_t<double> time(rows);
+    py::array_t<double> low(rows);
+    py::array_t<double> high(rows);
+    py::array_t<std::uint8_t> limiter(rows);
+    workloads::BatchAnswers answers{
+        span_of(time), span_of(low), span_of(high), {limiter.mutable_data(), batch.rows()}, {}};
+    for (std::size_t begin = 0; begin < batch.rows(); begin += rows_at_once) {
+        {
+            const py::gil_scoped_release unlocked;
+            batch.predict(begin, std::min(batch.rows(), begin + rows_at_once), answers);
+        }
+        if (PyErr_CheckSignals() != 0) {
+            throw py::error_already_set();
+        }
+    }
+    return py::make_tuple(time, low, high, limiter, answers.errors);
+}
+
+std::vector<std::string_view> limiter_names() {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < model::prediction::limiter_count; ++i) {
+        names.push_back(to_string(static_cast<model::prediction::Limiter>(i)));
+    }
+    return names;
+}
+
+}  // namespace
+
+void bind_batch(py::module_& module) {
+    module.def("predict_batch", &predict_batch, py::arg("op"), py::arg("values"), py::arg("gpu"),
+               py::arg("engine"));
+    module.attr("limiters") = limiter_names();
+}
+
+}  // namespace warptime::python

@@ -1,0 +1,58 @@
+// A GPU with the working memory of the predictions on it, for any number of threads.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/sheet.hpp"
+#include "workloads/predict.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warptime::python {
+
+/// Names and values as the program takes them.
+using Texts = std::map<std::string, std::string, std::less<>>;
+
+/// Throws Error for what the GPU cannot have.
+[[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu<double>& gpu);
+
+/// Lends one Predictor to one user at a time and keeps those that come back, so that calls in a row parse and
+/// allocate nothing twice.
+class Model {
+  public:
+    /// Predictor and the engines that it refers to.
+    struct Session {
+        std::unique_ptr<model::prediction::Engine> engine;
+        std::unique_ptr<model::prediction::Engine> chooser;
+        std::unique_ptr<workloads::Predictor> predictor;
+    };
+    class Lease {
+      public:
+        Lease(Model& owner, std::string engine);
+        ~Lease();
+        Lease(const Lease&) = delete;
+        Lease& operator=(const Lease&) = delete;
+        [[nodiscard]] const model::prediction::Engine& engine() const { return *session_.engine; }
+        [[nodiscard]] workloads::Predictor& predictor() const { return *session_.predictor; }
+
+      private:
+        Model* owner_;
+        std::string name_;
+        Session session_;
+    };
+
+    Model(const std::string& id_or_path, const std::vector<std::string>& settings);
+
+    [[nodiscard]] const hw::Gpu<double>& gpu() const { return gpu_; }
+
+  private:
+    hw::Gpu<double> gpu_;
+    std::mutex mutex_;
+    std::map<std::string, std::vector<Session>> idle_;  ///< by engine
+};
+
+}  // namespace warptime::python

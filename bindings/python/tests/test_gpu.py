@@ -1,0 +1,63 @@
+"""GPUs as data and with changes. SPDX-License-Identifier: Apache-2.0"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+from pathlib import Path
+
+import pytest
+import warptime as wt
+
+
+def test_the_list_is_the_programs(program: Path) -> None:
+    told = subprocess.run([program, "gpus", "--json"], check=True, capture_output=True, encoding="utf-8").stdout
+    assert [vars(g) for g in wt.gpus()] == json.loads(told)["gpus"]
+
+
+@pytest.mark.parametrize("sheet", [g.id for g in wt.gpus()])
+def test_the_numbers_are_the_programs(sheet: str, program: Path) -> None:
+    told = subprocess.run([program, "gpus", sheet, "--json"], check=True, capture_output=True, encoding="utf-8").stdout
+    gpu = wt.gpu(sheet)
+    keys = json.loads(told)["keys"]
+    assert list(gpu) == [key["key"] for key in keys]
+    for key in keys:
+        value = key["value"] if not isinstance(key["value"], list) else tuple(key["value"])
+        assert (gpu[key["key"]], gpu.key(key["key"]).source) == (value, key["source"])
+
+
+def test_a_number_set_to_itself_changes_nothing() -> None:
+    gpu = wt.gpu("h200-sxm")
+    for name, key in gpu.keys.items():
+        if isinstance(key.value, float):
+            assert gpu.changed({name: key.value})[name] == key.value, name
+
+
+def test_changes_are_those_of_the_program(program: Path) -> None:
+    words = ["predict", "gemm", "16", "8192", "8192", "--gpu", "h200-sxm", "--set", "gpu.dram.bandwidth=2x", "--json"]
+    told = subprocess.run([program, *words], check=True, capture_output=True, encoding="utf-8").stdout
+    fast = wt.gpu("h200-sxm", {"dram.bandwidth": "2x"})
+    assert fast == wt.gpu("h200-sxm", ["gpu.dram.bandwidth=2x"]) != wt.gpu("h200-sxm")
+    assert wt.predict("gemm", m=16, n=8192, k=8192, gpu=fast).time_us == json.loads(told)["time_us"]
+    assert fast.key("dram.bandwidth").origin == "set"
+
+
+def test_pickles_with_its_changes() -> None:
+    fast = wt.gpu("h200-sxm", {"dram.bandwidth": "2x"})
+    again = pickle.loads(pickle.dumps(fast))
+    assert again == fast and again["dram.bandwidth"] == fast["dram.bandwidth"]
+
+
+def test_a_sheet_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('[sheet]\ninherits = "h200-sxm"\nname = "mine"\n', encoding="utf-8")
+    mine = wt.gpu(str(path))
+    assert (mine.id, mine.name, mine["sm.count"]) == ("mine", "mine", wt.gpu("h200-sxm")["sm.count"])
+    assert wt.predict("copy", n=2**20, gpu=mine).gpu == "mine"
+
+
+def test_shows_itself() -> None:
+    gpu = wt.gpu("h200-sxm", {"l2.capacity": "2x"})
+    assert repr(gpu) == "Gpu('h200-sxm', changes=['gpu.l2.capacity=2x'])"
+    assert "l2.capacity" in str(gpu)

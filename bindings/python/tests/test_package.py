@@ -1,0 +1,50 @@
+"""The installed package: types, stubs, what it links, and its program. SPDX-License-Identifier: Apache-2.0"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import warptime as wt
+from warptime import _core
+
+
+def run(*words: str | Path) -> str:
+    environment = {**os.environ, "MYPY_CACHE_DIR": os.devnull}
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", cwd="/", env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_stubs_and_module_agree() -> None:
+    run(sys.executable, "-m", "mypy.stubtest", "warptime._core", "--concise")
+
+
+def test_the_package_passes_mypy_strict(source: Path) -> None:
+    run(sys.executable, "-m", "mypy", "--strict", "--config-file", source / "mypy.ini", "-p", "warptime")
+
+
+def test_only_the_c_and_cpp_libraries_are_linked(program: Path) -> None:
+    usual = {"linux-vdso", "libstdc++", "libm", "libgcc_s", "libc", "libpthread", "libdl", "ld-linux-x86-64", "ld-linux-aarch64"}
+    for binary in (program, Path(_core.__file__)):
+        linked = re.findall(r"^\s*(?:/\S*/)?([\w+-]+)\.so", run("ldd", binary), re.MULTILINE)
+        assert linked and set(linked) <= usual
+
+
+def test_program_and_package_are_one_version(program: Path) -> None:
+    assert wt.__version__ in run(program, "--version")
+
+
+def test_every_public_name_is_described() -> None:
+    for name in wt.__all__:
+        assert getattr(wt, name).__doc__, name
+
+
+def test_the_examples_of_the_readme_run(source: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (source / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        run(sys.executable, "-c", block)

@@ -1,0 +1,91 @@
+"""One prediction: the same as the program's, field by field. SPDX-License-Identifier: Apache-2.0"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import pickle
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import warptime as wt
+
+GEMM: dict[str, Any] = {"m": 4096, "n": 4096, "k": 4096, "dtype": "bf16"}
+
+
+def output(program: Path, *arguments: str) -> str:
+    return subprocess.run([program, *arguments], check=True, capture_output=True, encoding="utf-8").stdout
+
+
+def test_a_prediction_is_what_the_program_prints(program: Path) -> None:
+    p = wt.predict("gemm", **GEMM, gpu="h200-sxm", cache="warm")
+    words = "gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm --cache warm".split()
+    assert p.to_dict() == json.loads(output(program, "predict", *words, "--json"))
+    assert p.explain() == output(program, "explain", *words)
+    assert repr(p) + "\n" == output(program, "predict", *words)
+    assert wt.explain("gemm", **GEMM, gpu="h200-sxm", cache="warm") == p.explain()
+
+
+def test_every_field_of_the_json_is_an_attribute() -> None:
+    p = wt.predict("gemm", **GEMM, gpu="h200-sxm")
+    given = p.to_dict()
+    assert given.pop("schema") == "warptime.prediction/1"
+    names = {f.name.rstrip("_") for f in dataclasses.fields(p) if not f.name.startswith("_")}
+    assert names == set(given)
+    for name in ("time_us", "limiter", "shares", "counters", "conditions", "operation", "waves"):
+        assert getattr(p, name) == given[name]
+    for name in ("utilization", "achieved", "occupancy"):
+        assert dataclasses.asdict(getattr(p, name)) == given[name]
+    for name in ("bounds", "kernels"):
+        assert [dataclasses.asdict(one) for one in getattr(p, name)] == given[name]
+
+
+def test_forms_of_values_are_equal() -> None:
+    import numpy as np
+
+    words = wt.predict("gemm", m="512", n="512", k="256", cta_tile="128x128x64", stages="3", warps="8", gpu="h200-sxm")
+    given = wt.predict(
+        "gemm", m=512, n=512.0, k=np.int32(256), cta_tile=(128, 128, 64), stages=3, warps=8, batch=None, gpu="h200-sxm"
+    )
+    assert given == words
+    assert given.time_us == words.time_us
+
+
+def test_pickles_and_copies_with_all_fields() -> None:
+    p = wt.predict("add", n=2**24, gpu="a100-sxm-80gb")
+    for other in (pickle.loads(pickle.dumps(p)), copy.deepcopy(p)):
+        assert other == p
+        assert (other.explain(), other.to_json(), repr(other)) == (p.explain(), p.to_json(), repr(p))
+
+
+def test_notebook_forms_escape_and_show() -> None:
+    p = wt.predict("gemm", **GEMM, gpu="h200-sxm")
+    shown = p._repr_html_()
+    assert f"{p.time_us:.1f} us" in shown and "shares of the time" in shown
+    assert wt.Report("a < b")._repr_html_() == "<pre>a &lt; b</pre>"
+    assert "<table>" in wt.gpu("h200-sxm")._repr_html_()
+    assert "<td" in wt.operators()["gemm"]._repr_html_()
+
+
+def test_conditions_reach_the_model() -> None:
+    at: dict[str, Any] = {"gpu": "h200-sxm", "m": 4096, "n": 4096, "k": 4096}
+    whole = wt.predict("gemm", **at)
+    half = wt.predict("gemm", **at, available_sms=66)
+    slow = wt.predict("gemm", **at, clock_mhz=1000)
+    assert half.time_us > 1.5 * whole.time_us
+    assert slow.clock_mhz == pytest.approx(1000)
+    assert half.conditions["available_sms"] == 66
+
+
+def test_threads_agree_with_one_thread() -> None:
+    sizes = [256 * i for i in range(1, 17)]
+
+    def time_us(m: int) -> float:
+        return wt.predict("gemm", m=m, n=512, k=512, gpu="h200-sxm").time_us
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(time_us, sizes)) == [time_us(m) for m in sizes]

@@ -1,0 +1,50 @@
+"""How long a CUDA kernel takes, why, and what limits it: before it runs, and without a GPU.
+
+>>> import warptime as wt
+>>> p = wt.predict("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm")
+>>> p.limiter
+'tensor_core'
+>>> 100 < p.time_us < 300
+True
+
+`print(p.explain())` gives the whole account. Every function takes operators, parameters and conditions by the names
+that the program `warptime` has for them; a wrong one is a `WarptimeError` that says what was expected.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from warptime._batch import Batch, predict_batch
+from warptime._core import version as __version__
+from warptime._error import WarptimeError
+from warptime._gpu import Gpu, GpuKey, GpuSummary, gpu, gpus
+from warptime._operators import Operator, Parameter, operators
+from warptime._predict import explain, predict
+from warptime._prediction import Achieved, Bound, Kernel, Occupancy, Prediction, Utilization
+from warptime._text import Report
+from warptime._tiles import RankedTile, RankedTiles, best_tiles
+
+__all__ = [
+    "Achieved",
+    "Batch",
+    "Bound",
+    "Gpu",
+    "GpuKey",
+    "GpuSummary",
+    "Kernel",
+    "Occupancy",
+    "Operator",
+    "Parameter",
+    "Prediction",
+    "RankedTile",
+    "RankedTiles",
+    "Report",
+    "Utilization",
+    "WarptimeError",
+    "__version__",
+    "best_tiles",
+    "explain",
+    "gpu",
+    "gpus",
+    "operators",
+    "predict",
+    "predict_batch",
+]

@@ -1,0 +1,43 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+version: str
+limiters: list[str]
+
+class Gpu:
+    def __init__(self, id_or_path: str, settings: list[str]) -> None: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def architecture(self) -> str: ...
+    @property
+    def memory_type(self) -> str: ...
+    @property
+    def calibrated(self) -> bool: ...
+    @property
+    def compute_capability(self) -> tuple[int, int]: ...
+    def list_keys(self) -> list[tuple[str, list[float], bool, str, str, str, str, str]]: ...
+
+def gpus() -> list[tuple[str, str, str, bool]]: ...
+def operators() -> list[tuple[str, str, list[tuple[str, str, bool, str, list[str], str]]]]: ...
+def predict(
+    op: str, parameters: dict[str, str], gpu: Gpu, conditions: dict[str, str], engine: str
+) -> tuple[str, str, str]: ...
+def predict_batch(
+    op: str, values: dict[str, str | NDArray[Any]], gpu: Gpu, engine: str
+) -> tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8], list[tuple[int, str]]
+]: ...
+def best_tiles(
+    op: str,
+    parameters: dict[str, str],
+    gpu: Gpu,
+    conditions: dict[str, str],
+    engine: str,
+    space: str | list[dict[str, str]],
+    top: int,
+) -> tuple[str, str]: ...

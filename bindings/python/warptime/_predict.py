@@ -1,0 +1,58 @@
+"""One prediction. SPDX-License-Identifier: Apache-2.0"""
+
+from __future__ import annotations
+
+from warptime import _core
+from warptime._error import WarptimeError
+from warptime._gpu import Gpu, required
+from warptime._prediction import Prediction
+from warptime._text import Report
+from warptime._values import Value, text_of, texts_of, utf8
+
+
+def predict(
+    op: str,
+    /,
+    *,
+    gpu: str | Gpu | None = None,
+    engine: str = "analytical",
+    cache: str | None = None,
+    duty: str | None = None,
+    data: str | None = None,
+    available_sms: int | None = None,
+    clock_mhz: float | None = None,
+    **parameters: Value,
+) -> Prediction:
+    """How long the operation takes on the GPU, and why.
+
+    `op` is an operator (`operators()` lists them) and `parameters` are its own: sizes are whole numbers, cta_tile is
+    "128x256x64" or (128, 256, 64), None is the default. Conditions: `cache` is what L2 holds before (flushed, the
+    default, cold or warm), `duty` isolated or sustained, `data` random or zeros, `available_sms` at most the GPU's,
+    `clock_mhz` the SM clock in MHz. Raises WarptimeError, naming parameter, value and what is expected, for anything
+    that cannot be predicted.
+
+    >>> import warptime as wt
+    >>> wt.predict("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm").occupancy.warps_per_sm
+    12
+    """
+    if not isinstance(op, str):
+        raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
+    conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
+    texts = _core.predict(
+        utf8(op),
+        texts_of(op, parameters),
+        required(gpu)._core,
+        texts_of("conditions", conditions),
+        text_of("conditions", "engine", engine),
+    )
+    return Prediction._from_texts(*texts)
+
+
+def explain(op: str, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Report:
+    """What `predict` with the same arguments finds, in words: `predict(...).explain()`.
+
+    >>> import warptime as wt
+    >>> print(wt.explain("copy", n=2**26, gpu="h200-sxm").splitlines()[3].split(" (")[0])
+    status      calibrated
+    """
+    return predict(op, gpu=gpu, **keywords).explain()  # type: ignore[arg-type]

@@ -1,0 +1,152 @@
+"""A prediction: the fields of the program's JSON as attributes. SPDX-License-Identifier: Apache-2.0"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from warptime._text import Report
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The time in microseconds if this alone held the kernel back, and the numbers that it comes from."""
+
+    name: str
+    time_us: float
+    inputs: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One device activity (kind kernel, memset or memcpy) and its microseconds."""
+
+    kind: str
+    name: str
+    time_us: float
+
+
+@dataclass(frozen=True)
+class Utilization:
+    """Fractions of what the unit could do in the time predicted."""
+
+    tensor: float
+    fp32: float
+    issue: float
+    shared: float
+    l1: float
+    l2: float
+    dram: float
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """Rates over the time predicted: FLOP/s and bytes/s."""
+
+    flops_per_s: float
+    dram_bytes_per_s: float
+    l2_bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """CTAs and warps resident on an SM, what limits them, and what would limit them next."""
+
+    ctas_per_sm: int
+    warps_per_sm: int
+    limit: str
+    next_limit: str
+
+
+@dataclass(frozen=True, repr=False)
+class Prediction:
+    """How long an operation takes, with its 80 % band, and why. `predict` makes one; it pickles with all its fields.
+
+    Attributes are the fields of `warptime predict --json` (`class` is `class_`, being a word of Python): times in us,
+    `clock_mhz` in MHz, `power_w` in W, `shares` and `utilization` as fractions, `counters` in Nsight Compute's units.
+    `status` is calibrated (constants fitted to this GPU) or extrapolated.
+
+    >>> import warptime as wt
+    >>> p = wt.predict("add", n=2**26, dtype="fp32", gpu="h200-sxm")
+    >>> p.limiter, p.class_, p.low_us < p.time_us < p.high_us
+    ('dram', 'memory', True)
+    >>> round(sum(p.shares.values()), 6)
+    1.0
+    """
+
+    version: str
+    gpu: str
+    operation: Mapping[str, str | int]
+    conditions: Mapping[str, str | int | float | None]
+    engine: str
+    time_us: float
+    low_us: float
+    high_us: float
+    span_us: float
+    status: str
+    band_source: str
+    class_: str
+    limiter: str
+    bounds: tuple[Bound, ...]
+    shares: Mapping[str, float]
+    utilization: Utilization
+    achieved: Achieved
+    occupancy: Occupancy
+    waves: float
+    counters: Mapping[str, float]
+    clock_mhz: float
+    power_w: float
+    fitted_constants: int
+    kernels: tuple[Kernel, ...]
+    _json: str = field(compare=False)
+    _short: str = field(compare=False)
+    _explained: str = field(compare=False)
+
+    @classmethod
+    def _from_texts(cls, text: str, short: str, explained: str) -> Prediction:
+        given: dict[str, Any] = json.loads(text)
+        values = {f.name: given[f.name.rstrip("_")] for f in fields(cls) if not f.name.startswith("_")}
+        values["bounds"] = tuple(_record(Bound, bound) for bound in given["bounds"])
+        values["kernels"] = tuple(_record(Kernel, kernel) for kernel in given["kernels"])
+        for name, record in (("utilization", Utilization), ("achieved", Achieved), ("occupancy", Occupancy)):
+            values[name] = _record(record, given[name])
+        return cls(**values, _json=text, _short=short, _explained=explained)
+
+    def explain(self) -> Report:
+        """The whole account, as `warptime explain` prints it: shares, bounds with their inputs, counters.
+
+        >>> import warptime as wt
+        >>> "bounds: the time if this alone" in wt.predict("copy", n=10**6, gpu="h200-sxm").explain()
+        True
+        """
+        return Report(self._explained)
+
+    def to_json(self) -> str:
+        """The JSON object that `warptime predict --json` prints, on one line."""
+        return self._json
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python objects."""
+        given: dict[str, Any] = json.loads(self._json)
+        return given
+
+    def __repr__(self) -> str:
+        return self._short.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        bars = "".join(
+            f"<tr><td style='text-align:left'>{html.escape(name)}</td><td>{share:.1%}</td>"
+            f"<td style='text-align:left'><div style='background:#4c78a8;height:0.8em;width:{200 * share:.0f}px'></div></td></tr>"
+            for name, share in sorted(self.shares.items(), key=lambda item: -item[1])
+            if share >= 0.0005
+        )
+        return f"<pre>{html.escape(repr(self))}</pre><table><caption>shares of the time</caption>{bars}</table>"
+
+
+def _record(kind: type[T], given: Mapping[str, Any]) -> T:
+    return kind(**{name: given[name] for name in kind.__dataclass_fields__})  # type: ignore[attr-defined]
