@@ -1,7 +1,6 @@
 // Sorts residuals by class and takes their quantile. SPDX-License-Identifier: Apache-2.0
 #include "validate/bands.hpp"
 
-#include "model/prediction/limiter.hpp"
 #include "validate/size_class.hpp"
 #include "validate/statistics.hpp"
 
@@ -18,8 +17,8 @@ enum Band : std::size_t { compute, memory, latency, small, band_count };
 constexpr std::array<const char*, band_count> band_keys{"band.compute", "band.memory", "band.latency",
                                                         "band.small"};
 
-Band band_of(model::prediction::Limiter limiter) {
-    switch (model::prediction::class_of(limiter)) {
+Band band_of(model::prediction::KernelClass kernel_class) {
+    switch (kernel_class) {
         case model::prediction::KernelClass::compute:
             return compute;
         case model::prediction::KernelClass::memory:
@@ -42,7 +41,7 @@ std::vector<BandWidth> band_widths(std::span<const FitRowEstimate> estimates, st
         if (size_class_of(row.measured_us) == 0) {
             residuals[small].push_back(std::abs(predicted_us - row.measured_us) / us_per_s);
         } else {
-            residuals[band_of(row.estimate.limiter)].push_back(
+            residuals[band_of(row.estimate.band_class)].push_back(
                 std::abs(std::log(predicted_us / row.measured_us)));
         }
     }

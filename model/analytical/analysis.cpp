@@ -8,6 +8,7 @@
 #include "model/analytical/bounds/launch.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/chain.hpp"
+#include "model/analytical/closed_queue.hpp"
 #include "model/analytical/overlap.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
@@ -82,11 +83,17 @@ class Timeline {
         : a_(a), gpu_(gpu), fill_(fill), sms_(sms) {}
 
     /// Period of the main loop with `resident` CTAs on the SM: the busiest server, the chain, or what one
-    /// turn of the pipeline takes its producer. Recorded loops follow the largest of them; a smoother law
-    /// fits no better.
+    /// turn of the pipeline takes its producer. Recorded loops with producers of their own follow the largest
+    /// of them; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an SM
+    /// wait for one another at the busiest server; one CTA alone takes its own chain.
     [[nodiscard]] Cycles<S> period(std::int64_t resident) const {
         const Server busiest = a_.item.loop.demand.busiest();
         const Cycles<S> busy = a_.item.loop.demand[busiest] * S(static_cast<double>(resident));
+        if (a_.item.self_fed) {
+            const Cycles<S> once = a_.item.loop.demand[busiest];
+            const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
+            return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
+        }
         const Cycles<S> least = a_.item.asynchronous ? gpu_.pipeline.step_floor : Cycles<S>{};
         return hw::max(hw::max(busy, a_.loop_chain), least);
     }
@@ -105,10 +112,26 @@ class Timeline {
     }
 
   private:
+    /// The period from trip to trip. Where the warps that multiply also copy, the last trip has nothing left
+    /// to wait for: the transfer of the first stage, which the prologue waits for, stands in its place.
+    [[nodiscard]] Cycles<S> main_loop(std::int64_t resident) const {
+        const Cycles<S> turn = period(resident);
+        if (!a_.item.self_fed) {
+            return turn * S(a_.item.trips);
+        }
+        Demand<S> arithmetic = a_.item.loop.demand;
+        for (const Server copying : {Server::l1, Server::crossbar_read, Server::shared_write}) {
+            arithmetic[copying] = Cycles<S>{};
+        }
+        const Cycles<S> multiply = arithmetic[arithmetic.busiest()] * S(static_cast<double>(resident));
+        const Cycles<S> last = hw::min(turn, hw::max(a_.item.loop.chain, multiply));
+        return turn * S(std::max(0.0, a_.item.trips - 1.0)) + last * S(std::min(1.0, a_.item.trips));
+    }
+
     [[nodiscard]] Exposure<S> item(std::int64_t resident) const {
         Exposure<S> e;
         e.prologue = fill_ + straight(a_.item.before, resident);
-        e.main_loop = period(resident) * S(a_.item.trips);
+        e.main_loop = main_loop(resident);
         e.epilogue = straight(a_.item.after, resident);
         return e;
     }

@@ -31,20 +31,33 @@ template <class S>
 
 template <class S>
 [[nodiscard]] prediction::Estimate<S> with_band(const S& time, prediction::Limiter limiter,
-                                                const hw::Gpu<S>& gpu) {
+                                                prediction::KernelClass band_class, const hw::Gpu<S>& gpu) {
     prediction::Estimate<S> estimate;
     estimate.time = time;
     estimate.limiter = limiter;
+    estimate.band_class = band_class;
     if (hw::value_of(time) < short_kernel_seconds) {
         const S half = gpu.band.small.value();
         estimate.low = hw::max(time * S(0.5), time - half);
         estimate.high = time + half;
     } else {
-        const S factor = hw::exp(relative_band(prediction::class_of(limiter), gpu));
+        const S factor = hw::exp(relative_band(band_class, gpu));
         estimate.low = time / factor;
         estimate.high = time * factor;
     }
     return estimate;
+}
+
+template <class S>
+[[nodiscard]] prediction::Estimate<S> with_band(const S& time, prediction::Limiter limiter,
+                                                const hw::Gpu<S>& gpu) {
+    return with_band(time, limiter, prediction::class_of(limiter), gpu);
+}
+
+/// Loops whose warps copy for themselves hang on the latency of their copies and on their neighbours' turns
+/// whichever server is busiest: their residuals are those of latency.
+[[nodiscard]] inline prediction::KernelClass band_class_of(prediction::Limiter limiter, bool self_fed) {
+    return self_fed ? prediction::KernelClass::latency : prediction::class_of(limiter);
 }
 
 }  // namespace warptime::model::analytical

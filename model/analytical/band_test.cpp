@@ -60,3 +60,13 @@ TEST_CASE("the line is at 10 us, which is on the long side") {
     CHECK(at.high == doctest::Approx(10e-6 * std::exp(0.2)));
     CHECK(analytical::relative_band(KernelClass::occupancy, gpu) == 0.3);
 }
+
+TEST_CASE("loops that copy for themselves have the residuals of latency") {
+    using warptime::model::prediction::KernelClass;
+    CHECK(analytical::band_class_of(Limiter::tensor_core, true) == KernelClass::latency);
+    CHECK(analytical::band_class_of(Limiter::tensor_core, false) == KernelClass::compute);
+    const auto gpu = gpu_with_bands();
+    const auto estimate = analytical::with_band(100e-6, Limiter::tensor_core, KernelClass::latency, gpu);
+    CHECK(estimate.high == doctest::Approx(100e-6 * std::exp(gpu.band.latency.value())));
+    CHECK(estimate.band_class == KernelClass::latency);
+}

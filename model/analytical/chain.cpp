@@ -11,7 +11,8 @@ namespace warptime::model::analytical {
 int stages_ahead(const kernel::Kernel& kernel) {
     int depth = 1;
     for (const kernel::Token& token : kernel.tokens) {
-        depth = std::max(depth, token.depth);
+        const bool group = token.kind == kernel::TokenKind::async_group;
+        depth = std::max(depth, group ? token.depth - 1 : token.depth);
     }
     return depth;
 }
@@ -19,8 +20,8 @@ int stages_ahead(const kernel::Kernel& kernel) {
 template <class S>
 hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
                            const hw::Gpu<S>& gpu) {
-    const hw::Cycles<S> extra = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
-    return load + extra + item.loop.demand[Server::crossbar_read];
+    const hw::Cycles<S> extra = bulk ? gpu.latency.tma_extra : gpu.latency.cp_async_extra;
+    return load + extra + hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
 }
 
 template <class S>
@@ -30,7 +31,10 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
         return item.loop.chain;
     }
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
-    const hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + item.loop.chain;
+    // A stage that the bulk engine fills is free when it has been multiplied. Warps that copy for themselves
+    // issue the copies of a stage once all have passed its last reading, before they multiply.
+    const hw::Cycles<S> turn = item.self_fed ? item.copy_issue : item.loop.chain;
+    const hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + turn;
     return around / S(static_cast<double>(stages_ahead(kernel)));
 }
 

@@ -13,13 +13,15 @@ template <class S>
     return from_dram ? gpu.latency.dram : gpu.latency.l2_far;
 }
 
-/// Cycles from the issue of a stage's copies to its data standing in shared memory: latency, the engine's
-/// extra for bulk copies, and the transfer through the port.
+/// Cycles from the issue of a stage's copies to its data standing in shared memory: latency, what copies of
+/// that kind take beyond it, and the transfer through the port or, if that takes longer, the L1.
 template <class S>
 [[nodiscard]] hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
                                          const hw::Gpu<S>& gpu);
 
-/// Stages that the copies run ahead: the deepest token of the kernel, at least 1.
+/// Stages that the copies run ahead: the deepest token of the kernel, at least 1. In a ring of mbarriers
+/// every stage may be in flight. A group of asynchronous copies is issued by the warps that multiply, after
+/// they have passed the wait for the stage before: one of its stages is always being read.
 [[nodiscard]] int stages_ahead(const kernel::Kernel& kernel);
 
 template <class S>

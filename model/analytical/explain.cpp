@@ -121,8 +121,9 @@ int count_fitted(const hw::Gpu<double>& gpu) {
         }));
 }
 
-void finish(const hw::Gpu<double>& gpu, Limiter limiter, double time, Prediction& p) {
-    const prediction::Estimate<double> estimate = with_band(time, limiter, gpu);
+void finish(const hw::Gpu<double>& gpu, Limiter limiter, prediction::KernelClass band_class, double time,
+            Prediction& p) {
+    const prediction::Estimate<double> estimate = with_band(time, limiter, band_class, gpu);
     p.time = estimate.time;
     p.low = estimate.low;
     p.high = estimate.high;
@@ -141,7 +142,7 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& g
                           const prediction::Conditions& conditions) {
     const Analysis<double> a = analyse(kernel, gpu, conditions);
     Prediction p;
-    finish(gpu, a.limiter, a.time.value(), p);
+    finish(gpu, a.limiter, band_class_of(a.limiter, a.item.self_fed), a.time.value(), p);
     add_bounds(a, p);
     add_shares(a, gpu.overlap.exponent.value(), loop_limiter(a), p);
     add_utilization(a, gpu, p);
@@ -169,7 +170,7 @@ Prediction explain_memory_step(const kernel::Program& program, const kernel::Ste
     Prediction p;
     const double time = t.time.value();
     const Limiter limiter = t.floor.value() < t.dram.value() ? Limiter::dram : Limiter::launch;
-    finish(gpu, limiter, time, p);
+    finish(gpu, limiter, prediction::class_of(limiter), time, p);
     add_bound(p, Limiter::dram, t.dram.value(),
               {{"read_bytes", t.dram_read.value()}, {"written_bytes", t.dram_written.value()}});
     add_bound(p, Limiter::launch, t.floor.value(), {{"floor_s", t.floor.value()}});

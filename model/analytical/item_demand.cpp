@@ -63,6 +63,10 @@ bool is_load(InstructionClass cls) {
            cls == InstructionClass::ld_local || is_asynchronous_copy(cls);
 }
 
+bool is_matrix(InstructionClass cls) {
+    return cls == InstructionClass::wgmma || cls == InstructionClass::mma_sync;
+}
+
 bool is_shared(InstructionClass cls) {
     return cls == InstructionClass::ld_shared || cls == InstructionClass::st_shared ||
            cls == InstructionClass::ldmatrix || cls == InstructionClass::stmatrix ||
@@ -141,6 +145,9 @@ class Accumulator {
             add_role(role);
             first_warp_ += role.warps * role.instances;
         }
+        if (result_.self_fed) {
+            fold_prologue();
+        }
     }
 
   private:
@@ -166,6 +173,7 @@ class Accumulator {
             }
         }
         role_ = &role;
+        role_copies_ = role_multiplies_ = false;
         result_.trips = std::max(result_.trips, most);
         if (role.alternate && role.instances > 1) {
             result_.alternating = true;
@@ -179,7 +187,17 @@ class Accumulator {
         length(result_.before, role.first_node, main, 0, 1.0);
         if (main < role.last_node) {
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
+            result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
+        }
+    }
+
+    /// What the prologue copies is what the first trips multiply: it is asked for before the loop and served
+    /// while the loop runs, so that every trip bears its part.
+    void fold_prologue() {
+        for (std::size_t i = 0; i < server_count; ++i) {
+            result_.loop.demand.cycles[i] += result_.before.demand.cycles[i] / S(result_.trips);
+            result_.before.demand.cycles[i] = Cycles<S>{};
         }
     }
 
@@ -285,11 +303,19 @@ class Accumulator {
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = hw::max(cost.interval, Cycles<S>(S(1.0)));
         issued = start + interval * S(count * cost.machine.value());
-        const Cycles<S> end =
+        Cycles<S> end =
             issued +
             latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(1, std::min(op.chain, op.count))));
+        if (is_matrix(op.cls)) {
+            // All warps of the role multiply at the same time: each waits for the tensor cores to serve all.
+            const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
+            end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
+        }
         if (id < complete_.size()) {
             complete_[id] = end;
+        }
+        if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
+            result_.copy_issue = hw::max(result_.copy_issue, issued);
         }
         const bool fire_and_forget = op.cls == InstructionClass::st_global || is_asynchronous_copy(op.cls);
         done = hw::max(done, fire_and_forget ? issued : end);
@@ -300,6 +326,8 @@ class Accumulator {
         const int copies = role.alternate ? 1 : role.instances;
         const double warps = static_cast<double>(role.warps) * copies;
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+        role_copies_ = role_copies_ || is_asynchronous_copy(op.cls);
+        role_multiplies_ = role_multiplies_ || is_matrix(op.cls);
         const double executions = times * static_cast<double>(op.count);
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
@@ -383,15 +411,20 @@ class Accumulator {
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
-            part_->demand[Server::shared_write] +=
+            // The load and store unit writes what cp.async fetches, in turn with the operand reads; the bulk
+            // engine has a way of its own.
+            const bool bulk = op.cls != InstructionClass::cp_async;
+            part_->demand[bulk ? Server::shared_write : Server::shared] +=
                 shared_cycles(S(executions * bytes.full * access.multicast_ctas), gpu_);
-            if (op.cls != InstructionClass::cp_async) {
+            if (bulk) {
                 part_->demand[Server::tma] +=
                     tma_cycles(S(executions * bytes.rows * access.multicast_ctas), gpu_);
             }
         }
-        if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
-            op.cls != InstructionClass::cp_async_bulk_tensor) {
+        if (op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg && collective) {
+            part_->demand[Server::l1] += l1_line_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
+        } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
+                   op.cls != InstructionClass::cp_async_bulk_tensor) {
             part_->demand[Server::l1] += l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
         }
     }
@@ -427,6 +460,8 @@ class Accumulator {
     const kernel::Role* role_ = nullptr;
     int first_warp_ = 0;  ///< of the role within the CTA
     double lanes_ = 1.0;  ///< share of active lanes in the branches around
+    bool role_copies_ = false;
+    bool role_multiplies_ = false;
     std::array<Cycles<S>, 128> complete_{};
 };
 

@@ -19,6 +19,7 @@ struct Estimate {
     S low{};  ///< of the 80 % band
     S high{};
     Limiter limiter = Limiter::launch;
+    KernelClass band_class = KernelClass::latency;  ///< whose residuals the band is from
 };
 
 enum class Status : std::uint8_t { calibrated, extrapolated };

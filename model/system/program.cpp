@@ -22,6 +22,7 @@ Estimate<double> evaluate(const kernel::Program& program, const prediction::Engi
         if (part.time > longest) {
             longest = part.time;
             total.limiter = part.limiter;
+            total.band_class = part.band_class;
         }
     }
     return total;

@@ -63,6 +63,8 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     const int sharers = side.tile_extent % side.sharers == 0 ? side.sharers : 1;
     const int share = side.tile_extent / sharers;
     access.multicast_ctas = sharers;
+    // cp.async.cg takes 16 bytes only; narrower copies go through the L1's data (PTX ISA 8.7, cp.async).
+    access.cache = parts.config.copy_bytes == 16 ? mk::CachePolicy::cg : mk::CachePolicy::ca;
     const mk::Index along_k = moved(parts.k_element, std::int64_t{parts.config.cta_k} * ahead);
     const mk::Index along_tile = sharers > 1 ? shared_origin(parts, side, share) : side.tile_origin;
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;

@@ -100,14 +100,17 @@ void add_pipelined_role(Parts& parts) {
     b.wait(group_id, std::max(0, ahead - 1));
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
+    // The barrier says that all warps have read the oldest stage: its place is refilled before the
+    // arithmetic.
+    add_copies(parts, group_id, ahead, true);
     mk::Op address;
     address.cls = InstructionClass::mad_s32;
     mk::Id last = mk::no_id;
     if (c.mma == MatrixInstruction::wgmma) {
         const mk::Op mma = wgmma_of_stage(parts, c.warps / 4);
         address.count = 40 + 4 * (copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c));
-        b.op(address);
         last = b.op(mma);
+        b.op(address);  // while the tensor cores multiply
     } else {
         const WarpCounts counts = mma_sync_counts(parts.problem, c);
         address.count = 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
@@ -132,7 +135,6 @@ void add_pipelined_role(Parts& parts) {
     barrier_op.dep_count = 1;
     barrier_op.deps[0] = {last, 0};
     b.op(barrier_op);
-    add_copies(parts, group_id, ahead, true);
     b.end();
     add_epilogue(parts, c.warps, false);
     b.finish();

@@ -1,16 +1,28 @@
-// The L1 data path: every warp-wide load that misses passes its tag stage, wide or narrow.
-// Ignores: hits (every global load of the operators modelled so far misses), and lines beyond four a request.
-// Source: recorded GEMMs whose unaligned rows force 2- and 4-byte loads (fitted key l1.request_interval).
-// SPDX-License-Identifier: Apache-2.0
+// The L1 data path: every warp-wide load that misses passes its tag stage, wide or narrow; asynchronous
+// copies of 16 bytes a lane bypass the L1's data and take it by the line, so that short rows cost more for
+// their bytes. Ignores: hits (every global load of the operators modelled so far misses), and lines beyond
+// four a request. Source: recorded GEMMs whose unaligned rows force 2- and 4-byte loads (fitted key
+// l1.request_interval), cp.async against the length of rows (key l1.line_interval). SPDX-License-Identifier:
+// Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "hw/math.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::analytical {
 
 template <class S>
 [[nodiscard]] hw::Cycles<S> l1_cycles(const S& requests, const hw::Gpu<S>& gpu) {
     return gpu.l1.request_interval * requests;
+}
+
+/// `rows` contiguous rows of `row_bytes`, each of which begins with a line.
+template <class S>
+[[nodiscard]] hw::Cycles<S> l1_line_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
+    const double line = hw::value_of(gpu.l1.line);
+    return gpu.l1.line_interval * S(rows * std::max(1.0, row_bytes / line));
 }
 
 }  // namespace warptime::model::analytical

@@ -1,0 +1,46 @@
+// Turns at a shared server against the closed form of the machine-repairman model and its bounds.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/closed_queue.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+using warptime::model::analytical::turn_time;
+
+namespace {
+
+/// Second derivation: the Markov chain with n customers at the server, p(n) ~ C! / (C-n)!
+/// (service/elsewhere)^n; throughput is (1 - p(0)) / service, and a turn takes customers / throughput.
+double turn_by_markov_chain(int customers, double service, double elsewhere) {
+    double weight = 1.0;
+    double sum = 1.0;
+    for (int n = 1; n <= customers; ++n) {
+        weight *= (customers - n + 1) * service / elsewhere;
+        sum += weight;
+    }
+    return customers * service / (1.0 - 1.0 / sum);
+}
+
+}  // namespace
+
+TEST_CASE("one customer never waits, and without anything else to do they queue") {
+    CHECK(turn_time(1, 30.0, 70.0) == doctest::Approx(100.0));
+    CHECK(turn_time(5, 30.0, 0.0) == doctest::Approx(150.0));
+    CHECK(turn_time(3, 0.0, 70.0) == doctest::Approx(70.0));
+}
+
+TEST_CASE("mean value analysis equals the Markov chain's balance") {
+    CHECK(rc::check([] {
+        const int customers = *rc::gen::inRange(1, 33);
+        const double service = *rc::gen::inRange(1, 1000);
+        const double elsewhere = *rc::gen::inRange(1, 3000);
+        const double turn = turn_time(customers, service, elsewhere);
+        RC_ASSERT(turn == doctest::Approx(turn_by_markov_chain(customers, service, elsewhere)).epsilon(1e-9));
+        const double floor = std::max(customers * service, service + elsewhere);
+        RC_ASSERT(turn >= floor * (1.0 - 1e-12));
+        RC_ASSERT(turn <= customers * service + elsewhere + 1e-9);
+        RC_ASSERT(turn_time(customers + 1, service, elsewhere) >= turn);
+    }));
+}
