@@ -43,7 +43,8 @@ std::int64_t reachable_sms(const hw::Gpu<S>& gpu, std::int64_t cluster, std::int
     double clusters = 0.0;
     if (cluster <= 1) {
         return sms;
-    } else if (cluster <= 2) {
+    }
+    if (cluster <= 2) {
         clusters = hw::value_of(gpu.cluster.active_max_2);
     } else if (cluster <= 4) {
         clusters = hw::value_of(gpu.cluster.active_max_4);
@@ -80,17 +81,26 @@ template <class S>
 class Timeline {
   public:
     Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const Cycles<S>& fill, std::int64_t sms)
-        : a_(a), gpu_(gpu), fill_(fill), sms_(sms) {}
+        : a_(a), gpu_(gpu), fill_(fill), sms_(sms), busiest_(a.item.loop.demand.busiest()) {
+        if (a.item.self_fed) {
+            for (std::size_t i = 0; i < server_count; ++i) {
+                const auto server = static_cast<Server>(i);
+                if (server != Server::l1 && server != Server::crossbar_read &&
+                    server != Server::shared_write) {
+                    multiply_ = hw::max(multiply_, a.item.loop.demand.cycles[i]);
+                }
+            }
+        }
+    }
 
     /// Period of the main loop with `resident` CTAs on the SM: the busiest server, the chain, or what one
     /// turn of the pipeline takes its producer. Recorded loops with producers of their own follow the largest
     /// of them; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an SM
     /// wait for one another at the busiest server; one CTA alone takes its own chain.
     [[nodiscard]] Cycles<S> period(std::int64_t resident) const {
-        const Server busiest = a_.item.loop.demand.busiest();
-        const Cycles<S> busy = a_.item.loop.demand[busiest] * S(static_cast<double>(resident));
+        const Cycles<S> once = a_.item.loop.demand[busiest_];
+        const Cycles<S> busy = once * S(static_cast<double>(resident));
         if (a_.item.self_fed) {
-            const Cycles<S> once = a_.item.loop.demand[busiest];
             const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
@@ -119,11 +129,7 @@ class Timeline {
         if (!a_.item.self_fed) {
             return turn * S(a_.item.trips);
         }
-        Demand<S> arithmetic = a_.item.loop.demand;
-        for (const Server copying : {Server::l1, Server::crossbar_read, Server::shared_write}) {
-            arithmetic[copying] = Cycles<S>{};
-        }
-        const Cycles<S> multiply = arithmetic[arithmetic.busiest()] * S(static_cast<double>(resident));
+        const Cycles<S> multiply = multiply_ * S(static_cast<double>(resident));
         const Cycles<S> last = hw::min(turn, hw::max(a_.item.loop.chain, multiply));
         return turn * S(std::max(0.0, a_.item.trips - 1.0)) + last * S(std::min(1.0, a_.item.trips));
     }
@@ -189,6 +195,8 @@ class Timeline {
     const hw::Gpu<S>& gpu_;
     Cycles<S> fill_;
     std::int64_t sms_;
+    Server busiest_;
+    Cycles<S> multiply_{};  ///< of the busiest server but those that only copy
 };
 
 template <class S>

@@ -100,10 +100,12 @@ kernel::Coordinates typical_item(const Kernel& kernel) {
 
 /// Iterations of a loop of `trips` in which the op runs, when its guard is linear in the innermost loop
 /// variable.
-double guarded_trips(const Kernel& kernel, const Op& op, kernel::Coordinates at, int depth, double trips) {
+double guarded_trips(const Kernel& kernel, const Op& op, const kernel::Coordinates& item, int depth,
+                     double trips) {
     if (!op.when.active || depth == 0) {
         return trips;
     }
+    kernel::Coordinates at = item;
     const auto slot = static_cast<std::size_t>(depth - 1);
     at.loop[slot] = 0;
     const std::int64_t first = kernel::evaluate(kernel, op.when.value, at);
@@ -249,6 +251,9 @@ class Accumulator {
 
     /// Share of the iterations in which an op runs, averaged over the role's warps when some are elected.
     double guarded_share(const Op& op, int depth, double trips) const {
+        if (!op.when.active) {
+            return 1.0;
+        }
         if (!kernel::is_elected(kernel_, op)) {
             return guarded_trips(kernel_, op, item_, depth, trips) / trips;
         }
@@ -493,10 +498,12 @@ AccessBytes access_bytes(const Kernel& kernel, const Access& access) {
         for (std::uint8_t d = 0; d < access.rank; ++d) {
             const auto box = static_cast<double>(access.box[d]);
             const auto extent = static_cast<double>(buffer.extent[d]);
-            const double covered =
-                std::max(std::ceil(extent / box) * box, tiled_extent(kernel, access.origin[d]));
+            // Whole boxes, rounded up without a call to the library.
+            double whole = static_cast<double>(static_cast<std::int64_t>(extent / box)) * box;
+            whole += whole < extent ? box : 0.0;
+            const double covered = std::max(whole, tiled_extent(kernel, access.origin[d]));
             result.full *= box;
-            result.inside *= box * std::min(1.0, extent / covered);
+            result.inside *= covered > extent ? box * (extent / covered) : box;
             if (d > 0) {
                 result.rows *= box;
             }

@@ -316,7 +316,8 @@ TEST_CASE("a box counts in full and, on average over its tiles, inside the matri
         RC_ASSERT(near(bytes.rows, static_cast<double>(bm)));
         RC_ASSERT(near(bytes.row_bytes, 2.0 * static_cast<double>(bn)));
         RC_ASSERT(bytes.pitch_bytes == 2 * columns);
-        const auto tiles = static_cast<double>(((columns + bn - 1) / bn) * ((rows + bm - 1) / bm));
+        const std::int64_t tiles_of_all = ((columns + bn - 1) / bn) * ((rows + bm - 1) / bm);
+        const auto tiles = static_cast<double>(tiles_of_all);
         RC_ASSERT(near(bytes.inside * tiles, 2.0 * static_cast<double>(columns * rows)));
     }));
 }

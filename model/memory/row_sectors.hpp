@@ -14,7 +14,11 @@ namespace warptime::model::memory {
 /// over the alignments that the pitch produces.
 [[nodiscard]] inline double sector_bytes_per_row(double row_bytes, std::int64_t pitch_bytes, double sector) {
     const auto unit = static_cast<std::int64_t>(sector);
-    const double grain = static_cast<double>(std::gcd(std::max<std::int64_t>(pitch_bytes, 1), unit));
+    const std::int64_t pitch = std::max<std::int64_t>(pitch_bytes, 1);
+    // The greatest common divisor with a power of two, as sectors are, is the lowest bit that is set.
+    const bool power_of_two = (unit & (unit - 1)) == 0;
+    const auto grain =
+        static_cast<double>(power_of_two ? std::min(unit, pitch & -pitch) : std::gcd(pitch, unit));
     return row_bytes + (sector - grain);
 }
 
