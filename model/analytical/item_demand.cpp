@@ -140,6 +140,7 @@ class Accumulator {
         if (kernel_.buffers.size() > max_buffers) {
             throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
         }
+        std::fill_n(complete_.begin(), std::min(kernel_.ops.size(), complete_.size()), S(0.0));
         for (const kernel::Role& role : kernel_.roles) {
             result_.warps += role.warps * role.instances;
         }
@@ -301,7 +302,7 @@ class Accumulator {
         for (std::uint8_t d = 0; d < op.dep_count; ++d) {
             const kernel::Dep& dep = op.deps[d];
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) < complete_.size()) {
-                start = hw::max(start, complete_[static_cast<std::size_t>(dep.op)]);
+                start = hw::max(start, Cycles<S>(complete_[static_cast<std::size_t>(dep.op)]));
             }
         }
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
@@ -317,7 +318,7 @@ class Accumulator {
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
         }
         if (id < complete_.size()) {
-            complete_[id] = end;
+            complete_[id] = end.value();
         }
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
@@ -467,7 +468,7 @@ class Accumulator {
     double lanes_ = 1.0;  ///< share of active lanes in the branches around
     bool role_copies_ = false;
     bool role_multiplies_ = false;
-    std::array<Cycles<S>, 128> complete_{};
+    std::array<S, 128> complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
 };
 
 }  // namespace
