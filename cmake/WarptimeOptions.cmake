@@ -34,6 +34,8 @@ set(warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wcast-qual
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # a false alarm of g++ 12 on std::string (GCC bug 105651)
   -Wnon-virtual-dtor -Woverloaded-virtual -Wdouble-promotion -Wformat=2
+  # Nobody replaces our functions at run time, so position-independent code may inline them all the same.
+  -fno-semantic-interposition
   # Contraction into fused multiply-add differs between compilers; results must not.
   -ffp-contract=off)
 if(WARPTIME_WARNINGS_AS_ERRORS)
