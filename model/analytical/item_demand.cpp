@@ -162,7 +162,8 @@ class Accumulator {
     }
 
     void add_role(const kernel::Role& role) {
-        // The main loop is the top-level loop with the most trips.
+        // The main loop is the top-level loop with the most trips; of equal ones the last, since a prologue
+        // that fills a pipeline may be as long as what it fills it for.
         std::size_t main = role.last_node;
         double most = 0.0;
         for (std::size_t n = role.first_node; n < role.last_node; n = next(n)) {
@@ -170,7 +171,7 @@ class Accumulator {
                 continue;
             }
             const double trips = trips_of(kernel_.loops[kernel_.nodes[n].payload]);
-            if (trips > most) {
+            if (trips >= most && trips > 0.0) {
                 most = trips;
                 main = n;
             }

@@ -92,9 +92,11 @@ void add_pipelined_role(Parts& parts) {
     const mk::Id barrier_id = b.token(barrier);
 
     b.role("warps", c.warps);
-    for (int stage = 0; stage < ahead; ++stage) {
-        // The main loop's variable is not in scope here, so the k-origin is item_begin + stage.
-        add_copies(parts, group_id, stage, false);
+    if (ahead > 0) {
+        // No more than the item has to multiply: a split can be shorter than the pipeline.
+        b.loop(b.clamp(parts.trips, 0, ahead));
+        add_copies(parts, group_id, 0, false);
+        b.end();
     }
     b.loop(parts.trips);
     b.wait(group_id, std::max(0, ahead - 1));
