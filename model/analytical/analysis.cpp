@@ -10,6 +10,7 @@
 #include "model/analytical/chain.hpp"
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
 #include "model/prediction/clock.hpp"
@@ -26,49 +27,15 @@ using hw::Cycles;
 using hw::Seconds;
 using prediction::launch_clock;
 
-occupancy::CtaResources resources_of(const kernel::Kernel& kernel) {
-    occupancy::CtaResources cta;
-    cta.threads = static_cast<int>(kernel.cta.volume());
-    cta.registers_per_thread = kernel.registers_per_thread;
-    cta.static_shared = kernel.static_shared;
-    cta.dynamic_shared = kernel.dynamic_shared;
-    cta.carveout_bytes = kernel.carveout;
-    cta.named_barriers = kernel.named_barriers;
-    return cta;
-}
-
-/// SMs that clusters of this size can reach at one CTA per SM, by the recorded limits.
-template <class S>
-std::int64_t reachable_sms(const hw::Gpu<S>& gpu, std::int64_t cluster, std::int64_t sms) {
-    double clusters = 0.0;
-    if (cluster <= 1) {
-        return sms;
-    }
-    if (cluster <= 2) {
-        clusters = hw::value_of(gpu.cluster.active_max_2);
-    } else if (cluster <= 4) {
-        clusters = hw::value_of(gpu.cluster.active_max_4);
-    } else {
-        clusters = hw::value_of(gpu.cluster.active_max_8);
-    }
-    const auto reached = static_cast<std::int64_t>(clusters) * cluster;
-    return reached > 0 ? std::min(reached, sms) : sms;
-}
-
 template <class S>
 void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
            Analysis<S>& a) {
-    const occupancy::SmLimits limits = occupancy::limits_of(gpu);
-    const occupancy::CtaResources cta = resources_of(kernel);
-    a.occupancy = occupancy::occupancy(cta, limits);
-    if (a.occupancy.ctas_per_sm == 0) {
-        occupancy::check(cta, limits);
-    }
+    a.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
     std::int64_t sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
     if (conditions.available_sms > 0) {
         sms = std::min<std::int64_t>(sms, conditions.available_sms);
     }
-    sms = reachable_sms(gpu, kernel.cluster.volume(), sms);
+    sms = occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms);
     a.items = kernel.schedule.item_count();
     a.ctas = kernel.grid.volume();
     a.slots = sms * a.occupancy.ctas_per_sm;

@@ -2,6 +2,7 @@
 #include "model/simulation/run.hpp"
 
 #include "hw/error.hpp"
+#include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/work_items.hpp"
 #include "model/simulation/event_queue.hpp"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace warptime::model::simulation {
 
@@ -46,34 +46,6 @@ struct Cta {
     std::vector<std::int64_t> items;
     Tokens tokens;
 };
-
-std::int64_t reachable_sms(const hw::Gpu<double>& gpu, std::int64_t cluster, std::int64_t sms) {
-    if (cluster <= 1) {
-        return sms;
-    }
-    const std::array<occupancy::ClusterLimit, 3> measured{
-        {{2, static_cast<int>(gpu.cluster.active_max_2.value())},
-         {4, static_cast<int>(gpu.cluster.active_max_4.value())},
-         {8, static_cast<int>(gpu.cluster.active_max_8.value())}}};
-    const std::int64_t clusters =
-        occupancy::max_active_clusters(1, static_cast<int>(cluster), static_cast<int>(sms), measured);
-    return clusters > 0 ? std::min(clusters * cluster, sms) : sms;
-}
-
-occupancy::Occupancy occupancy_of(const kernel::Kernel& kernel, const occupancy::SmLimits& limits) {
-    occupancy::CtaResources cta;
-    cta.threads = static_cast<int>(kernel.cta.volume());
-    cta.registers_per_thread = kernel.registers_per_thread;
-    cta.static_shared = kernel.static_shared;
-    cta.dynamic_shared = kernel.dynamic_shared;
-    cta.carveout_bytes = kernel.carveout;
-    cta.named_barriers = kernel.named_barriers;
-    const occupancy::Occupancy result = occupancy::occupancy(cta, limits);
-    if (result.ctas_per_sm == 0) {
-        occupancy::check(cta, limits);
-    }
-    return result;
-}
 
 class Simulation {
   public:
@@ -130,12 +102,12 @@ class Simulation {
     static Run placed(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
                       const prediction::Conditions& conditions) {
         Run result;
-        result.occupancy = occupancy_of(kernel, occupancy::limits_of(gpu));
+        result.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
         auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
         if (conditions.available_sms > 0) {
             sms = std::min<std::int64_t>(sms, conditions.available_sms);
         }
-        result.sms = reachable_sms(gpu, kernel.cluster.volume(), sms);
+        result.sms = occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms);
         result.ctas = kernel.grid.volume();
         return result;
     }

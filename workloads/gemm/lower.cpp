@@ -3,7 +3,7 @@
 
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
-#include "model/occupancy/occupancy.hpp"
+#include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
@@ -130,19 +130,8 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     // No more splits than k-iterations: buffers and the reduction go by the same number.
     config.split_k = static_cast<int>(kernel.schedule.split_k);
 
-    const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
-    model::occupancy::CtaResources resources;
-    resources.threads = static_cast<int>(kernel.cta.x);
-    resources.registers_per_thread = kernel.registers_per_thread;
-    resources.static_shared = 0;
-    resources.dynamic_shared = kernel.dynamic_shared;
-    resources.carveout_bytes = -1;
-    resources.named_barriers = 1;
-    const model::occupancy::Occupancy occupancy = model::occupancy::occupancy(resources, limits);
-    if (occupancy.ctas_per_sm == 0) {
-        model::occupancy::check(resources, limits);
-    }
-    set_grid(config, gpu, occupancy.ctas_per_sm, kernel);
+    const int resident = model::occupancy::residency(kernel, model::occupancy::limits_of(gpu)).ctas_per_sm;
+    set_grid(config, gpu, resident, kernel);
 
     mk::Builder builder(kernel);
     Parts parts{problem, config, builder};

@@ -1,0 +1,37 @@
+// A kernel on a GPU: its residency by hand, and the SMs that clusters leave idle.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/occupancy/placement.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/occupancy/sm_limits.hpp"
+
+#include <doctest/doctest.h>
+
+namespace occupancy = warptime::model::occupancy;
+
+TEST_CASE("residency follows the kernel's own resources") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    warptime::model::kernel::Kernel kernel;
+    kernel.cta = {256, 1, 1};
+    kernel.registers_per_thread = 128;
+    // 65536 registers / (256 x 128) = 2.
+    CHECK(occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm == 2);
+    kernel.dynamic_shared = 200 * 1024;
+    CHECK(occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm == 1);
+    kernel.dynamic_shared = 300 * 1024;
+    CHECK_THROWS_WITH_AS((void)occupancy::residency(kernel, occupancy::limits_of(gpu)),
+                         doctest::Contains("shared_bytes"), warptime::Error);
+}
+
+TEST_CASE("clusters reach the SMs that were recorded for their size") {
+    auto gpu = warptime::hw::load_gpu("h200-sxm");
+    gpu.cluster.active_max_2 = decltype(gpu.cluster.active_max_2)(66.0);
+    gpu.cluster.active_max_4 = decltype(gpu.cluster.active_max_4)(30.0);
+    gpu.cluster.active_max_8 = decltype(gpu.cluster.active_max_8)(0.0);
+    CHECK(occupancy::reachable_sms(gpu, 1, 132) == 132);
+    CHECK(occupancy::reachable_sms(gpu, 2, 132) == 132);
+    CHECK(occupancy::reachable_sms(gpu, 4, 132) == 120);
+    CHECK(occupancy::reachable_sms(gpu, 4, 60) == 60);
+    CHECK(occupancy::reachable_sms(gpu, 8, 132) == 132);  // nothing recorded
+}
