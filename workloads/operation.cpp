@@ -92,6 +92,29 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
     return std::string(text);
 }
 
+std::string_view to_string(ParameterKind kind) {
+    using Kind = ParameterKind;
+    switch (kind) {
+        case Kind::size:
+            return "size";
+        case Kind::integer:
+            return "integer";
+        case Kind::boolean:
+            return "boolean";
+        case Kind::dtype:
+            return "dtype";
+        case Kind::choice:
+            return "choice";
+        case Kind::extent2:
+            return "MxN";
+        case Kind::extent3:
+            return "MxNxK";
+        case Kind::text:
+            break;
+    }
+    return "text";
+}
+
 const OperatorInfo& find_operator(std::string_view name) {
     std::vector<std::string_view> names;
     for (const OperatorInfo& info : operators()) {

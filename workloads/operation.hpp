@@ -12,6 +12,9 @@ namespace warptime::workloads {
 
 enum class ParameterKind : std::uint8_t { size, integer, boolean, dtype, choice, extent2, extent3, text };
 
+/// "size", "integer", "boolean", "dtype", "choice", "MxN", "MxNxK", "text".
+[[nodiscard]] std::string_view to_string(ParameterKind kind);
+
 /// `extent2` reads "2x1", `extent3` "128x256x64". `choices` lists the words of a choice. An empty
 /// `default_value` means: worked out when not given. `required` parameters are also the positional ones, in
 /// order.

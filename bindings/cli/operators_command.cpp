@@ -15,34 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view kind_text(workloads::ParameterKind kind) {
-    using Kind = workloads::ParameterKind;
-    switch (kind) {
-        case Kind::size:
-            return "size";
-        case Kind::integer:
-            return "integer";
-        case Kind::boolean:
-            return "boolean";
-        case Kind::dtype:
-            return "dtype";
-        case Kind::choice:
-            return "choice";
-        case Kind::extent2:
-            return "MxN";
-        case Kind::extent3:
-            return "MxNxK";
-        case Kind::text:
-            break;
-    }
-    return "text";
-}
-
 Json json_of(const workloads::OperatorInfo& info) {
     Json parameters = Json::array();
     for (const workloads::ParameterInfo& p : info.parameters) {
         parameters.push_back({{"name", p.name},
-                              {"kind", kind_text(p.kind)},
+                              {"kind", to_string(p.kind)},
                               {"required", p.required},
                               {"default", p.default_value.empty() ? Json() : Json(p.default_value)},
                               {"choices", std::vector<std::string>(p.choices.begin(), p.choices.end())},
@@ -59,7 +36,7 @@ std::string text_of(const workloads::OperatorInfo& info) {
     std::string text = fmt::format("{}: {}\n  {}\n", info.name, info.meaning, info.example);
     for (const workloads::ParameterInfo& p : info.parameters) {
         const std::string form =
-            p.choices.empty() ? std::string(kind_text(p.kind)) : fmt::format("{}", fmt::join(p.choices, "|"));
+            p.choices.empty() ? std::string(to_string(p.kind)) : fmt::format("{}", fmt::join(p.choices, "|"));
         const std::string usual = p.required                ? "required"
                                   : p.default_value.empty() ? "worked out"
                                                             : std::string(p.default_value);

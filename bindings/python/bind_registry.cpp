@@ -15,29 +15,6 @@ namespace warptime::python {
 
 namespace {
 
-std::string_view kind_name(workloads::ParameterKind kind) {
-    using Kind = workloads::ParameterKind;
-    switch (kind) {
-        case Kind::size:
-            return "size";
-        case Kind::integer:
-            return "integer";
-        case Kind::boolean:
-            return "boolean";
-        case Kind::dtype:
-            return "dtype";
-        case Kind::choice:
-            return "choice";
-        case Kind::extent2:
-            return "MxN";
-        case Kind::extent3:
-            return "MxNxK";
-        case Kind::text:
-            break;
-    }
-    return "text";
-}
-
 /// (name, meaning, [(name, kind, required, default, choices, meaning)])
 py::list list_operators() {
     py::list list;
@@ -45,7 +22,7 @@ py::list list_operators() {
         py::list parameters;
         for (const workloads::ParameterInfo& p : info.parameters) {
             parameters.append(
-                py::make_tuple(p.name, kind_name(p.kind), p.required, p.default_value,
+                py::make_tuple(p.name, to_string(p.kind), p.required, p.default_value,
                                std::vector<std::string_view>(p.choices.begin(), p.choices.end()), p.meaning));
         }
         list.append(py::make_tuple(info.name, info.meaning, std::move(parameters)));
