@@ -9,14 +9,14 @@
 #include "workloads/gemm_from_parameters.hpp"
 #include "workloads/operators.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
 namespace warptime::workloads::tiles {
 
 namespace {
-
-constexpr int most_registers = 255;
 
 model::occupancy::CtaResources resources_of(const gemm::Problem& problem, const gemm::Config& config) {
     model::occupancy::CtaResources resources;
@@ -26,15 +26,16 @@ model::occupancy::CtaResources resources_of(const gemm::Problem& problem, const 
     return resources;
 }
 
-bool spills(const gemm::Problem& problem, const gemm::Config& config) {
-    return config.registers == 0 && gemm::registers_wanted(problem, config) > most_registers;
+bool spills(const gemm::Problem& problem, const gemm::Config& config,
+            const model::occupancy::SmLimits& limits) {
+    return config.registers == 0 && gemm::registers_wanted(problem, config) > limits.registers_per_thread;
 }
 
 /// Most tiles that are dropped do not fit or spill: found without the cost of an exception.
 bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu<double>& gpu,
           const model::occupancy::SmLimits& limits) {
     gemm::complete(problem, gpu, config);
-    return !spills(problem, config) &&
+    return !spills(problem, config, limits) &&
            model::occupancy::occupancy(resources_of(problem, config), limits).ctas_per_sm > 0;
 }
 
@@ -82,10 +83,13 @@ Error why_dropped(const Operation& operation, const Candidate& candidate, const 
     gemm::Config config = candidate.config;
     try {
         gemm::complete(problem, gpu, config);
-        model::occupancy::check(resources_of(problem, config), model::occupancy::limits_of(gpu));
-        if (spills(problem, config)) {
-            return {"gemm registers", std::to_string(gemm::registers_wanted(problem, config)),
-                    "at most 255 per thread, beyond which they spill: more warps or a smaller tile"};
+        const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
+        model::occupancy::check(resources_of(problem, config), limits);
+        if (spills(problem, config, limits)) {
+            return {
+                "gemm registers", std::to_string(gemm::registers_wanted(problem, config)),
+                fmt::format("at most {} per thread, beyond which they spill: more warps or a smaller tile",
+                            limits.registers_per_thread)};
         }
         model::kernel::Program program;
         gemm::lower(problem, candidate.config, gpu, program);

@@ -24,8 +24,9 @@ bool wgmma_multiplies(hw::Dtype dtype) {
     return dtype != hw::Dtype::fp32 && dtype != hw::Dtype::fp64;
 }
 
-/// Stages that fit beside the output tile that the epilogue stages: CUTLASS's StageCountAutoCarveout
-/// (include/cutlass/gemm/collective/builders/sm90_common.inl).
+/// Stages that fit beside what the epilogue stages, taken as 64 rows of the output tile. After CUTLASS's
+/// StageCountAutoCarveout (include/cutlass/gemm/collective/builders/sm90_common.inl), which subtracts the
+/// shared storage of the epilogue that is compiled in.
 int stages_that_fit(const gemm::Problem& problem, const gemm::Config& config, const hw::Gpu<double>& gpu) {
     const std::int64_t epilogue =
         std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out) / (config.cta_m / 64);
@@ -92,7 +93,7 @@ void add_multistage(const gemm::Problem& problem, std::vector<Candidate>& space)
 
 std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu) {
     std::vector<Candidate> space;
-    const int most_stages = gpu.compute_major >= 8 ? 5 : 2;
+    const int most_stages = gpu.instructions[hw::InstructionClass::cp_async].supported ? 5 : 2;
     for (const int m : {16, 32, 64, 128, 256}) {
         for (const int n : {16, 32, 64, 128, 256}) {
             for (const int k_bytes : {64, 128, 256}) {
@@ -120,7 +121,7 @@ std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<
 
 std::vector<Candidate> cutlass_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu) {
     std::vector<Candidate> space;
-    if (gpu.compute_major == 9 && wgmma_multiplies(problem.a)) {
+    if (gpu.instructions[hw::InstructionClass::wgmma].supported && wgmma_multiplies(problem.a)) {
         add_hopper(problem, gpu, space);
     } else {
         add_multistage(problem, space);

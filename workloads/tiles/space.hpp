@@ -11,13 +11,13 @@
 
 namespace warptime::workloads::tiles {
 
-/// BLOCK_M, BLOCK_N 16 to 256; BLOCK_K 64 to 256 bytes; 2 to 5 stages (before compute capability 8.0, without
-/// asynchronous copies, 2); 4 and 8 warps; GROUP_M 1 and 8. Source of the ranges: the configurations of
+/// BLOCK_M, BLOCK_N 16 to 256; BLOCK_K 64 to 256 bytes; 2 to 5 stages (2 where the GPU lacks
+/// asynchronous copies); 4 and 8 warps; GROUP_M 1 and 8. Source of the ranges: the configurations of
 /// Triton's matrix multiplication tutorial (python/tutorials/03-matrix-multiplication.py) and of PyTorch
 /// Inductor's templates (torch/_inductor/template_heuristics), filled up to a grid.
 [[nodiscard]] std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu);
 
-/// Compute capability 9.0: warp-specialised kernels, cooperative and ping-pong, clusters of 1 and 2, as many
+/// With wgmma: warp-specialised kernels, cooperative and ping-pong, clusters of 1 and 2, as many
 /// stages as fit (StageCountAuto), persistent. Others: multistage kernels of 4 and 8 warps with 2 to 5
 /// stages. Source: the tiles of CUTLASS's kernel generator (python/cutlass_library/generator.py).
 [[nodiscard]] std::vector<Candidate> cutlass_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu);
