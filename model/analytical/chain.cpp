@@ -17,6 +17,15 @@ int stages_ahead(const kernel::Kernel& kernel) {
     return depth;
 }
 
+namespace {
+
+bool has_stage_to_spare(const kernel::Kernel& kernel) {
+    return std::any_of(kernel.tokens.begin(), kernel.tokens.end(),
+                       [](const kernel::Token& token) { return token.depth > 1; });
+}
+
+}  // namespace
+
 template <class S>
 hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
                            const hw::Gpu<S>& gpu) {
@@ -33,7 +42,9 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
     // A stage that the bulk engine fills is free when it has been multiplied. Warps that copy for themselves
     // issue the copies of a stage once all have passed its last reading, before they multiply.
-    const hw::Cycles<S> turn = item.self_fed ? item.copy_issue : item.loop.chain;
+    // With a single stage they multiply first all the same.
+    const hw::Cycles<S> turn =
+        item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue : item.loop.chain;
     const hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + turn;
     return around / S(static_cast<double>(stages_ahead(kernel)));
 }

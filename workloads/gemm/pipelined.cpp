@@ -3,6 +3,7 @@
 // Source of the counts: SASS of 155 Triton kernels (loop instructions = 45 + 5 per cp.async + 2 per wgmma, or
 // 35 + 4 per cp.async + mma + ldmatrix; two barriers an iteration).
 // SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 
 #include <algorithm>
@@ -20,9 +21,13 @@ std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& c) {
     return std::max<std::int64_t>(1, tile_bytes / (std::int64_t{32} * c.copy_bytes * c.warps));
 }
 
-void add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
+/// The op that fetched A and the one that fetched B.
+using Fetches = std::array<mk::Id, 2>;
+
+Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
     const Config& c = parts.config;
     mk::Builder& b = parts.builder;
+    Fetches fetches{};
     for (const bool is_a : {true, false}) {
         const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
         const std::int64_t tile_bytes =
@@ -47,10 +52,27 @@ void add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
             copy.when.low = -(std::int64_t{1} << 40);
             copy.when.high = 0;
         }
-        b.op(copy);
+        fetches[is_a ? 0 : 1] = b.op(copy);
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
     }
     b.signal(group, mk::SignalOn::issue);
+    return fetches;
+}
+
+/// What plain loads have brought to registers goes to shared memory, once it is there.
+void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
+    const Config& c = parts.config;
+    mk::Op store;
+    store.cls = InstructionClass::st_shared;
+    store.count = copies_per_warp(stage_bytes(parts.problem, c), c);
+    store.dep_count = 2;
+    store.deps[0] = {fetches[0], 0};
+    store.deps[1] = {fetches[1], 0};
+    parts.builder.op(store);
+    mk::Access& access = parts.builder.access();
+    access.buffer = parts.stages;
+    access.direction = mk::Direction::write;
+    access.bytes = c.copy_bytes;
 }
 
 int mma_sync_k(const Problem& problem, const Config& c) {
@@ -79,6 +101,7 @@ void add_pipelined_role(Parts& parts) {
     mk::Builder& b = parts.builder;
     const Config& c = parts.config;
     const int ahead = c.stages - 1;
+    const bool synchronous = c.pipeline == Pipeline::sync;
     mk::Token group;
     group.name = "stage_group";
     group.kind = mk::TokenKind::async_group;
@@ -95,16 +118,29 @@ void add_pipelined_role(Parts& parts) {
     if (ahead > 0) {
         // No more than the item has to multiply: a split can be shorter than the pipeline.
         b.loop(b.clamp(parts.trips, 0, ahead));
-        add_copies(parts, group_id, 0, false);
+        const Fetches first = add_copies(parts, group_id, 0, false);
+        if (synchronous) {
+            add_stores_of_stage(parts, first);
+        }
         b.end();
     }
     b.loop(parts.trips);
+    Fetches fetches{};
+    if (ahead == 0) {
+        // A single stage: it is fetched, waited for and multiplied in turn.
+        fetches = add_copies(parts, group_id, 0, false);
+        if (synchronous) {
+            add_stores_of_stage(parts, fetches);
+        }
+    }
     b.wait(group_id, std::max(0, ahead - 1));
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
-    // The barrier says that all warps have read the oldest stage: its place is refilled before the
-    // arithmetic.
-    add_copies(parts, group_id, ahead, true);
+    if (ahead > 0) {
+        // The barrier says that all warps have read the oldest stage: its place is refilled before the
+        // arithmetic.
+        fetches = add_copies(parts, group_id, ahead, true);
+    }
     mk::Op address;
     address.cls = InstructionClass::mad_s32;
     mk::Id last = mk::no_id;
@@ -130,6 +166,10 @@ void add_pipelined_role(Parts& parts) {
         mma.dep_count = 1;
         mma.deps[0] = {loaded, 0};
         last = b.op(mma);
+    }
+    if (synchronous && ahead > 0) {
+        // The loads were on their way during the arithmetic.
+        add_stores_of_stage(parts, fetches);
     }
     mk::Op barrier_op;
     barrier_op.cls = InstructionClass::bar_sync;
