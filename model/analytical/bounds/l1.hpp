@@ -1,9 +1,9 @@
-// The L1 data path: every warp-wide load that misses passes its tag stage, wide or narrow; asynchronous copies
-// of 16 bytes a lane bypass the L1's data and take it by the line, so that short rows cost more for their bytes.
-// Ignores: hits (every global load of the operators modelled so far misses), and lines beyond four a request.
-// Source: GEMMs whose unaligned rows force 2- and 4-byte loads (fitted key l1.request_interval); the Triton
-// sweep (fitted key l1.line_interval; the probe cp_async_rows alone gives 1.3 to 1.9 cycles a line, more with
-// more CTAs). SPDX-License-Identifier: Apache-2.0
+// The L1 data path: every warp-wide load that misses passes its tag stage, wide or narrow; asynchronous
+// copies of 16 bytes a lane bypass the L1's data and take it by the line, so that short rows cost more for
+// their bytes. Ignores: hits (every global load of the operators modelled so far misses), and lines beyond
+// four a request. Source: GEMMs whose unaligned rows force 2- and 4-byte loads (fitted key
+// l1.request_interval); the Triton sweep (fitted key l1.line_interval; the probe cp_async_rows alone
+// gives 1.3 to 1.9 cycles a line, more with more CTAs). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
