@@ -14,8 +14,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <cuda_runtime.h>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -50,10 +52,18 @@ inline double seconds_running() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Said on standard error when cases are left, so that whoever started the probe knows to come back.
+inline void say_cases_are_left() {
+    static const bool once = std::fprintf(stderr, "out of time: cases are left\n") > 0;
+    (void)once;
+}
+
 /// Whether the probe has used up its time (WARPTIME_PROBE_SECONDS) and should end early.
 inline bool out_of_time() {
     static const double limit = std::atof(environment("WARPTIME_PROBE_SECONDS", "18").c_str());
-    return seconds_running() > limit;
+    if (seconds_running() <= limit) return false;
+    say_cases_are_left();
+    return true;
 }
 
 inline void pause_ms(double milliseconds) {
@@ -89,7 +99,27 @@ struct Conditions {
     std::string method = "clock64";
     std::string steps;
     double kernel_clock_mhz = 0.0;
+    std::string duty = "isolated";
 };
+
+/// The lines of the file WARPTIME_SKIP: cases whose rows are already recorded.
+inline const std::set<std::string>& recorded_cases() {
+    static const std::set<std::string> cases = [] {
+        std::set<std::string> lines;
+        std::ifstream file(environment("WARPTIME_SKIP", ""));
+        for (std::string line; std::getline(file, line);) lines.insert(line);
+        return lines;
+    }();
+    return cases;
+}
+
+/// Whether a case is to be measured: not if its rows are recorded already, nor once the time is over. To be
+/// asked before the work of a case begins, with the op, parameters and conditions of its rows; all rows of a
+/// case are printed together, after each other, so that a case is recorded either whole or not at all.
+inline bool wanted(const std::string& op, const Params& params, const Conditions& with = {}) {
+    const std::string key = op + ',' + params.text() + ',' + with.cache + ',' + with.duty + ',' + with.data;
+    return recorded_cases().count(key) == 0 && !out_of_time();
+}
 
 inline double quantile(std::vector<double> values, double fraction) {
     std::sort(values.begin(), values.end());
@@ -132,14 +162,14 @@ inline void row(const std::string& op, const Params& params, const std::string& 
     const double smallest = *std::min_element(samples.begin(), samples.end());
     char clock[32] = "";
     if (with.kernel_clock_mhz > 0.0) std::snprintf(clock, sizeof clock, "%.6g", with.kernel_clock_mhz);
-    std::printf(
-        "%s,%s,%s,cuda,%s,%s,isolated,%s,%s,%.7g,%s,%zu,%.7g,%.4g,%s,\"%s\",%s,%s,%s,%s,%d.%d,,%s,%s\r\n",
-        d.suite.c_str(), op.c_str(), params.text().c_str(), environment("WARPTIME_GPU", "h200-sxm").c_str(),
-        with.cache.c_str(), with.data.c_str(), quantity.c_str(), middle, unit.c_str(), samples.size(),
-        smallest, spread, with.method.c_str(), with.steps.c_str(),
-        environment("WARPTIME_SM_CLOCK", "").c_str(), environment("WARPTIME_MEM_CLOCK", "").c_str(), clock,
-        environment("WARPTIME_DRIVER", "").c_str(), d.cuda_version / 1000, d.cuda_version % 1000 / 10,
-        d.properties.name, today().c_str());
+    std::printf("%s,%s,%s,cuda,%s,%s,%s,%s,%s,%.7g,%s,%zu,%.7g,%.4g,%s,\"%s\",%s,%s,%s,%s,%d.%d,,%s,%s\r\n",
+                d.suite.c_str(), op.c_str(), params.text().c_str(),
+                environment("WARPTIME_GPU", "h200-sxm").c_str(), with.cache.c_str(), with.duty.c_str(),
+                with.data.c_str(), quantity.c_str(), middle, unit.c_str(), samples.size(), smallest, spread,
+                with.method.c_str(), with.steps.c_str(), environment("WARPTIME_SM_CLOCK", "").c_str(),
+                environment("WARPTIME_MEM_CLOCK", "").c_str(), clock,
+                environment("WARPTIME_DRIVER", "").c_str(), d.cuda_version / 1000, d.cuda_version % 1000 / 10,
+                d.properties.name, today().c_str());
     std::fflush(stdout);
 }
 
