@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
 #include "workloads/predict.hpp"
 
@@ -37,6 +38,7 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
     constexpr double us = 1e6;
     RowPrediction prediction;
     try {
+        if (is_microbenchmark(row)) return predict_microbenchmark(row);
         const auto estimate = chip_of(row.gpu).predictor->evaluate(operation_of(row), conditions_of(row));
         prediction.time_us = estimate.time * us;
         prediction.low_us = estimate.low * us;
@@ -46,6 +48,15 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
         prediction.error = error.what();
     }
     return prediction;
+}
+
+RowPrediction EngineRowPredictor::predict_microbenchmark(const RecordedRow& row) {
+    const microbench::Family* family = microbench::find_family(row.suite, row.op);
+    if (family == nullptr) throw Error("op", row.op, "a microbenchmark that is also written as a program");
+    const hw::Gpu<double>& gpu = chip_of(row.gpu).gpu;
+    const microbench::Value found = microbench::predict(family->make(parse_params(row.params), gpu),
+                                                        row.quantity, *engine_, gpu, conditions_of(row));
+    return {found.value, found.low, found.high, found.limiter, ""};
 }
 
 std::vector<std::pair<std::string, double>> EngineRowPredictor::counters(const RecordedRow& row) {

@@ -27,6 +27,7 @@ class EngineRowPredictor : public RowPredictor {
   private:
     struct Chip;
     [[nodiscard]] Chip& chip_of(std::string_view gpu);
+    [[nodiscard]] RowPrediction predict_microbenchmark(const RecordedRow& row);
 
     const model::prediction::Engine* engine_;
     std::vector<hw::Setting> settings_;

@@ -2,6 +2,7 @@
 #include "validate/recorded_case.hpp"
 
 #include "hw/error.hpp"
+#include "validate/microbench/programs/families.hpp"
 
 #include <algorithm>
 
@@ -68,8 +69,13 @@ model::prediction::Conditions conditions_of(const RecordedRow& row) {
     return conditions;
 }
 
+bool is_microbenchmark(const RecordedRow& row) {
+    return row.suite.rfind("microbench_", 0) == 0;
+}
+
 bool is_predictable(const RecordedRow& row) {
-    return row.quantity == "kernel_us" && is_operator(row.op) && row.suite.rfind("microbench", 0) != 0;
+    if (is_microbenchmark(row)) return microbench::find_family(row.suite, row.op) != nullptr;
+    return row.quantity == "kernel_us" && is_operator(row.op);
 }
 
 }  // namespace warptime::validate

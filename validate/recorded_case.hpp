@@ -33,8 +33,10 @@ namespace warptime::validate {
 /// Empty cells are the defaults.
 [[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
 
-/// Whether the scoreboard predicts this row's time: a device duration of a known operator, and no
-/// microbenchmark.
+[[nodiscard]] bool is_microbenchmark(const RecordedRow& row);
+
+/// Whether the scoreboard predicts this row: a device duration of a known operator, or any quantity of a
+/// microbenchmark that is also written as a program.
 [[nodiscard]] bool is_predictable(const RecordedRow& row);
 
 }  // namespace warptime::validate

@@ -11,7 +11,8 @@
 
 namespace warptime::validate {
 
-/// A row's predicted time with its 80 % band, or why there is none.
+/// A row's predicted time with its 80 % band (of a microbenchmark: its quantity, in the row's unit), or why
+/// there is none.
 struct RowPrediction {
     double time_us = 0.0, low_us = 0.0, high_us = 0.0;
     std::string limiter;

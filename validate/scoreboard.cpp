@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace warptime::validate {
 namespace {
@@ -29,6 +30,21 @@ void check_selection(const RecordedRows& rows, const ScoreOptions& options) {
             throw Error("--suite", suite, hw::expected_names(suite, known));
         }
     }
+}
+
+/// What a row measures, whatever its quantity.
+std::string case_name(const RecordedRow& row) {
+    RecordedRow without = row;
+    without.quantity.clear();
+    return identity_of(without);
+}
+
+std::set<std::string> timed_cases(const RecordedRows& rows) {
+    std::set<std::string> timed;
+    for (const RecordedRow& row : rows.rows) {
+        if (is_microbenchmark(row) && row.quantity == "kernel_us") timed.insert(case_name(row));
+    }
+    return timed;
 }
 
 /// Work for the baseline, and the case's split; a case that the registry refuses has no work.
@@ -65,7 +81,7 @@ SuiteReport score_suite(const SuiteId& id, const RowRefs& rows, RowPredictor& pr
         const RowPrediction prediction = predictor.predict(*row);
         cases.push_back({row->op + " " + row->params, facts.back().split, row->value, prediction.time_us,
                          prediction.low_us, prediction.high_us, prediction.limiter, prediction.error,
-                         std::nullopt});
+                         std::nullopt, row->quantity != "kernel_us"});
         if (facts.back().split == Split::fit && facts.back().work) {
             fit_rows.push_back({*facts.back().work, row->value});
         }
@@ -90,9 +106,12 @@ Scoreboard score(const RecordedRows& rows, RowPredictor& predictor, const ScoreO
     std::map<SuiteId, RowRefs> suites;
     std::map<SuiteId, std::size_t> counted;
     RowRefs counters;
+    const std::set<std::string> timed = timed_cases(rows);
     for (const RecordedRow& row : rows.rows) {
         if (!selected(options.suites, row.suite) || !selected(options.gpus, row.gpu)) continue;
         ++board.rows;
+        // A rate beside the duration that it was worked out from says the same thing twice.
+        if (row.quantity == "bytes_per_s" && timed.contains(case_name(row))) continue;
         if (is_predictable(row)) {
             suites[{row.gpu, row.suite}].push_back(&row);
         } else if (is_counter_row(row)) {

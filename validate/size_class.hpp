@@ -14,6 +14,9 @@ inline constexpr double long_us = 100.0;
 inline constexpr std::size_t size_class_count = 3;
 inline constexpr std::string_view size_class_names[size_class_count] = {"< 10 us", "10-100 us", "> 100 us"};
 
+/// Where quantities that are no durations are counted.
+inline constexpr std::size_t middle_size_class = 1;
+
 [[nodiscard]] constexpr std::size_t size_class_of(double measured_us) {
     if (measured_us < smallest_relative_us) return 0;
     return measured_us <= long_us ? 1 : 2;

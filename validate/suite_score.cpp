@@ -13,7 +13,12 @@ struct Pair {
     double predicted_us = 0.0;
     double measured_us = 0.0;
     bool refused = false;
+    bool always_relative = false;
 };
+
+std::size_t size_class(double measured_us, bool always_relative) {
+    return always_relative ? middle_size_class : size_class_of(measured_us);
+}
 
 ErrorFigures figures_of(std::span<const Pair> pairs) {
     ErrorFigures figures;
@@ -25,7 +30,7 @@ ErrorFigures figures_of(std::span<const Pair> pairs) {
     for (const Pair& pair : pairs) {
         figures.refused += pair.refused ? 1U : 0U;
         const double shown = pair.refused ? 0.0 : pair.predicted_us;
-        if (size_class_of(pair.measured_us) == 0) {
+        if (size_class(pair.measured_us, pair.always_relative) == 0) {
             short_errors.push_back(std::abs(shown - pair.measured_us));
             continue;
         }
@@ -48,13 +53,13 @@ ErrorFigures figures_of(std::span<const Pair> pairs) {
     return figures;
 }
 
-BandFigures bands_of(std::span<const ScoredCase* const> cases, std::size_t size_class) {
+BandFigures bands_of(std::span<const ScoredCase* const> cases, std::size_t wanted) {
     BandFigures figures;
     double covered = 0.0;
     std::vector<double> widths;
     std::vector<double> errors;
     for (const ScoredCase* scored : cases) {
-        if (size_class_of(scored->measured_us) != size_class) continue;
+        if (size_class(scored->measured_us, scored->always_relative) != wanted) continue;
         ++figures.rows;
         if (!scored->error.empty()) continue;
         covered +=
@@ -71,7 +76,7 @@ BandFigures bands_of(std::span<const ScoredCase* const> cases, std::size_t size_
 std::vector<WorstCase> worst_of(std::span<const ScoredCase* const> cases, std::size_t count) {
     std::vector<WorstCase> worst;
     for (const ScoredCase* scored : cases) {
-        if (size_class_of(scored->measured_us) == 0) continue;
+        if (size_class(scored->measured_us, scored->always_relative) == 0) continue;
         const double predicted = scored->error.empty() ? scored->predicted_us : 0.0;
         worst.push_back({scored->name, scored->measured_us, predicted,
                          relative_error(predicted, scored->measured_us), scored->limiter, scored->error});
@@ -93,8 +98,10 @@ SplitScore score_split(std::span<const ScoredCase> cases, Split split, std::size
     for (const ScoredCase& scored : cases) {
         if (scored.split != split) continue;
         mine.push_back(&scored);
-        model.push_back({scored.predicted_us, scored.measured_us, !scored.error.empty()});
-        if (scored.baseline_us) baseline.push_back({*scored.baseline_us, scored.measured_us, false});
+        model.push_back(
+            {scored.predicted_us, scored.measured_us, !scored.error.empty(), scored.always_relative});
+        if (scored.baseline_us)
+            baseline.push_back({*scored.baseline_us, scored.measured_us, false, scored.always_relative});
     }
     SplitScore score;
     score.split = split;

@@ -23,6 +23,8 @@ struct ScoredCase {
     std::string limiter;
     std::string error;                  ///< not empty: refused
     std::optional<double> baseline_us;  ///< of the trivial baseline
+    /// Not a duration in microseconds but cycles or a rate: the error is relative whatever the value.
+    bool always_relative = false;
 };
 
 /// A case among the worst; refused cases have no prediction and an error of 1.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/microbench/programs/families.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::validate::microbench {
+
+const Family* find_family(std::string_view suite, std::string_view op) {
+    const std::array lists{
+        shared_chase_families(),
+    };
+    for (const std::span<const Family> list : lists) {
+        const auto found = std::find_if(list.begin(), list.end(), [&](const Family& family) {
+            return family.suite == suite && family.op == op;
+        });
+        if (found != list.end()) return &*found;
+    }
+    return nullptr;
+}
+
+}  // namespace warptime::validate::microbench

@@ -1,0 +1,24 @@
+// Every microbenchmark that is also written as a program, by the suite and operator of its rows.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "validate/microbench/programs/probe.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace warptime::validate::microbench {
+
+struct Family {
+    std::string_view suite;  ///< "microbench_" and the name of its CUDA source
+    std::string_view op;
+    Probe (*make)(const Parameters& parameters, const hw::Gpu<double>& gpu);
+};
+
+// One list a file of programs.
+[[nodiscard]] std::span<const Family> shared_chase_families();
+
+/// Nothing for a microbenchmark that is not written as a program.
+[[nodiscard]] const Family* find_family(std::string_view suite, std::string_view op);
+
+}  // namespace warptime::validate::microbench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/microbench/programs/probe.hpp"
+
+#include "hw/error.hpp"
+#include "model/system/program.hpp"
+
+#include <charconv>
+
+namespace warptime::validate::microbench {
+
+const std::string& text(const Parameters& parameters, std::string_view name) {
+    const auto found = parameters.find(name);
+    if (found == parameters.end()) throw Error("params " + std::string(name), "", "a value");
+    return found->second;
+}
+
+std::int64_t integer(const Parameters& parameters, std::string_view name) {
+    const std::string& word = text(parameters, name);
+    std::int64_t value = 0;
+    const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (failed != std::errc{} || end != word.data() + word.size()) {
+        throw Error("params " + std::string(name), word, "a whole number");
+    }
+    return value;
+}
+
+Value predict(const Probe& probe, std::string_view quantity, const model::prediction::Engine& engine,
+              const hw::Gpu<double>& gpu, const model::prediction::Conditions& conditions) {
+    const auto whole = model::system::explain(probe.program, engine, gpu, conditions);
+    const double wide = whole.high / whole.time;
+    const double narrow = whole.low / whole.time;
+    Value found;
+    found.limiter = model::prediction::to_string(whole.limiter);
+    const auto banded = [&](double value) {
+        found.value = value;
+        found.low = value * narrow;
+        found.high = value * wide;
+        return found;
+    };
+    constexpr double us = 1e6;
+    constexpr double mhz = 1e-6;
+    if (quantity == "kernel_us") return banded(whole.time * us);
+    if (quantity == "bytes_per_s") return banded(probe.units / whole.time);
+    if (quantity == "clock_mhz") return banded(whole.clock_hz * mhz);
+    if (quantity == "region_cycles" || quantity == "cycles_per_instruction") {
+        const double rest = probe.without.steps.empty()
+                                ? 0.0
+                                : model::system::explain(probe.without, engine, gpu, conditions).time;
+        return banded((whole.time - rest) * whole.clock_hz / probe.units);
+    }
+    throw Error("quantity", std::string(quantity),
+                "kernel_us, bytes_per_s, region_cycles, cycles_per_instruction or clock_mhz");
+}
+
+}  // namespace warptime::validate::microbench

@@ -1,0 +1,44 @@
+// What a microbenchmark's row asks of the model: the program that was launched, and what its quantity counts.
+// Ignores: how the row was measured; the CUDA source of the same name says that.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/conditions.hpp"
+#include "model/prediction/engine.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace warptime::validate::microbench {
+
+/// Names and values as recorded. Readers throw Error naming the parameter when it is missing or no number.
+using Parameters = std::map<std::string, std::string, std::less<>>;
+[[nodiscard]] std::int64_t integer(const Parameters& parameters, std::string_view name);
+[[nodiscard]] const std::string& text(const Parameters& parameters, std::string_view name);
+
+/// A region inside a kernel is predicted as the difference of two programs: `program` holds `units` more of
+/// what is counted (instructions, rounds, regions) than `without`. Where the whole kernel was timed,
+/// `without` has no steps.
+struct Probe {
+    model::kernel::Program program;
+    model::kernel::Program without;
+    double units = 1.0;  ///< of the difference; bytes moved where the quantity is bytes_per_s
+};
+
+/// One quantity with its 80 % band, in the unit the row is recorded in.
+struct Value {
+    double value = 0.0, low = 0.0, high = 0.0;
+    std::string limiter;
+};
+
+/// `quantity` is kernel_us (us), bytes_per_s (B/s), region_cycles or cycles_per_instruction (cycles at the
+/// kernel's own clock) or clock_mhz (MHz). Throws Error for another one, and what the engine refuses.
+[[nodiscard]] Value predict(const Probe& probe, std::string_view quantity,
+                            const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                            const model::prediction::Conditions& conditions);
+
+}  // namespace warptime::validate::microbench
