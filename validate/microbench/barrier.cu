@@ -54,7 +54,9 @@ __global__ void __launch_bounds__(1024) meet(long long* cycles, int* passed) {
 
 template <Form form>
 void meet_case(const std::string& op, int warps, int ctas_per_sm) {
-    if (probe::out_of_time()) return;
+    probe::Params params;
+    params.set("warps", warps).set("ctas_per_sm", ctas_per_sm);
+    if (!probe::wanted(op, params)) return;
     const int grid = probe::device().sms * ctas_per_sm;
     probe::Buffer<long long> cycles(static_cast<std::size_t>(grid));
     probe::Buffer<int> passed(1);
@@ -69,8 +71,6 @@ void meet_case(const std::string& op, int warps, int ctas_per_sm) {
         if (turn > 0) found.push_back(probe::median(each) / rounds);
     }
     probe::require(passed.host()[0] == 10 * rounds * grid, op);
-    probe::Params params;
-    params.set("warps", warps).set("ctas_per_sm", ctas_per_sm);
     probe::row(op, params, "cycles_per_instruction", "cycle", found, probe::Conditions{});
 }
 

@@ -171,10 +171,13 @@ void warm(Bench& bench) {
 
 template <bool Tensor>
 void ring_case(Bench& bench, int ctas, int bytes, int stages) {
-    if (probe::out_of_time()) return;
     const int shared = bytes * stages;
     if (stages > 32 || shared > 220 * 1024) return;
     const int copies = std::max(64, 4 * stages);
+    probe::Params params;
+    params.set("bytes", bytes).set("stages", stages).set("ctas", ctas).set("copies", copies);
+    params.set("kind", Tensor ? "tensor" : "bulk");
+    if (!probe::wanted("copy_stream", params)) return;
     const CUtensorMap map = probe::tensor_map(bench.data.data(), footprint / 128, std::min(bytes / 128, 256));
     const auto kernel = ring<Tensor>;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
@@ -190,16 +193,17 @@ void ring_case(Bench& bench, int ctas, int bytes, int stages) {
     const std::size_t at = (slot + 1) * static_cast<std::size_t>(bytes) - span;
     probe::require(bench.word.host()[0] == folded_words(bench, at, span),
                    Tensor ? "tensor copy" : "bulk copy");
-    probe::Params params;
-    params.set("bytes", bytes).set("stages", stages).set("ctas", ctas).set("copies", copies);
-    params.set("kind", Tensor ? "tensor" : "bulk");
     probe::row("copy_stream", params, "region_cycles", "cycle", found, probe::Conditions{});
 }
 
 // One copy alone: the ring with one stage and one copy.
 template <bool Tensor>
 void latency_case(Bench& bench, probe::Flush& flush, int bytes, bool cold) {
-    if (probe::out_of_time()) return;
+    probe::Params params;
+    params.set("bytes", bytes).set("kind", Tensor ? "tensor" : "bulk");
+    probe::Conditions with;
+    with.cache = cold ? "cold" : "warm";
+    if (!probe::wanted("copy_latency", params, with)) return;
     const CUtensorMap map = probe::tensor_map(bench.data.data(), footprint / 128, std::min(bytes / 128, 256));
     const auto kernel = ring<Tensor>;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 220 * 1024));
@@ -209,19 +213,18 @@ void latency_case(Bench& bench, probe::Flush& flush, int bytes, bool cold) {
             kernel<<<1, 32, bytes>>>(bench.data.data(), footprint, map, bytes, 1, 1, bench.cycles.data(),
                                      bench.word.data());
         });
-    probe::Params params;
-    params.set("bytes", bytes).set("kind", Tensor ? "tensor" : "bulk");
-    probe::Conditions with;
-    with.cache = cold ? "cold" : "warm";
     probe::row("copy_latency", params, "region_cycles", "cycle", found, with);
 }
 
 template <int Groups>
 void thread_case(Bench& bench, int ctas, int threads, bool async) {
-    if (probe::out_of_time()) return;
     const int rounds = 64;
     const int shared = async ? Groups * threads * 16 : 0;
     if (shared > 220 * 1024) return;
+    probe::Params params;
+    params.set("bytes", threads * 16).set("stages", Groups).set("ctas", ctas).set("threads", threads);
+    params.set("copies", rounds).set("kind", async ? "async" : "load");
+    if (!probe::wanted("copy_stream", params)) return;
     const auto kernel = async ? async_ring<Groups> : load_ring<Groups>;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     const auto launch = [&] {
@@ -237,9 +240,6 @@ void thread_case(Bench& bench, int ctas, int threads, bool async) {
                                static_cast<std::size_t>(round) * static_cast<std::size_t>(threads) * 16, 512);
     }
     probe::require(bench.word.host()[0] == folded, async ? "cp.async" : "loads");
-    probe::Params params;
-    params.set("bytes", threads * 16).set("stages", Groups).set("ctas", ctas).set("threads", threads);
-    params.set("copies", rounds).set("kind", async ? "async" : "load");
     probe::row("copy_stream", params, "region_cycles", "cycle", found, probe::Conditions{});
 }
 

@@ -101,9 +101,15 @@ void record(Probe& p) {
         const int blocks = row_blocks(tile_bytes / row_bytes);
         for (const int warps : {4, 8}) {
             for (const int per_sm : {1, 2, 4}) {
-                if (per_sm * (shared + 1024) > 227 * 1024 || probe::out_of_time()) continue;
+                if (per_sm * (shared + 1024) > 227 * 1024) continue;
                 const int ctas = probe::device().sms * per_sm;
                 const int steps = (4 << 20) / tile_bytes;
+                const double bytes = static_cast<double>(steps + stages - 1) * tile_bytes * ctas;
+                probe::Params params;
+                params.set("row_bytes", row_bytes).set("stages", stages).set("tile_bytes", tile_bytes);
+                params.set("warps", warps).set("ctas_per_sm", per_sm);
+                params.set("bytes", static_cast<long long>(bytes));
+                if (!probe::wanted("cp_async_rows", params)) continue;
                 if (!checked) {
                     p.folded.zero();
                     copy_rows<row_bytes, stages, true>
@@ -123,11 +129,6 @@ void record(Probe& p) {
                         copy_rows<row_bytes, stages, false><<<ctas, warps * 32, shared>>>(
                             p.bytes(), blocks, tile_bytes, steps, p.folded.data());
                     });
-                const double bytes = static_cast<double>(steps + stages - 1) * tile_bytes * ctas;
-                probe::Params params;
-                params.set("row_bytes", row_bytes).set("stages", stages).set("tile_bytes", tile_bytes);
-                params.set("warps", warps).set("ctas_per_sm", per_sm);
-                params.set("bytes", static_cast<long long>(bytes));
                 probe::row_of_bytes("cp_async_rows", params, found, bytes, "warm");
             }
         }

@@ -16,12 +16,12 @@ __global__ void touch(int hold, unsigned* count) {
 }
 
 void launch_case(int grid, int threads, int shared, int hold) {
-    if (probe::out_of_time()) return;
+    probe::Params params;
+    params.set("ctas", grid).set("threads", threads).set("shared", shared).set("hold_cycles", hold);
+    if (!probe::wanted("cta_launch", params)) return;
     PROBE_CHECK(cudaFuncSetAttribute(touch, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024));
     const auto found = probe::time_kernel(
         7, [] {}, [&] { touch<<<grid, threads, shared>>>(hold, nullptr); }, 0.2);
-    probe::Params params;
-    params.set("ctas", grid).set("threads", threads).set("shared", shared).set("hold_cycles", hold);
     probe::Conditions with;
     with.method = found.method;
     with.steps = found.steps;

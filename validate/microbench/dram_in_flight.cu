@@ -120,7 +120,12 @@ void in_flight(Data& data, probe::Flush& flush) {
         for (const int ctas : {1, 2, 4, 8, 16, 32}) {
             for (const int loads : {1, 2, 4, 8}) {
                 const int registers = threads * ctas * (loads == 8 ? 64 : 32);
-                if (threads * ctas > 2048 || registers > 65536 || probe::out_of_time()) continue;
+                if (threads * ctas > 2048 || registers > 65536) continue;
+                probe::Params params;
+                params.set("bytes", static_cast<long long>(bytes)).set("threads", threads);
+                params.set("ctas_per_sm", ctas).set("loads_in_flight", loads);
+                const probe::Conditions cold{.cache = "cold"};
+                if (!probe::wanted("stream_read", params, cold)) continue;
                 const int grid = probe::device().sms * ctas;
                 const auto run = [&] { launch(Mix::read, data, count, grid, threads, loads); };
                 data.folded.zero();
@@ -128,9 +133,6 @@ void in_flight(Data& data, probe::Flush& flush) {
                 probe::require(total(data.folded) == expected, "stream read");
                 const auto found = probe::time_kernel(
                     9, [&] { flush.clean(); }, run);
-                probe::Params params;
-                params.set("bytes", static_cast<long long>(bytes)).set("threads", threads);
-                params.set("ctas_per_sm", ctas).set("loads_in_flight", loads);
                 probe::row_of_bytes("stream_read", params, found, static_cast<double>(bytes), "cold");
             }
         }
@@ -143,7 +145,6 @@ void sizes(Data& data, probe::Flush& flush) {
     for (double megabytes = 1.0; megabytes <= 1024.0; megabytes *= 1.41421356) {
         for (const auto& [mix, name] : mixes) {
             for (const bool dirty : {false, true}) {
-                if (probe::out_of_time()) return;
                 const std::size_t count = static_cast<std::size_t>(megabytes * 1048576.0) / 16;
                 const int threads = 256;
                 // Two streams of two loads fit in the registers of a full SM, two of four do not.
@@ -153,13 +154,15 @@ void sizes(Data& data, probe::Flush& flush) {
                 const int most = probe::device().sms * 8;
                 const int grid =
                     static_cast<int>(std::min<std::size_t>(blocks, static_cast<std::size_t>(most)));
+                probe::Params params;
+                params.set("bytes", static_cast<long long>(count) * 16).set("threads", threads);
+                params.set("ctas", grid).set("loads_in_flight", loads);
+                const probe::Conditions with{.cache = dirty ? "flushed" : "cold"};
+                if (!probe::wanted("stream_" + name, params, with)) continue;
                 const auto found = probe::time_kernel(
                     9, [&] { dirty ? flush.dirty() : flush.clean(); },
                     [&] { launch(mix, data, count, grid, threads, loads); });
                 const double streams = mix == Mix::add ? 3.0 : mix == Mix::copy ? 2.0 : 1.0;
-                probe::Params params;
-                params.set("bytes", static_cast<long long>(count) * 16).set("threads", threads);
-                params.set("ctas", grid).set("loads_in_flight", loads);
                 probe::row_of_bytes("stream_" + name, params, found,
                                     streams * static_cast<double>(count) * 16.0, dirty ? "flushed" : "cold");
             }

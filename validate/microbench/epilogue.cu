@@ -91,11 +91,16 @@ __global__ void __launch_bounds__(256) store(std::uint32_t* out, const __grid_co
 template <Way way>
 void store_case(probe::Flush& flush, probe::Buffer<std::uint32_t>& out, const std::string& name, int ctas,
                 int columns, int tiles, int threads, bool wait_each, bool dirty) {
-    if (probe::out_of_time()) return;
     const std::size_t rows = out.size() / static_cast<std::size_t>(columns / 2);
     const int across = columns / tile_columns;
     const int last_row = (ctas * tiles + across - 1) / across * tile_rows;
     if (static_cast<std::size_t>(last_row) > rows) return;
+    probe::Params params;
+    params.set("way", name).set("ctas", ctas).set("columns", columns).set("tiles", tiles);
+    params.set("threads", threads).set("wait", wait_each ? "each" : "end");
+    probe::Conditions with;
+    with.cache = dirty ? "flushed" : "cold";
+    if (!probe::wanted("tile_store", params, with)) return;
     const CUtensorMap map = probe::tensor_map(out.data(), rows, tile_rows, static_cast<std::size_t>(columns));
     const int shared = way == Way::tensor ? tile_rows * tile_columns * 2 : 0;
     const auto kernel = store<way>;
@@ -111,11 +116,6 @@ void store_case(probe::Flush& flush, probe::Buffer<std::uint32_t>& out, const st
         const std::vector<double> each(all.begin(), all.end());
         if (turn > 0) found.push_back(probe::median(each) / tiles);
     }
-    probe::Params params;
-    params.set("way", name).set("ctas", ctas).set("columns", columns).set("tiles", tiles);
-    params.set("threads", threads).set("wait", wait_each ? "each" : "end");
-    probe::Conditions with;
-    with.cache = dirty ? "flushed" : "cold";
     probe::row("tile_store", params, "region_cycles", "cycle", found, with);
 }
 

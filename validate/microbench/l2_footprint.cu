@@ -67,7 +67,6 @@ int main() {
         for (const bool own : {false, true}) {
             for (const int megabytes : {1,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24,  26, 28,
                                         30, 32, 36, 40, 44, 48, 52, 56, 60, 64, 72, 80, 100, 120}) {
-                if (probe::out_of_time()) return 0;
                 if (ctas != sms && megabytes % 4 != 0) continue;
                 const std::size_t whole = (static_cast<std::size_t>(megabytes) << 20) / 16;
                 std::size_t part = own ? whole / static_cast<std::size_t>(ctas) : whole;
@@ -78,6 +77,13 @@ int main() {
                 const std::size_t turns =
                     own ? 2 * part : std::max(whole / 8, 2 * whole / static_cast<std::size_t>(ctas));
                 const int blocks = static_cast<int>(std::max((std::size_t{8} << 20) / 16, turns) / block);
+                const std::size_t used = own ? part * static_cast<std::size_t>(ctas) : whole;
+                const double bytes = static_cast<double>(blocks) * static_cast<double>(block) * 16.0 * ctas;
+                probe::Params params;
+                params.set("footprint", static_cast<long long>(used) * 16).set("sms", ctas);
+                params.set("share", own ? "own" : "all").set("bytes", static_cast<long long>(bytes));
+                params.set("in_flight_per_sm", threads * loads * 16);
+                if (!probe::wanted("l2_read", params)) continue;
                 const auto launch = [&] {
                     read<<<ctas, threads>>>(data.data(), part, own, blocks, folded.data());
                 };
@@ -89,7 +95,6 @@ int main() {
                     checked = own;
                 }
                 // The preparation brings the footprint into the L2.
-                const std::size_t used = own ? part * static_cast<std::size_t>(ctas) : whole;
                 const auto found = probe::time_kernel(
                     7,
                     [&] {
@@ -97,11 +102,6 @@ int main() {
                                                                               folded.data());
                     },
                     launch);
-                const double bytes = static_cast<double>(blocks) * static_cast<double>(block) * 16.0 * ctas;
-                probe::Params params;
-                params.set("footprint", static_cast<long long>(used) * 16).set("sms", ctas);
-                params.set("share", own ? "own" : "all").set("bytes", static_cast<long long>(bytes));
-                params.set("in_flight_per_sm", threads * loads * 16);
                 probe::row_of_bytes("l2_read", params, found, bytes, "warm");
             }
         }

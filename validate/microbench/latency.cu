@@ -176,6 +176,12 @@ struct Chaser {
 
 template <Path path>
 void chase_case(Chaser& chaser, probe::Flush& flush, std::size_t bytes, bool cold) {
+    probe::Params params;
+    params.set("working_set", static_cast<long long>(bytes)).set("path", path == Path::l1 ? "ca" : "cg");
+    params.set("stride", "random");
+    probe::Conditions with;
+    with.cache = cold ? "cold" : "warm";
+    if (!probe::wanted("chase_global", params, with)) return;
     const int warm = cold ? 0 : static_cast<int>(std::min<std::size_t>(chaser.lines, 16384));
     std::vector<double> samples;
     for (int turn = 0; turn < 9; ++turn) {
@@ -192,15 +198,13 @@ void chase_case(Chaser& chaser, probe::Flush& flush, std::size_t bytes, bool col
         if (turn > 0) samples.push_back(static_cast<double>(chaser.cycles.host()[0]) / steps);
     }
     chaser.verify(warm + steps);
-    probe::Params params;
-    params.set("working_set", static_cast<long long>(bytes)).set("path", path == Path::l1 ? "ca" : "cg");
-    params.set("stride", "random");
-    probe::Conditions with;
-    with.cache = cold ? "cold" : "warm";
     probe::row("chase_global", params, "cycles_per_instruction", "cycle", samples, with);
 }
 
 void shared_case(int words) {
+    probe::Params params;
+    params.set("working_set", static_cast<long long>(words) * 4);
+    if (!probe::wanted("chase_shared", params)) return;
     const std::vector<std::uint32_t> order = random_cycle(static_cast<std::size_t>(words));
     probe::Buffer<std::uint32_t> next(order.size());
     probe::Buffer<long long> cycles(1);
@@ -215,8 +219,6 @@ void shared_case(int words) {
     std::uint64_t at = 0;
     for (int i = 0; i < steps; ++i) at = order[at];
     probe::require(last.host()[0] == at, "shared chase");
-    probe::Params params;
-    params.set("working_set", static_cast<long long>(words) * 4);
     probe::row("chase_shared", params, "cycles_per_instruction", "cycle", samples, probe::Conditions{});
 }
 
@@ -226,7 +228,12 @@ void line_cases(Chaser& chaser) {
     probe::Buffer<int> cycles(lines);
     probe::Buffer<int> sm(1);
     for (const int writer : {0, 1, 17, 40, 77, 131}) {
-        if (probe::out_of_time()) return;
+        // Which SM the CTA falls on is part of the case, so a launch that times nothing finds it out.
+        each_line<<<132, 1>>>(chaser.data.data(), 0, writer, cycles.data(), sm.data());
+        PROBE_CHECK(cudaGetLastError());
+        probe::Params params;
+        params.set("percentile", 95).set("sm", sm.host()[0]).set("lines", lines);
+        if (!probe::wanted("l2_line", params)) continue;
         std::vector<std::vector<double>> turns;
         for (int turn = 0; turn < 8; ++turn) {
             each_line<<<132, 1>>>(chaser.data.data(), lines, writer, cycles.data(), sm.data());
@@ -238,8 +245,7 @@ void line_cases(Chaser& chaser) {
             std::vector<double> values;
             for (const std::vector<double>& turn : turns)
                 values.push_back(probe::quantile(turn, percentile / 100.0));
-            probe::Params params;
-            params.set("percentile", percentile).set("sm", sm.host()[0]).set("lines", lines);
+            params.set("percentile", percentile).set("sm", sm.host()[0]);
             probe::row("l2_line", params, "region_cycles", "cycle", values, probe::Conditions{});
         }
     }
@@ -247,8 +253,12 @@ void line_cases(Chaser& chaser) {
 
 template <int Loads>
 void loaded_case(Chaser& chaser, const probe::Buffer<uint4>& stream, int threads) {
-    if (probe::out_of_time()) return;
     const int ctas = probe::device().sms;
+    probe::Params params;
+    params.set("threads", threads).set("loads_in_flight", Loads).set("streaming_sms", ctas - 1);
+    probe::Conditions with;
+    with.cache = "cold";
+    if (!probe::wanted("chase_loaded", params, with)) return;
     const std::size_t part = stream.size() / static_cast<std::size_t>(ctas - 1);
     probe::Buffer<int> finished(1);
     probe::Buffer<unsigned long long> moved(1);
@@ -268,10 +278,6 @@ void loaded_case(Chaser& chaser, const probe::Buffer<uint4>& stream, int threads
         rates.push_back(static_cast<double>(moved.host()[0]) * 1e3);
         probe::pause_ms(1.0);
     }
-    probe::Params params;
-    params.set("threads", threads).set("loads_in_flight", Loads).set("streaming_sms", ctas - 1);
-    probe::Conditions with;
-    with.cache = "cold";
     probe::row("chase_loaded", params, "cycles_per_instruction", "cycle", latencies, with);
     probe::row("chase_loaded", params, "bytes_per_s", "B/s", rates, with);
 }

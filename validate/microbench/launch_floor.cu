@@ -21,7 +21,11 @@ __global__ void hold(int cycles, int* out) {
 
 void kernel_case(probe::Flush& flush, probe::Buffer<int>& out, int grid, int threads, int shared, int held,
                  bool cold) {
-    if (probe::out_of_time()) return;
+    probe::Params params;
+    params.set("ctas", grid).set("threads", threads).set("shared", shared).set("hold_cycles", held);
+    probe::Conditions with;
+    with.cache = cold ? "flushed" : "warm";
+    if (!probe::wanted("launch_kernel", params, with)) return;
     const auto launch = [&] {
         if (held > 0) {
             hold<<<grid, threads, shared>>>(held, out.data());
@@ -37,10 +41,6 @@ void kernel_case(probe::Flush& flush, probe::Buffer<int>& out, int grid, int thr
             if (cold) flush.dirty();
         },
         launch);
-    probe::Params params;
-    params.set("ctas", grid).set("threads", threads).set("shared", shared).set("hold_cycles", held);
-    probe::Conditions with;
-    with.cache = cold ? "flushed" : "warm";
     with.method = found.method;
     with.steps = found.steps;
     probe::row("launch_kernel", params, "kernel_us", "us", found.us, with);
@@ -78,20 +78,23 @@ double graph_us(int nodes, int grid, int threads, int shared, probe::Buffer<int>
 }
 
 void graph_case(probe::Buffer<int>& out, int grid, int threads, int shared) {
-    if (probe::out_of_time()) return;
+    probe::Params params;
+    params.set("ctas", grid).set("threads", threads).set("shared", shared);
+    if (!probe::wanted("launch_graph", params)) return;
     std::vector<double> small;
     std::vector<double> large;
     const double base = graph_us(8, grid, threads, shared, out, small);
     (void)graph_us(40, grid, threads, shared, out, large);
     for (double& us : large) us = (us - base) / 32.0;
-    probe::Params params;
-    params.set("ctas", grid).set("threads", threads).set("shared", shared);
     probe::Conditions with;
     with.method = "graph_difference";
     probe::row("launch_graph", params, "kernel_us", "us", large, with);
 }
 
 void event_case(probe::Buffer<int>& out) {
+    probe::Params params;
+    params.set("ctas", 132).set("threads", 128);
+    if (!probe::wanted("empty_event", params)) return;
     cudaEvent_t first;
     cudaEvent_t second;
     PROBE_CHECK(cudaEventCreate(&first));
@@ -106,8 +109,6 @@ void event_case(probe::Buffer<int>& out) {
         PROBE_CHECK(cudaEventElapsedTime(&milliseconds, first, second));
         if (turn > 0) found.push_back(static_cast<double>(milliseconds) * 1e3);
     }
-    probe::Params params;
-    params.set("ctas", 132).set("threads", 128);
     probe::Conditions with;
     with.method = "event";
     probe::row("empty_event", params, "kernel_us", "us", found, with);

@@ -156,7 +156,7 @@ void verify(Bench& bench, int threads, double expected, const std::string& what)
 template <int N, Form form>
 void wgmma_case(Bench& bench, int warpgroups, int ctas_per_sm) {
     // Two CTAs of 256 accumulator columns do not fit in the register file with more than one warpgroup each.
-    if (probe::out_of_time() || N / 2 * 128 * warpgroups * ctas_per_sm > 48 * 1024) return;
+    if (N / 2 * 128 * warpgroups * ctas_per_sm > 48 * 1024) return;
     const int bytes = 32768 + N * 128;
     const auto kernel = rate<N, form>;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -164,12 +164,18 @@ void wgmma_case(Bench& bench, int warpgroups, int ctas_per_sm) {
     PROBE_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, 128 * warpgroups,
                                                               static_cast<std::size_t>(bytes)));
     if (resident < ctas_per_sm) return;
+    const int k = form == Form::fp8 ? 32 : 16;
+    const std::string op = form == Form::alone ? "wgmma_alone" : "wgmma";
+    probe::Params params;
+    params.set("n", N).set("warpgroups", warpgroups).set("ctas_per_sm", ctas_per_sm);
+    params.set("dtype", form == Form::fp8 ? "fp8" : "bf16").set("k", k);
+    params.set("a_from", form == Form::registers ? "registers" : "shared");
+    if (!probe::wanted(op, params)) return;
     const int grid = probe::device().sms * ctas_per_sm;
     const int batches = form == Form::alone ? 64 : 48;
     const auto launch = [&](const uint4* operands, int count) {
         kernel<<<grid, 128 * warpgroups, bytes>>>(bench.cycles.data(), operands, count, bench.out.data());
     };
-    const int k = form == Form::fp8 ? 32 : 16;
     const int per_batch = form == Form::alone ? 1 : batch;
     launch(form == Form::fp8 ? bench.fp8_ones.data() : bench.ones.data(), 4);
     PROBE_CHECK(cudaDeviceSynchronize());
@@ -177,12 +183,7 @@ void wgmma_case(Bench& bench, int warpgroups, int ctas_per_sm) {
     std::vector<double> intervals = sample(bench, grid, [&] { launch(bench.random.data(), batches); });
     const double instructions = static_cast<double>(batches) * per_batch * warpgroups * ctas_per_sm;
     for (double& interval : intervals) interval /= instructions;
-    probe::Params params;
-    params.set("n", N).set("warpgroups", warpgroups).set("ctas_per_sm", ctas_per_sm);
-    params.set("dtype", form == Form::fp8 ? "fp8" : "bf16").set("k", k);
-    params.set("a_from", form == Form::registers ? "registers" : "shared");
-    probe::row(form == Form::alone ? "wgmma_alone" : "wgmma", params, "cycles_per_instruction", "cycle",
-               intervals, probe::Conditions{});
+    probe::row(op, params, "cycles_per_instruction", "cycle", intervals, probe::Conditions{});
 }
 
 template <int N>
@@ -199,7 +200,12 @@ void wgmma_cases(Bench& bench) {
 template <int Chains>
 void sync_cases(Bench& bench) {
     for (const int warps : {1, 2, 3, 4}) {
-        if (probe::out_of_time()) return;
+        probe::Params params;
+        params.set("warps_per_subpartition", warps)
+            .set("chains", Chains)
+            .set("dtype", "bf16")
+            .set("shape", "m16n8k16");
+        if (!probe::wanted("mma_sync", params)) return;
         const int grid = probe::device().sms;
         const int threads = warps * 128;
         const int rounds = 64;
@@ -211,11 +217,6 @@ void sync_cases(Bench& bench) {
                 <<<grid, threads>>>(bench.cycles.data(), bench.random.data(), rounds, bench.out.data());
         });
         for (double& interval : intervals) interval /= static_cast<double>(rounds) * 8 * Chains * warps;
-        probe::Params params;
-        params.set("warps_per_subpartition", warps)
-            .set("chains", Chains)
-            .set("dtype", "bf16")
-            .set("shape", "m16n8k16");
         probe::row("mma_sync", params, "cycles_per_instruction", "cycle", intervals, probe::Conditions{});
     }
 }

@@ -176,11 +176,15 @@ void print(const std::string& op, const probe::Params& params, const Reading& fo
 
 template <int N, int Warpgroups>
 void tensor_case(Bench& bench, int percent, double microseconds, bool random) {
-    if (probe::out_of_time()) return;
     const double busy = batch * (N / 2) * Warpgroups;
     const int period = percent >= 100 ? 0 : static_cast<int>(busy * 100.0 / percent);
     const double one = period > 0 ? period : busy;
     const int batches = std::max(1, static_cast<int>(microseconds * 1750.0 / one));
+    probe::Params params;
+    params.set("n", N).set("warpgroups", Warpgroups).set("duty_percent", percent);
+    params.set("target_us", static_cast<long long>(microseconds))
+        .set("wgmma", static_cast<long long>(batches) * batch);
+    if (!probe::wanted("wgmma", params, {.data = random ? "random" : "zeros"})) return;
     const int bytes = 16384 + N * 128;
     const auto kernel = period > 0 ? tensor<N, Warpgroups, true> : tensor<N, Warpgroups, false>;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -191,15 +195,13 @@ void tensor_case(Bench& bench, int percent, double microseconds, bool random) {
                                                   period, bench.out.data());
     };
     const Reading found = read_clock(bench, grid, launch, microseconds);
-    probe::Params params;
-    params.set("n", N).set("warpgroups", Warpgroups).set("duty_percent", percent);
-    params.set("target_us", static_cast<long long>(microseconds))
-        .set("wgmma", static_cast<long long>(batches) * batch);
     print("wgmma", params, found, random ? "random" : "zeros", "wgmma per warpgroup in the region");
 }
 
 void other_case(Bench& bench, const std::string& op, double microseconds, probe::Buffer<uint4>& data) {
-    if (probe::out_of_time()) return;
+    probe::Params params;
+    params.set("target_us", static_cast<long long>(microseconds));
+    if (!probe::wanted(op, params)) return;
     const int grid = probe::device().sms * 2;
     // 32 FMA a round and thread, 2048 threads, 128 lanes: 512 cycles a round. Reads run at about 4.3 bytes a
     // ns.
@@ -214,8 +216,6 @@ void other_case(Bench& bench, const std::string& op, double microseconds, probe:
         }
     };
     const Reading found = read_clock(bench, grid, launch, microseconds);
-    probe::Params params;
-    params.set("target_us", static_cast<long long>(microseconds));
     print(op, params, found, "random", "");
 }
 
