@@ -310,9 +310,11 @@ class Accumulator {
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = hw::max(cost.interval, Cycles<S>(S(1.0)));
         issued = start + interval * S(count * cost.machine.value());
-        Cycles<S> end =
-            issued +
-            latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(1, std::min(op.chain, op.count))));
+        // The latency counts from the issue of the last instruction, which then holds its unit for an
+        // interval.
+        const Cycles<S> last = issued - interval;
+        Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
+                                                                    1, std::min(op.chain, op.count)))));
         if (is_matrix(op.cls)) {
             // All warps of the role multiply at the same time: each waits for the tensor cores to serve all.
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);

@@ -78,6 +78,10 @@ class Planner {
         p.issue = ticks_of(p.instructions);
         p.pipe = static_cast<std::size_t>(cost.unit);
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * cost.interval.value());
+        p.last_interval =
+            cost.unit == Unit::tensor
+                ? 0
+                : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : cost.interval.value()));
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = op.cls == InstructionClass::cp_async || is_bulk(op.cls);
         p.bulk = is_bulk(op.cls);

@@ -38,6 +38,8 @@ struct OpPlan {
     Ticks issue = 0;
     std::size_t pipe = 0;  ///< hw::Unit
     Ticks pipe_time = 0;
+    Ticks last_interval =
+        0;  ///< of pipe_time, from the issue of the last instruction; none of the tensor core
     Ticks shared = 0;
     Ticks l1 = 0;
     Ticks latency = 0;  ///< after the last issue; of loads only without accesses, which bring their own

@@ -349,7 +349,10 @@ class Simulation {
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
         const bool queued = op.cls == hw::InstructionClass::wgmma;
         warp.ready = queued ? issued : std::max(issued, piped);
-        Ticks done = plan.copies ? now : std::max(warp.ready, piped);
+        // The latency counts from the issue of the last instruction, which then holds its unit for an
+        // interval.
+        const Ticks served = std::max(issued, piped);
+        Ticks done = plan.copies ? now : served - std::min(plan.last_interval, served - now);
         done = std::max(done, sm.shared.serve(now, part_of(plan.shared, weight)));
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, weight)));
         for (std::size_t a = 0; a < plan.access_count; ++a) {
@@ -364,11 +367,12 @@ class Simulation {
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
             // The last of a load's instructions has its latency too; a chain goes the way again for each
             // link.
-            const Ticks last = plan.copies ? now : warp.ready;
+            const Ticks last = plan.copies ? now : served - std::min(plan.last_interval, served - now);
             done =
                 std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
         }
         done += plan.latency;
+        if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
         if (plan.holds_warp) {
             warp.ready = std::max(warp.ready, done);
