@@ -16,7 +16,7 @@ microbench=validate/microbench
 
 if [ "${1:-}" = "--dry-run" ]; then
     python3 "$recorders/torch_recorder.py" --dry-run \
-        --suite gemm_bf16,copy_add,gemm_fp16,gemm_fp8,memory_operators,gemm_other || exit 1
+        --suite gemm_bf16,copy_add,gemm_fp16,gemm_fp8,memory_operators,gemm_int8,gemm_tf32,gemm_fp32 || exit 1
     python3 "$recorders/ncu_recorder.py" --dry-run || exit 1
     ls "$microbench"/*.cu
     exit 0
@@ -184,7 +184,7 @@ if [ "$counters" -gt 30 ]; then
     part "counters" "$((counters + 5))" python3 "$recorders/ncu_recorder.py" --output "$out" \
         --budget "$counters" --gpu "$WARPTIME_GPU" "${resume[@]}"
 fi
-torch_part "extra" 220 --suite gemm_fp16,gemm_fp8,memory_operators,gemm_other --file extra.csv
+torch_part "extra" 220 --suite gemm_fp16,gemm_fp8,memory_operators,gemm_int8,gemm_tf32,gemm_fp32 --file extra.csv
 
 say "done"
 python3 "$recorders/summary.py" "$out"

@@ -18,20 +18,20 @@ def cases_of(suite: str) -> list[Case]:
     """The cases of a counter suite, in order."""
     if suite == "library":
         return counter_cases()
-    from triton_cases import counter_tilings, make_case
+    from triton_cases import counter_cases_of_triton
 
-    return [make_case(shape, tiling) for shape, tiling in counter_tilings()]
+    return [sweep.case(shape, tiling) for sweep, shape, tiling in counter_cases_of_triton()]
 
 
 def prepare_one(torch: object, suite: str, index: int) -> Prepared:
     """Make the tensors of a case and check its result."""
     if suite == "library":
         return prepare(torch, counter_cases()[index])
-    from triton_cases import counter_tilings
+    from triton_cases import counter_cases_of_triton
     from triton_recorder import prepare_shape
 
-    shape, tiling = counter_tilings()[index]
-    return prepare_shape(torch, shape, [tiling])[0][0]
+    sweep, shape, tiling = counter_cases_of_triton()[index]
+    return prepare_shape(torch, sweep, shape, [tiling])[0][0]
 
 
 def main(arguments: list[str]) -> int:

@@ -235,31 +235,64 @@ def copy_add() -> list[Case]:
     return shuffled(cases)
 
 
+def other_shapes(seed: int, random_count: int = 120) -> list[tuple[int, int, int]]:
+    """Some 300 shapes of every kind for the types beside bf16."""
+    shapes = [(s, s, s) for s in SQUARES[::2]]
+    shapes += [*layer_shapes()[seed % 2 :: 2], *SKINNY[::2], *WIDE[::2], *UNALIGNED[::3]]
+    return [*shapes, *WAVES[::3], *random_shapes(random_count, random.Random(seed))]
+
+
 def gemm_fp16() -> list[Case]:
     """fp16 matrix products: squares, layers, awkward and random shapes."""
     shapes = [(s, s, s) for s in SQUARES[2::3]]
     shapes += layer_shapes()[3::4] + [*SKINNY[::5], *WIDE[::5], *UNALIGNED[::6], *WAVES[::6]]
     shapes += random_shapes(20, random.Random(16))
-    return shuffled(gemm("gemm_fp16", "fp16", *shape) for shape in shapes)
+    cases = [gemm("gemm_fp16", "fp16", *shape) for shape in [*shapes, *other_shapes(161)]]
+    cases += [gemm("gemm_fp16", "fp16", *shape, b_major="n") for shape in other_shapes(162, 0)[::5]]
+    return shuffled(cases)
 
 
 def gemm_fp8() -> list[Case]:
     """fp8 (e4m3) matrix products with bf16 output; the extents n and k are multiples of 16."""
     shapes = [(s, s, s) for s in SQUARES if s % 16 == 0][::2]
     shapes += [*layer_shapes()[1::3], *SKINNY[1::3], *WIDE[::3], *WAVES[::4]]
-    shapes += random_shapes(30, random.Random(8))
+    shapes += [*random_shapes(30, random.Random(8)), *other_shapes(81, 200)]
     shapes = [s for s in shapes if s[1] % 16 == 0 and s[2] % 16 == 0]
     return shuffled(gemm("gemm_fp8", "fp8", *shape) for shape in shapes)
 
 
-def gemm_other() -> list[Case]:
-    """fp32 and tf32 matrix products."""
-    shapes = [(s, s, s) for s in (256, 512, 1024, 1536, 2048, 3000, 4096)]
-    shapes += [(64, 4096, 4096), (512, 6144, 4096), (4096, 4096, 256), (256, 256, 8192)]
-    shapes += [s for s in random_shapes(60, random.Random(32)) if s[0] * s[1] * s[2] < 1e11][:30]
-    return shuffled(
-        gemm("gemm_other", dtype, *shape) for dtype in ("fp32", "tf32") for shape in shapes
-    )
+def gemm_int8() -> list[Case]:
+    """int8 matrix products with int32 output; PyTorch takes m above 16, n and k by 8."""
+    shapes = [s for s in other_shapes(8, 200) if s[0] > 16 and s[1] % 8 == 0 and s[2] % 8 == 0]
+    return shuffled(gemm("gemm_int8", "int8", *shape) for shape in shapes)
+
+
+def gemm_tf32() -> list[Case]:
+    """fp32 operands multiplied by the tensor cores as tf32."""
+    return shuffled(gemm("gemm_tf32", "tf32", *shape) for shape in other_shapes(19))
+
+
+def gemm_fp32() -> list[Case]:
+    """fp32 matrix products by fused multiply-add, up to some milliseconds."""
+    shapes = [s for s in other_shapes(32) if s[0] * s[1] * s[2] < 1.2e11]
+    return shuffled(gemm("gemm_fp32", "fp32", *shape) for shape in shapes)
+
+
+def gemm_bf16_second() -> list[Case]:
+    """bf16 matrix products of shapes that no other suite has: layers of other models, random ones."""
+    layers = [(2560, 2560), (6912, 2560), (9728, 2560), (2880, 2880), (5760, 2880), (7168, 7168)]
+    layers += [(7168, 2048), (18432, 7168), (1536, 7168), (24576, 1536), (16384, 5376)]
+    layers += [(152064, 3584)]
+    tokens = (3, 6, 12, 24, 40, 72, 144, 320, 768, 1536, 3072, 6144)
+    shapes = [
+        (m, n, k)
+        for index, (n, k) in enumerate(layers)
+        for position, m in enumerate(tokens)
+        if (position + index) % 2 == 0
+    ]
+    shapes += [(s, s, s) for s in (320, 448, 704, 1088, 1344, 1664, 1920, 2432, 2944, 3456, 4352, 5632)]
+    shapes += random_shapes(160, random.Random(71))
+    return shuffled(gemm("gemm_bf16_second", "bf16", *shape) for shape in shapes)
 
 
 def memory_operators() -> list[Case]:
@@ -275,6 +308,16 @@ def memory_operators() -> list[Case]:
     return shuffled(cases)
 
 
+def gemm_sustained() -> list[Case]:
+    """bf16 and fp8 matrix products and copies that are run back to back under the power limit."""
+    shapes = [(s, s, s) for s in (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)]
+    shapes += [(64, 8192, 8192), (256, 14336, 4096), (1024, 6144, 4096), (4096, 4096, 512)]
+    shapes += [(2048, 28672, 4096), (512, 512, 16384), (8192, 1024, 8192), (16, 4096, 4096)]
+    cases = [gemm("gemm_sustained", "bf16", *shape) for shape in shapes]
+    cases += [gemm("gemm_sustained", "fp8", *shape) for shape in shapes[2:14:2]]
+    return shuffled(cases)
+
+
 def gemm_waves() -> list[Case]:
     """Rows m in steps of 128 at fixed n and k: the saw-tooth of waves of the library's kernels."""
     return shuffled(gemm("gemm_waves", "bf16", m, 4096, 4096) for m in range(128, 8449, 128))
@@ -286,8 +329,12 @@ SUITES: dict[str, Callable[[], list[Case]]] = {
     "gemm_fp16": gemm_fp16,
     "gemm_fp8": gemm_fp8,
     "memory_operators": memory_operators,
-    "gemm_other": gemm_other,
+    "gemm_int8": gemm_int8,
+    "gemm_tf32": gemm_tf32,
+    "gemm_fp32": gemm_fp32,
+    "gemm_bf16_second": gemm_bf16_second,
     "gemm_waves": gemm_waves,
+    "gemm_sustained": gemm_sustained,
 }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import os
 import statistics
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -104,7 +105,7 @@ class Clocks:
             import pynvml
 
             pynvml.nvmlInit()
-            return Clocks(pynvml.nvmlDeviceGetHandleByIndex(0), pynvml)
+            return Clocks(pynvml.nvmlDeviceGetHandleByIndex(visible_index()), pynvml)
         except Exception:  # any failure of an optional module means the slower reader
             return Clocks()
 
@@ -129,11 +130,22 @@ class Clocks:
         return self.last
 
 
+def visible_index() -> int:
+    """The driver's number of the first GPU that CUDA_VISIBLE_DEVICES leaves."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    return int(first) if first.isdigit() else 0
+
+
 def query_smi(fields: str) -> list[str]:
-    """The named fields of the first GPU from nvidia-smi, an empty list if it fails."""
+    """The named fields of the GPU that is used from nvidia-smi, an empty list if it fails."""
     try:
         answer = subprocess.run(
-            ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"],
+            [
+                "nvidia-smi",
+                f"--id={visible_index()}",
+                f"--query-gpu={fields}",
+                "--format=csv,noheader,nounits",
+            ],
             capture_output=True,
             text=True,
             timeout=20,

@@ -35,7 +35,7 @@ from recorder_rows import (
 
 FLUSH_BYTES = 256 << 20
 MEMORY_PER_BATCH = 24e9
-CASES_PER_BATCH = 24
+CASES_PER_BATCH = 40
 LONGEST_BUSY_US = 3000.0
 
 Run = Callable[[], object]
@@ -58,6 +58,7 @@ def torch_dtype(torch: Any, name: str) -> Any:
         "fp32": torch.float32,
         "tf32": torch.float32,
         "fp8": torch.float8_e4m3fn,
+        "int8": torch.int8,
     }[name]
 
 
@@ -67,15 +68,21 @@ def relative_error(torch: Any, found: Any, expected: Any) -> float:
     return float(difference / torch.linalg.vector_norm(expected.double()))
 
 
+def operand(torch: Any, extent: tuple[int, ...], dtype: str) -> Any:
+    """A random operand; int8 over its whole range."""
+    if dtype == "int8":
+        return torch.randint(-128, 128, extent, dtype=torch.int8, device="cuda")
+    source = torch.bfloat16 if dtype == "fp8" else torch_dtype(torch, dtype)
+    return torch.randn(extent, dtype=source, device="cuda").to(torch_dtype(torch, dtype))
+
+
 def prepare_gemm(torch: Any, case: Case) -> Prepared:
     """A matrix product with fresh random operands, its result checked on 64 entries."""
     m, n, k = case.size
     dtype = torch_dtype(torch, case.dtype)
     batched = (case.batch,) if case.batch > 1 else ()
-    source = torch.bfloat16 if case.dtype == "fp8" else dtype
-    a = torch.randn((*batched, m, k), dtype=source, device="cuda").to(dtype)
     shape_b = (n, k) if case.b_major == "k" else (k, n)
-    b = torch.randn((*batched, *shape_b), dtype=source, device="cuda").to(dtype)
+    a, b = (operand(torch, (*batched, *extent), case.dtype) for extent in ((m, k), shape_b))
     right = b.transpose(-1, -2) if case.b_major == "k" else b
     tensors = [a, b]
     torch.backends.cuda.matmul.allow_tf32 = case.dtype == "tf32"
@@ -87,6 +94,13 @@ def prepare_gemm(torch: Any, case: Case) -> Prepared:
             return torch._scaled_mm(a, right, one, one, out_dtype=torch.bfloat16)
 
         c = product()
+    elif case.dtype == "int8":
+        c = torch.full((m, n), 1, dtype=torch.int32, device="cuda")
+
+        def product() -> Any:
+            return torch._int_mm(a, right, out=c)
+
+        product()
     else:
         c = torch.full((*batched, m, n), math.nan, dtype=dtype, device="cuda")
         multiply = torch.bmm if batched else torch.mm
@@ -357,6 +371,7 @@ def record_suite(
         batch, waiting = take_batch(torch, waiting)
         if not batch:
             continue
+        preparing = time.monotonic() - started
         for attempt in range(2):
             try:
                 results = session.measure(batch, clocks)
@@ -374,7 +389,12 @@ def record_suite(
         if torch.cuda.memory_reserved() > 70e9:
             torch.cuda.empty_cache()
         slowest = max(slowest, 1.2 * (time.monotonic() - started))
-        print(f"{written} rows, {len(waiting)} cases left", file=sys.stderr, flush=True)
+        print(
+            f"{written} rows, {len(waiting)} cases left; batch: {time.monotonic() - started:.1f} s, "
+            f"{preparing:.1f} s of it to prepare",
+            file=sys.stderr,
+            flush=True,
+        )
     return written
 
 

@@ -1,4 +1,4 @@
-"""Records device times of a Triton tile sweep: every configuration on every shape.
+"""Records device times of Triton tile sweeps: every configuration on every shape.
 
 Kernels are compiled first, by several processes into one cache. Then each shape runs all its
 configurations under the same protocol as the library's operators (torch_recorder.py): flush,
@@ -14,10 +14,11 @@ import math
 import multiprocessing
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recorder_rows import Clocks, RowWriter
+from recorder_rows import Clocks, Environment, RowWriter
 from torch_recorder import (
     Prepared,
     Session,
@@ -25,70 +26,103 @@ from torch_recorder import (
     make_environment,
     make_row,
     relative_error,
+    torch_dtype,
 )
-from triton_cases import SHAPES, SUITE, Tiling, estimate_us, make_case, tilings
+from triton_cases import Sweep, Tiling, estimate_us, sweeps
 
 # A configuration is run up to this time, and up to this multiple of the shape's best, by estimate.
 HOPELESS_US = 2500.0
 HOPELESS_TIMES_BEST = 3.0
 BATCH = 60
 
+Shape = tuple[int, int, int]
 
-def longest_us(shape: tuple[int, int, int], chosen: list[Tiling]) -> float:
+
+def longest_us(shape: Shape, chosen: Sequence[Tiling]) -> float:
     """The estimate up to which a configuration of this shape is recorded."""
     best = min(estimate_us(shape, tiling) for tiling in chosen)
     return max(HOPELESS_US, HOPELESS_TIMES_BEST * best)
 
 
-def launch(torch: Any, tensors: list[Any], shape: tuple[int, int, int], tiling: Tiling) -> Any:
+def make_tensors(torch: Any, sweep: Sweep, shape: Shape, fill: str) -> list[Any]:
+    """A, B and C of a product; ``fill`` is random or zeros."""
+    m, n, k = shape
+    dtype = torch_dtype(torch, sweep.dtype)
+    shape_b = (n, k) if sweep.b_major == "k" else (k, n)
+    make = torch.randn if fill == "random" else torch.zeros
+    source = torch.bfloat16 if sweep.dtype == "fp8" else dtype
+    a, b = (make(s, dtype=source, device="cuda").to(dtype) for s in ((m, k), shape_b))
+    out = torch.float32 if sweep.form == "split_k" else torch.bfloat16
+    return [a, b, torch.zeros((m, n), dtype=out, device="cuda")]
+
+
+def launch(sweep: Sweep, tensors: list[Any], shape: Shape, tiling: Tiling) -> Any:
     """Launch the kernel once; returns the compiled kernel."""
-    from triton_kernels import gemm_kernel
+    import triton_kernels as kernels
 
     a, b, c = tensors
     m, n, k = shape
-    grid = (-(-m // tiling.m) * -(-n // tiling.n), 1, 1)
-    return gemm_kernel[grid](
-        a,
-        b,
-        c,
-        m,
-        n,
-        k,
-        k,
-        n,
-        n,
-        BLOCK_M=tiling.m,
-        BLOCK_N=tiling.n,
-        BLOCK_K=tiling.k,
-        GROUP_M=tiling.group,
-        num_warps=tiling.warps,
-        num_stages=tiling.stages,
-    )
+    tiles = -(-m // tiling.m) * -(-n // tiling.n)
+    block = {
+        "BLOCK_M": tiling.m,
+        "BLOCK_N": tiling.n,
+        "BLOCK_K": tiling.k,
+        "GROUP_M": tiling.group,
+        "num_warps": tiling.warps,
+        "num_stages": tiling.stages,
+    }
+    if sweep.form == "descriptor":
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        operands = (
+            TensorDescriptor.from_tensor(a, [tiling.m, tiling.k]),
+            TensorDescriptor.from_tensor(b, [tiling.k, tiling.n]),
+            TensorDescriptor.from_tensor(c, [tiling.m, tiling.n]),
+        )
+        return kernels.gemm_descriptor_kernel[(tiles,)](*operands, m, n, k, **block)
+    arguments = (a, b, c, m, n, k, k, k if sweep.b_major == "k" else n, n)
+    if sweep.form == "persistent":
+        programs = min(multiprocessors(a), tiles)
+        return kernels.gemm_persistent_kernel[(programs,)](*arguments, **block, PROGRAMS=programs)
+    if sweep.form == "split_k":
+        c.zero_()
+        return kernels.gemm_split_k_kernel[(tiles, tiling.split)](
+            *arguments, **block, SPLIT_K=tiling.split
+        )
+    return kernels.gemm_kernel[(tiles,)](*arguments, **block, B_MAJOR_K=sweep.b_major == "k")
 
 
-def compile_some(work: list[tuple[tuple[int, int, int], Tiling]]) -> int:
+def multiprocessors(tensor: Any) -> int:
+    """Streaming multiprocessors of the GPU that holds a tensor."""
+    import torch
+
+    return int(torch.cuda.get_device_properties(tensor.device).multi_processor_count)
+
+
+def compile_some(work: list[tuple[Sweep, Shape, Tiling]]) -> int:
     """Compile kernels into the shared cache, by running each once; returns the failures."""
     import torch
 
     failures = 0
-    for shape, tiling in work:
-        m, n, k = shape
-        tensors = [
-            torch.zeros(extent, dtype=torch.bfloat16, device="cuda")
-            for extent in ((m, k), (k, n), (m, n))
-        ]
+    for sweep, shape, tiling in work:
         try:
-            launch(torch, tensors, shape, tiling)
+            launch(sweep, make_tensors(torch, sweep, shape, "zeros"), shape, tiling)
         except Exception as problem:
             failures += 1
-            print(f"does not compile: {tiling}: {problem}", file=sys.stderr)
+            print(f"does not compile: {sweep.suite} {tiling}: {problem}", file=sys.stderr)
     torch.cuda.synchronize()
     return failures
 
 
-def compile_all(chosen: list[Tiling], workers: int) -> None:
+def compile_all(chosen: Sequence[Sweep], workers: int) -> None:
     """All kernels: one compilation for extents divisible by 16, one for those that are not."""
-    work = [(shape, tiling) for shape in ((512, 512, 512), (1000, 2032, 1008)) for tiling in chosen]
+    work = [
+        (sweep, shape, tiling)
+        for sweep in chosen
+        for shape in ((512, 512, 512), (1000, 2032, 1008))
+        if shape[0] % 16 == 0 or any(m % 16 or n % 16 or k % 16 for m, n, k in sweep.shapes)
+        for tiling in sweep.tilings
+    ]
     context = multiprocessing.get_context("spawn")
     with context.Pool(workers) as pool:
         parts = [work[index::workers] for index in range(workers)]
@@ -97,22 +131,24 @@ def compile_all(chosen: list[Tiling], workers: int) -> None:
 
 
 def prepare_shape(
-    torch: Any, shape: tuple[int, int, int], chosen: list[Tiling]
+    torch: Any, sweep: Sweep, shape: Shape, chosen: Sequence[Tiling]
 ) -> list[tuple[Prepared, int]]:
     """The runs of one shape with the spills of each kernel, every result checked."""
     m, n, k = shape
-    a = torch.randn((m, k), dtype=torch.bfloat16, device="cuda")
-    b = torch.randn((k, n), dtype=torch.bfloat16, device="cuda")
-    c = torch.empty((m, n), dtype=torch.bfloat16, device="cuda")
+    tensors = make_tensors(torch, sweep, shape, "random")
+    a, b, c = tensors
     rows = torch.randint(m, (8,), device="cuda")
     columns = torch.randint(n, (8,), device="cuda")
-    expected = a[rows].double() @ b[:, columns].double()
+    left = a.to(torch.float32)[rows].double()
+    right = b.to(torch.float32)
+    right = right[columns].t() if sweep.b_major == "k" else right[:, columns]
+    expected = left @ right.double()
     found = []
     for tiling in chosen:
-        case = make_case(shape, tiling)
+        case = sweep.case(shape, tiling)
         c.fill_(math.nan)
         try:
-            compiled = launch(torch, [a, b, c], shape, tiling)
+            compiled = launch(sweep, tensors, shape, tiling)
             torch.cuda.synchronize()
         except Exception as problem:
             print(f"left out: {case.key}: {type(problem).__name__}", file=sys.stderr)
@@ -123,64 +159,36 @@ def prepare_shape(
             continue
 
         def run(tiling: Tiling = tiling) -> object:
-            return launch(torch, [a, b, c], shape, tiling)
+            return launch(sweep, tensors, shape, tiling)
 
-        found.append((Prepared(case, run, [a, b, c]), int(compiled.n_spills)))
+        found.append((Prepared(case, run, tensors), int(compiled.n_spills)))
     return found
 
 
-def main(arguments: list[str]) -> int:
-    """Record the sweep within the budget, shape by shape."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=Path("."), help="folder of the CSV file")
-    parser.add_argument("--resume", type=Path, default=None, help="folder of rows already taken")
-    parser.add_argument("--budget", type=float, default=400.0, help="seconds")
-    parser.add_argument("--samples", type=int, default=7, help="samples a case, at least 7")
-    parser.add_argument("--gpu", default="h200-sxm", help="sheet id of the GPU")
-    parser.add_argument("--workers", type=int, default=14, help="processes that compile")
-    parser.add_argument("--limit", type=int, default=0, help="at most so many shapes")
-    parser.add_argument("--dry-run", action="store_true", help="list the cases and stop")
-    options = parser.parse_args(arguments)
-    started = time.monotonic()
-    chosen = tilings()
-    work = {
-        shape: [tiling for tiling in chosen if estimate_us(shape, tiling) < longest_us(shape, chosen)]
-        for shape in SHAPES[: options.limit or None]
-    }
-    if options.dry_run:
-        for shape, usable in work.items():
-            for tiling in usable:
-                print(f"{SUITE},{make_case(shape, tiling).key}")
-        seconds = sum(
-            (options.samples + 1) * (1.2e-3 + 5e-6 * estimate_us(shape, tiling))
-            for shape, usable in work.items()
-            for tiling in usable
-        )
-        print(f"# {sum(map(len, work.values()))} cases, about {seconds:.0f} s", file=sys.stderr)
-        return 0
-
-    compile_all(chosen, options.workers)
-    import torch
-
-    environment = make_environment(torch, options.gpu)
-    environment = type(environment)(
-        **{**environment.__dict__, "library": f"{environment.library} triton {triton_version()}"}
-    )
-    session = Session(torch, options.samples)
+def record_sweep(
+    torch: Any,
+    sweep: Sweep,
+    session: Session,
+    writer: RowWriter,
+    environment: Environment,
+    deadline: float,
+) -> int:
+    """Record one sweep shape by shape until the deadline; returns the rows written."""
     clocks = Clocks.open()
-    writer = RowWriter(options.output / f"{SUITE}.csv", options.resume)
     written = 0
-    for shape, usable in work.items():
+    for shape, usable in usable_tilings(sweep).items():
         waiting = [
             tiling
             for tiling in usable
-            if not writer.has(identity(make_case(shape, tiling), environment))
+            if not writer.has(identity(sweep.case(shape, tiling), environment))
         ]
-        prepared = prepare_shape(torch, shape, waiting) if waiting else []
+        if not waiting or time.monotonic() > deadline - 5.0:
+            continue
+        prepared = prepare_shape(torch, sweep, shape, waiting)
         for first in range(0, len(prepared), BATCH):
             batch = prepared[first : first + BATCH]
-            if time.monotonic() - started > options.budget - 20.0:
-                print(f"out of time at {shape}", file=sys.stderr)
+            if time.monotonic() > deadline - 3.0:
+                print(f"out of time at {sweep.suite} {shape}", file=sys.stderr)
                 break
             try:
                 results = session.measure([one for one, _ in batch], clocks)
@@ -195,10 +203,74 @@ def main(arguments: list[str]) -> int:
                 row["steps"] += f" spills={spills}"
                 writer.write(row)
                 written += 1
-        print(f"{shape}: {written} rows, {time.monotonic() - started:.0f} s", file=sys.stderr)
-        sys.stderr.flush()
-    writer.close()
-    return 0 if written else 1
+        del prepared
+    return written
+
+
+def usable_tilings(sweep: Sweep) -> dict[Shape, list[Tiling]]:
+    """What is recorded of a sweep, by shape."""
+    return {
+        shape: [
+            tiling
+            for tiling in sweep.tilings
+            if estimate_us(shape, tiling) < longest_us(shape, sweep.tilings)
+        ]
+        for shape in sweep.shapes
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Record the sweep within the budget, shape by shape."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("."), help="folder of the CSV file")
+    parser.add_argument("--resume", type=Path, default=None, help="folder of rows already taken")
+    parser.add_argument("--budget", type=float, default=400.0, help="seconds")
+    parser.add_argument("--samples", type=int, default=7, help="samples a case, at least 7")
+    parser.add_argument("--gpu", default="h200-sxm", help="sheet id of the GPU")
+    parser.add_argument("--workers", type=int, default=14, help="processes that compile")
+    parser.add_argument("--suite", default="triton_bf16", help="sweeps, by comma")
+    parser.add_argument("--dry-run", action="store_true", help="list the cases and stop")
+    options = parser.parse_args(arguments)
+    started = time.monotonic()
+    known = sweeps()
+    unknown = [name for name in options.suite.split(",") if name not in known]
+    if unknown:
+        parser.error(f"--suite: {unknown[0]} is none of {', '.join(known)}")
+    chosen = [known[name] for name in options.suite.split(",")]
+    if options.dry_run:
+        for sweep in chosen:
+            work = usable_tilings(sweep)
+            for shape, usable in work.items():
+                for tiling in usable:
+                    print(f"{sweep.suite},{sweep.case(shape, tiling).key}")
+            seconds = sum(
+                (options.samples + 1) * (1.2e-3 + 5e-6 * estimate_us(shape, tiling))
+                for shape, usable in work.items()
+                for tiling in usable
+            )
+            count = sum(map(len, work.values()))
+            print(f"# {sweep.suite}: {count} cases, about {seconds:.0f} s", file=sys.stderr)
+        return 0
+
+    compile_all(chosen, options.workers)
+    print(f"compiled after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    import torch
+
+    environment = make_environment(torch, options.gpu)
+    environment = type(environment)(
+        **{**environment.__dict__, "library": f"{environment.library} triton {triton_version()}"}
+    )
+    session = Session(torch, options.samples)
+    total = 0
+    for sweep in chosen:
+        writer = RowWriter(options.output / f"{sweep.suite}.csv", options.resume)
+        deadline = started + options.budget
+        written = record_sweep(torch, sweep, session, writer, environment, deadline)
+        writer.close()
+        total += written
+        seconds = time.monotonic() - started
+        print(f"{sweep.suite}: {written} rows, {seconds:.0f} s", file=sys.stderr, flush=True)
+    return 0 if total else 1
 
 
 def triton_version() -> str:
