@@ -2,7 +2,6 @@
 #include "validate/command.hpp"
 
 #include "hw/error.hpp"
-#include "validate/engine_predictor.hpp"
 #include "validate/expected_errors.hpp"
 #include "validate/replace_file.hpp"
 
@@ -35,8 +34,8 @@ std::vector<Ceiling> selected(std::vector<Ceiling> ceilings, const ScoreOptions&
     };
     ceilings.erase(std::remove_if(ceilings.begin(), ceilings.end(),
                                   [&](const Ceiling& c) {
-                                      return unselected(options.suites, c.suite) ||
-                                             unselected(options.gpus, c.data_set);
+                                      return unselected(options.suites, c.place.suite) ||
+                                             unselected(options.gpus, c.place.data_set);
                                   }),
                    ceilings.end());
     return ceilings;
@@ -44,9 +43,13 @@ std::vector<Ceiling> selected(std::vector<Ceiling> ceilings, const ScoreOptions&
 
 }  // namespace
 
-CommandResult validate_recorded(RowPredictor& predictor, const CommandOptions& options) {
+CommandResult validate_recorded(std::span<RowPredictor* const> predictors, const CommandOptions& options) {
+    if (options.score.sample > 0 && (options.check || options.tighten)) {
+        throw Error("--sample", fmt::format("{}", options.score.sample),
+                    "no sample with --check or --tighten: ceilings are about all rows");
+    }
     const fs::path recorded = find_recorded(options.data);
-    const Scoreboard board = score(read_recorded(recorded), predictor, options.score);
+    const Scoreboard board = score(read_recorded(recorded), predictors, options.score);
     CommandResult result;
     result.output = options.json ? to_json(board) : to_text(board);
     const fs::path expected = expected_path(options, recorded);
@@ -58,11 +61,6 @@ CommandResult validate_recorded(RowPredictor& predictor, const CommandOptions& o
     if (options.tighten)
         replace_file(expected, write_ceilings(tighten_ceilings(board, load(expected, true))));
     return result;
-}
-
-CommandResult validate_recorded(const model::prediction::Engine& engine, const CommandOptions& options) {
-    EngineRowPredictor predictor(engine, options.score.settings);
-    return validate_recorded(predictor, options);
 }
 
 }  // namespace warptime::validate

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/prediction/engine.hpp"
 #include "validate/scoreboard.hpp"
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 namespace warptime::validate {
@@ -15,7 +15,7 @@ struct CommandOptions {
     std::filesystem::path expected;  ///< empty: expected_error.csv beside the folder of recorded rows
     ScoreOptions score;
     bool json = false;
-    bool check = false;    ///< compare with the ceilings
+    bool check = false;    ///< compare with the ceilings; they are about the first engine, on all rows
     bool tighten = false;  ///< lower the ceilings in place (written to a temporary file and renamed)
 };
 
@@ -25,11 +25,9 @@ struct CommandResult {
     int exit_code = 0;     ///< 1 when a ceiling does not hold
 };
 
-/// Throws Error for rows or ceilings that cannot be read. With `score.suites`, only their ceilings are
-/// checked.
-[[nodiscard]] CommandResult validate_recorded(const model::prediction::Engine& engine,
+/// Every predictor on the same rows, side by side. Throws Error for rows or ceilings that cannot be read, and
+/// for a check of a sample. With `score.suites` or `score.gpus`, only their ceilings are checked.
+[[nodiscard]] CommandResult validate_recorded(std::span<RowPredictor* const> predictors,
                                               const CommandOptions& options);
-/// The same with any predictor.
-[[nodiscard]] CommandResult validate_recorded(RowPredictor& predictor, const CommandOptions& options);
 
 }  // namespace warptime::validate

@@ -16,8 +16,9 @@ struct EngineRowPredictor::Chip {
 };
 
 EngineRowPredictor::EngineRowPredictor(const model::prediction::Engine& engine,
-                                       std::span<const hw::Setting> settings)
-    : engine_(&engine), settings_(settings.begin(), settings.end()) {}
+                                       std::span<const hw::Setting> settings,
+                                       const model::prediction::Engine* chooser)
+    : engine_(&engine), chooser_(chooser), settings_(settings.begin(), settings.end()) {}
 
 EngineRowPredictor::~EngineRowPredictor() = default;
 
@@ -26,7 +27,7 @@ EngineRowPredictor::Chip& EngineRowPredictor::chip_of(std::string_view gpu) {
     if (found != chips_.end()) return *found->second;
     auto chip = std::make_unique<Chip>();
     chip->gpu = hw::load_gpu(gpu, settings_);
-    chip->predictor = std::make_unique<workloads::Predictor>(*engine_, chip->gpu);
+    chip->predictor = std::make_unique<workloads::Predictor>(*engine_, chip->gpu, chooser_);
     return *chips_.emplace(std::string(gpu), std::move(chip)).first->second;
 }
 

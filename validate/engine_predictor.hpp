@@ -14,9 +14,12 @@ namespace warptime::validate {
 
 class EngineRowPredictor : public RowPredictor {
   public:
-    /// `settings` change every GPU before use. The engine must outlive this.
+    /// `settings` change every GPU before use. `chooser` scores what a library might launch (null: `engine`),
+    /// so that a slow engine is asked once a row and both predict the same kernel. All engines must outlive
+    /// this.
     explicit EngineRowPredictor(const model::prediction::Engine& engine,
-                                std::span<const hw::Setting> settings = {});
+                                std::span<const hw::Setting> settings = {},
+                                const model::prediction::Engine* chooser = nullptr);
     ~EngineRowPredictor() override;
 
     [[nodiscard]] std::string name() const override;
@@ -30,6 +33,7 @@ class EngineRowPredictor : public RowPredictor {
     [[nodiscard]] RowPrediction predict_microbenchmark(const RecordedRow& row);
 
     const model::prediction::Engine* engine_;
+    const model::prediction::Engine* chooser_;
     std::vector<hw::Setting> settings_;
     std::map<std::string, std::unique_ptr<Chip>, std::less<>> chips_;
 };

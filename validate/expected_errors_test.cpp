@@ -4,10 +4,13 @@
 
 #include "hw/error.hpp"
 #include "validate/command.hpp"
+#include "validate/recorded_case.hpp"
 #include "validate/recorded_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -62,7 +65,8 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
             "copy_add,h200-sxm,fit,mape,0.2\ncopy_add,h200-sxm,held-out,mape,0.01\ngone,x,fit,mape,0.3\n"));
     const auto find = [&](const std::string& suite, validate::Split split) -> double {
         for (const auto& c : tight) {
-            if (c.suite == suite && c.split == split) return c.ceiling;
+            if (c.place.suite == suite && c.place.split == split && c.place.metric == "mape")
+                return c.ceiling;
         }
         return -1.0;
     };
@@ -70,7 +74,11 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     CHECK(find("copy_add", validate::Split::fit) >= 0.05);
     CHECK(find("copy_add", validate::Split::held_out) == 0.01);
     CHECK(find("gone", validate::Split::fit) == 0.3);
-    CHECK(tight.size() == 4);  // the counter suite had none: its only row gives one
+    // What had no ceiling got one, the counter's only row too.
+    CHECK(std::count_if(tight.begin(), tight.end(), [](const validate::Ceiling& c) {
+              return c.place.suite == "counters_copy_add";
+          }) == 1);
+    CHECK(find("copy_add", validate::Split::development) == doctest::Approx(0.0505).epsilon(1e-3));
 
     const auto fresh = validate::tighten_ceilings(board, {});
     CHECK(validate::check_ceilings(board, fresh).empty());
@@ -80,15 +88,54 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     const auto again = validate::read_ceilings(in, "again");
     REQUIRE(again.size() == fresh.size());
     for (std::size_t i = 0; i < fresh.size(); ++i) {
-        CHECK(again[i].metric == fresh[i].metric);
+        CHECK(again[i].place.metric == fresh[i].place.metric);
         CHECK(again[i].ceiling == doctest::Approx(fresh[i].ceiling).epsilon(1e-6));
-        CHECK(again[i].split == fresh[i].split);
+        CHECK(again[i].place.split == fresh[i].place.split);
     }
+}
+
+TEST_CASE("ceilings on bands and choices stop where the target and chance are met") {
+    // 60 configurations of one shape, each predicted exactly; the fixture's band always holds.
+    std::string text = fixture::header;
+    for (int i = 1; i <= 60; ++i) {
+        text += fixture::line("sweep", "gemm",
+                              fmt::format("cta_tile=64x64x32 dtype=bf16 group_m={} k=512 m=512 n=512", i),
+                              11.0 + i);
+    }
+    fixture::FakePredictor predictor([](const validate::RecordedRow& row) { return row.value * 1.01; });
+    const auto board = validate::score(fixture::read(text), predictor);
+    const auto split = validate::split_of(validate::case_key("gemm", "dtype=bf16 k=512 m=512 n=512"));
+    const auto fresh = validate::tighten_ceilings(board, {});
+    const auto ceiling = [&](const std::string& metric, validate::Split of) {
+        for (const auto& c : fresh) {
+            if (c.place.split == of && c.place.metric == metric) return c.ceiling;
+        }
+        return -1.0;
+    };
+    CHECK(ceiling("top1_loss", split) == 0.03);
+    CHECK(ceiling("top1_worst_loss", split) == 0.10);
+    CHECK(ceiling("top5_loss", split) == 0.005);
+    CHECK(ceiling("choice_gap", split) == 0.05);
+    const auto other = split == validate::Split::fit ? validate::Split::held_out : validate::Split::fit;
+    CHECK(ceiling("top1_loss", other) == -1.0);
+    // Rows of a sweep whose shape and configuration disagree are development rows; there are enough of them.
+    const std::size_t rows = board.bands.at(1).bands[1].rows;
+    REQUIRE(rows >= 20);
+    CHECK(ceiling("coverage:10-100 us", validate::Split::development) ==
+          doctest::Approx(std::max(0.2 * 1.01, 0.05 + 1.96 * std::sqrt(0.16 / static_cast<double>(rows))))
+              .epsilon(1e-3));
+    CHECK(ceiling("width:10-100 us", validate::Split::development) ==
+          doctest::Approx(1.01 * 2.0 * std::log(1.1) / std::log(1.01)).epsilon(1e-3));
+    CHECK(ceiling("width:< 10 us", validate::Split::development) == -1.0);
+    CHECK(ceiling("band_score:10-100 us", validate::Split::development) ==
+          doctest::Approx(1.01 * 2.0 * std::log(1.1)).epsilon(1e-3));
+    CHECK(validate::check_ceilings(board, fresh).empty());
 }
 
 TEST_CASE("faults of the file are named") {
     for (const char* bad : {"s,g,fit,mapee,1\n", "s,g,fitted,mape,1\n", "s,g,fit,mape,-1\n",
-                            "s,g,fit,mape,x\n", "s,g,fit,mape\n", "s,g,fit,mape,1\ns,g,fit,mape,2\n"}) {
+                            "s,g,fit,mape,x\n", "s,g,fit,mape\n", "s,g,fit,coverage:12 us,1\n",
+                            "s,g,fit,top2_loss,1\n", "s,g,fit,mape,1\ns,g,fit,mape,2\n"}) {
         CHECK_THROWS_AS(static_cast<void>(ceilings(bad)), warptime::Error);
     }
 }
@@ -100,14 +147,17 @@ TEST_CASE("the command checks, tightens in place, and exits with 1 above a ceili
     fs::create_directories(root / "recorded" / "h200-sxm");
     std::ofstream(root / "recorded" / "h200-sxm" / "rows.csv") << rows_text();
 
-    const auto run = [&](double factor, bool check, bool tighten) {
+    const auto run = [&](double factor, bool check, bool tighten, std::size_t sample = 0) {
         fixture::FakePredictor predictor(
             [=](const validate::RecordedRow& row) { return row.value * factor; });
+        validate::RowPredictor* const predictors[] = {&predictor};
         validate::CommandOptions options;
         options.data = root / "recorded";
         options.check = check;
         options.tighten = tighten;
-        return validate::validate_recorded(predictor, options);
+        options.score.sample = sample;
+        options.score.suites = {"copy_add", "counters_copy_add"};  // without the bands of all operators
+        return validate::validate_recorded(predictors, options);
     };
     CHECK_THROWS_AS(static_cast<void>(run(1.05, true, false)), warptime::Error);  // no ceilings yet
     CHECK(run(1.05, false, true).exit_code == 0);
@@ -119,5 +169,8 @@ TEST_CASE("the command checks, tightens in place, and exits with 1 above a ceili
     CHECK(run(1.05, true, false).exit_code == 0);  // the worse run raised nothing
     CHECK(run(1.02, false, true).exit_code == 0);
     CHECK(run(1.05, true, false).exit_code == 1);  // the better one tightened
+    CHECK_THROWS_AS(static_cast<void>(run(1.02, true, false, 5)),
+                    warptime::Error);  // a sample is not all rows
+    CHECK(run(1.02, false, false, 5).output.find("sample") != std::string::npos);
     fs::remove_all(root);
 }

@@ -70,7 +70,7 @@ model::prediction::Conditions conditions_of(const RecordedRow& row) {
 }
 
 bool is_microbenchmark(const RecordedRow& row) {
-    return row.suite.rfind("microbench_", 0) == 0;
+    return row.suite.rfind(microbenchmark_prefix, 0) == 0;
 }
 
 bool is_predictable(const RecordedRow& row) {

@@ -33,6 +33,7 @@ namespace warptime::validate {
 /// Empty cells are the defaults.
 [[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
 
+inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 [[nodiscard]] bool is_microbenchmark(const RecordedRow& row);
 
 /// Whether the scoreboard predicts this row: a device duration of a known operator, or any quantity of a

@@ -3,8 +3,10 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
-#include "validate/engine_predictor.hpp"
 #include "validate/recorded_case.hpp"
+#include "validate/sample.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -47,8 +49,9 @@ std::set<std::string> timed_cases(const RecordedRows& rows) {
     return timed;
 }
 
-/// Work for the baseline, and the case's split; a case that the registry refuses has no work.
+/// Work for the baseline and the case's split; a case that the registry refuses has no work.
 struct CaseFacts {
+    CaseKey key;
     Split split = Split::fit;
     std::optional<MinimalWork> work;
 };
@@ -56,52 +59,125 @@ struct CaseFacts {
 CaseFacts facts_of(const RecordedRow& row) {
     CaseFacts facts;
     try {
-        facts.split = split_of(case_key(row.op, row.params));
+        facts.key = case_key(row.op, row.params);
         facts.work = minimal_work(operation_of(row));
     } catch (const Error&) {
-        facts.split = split_of(row.op + " " + row.params);
+        if (facts.key.shape.empty()) facts.key.shape = row.op + " " + row.params;
     }
+    facts.split = split_of(facts.key);
     return facts;
 }
 
-SuiteReport score_suite(const SuiteId& id, const RowRefs& rows, RowPredictor& predictor, std::size_t worst) {
+std::optional<Baseline> baseline_of(const RowRefs& rows) {
+    std::vector<BaselineRow> fit_rows;
+    for (const RecordedRow* row : rows) {
+        const CaseFacts facts = facts_of(*row);
+        if (facts.split == Split::fit && facts.work) fit_rows.push_back({*facts.work, row->value});
+    }
+    return fit_baseline(fit_rows);
+}
+
+/// A library is no configuration, and neither are conditions: only what they share can be chosen among.
+std::string choice_name(const RecordedRow& row, const CaseKey& key) {
+    return fmt::format("{}{}{}{}{}", key.shape, row.implementation.empty() ? "" : " by " + row.implementation,
+                       row.cache.empty() ? "" : " " + row.cache, row.duty.empty() ? "" : " " + row.duty,
+                       row.data.empty() ? "" : " " + row.data);
+}
+
+EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPredictor& predictor,
+                         std::size_t worst) {
+    EngineScore score;
+    score.engine = predictor.name();
+    score.constants = predictor.constants(report.gpu);
+    std::vector<ScoredCase> cases;
+    std::vector<Candidate> candidates;
+    for (const RecordedRow* row : rows) {
+        const CaseFacts facts = facts_of(*row);
+        const RowPrediction prediction = predictor.predict(*row);
+        cases.push_back({row->op + " " + row->params, facts.split, row->value, prediction.time_us,
+                         prediction.low_us, prediction.high_us, prediction.limiter, prediction.error,
+                         std::nullopt, row->quantity != "kernel_us"});
+        if (report.baseline && facts.work) cases.back().baseline_us = report.baseline->time_us(*facts.work);
+        if (!facts.key.configuration.empty()) {
+            candidates.push_back({choice_name(*row, facts.key), split_of(facts.key.shape), row->value,
+                                  prediction.time_us, !prediction.error.empty()});
+        }
+    }
+    const std::vector<ShapeChoice> choices = choices_of(candidates);
+    for (const Split split : all_splits) {
+        score.splits.push_back(score_split(cases, split, worst));
+        if (!choices.empty()) score.choices.push_back(summarize_choices(choices, split));
+    }
+    return score;
+}
+
+SuiteReport score_suite(const SuiteId& id, const RowRefs& rows, std::span<RowPredictor* const> predictors,
+                        const ScoreOptions& options) {
     SuiteReport report;
-    report.score.gpu = id.first;
-    report.score.suite = id.second;
-    report.constants = predictor.constants(id.first);
+    report.gpu = id.first;
+    report.suite = id.second;
     const Recordings recordings = part_recordings(rows);
     report.noise = recordings.noise;
     report.repeated = recordings.repeated;
-
-    std::vector<ScoredCase> cases;
-    std::vector<CaseFacts> facts;
-    std::vector<BaselineRow> fit_rows;
-    for (const RecordedRow* row : recordings.first) {
-        facts.push_back(facts_of(*row));
-        const RowPrediction prediction = predictor.predict(*row);
-        cases.push_back({row->op + " " + row->params, facts.back().split, row->value, prediction.time_us,
-                         prediction.low_us, prediction.high_us, prediction.limiter, prediction.error,
-                         std::nullopt, row->quantity != "kernel_us"});
-        if (facts.back().split == Split::fit && facts.back().work) {
-            fit_rows.push_back({*facts.back().work, row->value});
-        }
-    }
-    report.baseline = fit_baseline(fit_rows);
-    for (std::size_t i = 0; i < cases.size() && report.baseline; ++i) {
-        if (facts[i].work) cases[i].baseline_us = report.baseline->time_us(*facts[i].work);
-    }
-    for (const Split split : all_splits) {
-        report.score.splits.push_back(score_split(cases, split, worst));
+    report.baseline = baseline_of(recordings.first);
+    const RowRefs scored = sample_rows(recordings.first, options.sample);
+    report.recorded = recordings.first.size();
+    report.scored = scored.size();
+    for (RowPredictor* predictor : predictors) {
+        report.engines.push_back(score_engine(scored, report, *predictor, options.worst));
     }
     return report;
 }
 
+/// Counter rows of a sample of the cases, each with all of its metrics.
+RowRefs sample_counters(const RowRefs& rows, std::size_t count) {
+    std::map<SuiteId, RowRefs> cases;
+    std::set<std::string> seen;
+    for (const RecordedRow* row : rows) {
+        if (seen.insert(case_name(*row)).second) cases[{row->gpu, row->suite}].push_back(row);
+    }
+    std::set<std::string> drawn;
+    for (const auto& [id, members] : cases) {
+        for (const RecordedRow* row : sample_rows(members, count)) drawn.insert(case_name(*row));
+    }
+    RowRefs sample;
+    for (const RecordedRow* row : rows) {
+        if (drawn.contains(case_name(*row))) sample.push_back(row);
+    }
+    return sample;
+}
+
+std::vector<GpuBands> gpu_bands(const std::vector<SuiteReport>& suites) {
+    std::vector<GpuBands> result;
+    for (const SuiteReport& suite : suites) {
+        if (suite.suite.rfind(microbenchmark_prefix, 0) == 0) continue;
+        for (const EngineScore& engine : suite.engines) {
+            for (const SplitScore& split : engine.splits) {
+                auto found = std::find_if(result.begin(), result.end(), [&](const GpuBands& known) {
+                    return known.gpu == suite.gpu && known.engine == engine.engine &&
+                           known.split == split.split;
+                });
+                if (found == result.end()) {
+                    result.push_back({suite.gpu, engine.engine, split.split, split.bands});
+                    continue;
+                }
+                for (std::size_t c = 0; c < size_class_count; ++c) {
+                    found->bands[c] = joined(found->bands[c], split.bands[c]);
+                }
+            }
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
-Scoreboard score(const RecordedRows& rows, RowPredictor& predictor, const ScoreOptions& options) {
+Scoreboard score(const RecordedRows& rows, std::span<RowPredictor* const> predictors,
+                 const ScoreOptions& options) {
     check_selection(rows, options);
     Scoreboard board;
-    board.engine = predictor.name();
+    for (const RowPredictor* predictor : predictors) board.engines.push_back(predictor->name());
+    board.sample = options.sample;
     board.files = rows.files.size();
     std::map<SuiteId, RowRefs> suites;
     std::map<SuiteId, std::size_t> counted;
@@ -121,17 +197,20 @@ Scoreboard score(const RecordedRows& rows, RowPredictor& predictor, const ScoreO
         }
     }
     for (const auto& [id, members] : suites) {
-        board.suites.push_back(score_suite(id, members, predictor, options.worst));
+        board.suites.push_back(score_suite(id, members, predictors, options));
     }
-    board.counters = score_counters(counters, predictor);
+    if (options.suites.empty()) board.bands = gpu_bands(board.suites);
+    const RowRefs sampled = sample_counters(counters, options.sample);
+    for (RowPredictor* predictor : predictors) {
+        board.counters.push_back({predictor->name(), score_counters(sampled, *predictor)});
+    }
     for (const auto& [id, count] : counted) board.counted.push_back({id.first, id.second, count});
     return board;
 }
 
-Scoreboard score(const RecordedRows& rows, const model::prediction::Engine& engine,
-                 const ScoreOptions& options) {
-    EngineRowPredictor predictor(engine, options.settings);
-    return score(rows, predictor, options);
+Scoreboard score(const RecordedRows& rows, RowPredictor& predictor, const ScoreOptions& options) {
+    RowPredictor* const only[] = {&predictor};
+    return score(rows, only, options);
 }
 
 }  // namespace warptime::validate

@@ -1,37 +1,49 @@
 // How well predictions agree with the recorded rows, per GPU and suite, fit / development / held-out apart.
-// Beside the model: the trivial baseline, the noise floor of the measurement and the number of constants.
+// Engines stand side by side on the same rows. Beside them: the trivial baseline, the noise floor of the
+// measurement and the number of constants.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "hw/setting.hpp"
-#include "model/prediction/engine.hpp"
 #include "validate/baseline.hpp"
+#include "validate/choice_score.hpp"
 #include "validate/counter_score.hpp"
 #include "validate/noise_floor.hpp"
 #include "validate/recorded_rows.hpp"
 #include "validate/row_predictor.hpp"
 #include "validate/suite_score.hpp"
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace warptime::validate {
 
 struct ScoreOptions {
-    std::vector<std::string> suites;    ///< empty: all. Error for one that is not recorded.
-    std::vector<std::string> gpus;      ///< empty: all
-    std::size_t worst = 3;              ///< how many of the worst rows to name, per suite and split
-    std::vector<hw::Setting> settings;  ///< changes to every GPU
+    std::vector<std::string> suites;  ///< empty: all. Error for one that is not recorded.
+    std::vector<std::string> gpus;    ///< empty: all
+    std::size_t worst = 3;            ///< how many of the worst rows to name, per suite and split
+    std::size_t sample = 0;           ///< rows a suite to score, see sample.hpp; 0: all
+};
+
+/// What one engine makes of a suite.
+struct EngineScore {
+    std::string engine;
+    ConstantCount constants;
+    std::vector<SplitScore> splits;  ///< fit, development, held-out; the baseline stands in each
+    std::vector<ChoiceFigures>
+        choices;  ///< the same by split of the shape; empty: the suite is no tile sweep
 };
 
 /// A suite with its surroundings.
 struct SuiteReport {
-    SuiteScore score;
-    ConstantCount constants;
-    std::optional<Baseline> baseline;
-    std::optional<NoiseFloor> noise;  ///< nothing: no row was recorded again
+    std::string gpu, suite;
+    std::size_t recorded = 0, scored = 0;  ///< rows, each measurement once; fewer are scored of a sample
     std::size_t repeated = 0;
+    std::optional<NoiseFloor> noise;   ///< nothing: no row was recorded again
+    std::optional<Baseline> baseline;  ///< fitted to all recorded fit rows, whatever the sample
+    std::vector<EngineScore> engines;  ///< in the order asked for
 };
 
 /// Rows that no prediction is compared with: microbenchmarks, operators that are not known yet.
@@ -40,22 +52,40 @@ struct CountedSuite {
     std::size_t rows = 0;
 };
 
-struct Scoreboard {
+/// Counters as one engine predicts them.
+struct EngineCounters {
     std::string engine;
+    std::vector<CounterScore> scores;
+};
+
+/// The bands of one engine over all operators of a GPU: a band need not fit every suite, but all of them
+/// together.
+struct GpuBands {
+    std::string gpu, engine;
+    Split split = Split::fit;
+    std::array<BandFigures, size_class_count> bands;
+};
+
+struct Scoreboard {
+    std::vector<std::string> engines;
+    std::size_t sample = 0;  ///< as asked for; 0: everything was scored
     std::size_t files = 0, rows = 0;
     std::vector<SuiteReport> suites;  ///< by GPU, then suite
-    std::vector<CounterScore> counters;
+    std::vector<GpuBands>
+        bands;  ///< by GPU, engine and split, without microbenchmarks; empty for some suites only
+    std::vector<EngineCounters> counters;  ///< one an engine
     std::vector<CountedSuite> counted;
 };
 
-[[nodiscard]] Scoreboard score(const RecordedRows& rows, RowPredictor& predictor,
+/// Every predictor on the same rows; the first is the one that ceilings are about.
+[[nodiscard]] Scoreboard score(const RecordedRows& rows, std::span<RowPredictor* const> predictors,
                                const ScoreOptions& options = {});
-[[nodiscard]] Scoreboard score(const RecordedRows& rows, const model::prediction::Engine& engine,
+[[nodiscard]] Scoreboard score(const RecordedRows& rows, RowPredictor& predictor,
                                const ScoreOptions& options = {});
 
 /// Tables for a terminal.
 [[nodiscard]] std::string to_text(const Scoreboard& board);
-/// Schema "warptime.scoreboard/1"; fractions, not per cent; null where there are no rows.
+/// Schema "warptime.scoreboard/2"; fractions, not per cent; null where there are no rows.
 [[nodiscard]] std::string to_json(const Scoreboard& board);
 
 }  // namespace warptime::validate

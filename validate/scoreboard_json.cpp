@@ -29,19 +29,25 @@ Json errors_json(const ErrorFigures& e) {
             {"short_mean_us", number(e.short_mean_us)}};
 }
 
+Json bands_json(const std::array<BandFigures, size_class_count>& bands) {
+    Json json = Json::array();
+    for (std::size_t c = 0; c < size_class_count; ++c) {
+        const BandFigures& band = bands[c];
+        json.push_back({{"class", size_class_names[c]},
+                        {"rows", band.rows},
+                        {"coverage", number(band.coverage)},
+                        {"mean_log_width", number(band.mean_log_width)},
+                        {"mean_log_error", number(band.mean_log_error)},
+                        {"mean_interval_score", number(band.mean_interval_score)}});
+    }
+    return json;
+}
+
 Json split_json(const SplitScore& split) {
     Json json{{"split", to_string(split.split)},
               {"model", errors_json(split.model)},
               {"baseline", split.baseline ? errors_json(*split.baseline) : Json(nullptr)}};
-    json["bands"] = Json::array();
-    for (std::size_t c = 0; c < size_class_count; ++c) {
-        const BandFigures& band = split.bands[c];
-        json["bands"].push_back({{"class", size_class_names[c]},
-                                 {"rows", band.rows},
-                                 {"coverage", number(band.coverage)},
-                                 {"mean_log_width", number(band.mean_log_width)},
-                                 {"mean_log_error", number(band.mean_log_error)}});
-    }
+    json["bands"] = bands_json(split.bands);
     json["worst"] = Json::array();
     for (const WorstCase& worst : split.worst) {
         json["worst"].push_back(
@@ -55,11 +61,36 @@ Json split_json(const SplitScore& split) {
     return json;
 }
 
+Json top_json(const TopFigures& top) {
+    return {{"mean", number(top.mean)},
+            {"p5", number(top.p5)},
+            {"worst", number(top.worst)},
+            {"worst_shape", top.worst_shape}};
+}
+
+Json engine_json(const EngineScore& engine) {
+    Json json{{"engine", engine.engine},
+              {"fitted_constants", engine.constants.fitted},
+              {"inherited_constants", engine.constants.inherited}};
+    json["splits"] = Json::array();
+    for (const SplitScore& split : engine.splits) json["splits"].push_back(split_json(split));
+    json["choices"] = Json::array();
+    for (const ChoiceFigures& choice : engine.choices) {
+        json["choices"].push_back({{"split", to_string(choice.split)},
+                                   {"shapes", choice.shapes},
+                                   {"configurations", choice.configurations},
+                                   {"top1", top_json(choice.top1)},
+                                   {"top5", top_json(choice.top5)},
+                                   {"gap", number(choice.gap)}});
+    }
+    return json;
+}
+
 Json suite_json(const SuiteReport& report) {
-    Json json{{"gpu", report.score.gpu},
-              {"suite", report.score.suite},
-              {"fitted_constants", report.constants.fitted},
-              {"inherited_constants", report.constants.inherited}};
+    Json json{{"gpu", report.gpu},
+              {"suite", report.suite},
+              {"recorded", report.recorded},
+              {"scored", report.scored}};
     json["noise_floor"] = report.noise ? Json{{"pairs", report.noise->pairs},
                                               {"median_difference", report.noise->median_difference}}
                                        : Json(nullptr);
@@ -68,13 +99,14 @@ Json suite_json(const SuiteReport& report) {
                                               {"floor_us", report.baseline->floor_us},
                                               {"rows", report.baseline->rows}}
                                        : Json(nullptr);
-    json["splits"] = Json::array();
-    for (const SplitScore& split : report.score.splits) json["splits"].push_back(split_json(split));
+    json["engines"] = Json::array();
+    for (const EngineScore& engine : report.engines) json["engines"].push_back(engine_json(engine));
     return json;
 }
 
-Json counter_json(const CounterScore& score) {
-    Json json{{"gpu", score.gpu},
+Json counter_json(const CounterScore& score, const std::string& engine) {
+    Json json{{"engine", engine},
+              {"gpu", score.gpu},
               {"suite", score.suite},
               {"metric", score.metric},
               {"not_predicted", score.not_predicted}};
@@ -92,14 +124,26 @@ Json counter_json(const CounterScore& score) {
 }  // namespace
 
 std::string to_json(const Scoreboard& board) {
-    Json json{{"schema", "warptime.scoreboard/1"},
-              {"engine", board.engine},
+    Json json{{"schema", "warptime.scoreboard/2"},
+              {"engines", board.engines},
+              {"sample", board.sample > 0 ? Json(board.sample) : Json(nullptr)},
               {"files", board.files},
               {"rows", board.rows}};
     json["suites"] = Json::array();
     for (const SuiteReport& suite : board.suites) json["suites"].push_back(suite_json(suite));
+    json["bands"] = Json::array();
+    for (const GpuBands& bands : board.bands) {
+        json["bands"].push_back({{"gpu", bands.gpu},
+                                 {"engine", bands.engine},
+                                 {"split", to_string(bands.split)},
+                                 {"classes", bands_json(bands.bands)}});
+    }
     json["counters"] = Json::array();
-    for (const CounterScore& score : board.counters) json["counters"].push_back(counter_json(score));
+    for (const EngineCounters& counters : board.counters) {
+        for (const CounterScore& score : counters.scores) {
+            json["counters"].push_back(counter_json(score, counters.engine));
+        }
+    }
     json["counted"] = Json::array();
     for (const CountedSuite& suite : board.counted) {
         json["counted"].push_back({{"gpu", suite.gpu}, {"suite", suite.suite}, {"rows", suite.rows}});

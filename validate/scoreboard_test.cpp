@@ -3,6 +3,7 @@
 #include "validate/scoreboard.hpp"
 
 #include "hw/error.hpp"
+#include "validate/recorded_case.hpp"
 #include "validate/recorded_fixture_test.hpp"
 
 #include <doctest/doctest.h>
@@ -64,6 +65,16 @@ TEST_CASE("bands: coverage by size class, refusals uncovered, width as a logarit
     CHECK(score.bands[1].mean_log_error == doctest::Approx((std::log(1.1) - std::log(0.8)) / 3));
     CHECK(score.bands[2].rows == 1);
     CHECK(score.bands[2].coverage == 1.0);
+    // b, 16 with 17.6 above, is missed by ln(20 / 17.6), which counts ten times; a and c lie inside.
+    CHECK(score.bands[1].predicted == 3);
+    CHECK(score.bands[1].mean_interval_score ==
+          doctest::Approx(std::log(1.1 / 0.9) + 10.0 * std::log(20.0 / 17.6) / 3));
+
+    const auto all = validate::joined(score.bands[1], score.bands[2]);
+    CHECK(all.rows == 5);
+    CHECK(all.coverage == doctest::Approx(3.0 / 5));
+    CHECK(all.mean_log_error == doctest::Approx((std::log(1.1) - std::log(0.8)) / 4));
+    CHECK(validate::joined(score.bands[0], score.bands[2]).coverage == 1.0);
 }
 
 TEST_CASE("rows recorded again tell the noise and are scored once") {
@@ -136,11 +147,11 @@ TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts th
     const auto rows = fixture::read(text);
     fixture::FakePredictor predictor([](const validate::RecordedRow& row) { return row.value * 1.05; });
     const auto board = validate::score(rows, predictor);
-    CHECK(board.engine == "fake");
+    CHECK(board.engines == std::vector<std::string>{"fake"});
     CHECK(board.rows == 282);
     REQUIRE(board.suites.size() == 1);
     std::size_t all = 0;
-    for (const auto& split : board.suites[0].score.splits) {
+    for (const auto& split : board.suites[0].engines.at(0).splits) {
         all += split.model.rows;
         CHECK(split.model.mape == doctest::Approx(0.05));
         CHECK(split.model.rank_correlation == doctest::Approx(1.0));
@@ -149,12 +160,16 @@ TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts th
         CHECK(split.bands[2].coverage == 1.0);
     }
     CHECK(all == 200);
-    CHECK(board.suites[0].constants.fitted == 12);
+    REQUIRE(board.bands.size() == 3);
+    CHECK(board.bands[0].gpu == "h200-sxm");
+    CHECK(board.bands[0].bands[2].rows == board.suites[0].engines[0].splits[0].bands[2].rows);
+    CHECK(board.suites[0].engines[0].constants.fitted == 12);
     CHECK_FALSE(board.suites[0].noise);
-    REQUIRE(board.counters.size() == 2);
-    CHECK(board.counters[0].metric == "dram__bytes_read.sum");
-    CHECK(board.counters[0].splits[0].median == doctest::Approx(0.1));
-    CHECK(board.counters[1].not_predicted == 40);
+    const auto& counters = board.counters.at(0).scores;
+    REQUIRE(counters.size() == 2);
+    CHECK(counters[0].metric == "dram__bytes_read.sum");
+    CHECK(counters[0].splits[0].median == doctest::Approx(0.1));
+    CHECK(counters[1].not_predicted == 40);
     CHECK(board.counted.size() == 2);
 
     const std::string shown = validate::to_text(board);
@@ -162,8 +177,9 @@ TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts th
     CHECK(shown.find("5.00 %") != std::string::npos);
     CHECK(shown.find("noise floor not recorded") != std::string::npos);
     const auto json = nlohmann::json::parse(validate::to_json(board));
-    CHECK(json["schema"] == "warptime.scoreboard/1");
-    CHECK(json["suites"][0]["splits"][0]["model"]["mape"].get<double>() == doctest::Approx(0.05));
+    CHECK(json["schema"] == "warptime.scoreboard/2");
+    CHECK(json["suites"][0]["engines"][0]["splits"][0]["model"]["mape"].get<double>() ==
+          doctest::Approx(0.05));
     CHECK(json["suites"][0]["noise_floor"].is_null());
     CHECK(json["counters"][1]["splits"][0]["median"].is_null());
 
@@ -172,6 +188,54 @@ TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts th
     CHECK_THROWS_AS(static_cast<void>(validate::score(rows, predictor, options)), warptime::Error);
     options.suites = {"other"};
     CHECK(validate::score(rows, predictor, options).suites.empty());
+}
+
+TEST_CASE("engines stand side by side on the same sample, their choices too") {
+    std::string text = fixture::header;
+    for (int i = 1; i <= 30; ++i) {
+        const auto params = fmt::format("cta_tile=64x64x32 dtype=bf16 group_m={} k=512 m=512 n=512", i);
+        text += fixture::line("sweep", "gemm", params, 100.0 + i);
+        text += fixture::counter_line(fmt::format("dtype=bf16 n={}", i), "dram__bytes_read.sum", 1000);
+    }
+    const auto rows = fixture::read(text);
+    fixture::FakePredictor right([](const validate::RecordedRow& row) { return row.value; });
+    fixture::FakePredictor backwards([](const validate::RecordedRow& row) { return 1e4 / row.value; });
+    validate::RowPredictor* const both[] = {&right, &backwards};
+    validate::ScoreOptions options;
+    options.sample = 12;
+    const auto board = validate::score(rows, both, options);
+    REQUIRE(board.suites.size() == 1);
+    const auto& suite = board.suites[0];
+    CHECK(suite.recorded == 30);
+    CHECK(suite.scored == 12);
+    REQUIRE(suite.engines.size() == 2);
+    const auto split = static_cast<std::size_t>(
+        validate::split_of(validate::case_key("gemm", "dtype=bf16 k=512 m=512 n=512")));
+    const auto& first = suite.engines[0].choices.at(split);
+    const auto& second = suite.engines[1].choices.at(split);
+    CHECK(first.shapes == 1);
+    CHECK(first.configurations == 12);
+    CHECK(first.top1.mean == 1.0);
+    CHECK(second.top1.mean < 1.0);
+    CHECK(second.top1.worst_shape.find("m=512") != std::string::npos);
+    for (const auto& engine : suite.engines) {
+        std::size_t scored = 0;
+        for (const auto& one : engine.splits) scored += one.model.rows;
+        CHECK(scored == 12);
+    }
+    REQUIRE(board.counters.size() == 2);
+    std::size_t counted = 0;
+    for (const auto& figures : board.counters[1].scores.at(0).splits) counted += figures.rows;
+    CHECK(counted == 12);
+
+    const std::string shown = validate::to_text(board);
+    CHECK(shown.find("a sample of 12 of 30 rows") != std::string::npos);
+    CHECK(shown.find("1 shapes of 12 rows; top-1 mean 100.00 %") != std::string::npos);
+    const auto json = nlohmann::json::parse(validate::to_json(board));
+    CHECK(json["sample"] == 12);
+    CHECK(json["suites"][0]["scored"] == 12);
+    CHECK(json["suites"][0]["engines"][1]["choices"][split]["top1"]["mean"].get<double>() ==
+          doctest::Approx(second.top1.mean));
 }
 
 TEST_CASE("counters that read nothing, and refused cases") {

@@ -37,10 +37,10 @@ std::string header() {
                        "|p-t| us");
 }
 
-std::string band_text(const SplitScore& split) {
+std::string band_text(const std::array<BandFigures, size_class_count>& bands) {
     std::string text;
     for (std::size_t c = 0; c < size_class_count; ++c) {
-        const BandFigures& band = split.bands[c];
+        const BandFigures& band = bands[c];
         if (band.rows == 0) continue;
         text +=
             fmt::format("{}{}: {:.0f} % of {}, ln-width {} ({} x error)", text.empty() ? "" : "; ",
@@ -50,42 +50,98 @@ std::string band_text(const SplitScore& split) {
     return text.empty() ? "-" : text;
 }
 
-void append_suite(std::string& out, const SuiteReport& report) {
-    const auto to = std::back_inserter(out);
-    fmt::format_to(to, "\n{} {}: {} fitted constants", report.score.gpu, report.score.suite,
-                   report.constants.fitted);
-    if (report.constants.inherited > 0) fmt::format_to(to, " + {} inherited", report.constants.inherited);
-    if (report.noise) {
-        fmt::format_to(to, ", noise floor {} ({} pairs)\n", percent(report.noise->median_difference),
-                       report.noise->pairs);
-    } else {
-        out += ", noise floor not recorded\n";
-    }
+/// Names of engines are needed where there are several.
+std::string prefix(const EngineScore& engine, bool side_by_side) {
+    return side_by_side ? engine.engine + ", " : "";
+}
+
+void append_errors(std::string& out, const SuiteReport& report, bool side_by_side) {
     out += header();
-    for (const SplitScore& split : report.score.splits) {
-        const std::string name(to_string(split.split));
-        out += line(name, split.model);
-        if (split.baseline) out += line("  trivial baseline", *split.baseline);
+    for (std::size_t s = 0; s < std::size(all_splits); ++s) {
+        const std::string name(to_string(all_splits[s]));
+        if (side_by_side) out += fmt::format("    {}\n", name);
+        for (const EngineScore& engine : report.engines) {
+            out += line(side_by_side ? "  " + engine.engine : name, engine.splits[s].model);
+        }
+        const auto& baseline = report.engines.front().splits[s].baseline;
+        if (baseline) out += line("  trivial baseline", *baseline);
     }
-    for (const SplitScore& split : report.score.splits) {
-        fmt::format_to(to, "    80 % band, {}: {}\n", to_string(split.split), band_text(split));
+}
+
+void append_bands(std::string& out, const EngineScore& engine, bool side_by_side) {
+    for (const SplitScore& split : engine.splits) {
+        out += fmt::format("    80 % band, {}{}: {}\n", prefix(engine, side_by_side), to_string(split.split),
+                           band_text(split.bands));
     }
-    for (const SplitScore& split : report.score.splits) {
+}
+
+std::string top_text(const TopFigures& top) {
+    return fmt::format("mean {}, p5 {}, worst {}", percent(top.mean), percent(top.p5), percent(top.worst));
+}
+
+void append_choices(std::string& out, const EngineScore& engine, bool side_by_side) {
+    for (const ChoiceFigures& choice : engine.choices) {
+        if (choice.shapes == 0) continue;
+        out += fmt::format("    choice, {}{}: {} shapes of {} rows; top-1 {}; top-5 {}; gap {}\n",
+                           prefix(engine, side_by_side), to_string(choice.split), choice.shapes,
+                           choice.configurations, top_text(choice.top1), top_text(choice.top5),
+                           percent(choice.gap));
+    }
+}
+
+void append_worst(std::string& out, const EngineScore& engine, bool side_by_side) {
+    const auto to = std::back_inserter(out);
+    for (const SplitScore& split : engine.splits) {
         for (const WorstCase& worst : split.worst) {
             const std::string said = worst.refusal.empty() ? fmt::format("predicted {:.2f} us, {}",
                                                                          worst.predicted_us, worst.limiter)
                                                            : "refused: " + worst.refusal;
-            fmt::format_to(to, "    worst, {}: {} {} (measured {:.2f} us, {})\n", to_string(split.split),
-                           percent(worst.error), worst.name, worst.measured_us, said);
+            fmt::format_to(to, "    worst, {}{}: {} {} (measured {:.2f} us, {})\n",
+                           prefix(engine, side_by_side), to_string(split.split), percent(worst.error),
+                           worst.name, worst.measured_us, said);
         }
     }
 }
 
-void append_counters(std::string& out, const std::vector<CounterScore>& scores) {
+void append_suite(std::string& out, const SuiteReport& report) {
+    const bool side_by_side = report.engines.size() > 1;
+    const auto to = std::back_inserter(out);
+    // Engines read the same sheet, so that one's constants are those of all.
+    const ConstantCount& constants = report.engines.front().constants;
+    fmt::format_to(to, "\n{} {}: {} fitted constants", report.gpu, report.suite, constants.fitted);
+    if (constants.inherited > 0) fmt::format_to(to, " + {} inherited", constants.inherited);
+    if (report.noise) {
+        fmt::format_to(to, ", noise floor {} ({} pairs)", percent(report.noise->median_difference),
+                       report.noise->pairs);
+    } else {
+        out += ", noise floor not recorded";
+    }
+    if (report.scored < report.recorded) {
+        fmt::format_to(to, ", a sample of {} of {} rows", report.scored, report.recorded);
+    }
+    out += '\n';
+    append_errors(out, report, side_by_side);
+    for (const EngineScore& engine : report.engines) append_bands(out, engine, side_by_side);
+    for (const EngineScore& engine : report.engines) append_choices(out, engine, side_by_side);
+    for (const EngineScore& engine : report.engines) append_worst(out, engine, side_by_side);
+}
+
+void append_gpu_bands(std::string& out, const Scoreboard& board) {
+    std::string_view last;
+    for (const GpuBands& bands : board.bands) {
+        if (bands.gpu != last) out += fmt::format("\n{}, all operators\n", bands.gpu);
+        last = bands.gpu;
+        out += fmt::format("    80 % band, {}{}: {}\n", board.engines.size() > 1 ? bands.engine + ", " : "",
+                           to_string(bands.split), band_text(bands.bands));
+    }
+}
+
+void append_counters(std::string& out, const EngineCounters& counters, bool side_by_side) {
     const auto to = std::back_inserter(out);
     std::string last;
-    for (const CounterScore& score : scores) {
-        const std::string owner = score.gpu + " " + score.suite;
+    for (const CounterScore& score : counters.scores) {
+        const std::string owner =
+            score.gpu + " " + score.suite + (side_by_side ? ", " + counters.engine : "");
         if (owner != last) {
             fmt::format_to(to, "\n{}: error of counters, median and p90\n    {:<52}{:>24}{:>26}{:>26}\n",
                            owner, "", "fit", "development", "held-out");
@@ -109,16 +165,25 @@ void append_counters(std::string& out, const std::vector<CounterScore>& scores) 
 }  // namespace
 
 std::string to_text(const Scoreboard& board) {
-    std::string out =
-        fmt::format("engine {}: {} recorded rows of {} files\n", board.engine, board.rows, board.files);
+    const bool side_by_side = board.engines.size() > 1;
+    std::string out = fmt::format("engine {}: {} recorded rows of {} files\n", fmt::join(board.engines, ", "),
+                                  board.rows, board.files);
+    if (board.sample > 0) {
+        out +=
+            fmt::format("a sample: at most {} rows a suite, lowest hash of the case first\n", board.sample);
+    }
     for (const SuiteReport& report : board.suites) append_suite(out, report);
-    append_counters(out, board.counters);
+    append_gpu_bands(out, board);
+    bool any = !board.suites.empty();
+    for (const EngineCounters& counters : board.counters) {
+        append_counters(out, counters, side_by_side);
+        any = any || !counters.scores.empty();
+    }
     if (!board.counted.empty()) out += "\nrecorded, not compared with a prediction:\n";
     for (const CountedSuite& suite : board.counted) {
         out += fmt::format("    {} {}: {} rows\n", suite.gpu, suite.suite, suite.rows);
     }
-    if (board.suites.empty() && board.counters.empty())
-        out += "no recorded row can be compared with a prediction\n";
+    if (!any) out += "no recorded row can be compared with a prediction\n";
     return out;
 }
 

@@ -9,6 +9,8 @@
 namespace warptime::validate {
 namespace {
 
+constexpr double band_share = 0.80;  ///< of the rows that a band is to hold
+
 struct Pair {
     double predicted_us = 0.0;
     double measured_us = 0.0;
@@ -58,18 +60,25 @@ BandFigures bands_of(std::span<const ScoredCase* const> cases, std::size_t wante
     double covered = 0.0;
     std::vector<double> widths;
     std::vector<double> errors;
+    std::vector<double> interval_scores;
     for (const ScoredCase* scored : cases) {
         if (size_class(scored->measured_us, scored->always_relative) != wanted) continue;
         ++figures.rows;
         if (!scored->error.empty()) continue;
         covered +=
             scored->low_us <= scored->measured_us && scored->measured_us <= scored->high_us ? 1.0 : 0.0;
-        widths.push_back(std::log(scored->high_us / scored->low_us));
+        const double width = std::log(scored->high_us / scored->low_us);
+        widths.push_back(width);
+        const double outside = std::max({0.0, std::log(scored->low_us / scored->measured_us),
+                                         std::log(scored->measured_us / scored->high_us)});
+        interval_scores.push_back(width + 2.0 / (1.0 - band_share) * outside);
         errors.push_back(std::abs(std::log(scored->predicted_us / scored->measured_us)));
     }
+    figures.predicted = widths.size();
     figures.coverage = covered / static_cast<double>(figures.rows);
     figures.mean_log_width = mean(widths);
     figures.mean_log_error = mean(errors);
+    figures.mean_interval_score = mean(interval_scores);
     return figures;
 }
 
@@ -89,7 +98,28 @@ std::vector<WorstCase> worst_of(std::span<const ScoredCase* const> cases, std::s
     return worst;
 }
 
+/// Mean of two groups; the mean of an empty one is NaN.
+double joined_mean(double a, std::size_t of_a, double b, std::size_t of_b) {
+    if (of_a == 0) return b;
+    if (of_b == 0) return a;
+    const auto count_a = static_cast<double>(of_a);
+    const auto count_b = static_cast<double>(of_b);
+    return (a * count_a + b * count_b) / (count_a + count_b);
+}
+
 }  // namespace
+
+BandFigures joined(const BandFigures& a, const BandFigures& b) {
+    BandFigures figures;
+    figures.rows = a.rows + b.rows;
+    figures.predicted = a.predicted + b.predicted;
+    figures.coverage = joined_mean(a.coverage, a.rows, b.coverage, b.rows);
+    figures.mean_log_width = joined_mean(a.mean_log_width, a.predicted, b.mean_log_width, b.predicted);
+    figures.mean_log_error = joined_mean(a.mean_log_error, a.predicted, b.mean_log_error, b.predicted);
+    figures.mean_interval_score =
+        joined_mean(a.mean_interval_score, a.predicted, b.mean_interval_score, b.predicted);
+    return figures;
+}
 
 SplitScore score_split(std::span<const ScoredCase> cases, Split split, std::size_t worst) {
     std::vector<const ScoredCase*> mine;

@@ -53,10 +53,18 @@ struct ErrorFigures {
 /// Of the 80 % band, in one size class; a refusal is not covered. Width is ln(high / low).
 struct BandFigures {
     std::size_t rows = 0;
+    std::size_t predicted = 0;  ///< of them; the means are over these
     double coverage = 0.0;
     double mean_log_width = 0.0;
     double mean_log_error = 0.0;  ///< mean |ln(p / t)|, what the width is judged against
+    /// Mean of width + 10 x the distance, as a logarithm, by which the measured time lies outside: least for
+    /// the true 80 % interval, and never worse for a better prediction inside the same band. Source: interval
+    /// score, Gneiting & Raftery 2007, section 6.2 (doi.org/10.1198/016214506000001437).
+    double mean_interval_score = 0.0;
 };
+
+/// Figures of the rows of both.
+[[nodiscard]] BandFigures joined(const BandFigures& a, const BandFigures& b);
 
 struct SplitScore {
     Split split = Split::fit;
@@ -64,11 +72,6 @@ struct SplitScore {
     std::optional<ErrorFigures> baseline;
     std::array<BandFigures, size_class_count> bands;
     std::vector<WorstCase> worst;  ///< largest error first, rows of at least 10 us
-};
-
-struct SuiteScore {
-    std::string gpu, suite;
-    std::vector<SplitScore> splits;  ///< fit, development, held-out
 };
 
 /// `cases` of any split; `worst` is how many of the worst to name.

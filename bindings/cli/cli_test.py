@@ -221,6 +221,21 @@ class Errors(Case):
         self.fail_with(2, ["registers", "'x'"], "occupancy", "--gpu", "h200-sxm", "--threads", "32",
                        "--registers", "x")  # fmt: skip
 
+    def test_engines_are_scored_side_by_side_on_a_sample(self) -> None:
+        recorded = ("validate", "--recorded", "--suite", "copy_add", "--sample", "6")
+        board = json.loads(self.succeed(*recorded, "--engine", "analytical,simulation", "--json"))
+        self.assertEqual(board["sample"], 6)
+        (suite,) = board["suites"]
+        self.assertEqual([e["engine"] for e in suite["engines"]], ["analytical", "simulation"])
+        for engine in suite["engines"]:
+            counts = (s["model"]["rows"] + s["model"]["short_rows"] for s in engine["splits"])
+            self.assertEqual(sum(counts), 6)
+        self.fail_with(2, ["engine", "every engine once"], *recorded, "--engine", "simulation,simulation")
+        self.fail_with(2, ["engine", "nearest: 'simulation'"], *recorded, "--engine", "analytical,simulatio")
+        self.fail_with(2, ["sample", "'0'"], "validate", "--recorded", "--sample", "0")
+        self.fail_with(2, ["sample", "--check"], *recorded, "--check")
+        self.fail_with(2, ["engine", "--tighten"], "validate", "--recorded", "--engine", "simulation", "--tighten")
+
     def test_both_engines_answer_and_say_which(self) -> None:
         for operation in (GEMM, ["predict", "copy", "1000000", "--gpu", "h200-sxm"]):
             engines = ["analytical", "simulation"]

@@ -5,10 +5,55 @@
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
 #include "validate/command.hpp"
+#include "validate/engine_predictor.hpp"
+#include "workloads/operation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace warptime::cli {
 
 namespace {
+
+/// Names of --engine, separated by commas.
+std::vector<std::string> engine_names(const Arguments& arguments) {
+    std::vector<std::string> names;
+    const std::string text = arguments.get("engine").value_or(std::string(default_engine));
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t to = std::min(text.find(',', from), text.size());
+        names.push_back(text.substr(from, to - from));
+        if (std::count(names.begin(), names.end(), names.back()) > 1) {
+            throw UsageError("engine", text, "every engine once");
+        }
+        from = to + 1;
+    }
+    return names;
+}
+
+/// 0: all rows.
+std::size_t read_sample(const Arguments& arguments) {
+    const std::optional<std::string> text = arguments.get("sample");
+    if (!text) return 0;
+    return as_usage([&] { return static_cast<std::size_t>(workloads::parse_size(*text, "sample")); });
+}
+
+/// Ceilings are about the GPUs as they are, in the default engine, on all rows.
+void check_about_ceilings(const Arguments& arguments, const std::vector<std::string>& engines) {
+    for (const char* option : {"check", "tighten"}) {
+        if (!arguments.has(option)) continue;
+        if (engines.front() != default_engine) {
+            throw UsageError("engine", engines.front(),
+                             fmt::format("{} first: --{} is about it", default_engine, option));
+        }
+        for (const char* other : {"set", "sample"}) {
+            if (arguments.has(other) || arguments.get(other)) {
+                throw UsageError(other, arguments.get(other).value_or(""),
+                                 fmt::format("no --{} with --{}", other, option));
+            }
+        }
+    }
+}
 
 int run(const Arguments& arguments) {
     if (!arguments.has("recorded")) {
@@ -18,12 +63,26 @@ int run(const Arguments& arguments) {
     options.data = arguments.get("data").value_or("");
     options.score.suites = arguments.all("suite");
     options.score.gpus = arguments.all("gpu");
-    options.score.settings = read_settings(arguments);
+    options.score.sample = read_sample(arguments);
     options.json = arguments.has("json");
     options.check = arguments.has("check");
     options.tighten = arguments.has("tighten");
-    const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
-    const validate::CommandResult result = validate::validate_recorded(*engine, options);
+    const std::vector<hw::Setting> settings = read_settings(arguments);
+    const std::vector<std::string> names = engine_names(arguments);
+    check_about_ceilings(arguments, names);
+
+    // What a library launches is chosen once and for all by the fast engine.
+    const auto chooser = make_engine(default_engine);
+    std::vector<std::unique_ptr<model::prediction::Engine>> engines;
+    std::vector<std::unique_ptr<validate::RowPredictor>> predictors;
+    std::vector<validate::RowPredictor*> asked;
+    for (const std::string& name : names) {
+        engines.push_back(make_engine(name));
+        predictors.push_back(
+            std::make_unique<validate::EngineRowPredictor>(*engines.back(), settings, chooser.get()));
+        asked.push_back(predictors.back().get());
+    }
+    const validate::CommandResult result = validate::validate_recorded(asked, options);
     print(result.output);
     std::fwrite(result.messages.data(), 1, result.messages.size(), stderr);
     return result.exit_code;
@@ -43,7 +102,9 @@ Command validate_command() {
               {"tighten", "Lower the ceilings to the present errors", OptionKind::flag},
               {"set", "Change a number of every GPU: gpu.l2.capacity=2x; repeatable", OptionKind::repeated,
                "KEY=VALUE"},
-              {"engine", "analytical or simulation; default: analytical"},
+              {"engine",
+               "analytical, simulation, or both (analytical,simulation) side by side; default: analytical"},
+              {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
               json_option()},
              {},
              ""},
