@@ -42,6 +42,15 @@ inline Store& store() {
     return only;
 }
 
+/// A memory operation, as a kernel without a grid.
+inline Kernel step(const char* name, std::uint64_t start, std::uint64_t end) {
+    Kernel found;
+    found.name = name;
+    found.start = start;
+    found.us = static_cast<double>(end - start) * 1e-3;
+    return found;
+}
+
 inline void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
     *size = std::size_t{1} << 20;
     *records = 0;
@@ -53,6 +62,14 @@ inline void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* bu
     CUpti_Activity* record = nullptr;
     const std::lock_guard<std::mutex> lock(store().guard);
     while (valid > 0 && cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+        if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+            const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+            store().kernels.push_back(step("memcpy", copy->start, copy->end));
+        }
+        if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
+            const auto* set = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
+            store().kernels.push_back(step("memset", set->start, set->end));
+        }
         if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
         // The version that belongs to this header; the fields used have been in all of them.
         const auto* found = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
@@ -78,6 +95,21 @@ inline void start() {
     if (!store().active) std::fprintf(stderr, "CUPTI could not be started: durations come from events\n");
 }
 
+/// Record memory operations too, as kernels named memcpy and memset; for probes whose subject they are.
+inline void record_memory_operations() {
+    if (!store().active) return;
+    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY);
+    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET);
+}
+
+/// Turn recording off, where its own time stamps between kernels would be part of what is measured.
+inline void stop() {
+    if (!store().active) return;
+    store().active = false;
+    cuptiActivityFlushAll(0);
+    cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
 /// The kernels since the last call whose name does not contain `preparation`, by start.
 inline std::vector<Kernel> collect(const std::string& preparation) {
     if (!store().active) return {};
@@ -101,6 +133,8 @@ inline void discard() {
 #else
 
 inline void start() {}
+inline void record_memory_operations() {}
+inline void stop() {}
 inline std::vector<Kernel> collect(const std::string&) {
     return {};
 }

@@ -2,33 +2,15 @@
 // Every CTA reads clock64 at edges of globaltimer at its start and end; clock = cycles / time. All SMs run
 // the same loop: a batch of wgmma, then an idle wait, so that the tensor core is busy for the share of time
 // asked for. SPDX-License-Identifier: Apache-2.0
-#include "harness.cuh"
+#include "sm_clock.cuh"
 #include "wgmma.cuh"
 
 namespace {
 
-struct Span {
-    long long cycles;
-    unsigned long long nanoseconds;
-};
-
-struct Edge {
-    long long cycle;
-    unsigned long long nanosecond;
-};
-
-// Waits for the timer to tick, so that its coarse step does not blur short kernels.
-__device__ Edge timer_edge() {
-    const unsigned long long before = probe::globaltimer();
-    unsigned long long now = before;
-    while (now == before) now = probe::globaltimer();
-    return {clock64(), now};
-}
-
-__device__ void note(Span* spans, Edge begin) {
-    const Edge end = timer_edge();
-    if (threadIdx.x == 0) spans[blockIdx.x] = {end.cycle - begin.cycle, end.nanosecond - begin.nanosecond};
-}
+using probe::Edge;
+using probe::note;
+using probe::Span;
+using probe::timer_edge;
 
 constexpr int batch = 8;
 
@@ -115,12 +97,7 @@ __global__ void __launch_bounds__(1024)
 
 struct Bench {
     Bench() : spans(512), out(512 * 1024), random(65536 / 16), zeros(65536 / 16) {
-        // Random bf16 of both signs with magnitudes from 1/2 to 2: a random sign, exponent bit and mantissa.
-        std::vector<std::uint32_t> words(65536 / 4);
-        for (std::size_t i = 0; i < words.size(); ++i) {
-            const std::uint32_t bits = probe::hash(static_cast<std::uint32_t>(i) + 99U);
-            words[i] = (bits & 0x80ff80ffU) + 0x3f003f00U;
-        }
+        const std::vector<std::uint32_t> words = probe::random_bf16(65536 / 4);
         PROBE_CHECK(cudaMemcpy(random.data(), words.data(), 65536, cudaMemcpyHostToDevice));
         zeros.zero();
     }
