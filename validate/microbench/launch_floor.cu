@@ -1,40 +1,38 @@
 // How long does a kernel take that does nothing, against its CTAs, threads, shared memory and waves?
-// launch_kernel: duration of one kernel, warm or after a flush. launch_graph: time a node of a graph of empty
-// kernels, from the difference of graphs of 8 and 40 nodes. empty_event: what CUDA events show for an empty
-// kernel, so that durations taken by events can be corrected. SPDX-License-Identifier: Apache-2.0
-#include "harness.cuh"
+// launch_kernel: duration of one kernel, warm or after a flush; with `fma` each thread first goes through
+// that many dependent FMA, so that waves are of known length. launch_graph: time a node of a graph of empty
+// kernels, from the difference of graphs of 8 and 40 nodes. SPDX-License-Identifier: Apache-2.0
+#include "fixed_work.cuh"
 
 namespace {
 
+constexpr unsigned out_mask = (1U << 20) - 1;
+
 // Does nothing that the compiler could see through, and writes only if asked to.
-__global__ void empty(int write, int* out) {
-    if (write != 0) out[threadIdx.x] = write;
+__global__ void empty(int write, float* out) {
+    if (write != 0) out[threadIdx.x] = 1.0F;
 }
 
-// Every thread waits a fixed number of cycles, so that waves are of known length.
-__global__ void hold(int cycles, int* out) {
-    const long long until = clock64() + cycles;
-    while (clock64() < until) {
-    }
-    if (cycles < 0) out[threadIdx.x] = cycles;
-}
-
-void kernel_case(probe::Flush& flush, probe::Buffer<int>& out, int grid, int threads, int shared, int held,
-                 bool cold) {
+void kernel_case(probe::Flush& flush, probe::Buffer<float>& out, int grid, int threads, int shared,
+                 int rounds, bool cold) {
     probe::Params params;
-    params.set("ctas", grid).set("threads", threads).set("shared", shared).set("hold_cycles", held);
+    params.set("ctas", grid)
+        .set("threads", threads)
+        .set("shared", shared)
+        .set("fma", rounds * probe::chain_length);
     probe::Conditions with;
     with.cache = cold ? "flushed" : "warm";
     if (!probe::wanted("launch_kernel", params, with)) return;
     const auto launch = [&] {
-        if (held > 0) {
-            hold<<<grid, threads, shared>>>(held, out.data());
+        if (rounds > 0) {
+            probe::fixed_work<<<grid, threads, shared>>>(rounds, out.data(), out_mask);
         } else {
             empty<<<grid, threads, shared>>>(0, out.data());
         }
     };
     PROBE_CHECK(cudaFuncSetAttribute(empty, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024));
-    PROBE_CHECK(cudaFuncSetAttribute(hold, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024));
+    PROBE_CHECK(
+        cudaFuncSetAttribute(probe::fixed_work, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024));
     const auto found = probe::time_kernel(
         11,
         [&] {
@@ -46,7 +44,7 @@ void kernel_case(probe::Flush& flush, probe::Buffer<int>& out, int grid, int thr
     probe::row("launch_kernel", params, "kernel_us", "us", found.us, with);
 }
 
-double graph_us(int nodes, int grid, int threads, int shared, probe::Buffer<int>& out,
+double graph_us(int nodes, int grid, int threads, int shared, probe::Buffer<float>& out,
                 std::vector<double>& all) {
     cudaStream_t stream;
     cudaGraph_t graph;
@@ -77,7 +75,7 @@ double graph_us(int nodes, int grid, int threads, int shared, probe::Buffer<int>
     return probe::median(all);
 }
 
-void graph_case(probe::Buffer<int>& out, int grid, int threads, int shared) {
+void graph_case(probe::Buffer<float>& out, int grid, int threads, int shared) {
     probe::Params params;
     params.set("ctas", grid).set("threads", threads).set("shared", shared);
     if (!probe::wanted("launch_graph", params)) return;
@@ -91,36 +89,12 @@ void graph_case(probe::Buffer<int>& out, int grid, int threads, int shared) {
     probe::row("launch_graph", params, "kernel_us", "us", large, with);
 }
 
-void event_case(probe::Buffer<int>& out) {
-    probe::Params params;
-    params.set("ctas", 132).set("threads", 128);
-    if (!probe::wanted("empty_event", params)) return;
-    cudaEvent_t first;
-    cudaEvent_t second;
-    PROBE_CHECK(cudaEventCreate(&first));
-    PROBE_CHECK(cudaEventCreate(&second));
-    std::vector<double> found;
-    for (int turn = 0; turn < 21; ++turn) {
-        PROBE_CHECK(cudaEventRecord(first));
-        empty<<<132, 128>>>(0, out.data());
-        PROBE_CHECK(cudaEventRecord(second));
-        PROBE_CHECK(cudaDeviceSynchronize());
-        float milliseconds = 0.0F;
-        PROBE_CHECK(cudaEventElapsedTime(&milliseconds, first, second));
-        if (turn > 0) found.push_back(static_cast<double>(milliseconds) * 1e3);
-    }
-    probe::Conditions with;
-    with.method = "event";
-    probe::row("empty_event", params, "kernel_us", "us", found, with);
-}
-
 }  // namespace
 
 int main() {
     probe::begin("launch_floor");
-    probe::Buffer<int> out(2048);
+    probe::Buffer<float> out(out_mask + 1);
     probe::Flush flush;
-    event_case(out);
     const int sms = probe::device().sms;
     for (const bool cold : {false, true}) {
         for (const int grid : {1, sms / 2, sms, 2 * sms, 4 * sms, 8 * sms, 16 * sms, 32 * sms}) {
@@ -132,11 +106,13 @@ int main() {
         // Waves of known length: with 200 KB one CTA is resident on an SM, so waves = ctas / SMs.
         for (const int waves : {1, 2, 3, 4, 6, 8}) {
             for (const int threads : {128, 384}) {
-                kernel_case(flush, out, waves * sms, threads, 200 * 1024, 4000, cold);
-                kernel_case(flush, out, waves * sms - sms / 2, threads, 200 * 1024, 4000, cold);
+                kernel_case(flush, out, waves * sms, threads, 200 * 1024, 60, cold);
+                kernel_case(flush, out, waves * sms - sms / 2, threads, 200 * 1024, 60, cold);
             }
         }
     }
+    // Time stamps for the activity records would lengthen the gaps between the nodes.
+    probe::activity::stop();
     for (const int grid : {1, sms, 8 * sms}) {
         for (const int threads : {32, 128, 384, 1024}) {
             for (const int shared : {0, 200 * 1024}) graph_case(out, grid, threads, shared);
