@@ -10,6 +10,7 @@ from the compiler; they stand in the row's steps.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import multiprocessing
 import sys
@@ -229,6 +230,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--gpu", default="h200-sxm", help="sheet id of the GPU")
     parser.add_argument("--workers", type=int, default=14, help="processes that compile")
     parser.add_argument("--suite", default="triton_bf16", help="sweeps, by comma")
+    parser.add_argument("--part", default="0/1", help="I/N: every N-th shape from the I-th")
     parser.add_argument("--dry-run", action="store_true", help="list the cases and stop")
     options = parser.parse_args(arguments)
     started = time.monotonic()
@@ -236,7 +238,11 @@ def main(arguments: list[str]) -> int:
     unknown = [name for name in options.suite.split(",") if name not in known]
     if unknown:
         parser.error(f"--suite: {unknown[0]} is none of {', '.join(known)}")
-    chosen = [known[name] for name in options.suite.split(",")]
+    part, parts = (int(word) for word in options.part.split("/"))
+    chosen = [
+        dataclasses.replace(known[name], shapes=known[name].shapes[part::parts])
+        for name in options.suite.split(",")
+    ]
     if options.dry_run:
         for sweep in chosen:
             work = usable_tilings(sweep)
