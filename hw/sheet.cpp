@@ -232,6 +232,9 @@ std::vector<SheetSummary> list_sheets() {
         const SheetFile file =
             parse_sheet_file(*find_embedded(sheet_folder, id), std::string(id), SheetKind::vendor);
         SheetSummary summary{file.id, file.text.at("name"), file.text.at("architecture"), false};
+        if (const auto board = file.text.find("board"); board != file.text.end()) {
+            summary.board = board->second;
+        }
         if (const auto calibration = find_embedded(calibration_folder, id)) {
             summary.calibrated = parse_sheet_file(*calibration, file.id, SheetKind::calibration).rows > 0;
         }

@@ -24,6 +24,7 @@ struct SheetSummary {
     std::string name;
     std::string architecture;
     bool calibrated = false;  ///< its calibration rests on recorded rows of its own
+    std::string board = {};   ///< the board's name as its driver reports it; empty when unknown
 };
 
 /// The embedded sheets in order of their id.

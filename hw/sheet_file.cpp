@@ -17,8 +17,8 @@
 namespace warptime::hw {
 namespace {
 
-constexpr std::array<std::string_view, 6> text_fields{"name",        "architecture", "compute_capability",
-                                                      "memory_type", "isa",          "inherits"};
+constexpr std::array<std::string_view, 7> text_fields{
+    "name", "board", "architecture", "compute_capability", "memory_type", "isa", "inherits"};
 
 double read_number(const toml::node& node, const KeyInfo& info, const std::string& owner) {
     double value = 0;

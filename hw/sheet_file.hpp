@@ -23,7 +23,8 @@ struct SheetValue {
 struct SheetFile {
     std::string id;
     std::string inherits;  ///< id of the sheet or calibration that gives what is missing here
-    std::map<std::string, std::string> text;  ///< name, architecture, compute_capability, memory_type, isa
+    std::map<std::string, std::string>
+        text;  ///< name, board, architecture, compute_capability, memory_type, isa
     std::vector<SheetValue> values;
     int rows = 0;  ///< most recorded rows behind any of its values
 };

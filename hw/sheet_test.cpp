@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,12 +62,16 @@ TEST_CASE("every embedded sheet loads, with a source for every number") {
     }
 }
 
-TEST_CASE("the sheets are listed in order of their id") {
+TEST_CASE("the sheets are listed in order of their id, each for a board of its own") {
     std::vector<std::string> ids;
+    std::set<std::string> boards;
     for (const SheetSummary& sheet : list_sheets()) {
         ids.push_back(sheet.id);
+        CHECK_FALSE(sheet.board.empty());
+        boards.insert(sheet.board);
     }
     CHECK(ids.size() >= 17);
+    CHECK(boards.size() == ids.size());
     CHECK(std::is_sorted(ids.begin(), ids.end()));
 }
 

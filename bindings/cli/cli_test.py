@@ -72,7 +72,7 @@ class Case(unittest.TestCase):
 
 class Help(Case):
     def test_every_command_shows_an_example(self) -> None:
-        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "validate"]
+        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "validate", "record"]
         overview = self.succeed("--help")
         for command in commands:
             self.assertIn(command, overview)

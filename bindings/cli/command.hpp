@@ -22,6 +22,7 @@ struct Command {
 [[nodiscard]] Command occupancy_command();
 [[nodiscard]] Command batch_command();
 [[nodiscard]] Command validate_command();
+[[nodiscard]] Command record_command();
 
 /// Runs the program: `given` without its own name. Errors become one line on stderr, with --json also an
 /// object on stdout, and the exit code.

@@ -14,9 +14,11 @@ import datetime
 import os
 import statistics
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 COLUMNS: tuple[str, ...] = (
     "suite",
@@ -174,17 +176,32 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
+def say_cases_are_left() -> None:
+    """Tell whoever started the recorder to come back; the probes say it in the same words."""
+    print("out of time: cases are left", file=sys.stderr, flush=True)
+
+
 class RowWriter:
-    """Appends rows to one CSV file, flushing each, and knows which rows are already there."""
+    """Appends rows to one CSV file, flushing each, and knows which rows are already there.
+
+    An output folder named ``-`` stands for standard output; ``resume`` is a file of rows or a folder
+    with a file of the same name.
+    """
 
     def __init__(self, path: Path, resume: Path | None = None) -> None:
         self.path = path
         self.done: set[tuple[str, ...]] = set()
-        for known in {path, resume / path.name if resume is not None else path}:
-            self._learn(known)
-        fresh = not path.exists() or path.stat().st_size == 0
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("a", newline="", encoding="utf-8")
+        self._learn(path)
+        if resume is not None:
+            self._learn(resume / path.name if resume.is_dir() else resume)
+        self._file: TextIO
+        if path.parent == Path("-"):
+            sys.stdout.reconfigure(newline="")  # type: ignore[union-attr]
+            self._file, fresh = sys.stdout, False
+        else:
+            fresh = not path.exists() or path.stat().st_size == 0
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a", newline="", encoding="utf-8")
         self._writer = csv.DictWriter(self._file, COLUMNS, restval="", lineterminator="\r\n")
         if fresh:
             self._writer.writeheader()
@@ -209,4 +226,5 @@ class RowWriter:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if self._file is not sys.stdout:
+            self._file.close()

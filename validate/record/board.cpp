@@ -1,0 +1,151 @@
+// Questions to nvidia-smi. SPDX-License-Identifier: Apache-2.0
+#include "validate/record/board.hpp"
+
+#include "hw/error.hpp"
+#include "hw/nearest_name.hpp"
+#include "hw/sheet.hpp"
+#include "validate/record/child_process.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace warptime::validate::record {
+namespace {
+
+constexpr std::chrono::seconds longest_answer(20);
+
+std::string trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \r\n");
+    if (first == std::string_view::npos) return {};
+    return std::string(text.substr(first, text.find_last_not_of(" \r\n") - first + 1));
+}
+
+std::vector<std::string> fields_of(std::string_view line) {
+    std::vector<std::string> fields;
+    for (;;) {
+        const std::size_t comma = line.find(',');
+        fields.push_back(trimmed(line.substr(0, comma)));
+        if (comma == std::string_view::npos) return fields;
+        line.remove_prefix(comma + 1);
+    }
+}
+
+/// The fields of one GPU; empty when nvidia-smi refuses the question.
+std::vector<std::string> ask(const std::string& index, const std::string& query) {
+    const Captured found = capture(
+        {{"nvidia-smi", "-i", index, "--query-gpu=" + query, "--format=csv,noheader,nounits"}, {}, ""},
+        longest_answer);
+    if (!found.outcome.fine()) return {};
+    return fields_of(std::string_view(found.text).substr(0, found.text.find('\n')));
+}
+
+/// The first GPU that CUDA programs started from here would use, when they count in the order of nvidia-smi.
+std::string first_visible() {
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const std::string_view text = visible != nullptr ? visible : "";
+    const std::string first = trimmed(text.substr(0, text.find(',')));
+    return first.empty() ? "0" : first;
+}
+
+constexpr std::array<std::string_view, 9> reason_names = {
+    "idle",          "application clocks",  "SW power cap",        "HW slowdown",
+    "sync boost",    "SW thermal slowdown", "HW thermal slowdown", "HW power brake slowdown",
+    "display clocks"};
+
+/// The counters and the bits they belong to.
+constexpr std::array<std::pair<const char*, ClockReasons>, 4> counters = {
+    {{"clocks_event_reasons_counters.sw_power_cap", 0x4},
+     {"clocks_event_reasons_counters.sw_thermal_slowdown", 0x20},
+     {"clocks_event_reasons_counters.hw_thermal_slowdown", 0x40},
+     {"clocks_event_reasons_counters.hw_power_brake_slowdown", 0x80}}};
+
+}  // namespace
+
+Board find_board() {
+    if (find_program("nvidia-smi").empty()) {
+        throw Error("GPU", "no nvidia-smi on PATH", "a machine with an NVIDIA GPU and its driver");
+    }
+    const std::string index = first_visible();
+    const std::vector<std::string> found = ask(index, "name,driver_version");
+    if (found.size() != 2 || found[0].empty()) {
+        throw Error("GPU", "nvidia-smi finds none at index " + index,
+                    "a machine with an NVIDIA GPU and its driver");
+    }
+    return {index, found[0], found[1]};
+}
+
+std::string sheet_of(const Board& board, const std::string& asked) {
+    std::vector<std::string> owned;
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        if (asked.empty() ? sheet.board == board.name : sheet.id == asked) return sheet.id;
+        owned.push_back(sheet.id);
+    }
+    const std::vector<std::string_view> ids(owned.begin(), owned.end());
+    if (!asked.empty()) throw Error("--gpu", asked, hw::expected_names(asked, ids));
+    throw Error(
+        "GPU", board.name,
+        fmt::format("a board that a sheet names: add hw/gpus/<id>.toml with board = \"{}\" (hw/README.md) "
+                    "and build again, or choose one with --gpu: {}",
+                    board.name, fmt::join(ids, ", ")));
+}
+
+BoardClocks read_clocks(const Board& board) {
+    const std::vector<std::string> found = ask(board.index, "clocks.sm,clocks.mem");
+    const auto digits = [](const std::string& text) {
+        return text.find_first_not_of("0123456789") == std::string::npos ? text : std::string();
+    };
+    if (found.size() != 2) return {};
+    return {digits(found[0]), digits(found[1])};
+}
+
+std::string to_string(ClockReasons reasons) {
+    std::string text;
+    for (std::size_t bit = 0; bit < reason_names.size(); ++bit) {
+        if ((reasons >> bit & 1U) == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += reason_names[bit];
+    }
+    return text;
+}
+
+std::optional<ClockReasons> ReasonReader::read_active() {
+    // Drivers before 535 know the field by its older name only.
+    constexpr std::array<const char*, 2> spellings = {"clocks_event_reasons.active",
+                                                      "clocks_throttle_reasons.active"};
+    for (; spelling_ < spellings.size(); ++spelling_) {
+        const std::vector<std::string> found = ask(board_.index, spellings[spelling_]);
+        if (found.empty() || found[0].substr(0, 2) != "0x") continue;
+        return std::strtoull(found[0].c_str(), nullptr, 16);
+    }
+    return std::nullopt;
+}
+
+ClockReasons ReasonReader::read_counters() {
+    std::string query;
+    for (const auto& [name, bit] : counters) {
+        query += query.empty() ? "" : ",";
+        query += name;
+    }
+    const std::vector<std::string> found = ask(board_.index, query);
+    if (found.size() != counters.size()) {
+        counts_ = false;  // an older driver; what is active now is all it tells
+        return 0;
+    }
+    ClockReasons grown = 0;
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+        if (!last_[i].empty() && found[i] != last_[i]) grown |= counters[i].second;
+        last_[i] = found[i];
+    }
+    return grown;
+}
+
+std::optional<ClockReasons> ReasonReader::read() {
+    std::optional<ClockReasons> reasons = read_active();
+    if (reasons && counts_) *reasons |= read_counters();
+    return reasons;
+}
+
+}  // namespace warptime::validate::record
