@@ -165,11 +165,15 @@ class RecordTest(unittest.TestCase):
         self.probe("second", FIVE_CASES)
         answer = json.loads(self.record("--json")[0])
         names = [suite["suite"] for suite in answer["suites"]]
-        self.assertEqual(names, ["microbench_first", "library", "microbench_second"])
-        self.assertEqual([suite["added"] for suite in answer["suites"]], [10, 2, 10])
+        self.assertEqual(names, ["microbench_first", "microbench_second", "library"])
+        self.assertEqual([suite["added"] for suite in answer["suites"]], [10, 10, 2])
         listed = json.loads(self.record("--list", "--json")[0])["suites"]
         self.assertEqual([suite["suite"] for suite in listed], names)
-        self.assertEqual(listed[1]["needs"], ["torch"])
+        self.assertEqual(listed[2]["needs"], ["torch"])
+        self.probe("first_of_all", FIVE_CASES)
+        for given, names in [("microbench_first", 1), ("microbench", 3), ("lib", 0), ("library,microbench_second", 2)]:
+            found = self.record("--list", "--json", "--suite", given, code=0 if names else 1)[0]
+            self.assertEqual(len(json.loads(found).get("suites", [])), names)
 
     def test_a_second_run_repeats_nothing_and_a_finished_suite_is_not_started(self) -> None:
         self.record("--suite", "all")

@@ -133,12 +133,18 @@ std::vector<Suite> read_suites(const fs::path& sources) {
             throw Error(file + " " + suite.name, "no command", "a command, or the name of a probe");
         }
     }
+    // Probes without an entry come after those with one, and before the commands that follow these.
+    const auto after =
+        std::find_if(suites.rbegin(), suites.rend(), [](const Suite& s) { return !s.probe.empty(); });
+    const auto position = suites.rend() - after;
+    const auto listed = static_cast<std::ptrdiff_t>(suites.size());
     for (const fs::path& probe : files_in(folder, {".cu"})) {
         Suite suite;
         suite.name = std::string(probe_prefix) + probe.stem().string();
         suite.suites = {suite.name};
         if (names.insert(suite.name).second) add_probe(std::move(suite));
     }
+    std::rotate(suites.begin() + position, suites.begin() + listed, suites.end());
     return suites;
 }
 
