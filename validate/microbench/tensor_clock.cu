@@ -176,14 +176,16 @@ void tensor_case(Bench& bench, int percent, double microseconds, bool random) {
 }
 
 void other_case(Bench& bench, const std::string& op, double microseconds, probe::Buffer<uint4>& data) {
-    probe::Params params;
-    params.set("target_us", static_cast<long long>(microseconds));
-    if (!probe::wanted(op, params)) return;
-    const int grid = probe::device().sms * 2;
-    // 32 FMA a round and thread, 2048 threads, 128 lanes: 512 cycles a round. Reads run at about 4.3 bytes a
-    // ns.
-    const int rounds = std::max(1, static_cast<int>(microseconds * 1900.0 / 512.0));
+    // One CTA an SM, for of two the one that came first is served first and its cycles say little. 32 FMA a
+    // round and thread, 1024 threads, 128 lanes: 256 cycles a round. Reads run at about 4.3 bytes a ns.
+    const int grid = probe::device().sms;
+    const int rounds = std::max(1, static_cast<int>(microseconds * 1900.0 / 256.0));
     const std::size_t count = std::min(data.size(), static_cast<std::size_t>(microseconds * 4.3e6 / 16.0));
+    probe::Params params;
+    params.set("target_us", static_cast<long long>(microseconds)).set("ctas", grid);
+    if (op == "fma") params.set("rounds", rounds);
+    if (op == "memory") params.set("bytes", static_cast<long long>(count) * 16);
+    if (!probe::wanted(op, params)) return;
     const auto launch = [&] {
         if (op == "fma") {
             fma<<<grid, 1024>>>(bench.spans.data(), rounds, 1.25F, bench.out.data());
@@ -209,6 +211,14 @@ int main() {
         tensor_case<128, 2>(bench, 100, us, true);
         tensor_case<256, 1>(bench, 100, us, false);
         tensor_case<256, 1>(bench, 50, us, true);
+        other_case(bench, "fma", us, data);
+        if (us < 1500.0) other_case(bench, "memory", us, data);
+    }
+    for (const double us : {30.0, 70.0, 150.0, 2500.0}) {
+        tensor_case<256, 1>(bench, 100, us, true);
+        tensor_case<64, 2>(bench, 100, us, true);
+        tensor_case<256, 1>(bench, 100, us, false);
+        tensor_case<256, 1>(bench, 70, us, true);
         other_case(bench, "fma", us, data);
         if (us < 1500.0) other_case(bench, "memory", us, data);
     }

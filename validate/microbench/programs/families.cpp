@@ -8,6 +8,9 @@ namespace warptime::validate::microbench {
 
 const Family* find_family(std::string_view suite, std::string_view op) {
     const std::array lists{
+        launch_families(),
+        load_families(),
+        memory_step_families(),
         shared_chase_families(),
     };
     for (const std::span<const Family> list : lists) {

@@ -16,6 +16,9 @@ struct Family {
 };
 
 // One list a file of programs.
+[[nodiscard]] std::span<const Family> launch_families();
+[[nodiscard]] std::span<const Family> load_families();
+[[nodiscard]] std::span<const Family> memory_step_families();
 [[nodiscard]] std::span<const Family> shared_chase_families();
 
 /// Nothing for a microbenchmark that is not written as a program.

@@ -42,6 +42,14 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
     if (quantity == "kernel_us") return banded(whole.time * us);
     if (quantity == "bytes_per_s") return banded(probe.units / whole.time);
     if (quantity == "clock_mhz") return banded(whole.clock_hz * mhz);
+    if (quantity == "span_us") return banded(whole.span * us);
+    if (quantity == "power_w") return banded(whole.power_w);
+    if (quantity == "ctas_per_sm") return banded(whole.occupancy.ctas_per_sm);
+    if (quantity == "clusters") {
+        // Resident CTAs of the chip, `units` of them a cluster.
+        const double ctas = static_cast<double>(probe.program.kernels.front().grid.volume());
+        return banded(ctas / whole.waves / probe.units);
+    }
     if (quantity == "region_cycles" || quantity == "cycles_per_instruction") {
         const double rest = probe.without.steps.empty()
                                 ? 0.0
@@ -49,7 +57,8 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
         return banded((whole.time - rest) * whole.clock_hz / probe.units);
     }
     throw Error("quantity", std::string(quantity),
-                "kernel_us, bytes_per_s, region_cycles, cycles_per_instruction or clock_mhz");
+                "kernel_us, span_us, bytes_per_s, region_cycles, cycles_per_instruction, clock_mhz, power_w, "
+                "ctas_per_sm or clusters");
 }
 
 }  // namespace warptime::validate::microbench

@@ -26,7 +26,7 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 struct Probe {
     model::kernel::Program program;
     model::kernel::Program without;
-    double units = 1.0;  ///< of the difference; bytes moved where the quantity is bytes_per_s
+    double units = 1.0;  ///< of the difference; bytes moved for bytes_per_s, CTAs of a cluster for clusters
 };
 
 /// One quantity with its 80 % band, in the unit the row is recorded in.
@@ -35,8 +35,9 @@ struct Value {
     std::string limiter;
 };
 
-/// `quantity` is kernel_us (us), bytes_per_s (B/s), region_cycles or cycles_per_instruction (cycles at the
-/// kernel's own clock) or clock_mhz (MHz). Throws Error for another one, and what the engine refuses.
+/// `quantity` is kernel_us (us; the device's durations), span_us (us; with gaps), bytes_per_s (B/s),
+/// region_cycles or cycles_per_instruction (cycles at the kernel's own clock), clock_mhz (MHz), power_w (W),
+/// ctas_per_sm or clusters (resident at once). Throws Error for another one, and what the engine refuses.
 [[nodiscard]] Value predict(const Probe& probe, std::string_view quantity,
                             const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
                             const model::prediction::Conditions& conditions);
