@@ -1,0 +1,148 @@
+"""Turns published measurements of GEMMs and elementwise operators into rows of the recorded schema.
+
+Sources, licences and the reasons for the conditions chosen here: validate/recorded/README.md. Which rows are kept, and
+which of them fit, develop or hold out, is decided by hashes of the case alone, never by its time.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from recorder_rows import COLUMNS
+
+MASK = (1 << 64) - 1
+WEIGHT_COPIES = 5  # at most so many matrices of weights in turn, as many as fill L2
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What the cache state of a replayed kernel follows from."""
+
+    board: str
+    l2_bytes: int
+    partitions: int  # lines read from both sides of a divided L2 are kept twice
+
+    @property
+    def held(self) -> int:
+        """Bytes of data read by every SM that L2 can hold."""
+        return self.l2_bytes // self.partitions
+
+
+CHIPS = {
+    "a100-sxm-80gb": Chip("A100-SXM4-80GB", 40 << 20, 2),
+    "h100-sxm": Chip("H100-SXM5-80GB", 50 << 20, 2),
+    "l40s": Chip("L40S", 96 << 20, 1),
+}
+
+
+def fnv1a_64(text: str) -> int:
+    """The hash that decides splits (validate/split.hpp)."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = ((value ^ byte) * 0x100000001B3) & MASK
+    return value
+
+
+def sample_place(text: str) -> int:
+    """Place in the order of samples (validate/sample.hpp)."""
+    z = fnv1a_64(text)
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def gemm_conditions(chip: Chip, m: int, n: int, k: int) -> tuple[str, str]:
+    """Suite and cache condition of one GEMM among replays of itself with other weights."""
+    weights = 2 * n * k
+    copies = max(1, min(WEIGHT_COPIES, math.ceil(chip.l2_bytes / weights)))
+    written = 2 * m * n
+    cycle = copies * weights + 2 * m * k + written  # touched before the first weights come round again
+    # Between one and two times what L2 can hold, how much is still there hangs on its replacement policy.
+    suite = "gemm_public" if cycle <= chip.held or cycle >= 2 * chip.held else "gemm_public_mixed"
+    if cycle <= chip.held:
+        return suite, "warm"
+    # L2 is full of what the kernel before has written, or of what it has read.
+    return suite, "flushed" if written >= chip.held else "cold"
+
+
+def gemm_rows(path: Path, gpu: str) -> Iterator[Row]:
+    """bf16 GEMMs of aiconfigurator: dtype, m, n, k, time_us."""
+    chip = CHIPS[gpu]
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            m, n, k = int(row["m"]), int(row["n"]), int(row["k"])
+            suite, cache = gemm_conditions(chip, m, n, k)
+            yield {
+                "suite": suite,
+                "op": "gemm",
+                "params": f"dtype=bf16 k={k} m={m} n={n}",
+                "implementation": "cublas",
+                "cache": cache,
+                "value": row["time_us"],
+                "samples": "6",
+                "method": "mean a node of replayed CUDA graphs (ai-dynamo/aiconfigurator 095f58a; Apache-2.0)",
+                "library": "serving framework (version not recorded)",
+                "board": chip.board,
+            }
+
+
+def elementwise_rows(path: Path, gpu: str) -> Iterator[Row]:
+    """Operators of LLM layers of vidur: op, tokens, width, dtype, tp, time_us_median."""
+    chip = CHIPS[gpu]
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            elements = int(row["tokens"]) * int(row["width"])
+            shape = f"tokens={row['tokens']} tp={row['tp']} width={row['width']}"
+            # A projection has just written as many elements, after streaming its weights through L2.
+            cache = "flushed" if 2 * elements >= chip.held else "cold"
+            yield {
+                "suite": "elementwise_norm_public",
+                "op": row["op"],
+                "params": f"dtype={row['dtype']} " + (f"n={elements}" if row["op"] == "add" else shape),
+                "implementation": "torch" if row["op"] == "add" else "",
+                "cache": cache,
+                "value": row["time_us_median"],
+                "samples": "1",
+                "method": "median of kernel times, 1 us resolution (microsoft/vidur 7d47513; MIT)",
+                "library": "torch (version not recorded)",
+                "board": chip.board,
+            }
+
+
+def main() -> None:
+    """Reads one published file and writes rows."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=["gemm", "elementwise"])
+    parser.add_argument("source", type=Path, help="the published CSV file")
+    parser.add_argument("gpu", choices=sorted(CHIPS))
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--rows", type=int, default=1500, help="keep so many, lowest hash first")
+    parser.add_argument("--date", required=True, help="day on which the figures were taken over, ISO 8601")
+    options = parser.parse_args()
+    read = gemm_rows if options.kind == "gemm" else elementwise_rows
+    common = {
+        "gpu": options.gpu,
+        "duty": "isolated",
+        "data": "random",
+        "quantity": "kernel_us",
+        "unit": "us",
+        "date": options.date,
+    }
+    rows = [{**common, **row} for row in read(options.source, options.gpu)]
+    rows.sort(key=lambda row: sample_place(f"{row['op']} {row['params']}"))
+    with options.out.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[: options.rows])
+
+
+if __name__ == "__main__":
+    main()
