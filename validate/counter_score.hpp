@@ -24,6 +24,10 @@ struct CounterScore {
     std::string gpu, suite, metric;
     std::array<CounterFigures, 3> splits;  ///< fit, development, held-out
     std::size_t not_predicted = 0;         ///< rows whose case is predicted, without this metric
+
+    [[nodiscard]] std::size_t rows() const {
+        return splits[0].rows + splits[1].rows + splits[2].rows + not_predicted;
+    }
 };
 
 [[nodiscard]] bool is_counter_row(const RecordedRow& row);

@@ -17,7 +17,7 @@
 namespace warptime::validate {
 namespace {
 
-constexpr std::array<std::string_view, 5> columns{"suite", "data_set", "split", "metric", "ceiling"};
+constexpr std::array<std::string_view, 6> columns{"suite", "data_set", "split", "metric", "ceiling", "rows"};
 /// Rounded up to four significant digits, after a margin for arithmetic that differs between machines.
 double rounded_up(double figure) {
     if (figure <= 0.0) return 0.0;
@@ -55,6 +55,7 @@ std::vector<Ceiling> read_ceilings(std::istream& in, const std::string& name) {
         }
         Ceiling ceiling{{record[at[0]], record[at[1]], parse_split(record[at[2]]), record[at[3]]},
                         0.0,
+                        0,
                         table.reader().line()};
         if (!is_metric(ceiling.place.metric)) {
             throw Error(where + " column metric", ceiling.place.metric, std::string(known_metrics()));
@@ -64,6 +65,12 @@ std::vector<Ceiling> read_ceilings(std::istream& in, const std::string& name) {
         if (error != std::errc() || end != text.data() + text.size() || !(ceiling.ceiling >= 0.0) ||
             !std::isfinite(ceiling.ceiling)) {
             throw Error(where + " column ceiling", text, "a number of at least 0");
+        }
+        const std::string& rows = record[at[5]];
+        const auto [rows_end, rows_error] =
+            std::from_chars(rows.data(), rows.data() + rows.size(), ceiling.rows);
+        if (rows_error != std::errc() || rows_end != rows.data() + rows.size()) {
+            throw Error(where + " column rows", rows, "a whole number");
         }
         for (const Ceiling& other : ceilings) {
             if (same_place(other.place, ceiling.place)) {
@@ -77,11 +84,11 @@ std::vector<Ceiling> read_ceilings(std::istream& in, const std::string& name) {
 }
 
 std::string write_ceilings(const std::vector<Ceiling>& ceilings) {
-    std::string out = "suite,data_set,split,metric,ceiling\n";
+    std::string out = "suite,data_set,split,metric,ceiling,rows\n";
     for (const Ceiling& c : ceilings) {
         workloads::append_csv_record(
             out, {c.place.suite, c.place.data_set, std::string(to_string(c.place.split)), c.place.metric,
-                  fmt::format("{:.6g}", c.ceiling)});
+                  fmt::format("{:.6g}", c.ceiling), fmt::format("{}", c.rows)});
     }
     return out;
 }
@@ -90,8 +97,8 @@ std::vector<Violation> check_ceilings(const Scoreboard& board, const std::vector
     std::vector<Violation> violations;
     for (const Ceiling& ceiling : ceilings) {
         const auto figure = find_figure(board, ceiling.place);
-        if (figure && figure->value <= ceiling.ceiling) continue;
-        violations.push_back({ceiling, figure ? std::optional<double>(figure->value) : std::nullopt});
+        if (figure && figure->rows == ceiling.rows && figure->value <= ceiling.ceiling) continue;
+        violations.push_back({ceiling, figure});
     }
     return violations;
 }
@@ -100,21 +107,28 @@ std::string to_text(const Violation& violation) {
     const Ceiling& c = violation.ceiling;
     const std::string place =
         fmt::format("{} {} {} {}", c.place.data_set, c.place.suite, to_string(c.place.split), c.place.metric);
-    return violation.figure
-               ? fmt::format("{}: {:.6g} is above its ceiling {:.6g}", place, *violation.figure, c.ceiling)
-               : fmt::format("{}: no such figure among the recorded rows", place);
+    if (!violation.figure) return place + ": no such figure among the recorded rows";
+    if (violation.figure->rows != c.rows) {
+        return fmt::format("{}: {} rows are recorded, the ceiling is about {}: set it anew with --tighten",
+                           place, violation.figure->rows, c.rows);
+    }
+    return fmt::format("{}: {:.6g} is above its ceiling {:.6g}", place, violation.figure->value, c.ceiling);
 }
 
 std::vector<Ceiling> tighten_ceilings(const Scoreboard& board, std::vector<Ceiling> ceilings) {
     for (Ceiling& ceiling : ceilings) {
         const auto figure = find_figure(board, ceiling.place);
-        if (figure) ceiling.ceiling = std::min(ceiling.ceiling, ceiling_for(*figure, ceiling.place.metric));
+        if (!figure) continue;
+        const double present = ceiling_for(*figure, ceiling.place.metric);
+        ceiling.ceiling = figure->rows == ceiling.rows ? std::min(ceiling.ceiling, present) : present;
+        ceiling.rows = figure->rows;
     }
     for (const FigurePlace& place : default_places(board)) {
         const bool known = std::any_of(ceilings.begin(), ceilings.end(),
                                        [&](const Ceiling& c) { return same_place(c.place, place); });
         const auto figure = find_figure(board, place);
-        if (!known && figure) ceilings.push_back({place, ceiling_for(*figure, place.metric), 0});
+        if (!known && figure)
+            ceilings.push_back({place, ceiling_for(*figure, place.metric), figure->rows, 0});
     }
     std::stable_sort(ceilings.begin(), ceilings.end(), [](const Ceiling& a, const Ceiling& b) {
         return std::tie(a.place.data_set, a.place.suite, a.place.split) <

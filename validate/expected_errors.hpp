@@ -12,17 +12,20 @@
 
 namespace warptime::validate {
 
-/// A line of expected_error.csv.
+/// A line of expected_error.csv. A ceiling is about the rows that were recorded when it was set: with more of
+/// them it says nothing until it is set anew.
 struct Ceiling {
     FigurePlace place;
     double ceiling = 0.0;
+    std::size_t rows = 0;
     std::int64_t line = 0;
 };
 
-/// A ceiling that does not hold; no figure: the suite, split or metric is missing from the scoreboard.
+/// A ceiling that does not hold; no figure: the suite, split or metric is missing from the scoreboard. A
+/// figure of other rows than the ceiling is one, too.
 struct Violation {
     Ceiling ceiling;
-    std::optional<double> figure;
+    std::optional<Figure> figure;
 };
 
 /// Throws Error naming file, line and column.

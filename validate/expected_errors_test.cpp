@@ -22,7 +22,7 @@ namespace fixture = warptime::validate::fixture;
 namespace {
 
 std::vector<validate::Ceiling> ceilings(const std::string& lines) {
-    std::istringstream in("suite,data_set,split,metric,ceiling\n" + lines);
+    std::istringstream in("suite,data_set,split,metric,ceiling,rows\n" + lines);
     return validate::read_ceilings(in, "expected_error.csv");
 }
 
@@ -43,26 +43,26 @@ validate::Scoreboard board_with(double factor) {
 
 TEST_CASE("a figure at its ceiling holds, above it fails, missing it fails") {
     const auto board = board_with(1.25);  // an error of exactly 0.25
-    CHECK(validate::check_ceilings(board, ceilings("copy_add,h200-sxm,fit,mape,0.2500001\n")).empty());
-    const auto above = validate::check_ceilings(board, ceilings("copy_add,h200-sxm,held-out,mape,0.24\n"));
+    CHECK(validate::check_ceilings(board, ceilings("copy_add,h200-sxm,fit,mape,0.2500001,60\n")).empty());
+    const auto above = validate::check_ceilings(board, ceilings("copy_add,h200-sxm,held-out,mape,0.24,60\n"));
     REQUIRE(above.size() == 1);
     CHECK(to_text(above[0]) == "h200-sxm copy_add held-out mape: 0.25 is above its ceiling 0.24");
-    for (const char* missing : {"copy_sub,h200-sxm,fit,mape,1\n", "copy_add,l40s,fit,mape,1\n",
-                                "counters_copy_add,h200-sxm,fit,median:lts__t_sectors.sum,1\n"}) {
+    for (const char* missing : {"copy_sub,h200-sxm,fit,mape,1,60\n", "copy_add,l40s,fit,mape,1,60\n",
+                                "counters_copy_add,h200-sxm,fit,median:lts__t_sectors.sum,1,1\n"}) {
         const auto violations = validate::check_ceilings(board, ceilings(missing));
         REQUIRE(violations.size() == 1);
         CHECK_FALSE(violations[0].figure);
     }
-    CHECK(validate::check_ceilings(board_with(0.75), ceilings("copy_add,h200-sxm,fit,bias,0.25\n")).size() ==
-          1);
+    CHECK(
+        validate::check_ceilings(board_with(0.75), ceilings("copy_add,h200-sxm,fit,bias,0.25,60\n")).size() ==
+        1);
 }
 
 TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     const auto board = board_with(1.05);
-    const auto tight = validate::tighten_ceilings(
-        board,
-        ceilings(
-            "copy_add,h200-sxm,fit,mape,0.2\ncopy_add,h200-sxm,held-out,mape,0.01\ngone,x,fit,mape,0.3\n"));
+    const auto tight =
+        validate::tighten_ceilings(board, ceilings("copy_add,h200-sxm,fit,mape,0.2,60\ncopy_add,h200-sxm,"
+                                                   "held-out,mape,0.01,60\ngone,x,fit,mape,0.3,1\n"));
     const auto find = [&](const std::string& suite, validate::Split split) -> double {
         for (const auto& c : tight) {
             if (c.place.suite == suite && c.place.split == split && c.place.metric == "mape")
@@ -83,6 +83,19 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     const auto fresh = validate::tighten_ceilings(board, {});
     CHECK(validate::check_ceilings(board, fresh).empty());
     CHECK(validate::check_ceilings(board_with(1.06), fresh).size() >= 3);
+    CHECK(fresh[0].rows == 60);
+    // About other rows, it says nothing: that is a violation, and tightening sets it anew, higher or not.
+    const auto old = ceilings("copy_add,h200-sxm,fit,mape,0.01,59\n");
+    const auto stale = validate::check_ceilings(board, old);
+    REQUIRE(stale.size() == 1);
+    CHECK(to_text(stale[0]).find("60 rows are recorded, the ceiling is about 59") != std::string::npos);
+    const auto anew = validate::tighten_ceilings(board, old);
+    const auto set = std::find_if(anew.begin(), anew.end(), [](const validate::Ceiling& c) {
+        return c.place.suite == "copy_add" && c.place.metric == "mape";
+    });
+    REQUIRE(set != anew.end());
+    CHECK(set->rows == 60);
+    CHECK(set->ceiling == doctest::Approx(0.0505).epsilon(1e-3));
     // Written and read back, they are the same.
     std::istringstream in(validate::write_ceilings(fresh));
     const auto again = validate::read_ceilings(in, "again");
@@ -91,6 +104,7 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
         CHECK(again[i].place.metric == fresh[i].place.metric);
         CHECK(again[i].ceiling == doctest::Approx(fresh[i].ceiling).epsilon(1e-6));
         CHECK(again[i].place.split == fresh[i].place.split);
+        CHECK(again[i].rows == fresh[i].rows);
     }
 }
 
@@ -133,9 +147,10 @@ TEST_CASE("ceilings on bands and choices stop where the target and chance are me
 }
 
 TEST_CASE("faults of the file are named") {
-    for (const char* bad : {"s,g,fit,mapee,1\n", "s,g,fitted,mape,1\n", "s,g,fit,mape,-1\n",
-                            "s,g,fit,mape,x\n", "s,g,fit,mape\n", "s,g,fit,coverage:12 us,1\n",
-                            "s,g,fit,top2_loss,1\n", "s,g,fit,mape,1\ns,g,fit,mape,2\n"}) {
+    for (const char* bad :
+         {"s,g,fit,mapee,1,1\n", "s,g,fitted,mape,1,1\n", "s,g,fit,mape,-1,1\n", "s,g,fit,mape,x,1\n",
+          "s,g,fit,mape,1\n", "s,g,fit,mape,1,-1\n", "s,g,fit,coverage:12 us,1,1\n",
+          "s,g,fit,top2_loss,1,1\n", "s,g,fit,mape,1,1\ns,g,fit,mape,2,1\n"}) {
         CHECK_THROWS_AS(static_cast<void>(ceilings(bad)), warptime::Error);
     }
 }

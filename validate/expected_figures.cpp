@@ -66,7 +66,7 @@ std::optional<std::size_t> size_class_named(std::string_view name) {
 }
 
 std::optional<Figure> finite(double value, double good_enough = 0.0) {
-    return std::isfinite(value) ? std::optional<Figure>({value, good_enough}) : std::nullopt;
+    return std::isfinite(value) ? std::optional<Figure>({value, good_enough, 0}) : std::nullopt;
 }
 
 std::optional<Figure> error_figure(const ErrorFigures& errors, std::string_view metric) {
@@ -101,12 +101,18 @@ std::optional<Figure> band_figure(const std::array<BandFigures, size_class_count
     return finite(std::abs(band.coverage - band_coverage), coverage_target + chance);
 }
 
+std::optional<Figure> with_rows(std::optional<Figure> figure, std::size_t rows) {
+    if (figure) figure->rows = rows;
+    return figure;
+}
+
 std::optional<Figure> gpu_figure(const Scoreboard& board, const FigurePlace& place) {
     const auto prefix = band_prefix(place.metric);
     if (!prefix) return std::nullopt;
     for (const GpuBands& bands : board.bands) {
-        if (bands.gpu != place.data_set || bands.split != place.split) continue;
-        return band_figure(bands.bands, *prefix, place.metric);  // the first engine's stand first
+        if (bands.engine != board.engines.front() || bands.gpu != place.data_set) continue;
+        if (bands.split != place.split) continue;
+        return with_rows(band_figure(bands.bands, *prefix, place.metric), bands.recorded);
     }
     return std::nullopt;
 }
@@ -175,12 +181,13 @@ std::optional<Figure> find_figure(const Scoreboard& board, const FigurePlace& pl
     if (!board.counters.empty()) {
         for (const CounterScore& score : board.counters.front().scores) {
             if (score.gpu != place.data_set || score.suite != place.suite) continue;
-            if (const auto figure = counter_figure(score, split, place.metric)) return figure;
+            const auto figure = counter_figure(score, split, place.metric);
+            if (figure) return with_rows(figure, score.rows());
         }
     }
     for (const SuiteReport& report : board.suites) {
         if (report.gpu != place.data_set || report.suite != place.suite) continue;
-        return suite_figure(report.engines.front(), split, place.metric);
+        return with_rows(suite_figure(report.engines.front(), split, place.metric), report.recorded);
     }
     return std::nullopt;
 }

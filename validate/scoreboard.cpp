@@ -158,9 +158,10 @@ std::vector<GpuBands> gpu_bands(const std::vector<SuiteReport>& suites) {
                            known.split == split.split;
                 });
                 if (found == result.end()) {
-                    result.push_back({suite.gpu, engine.engine, split.split, split.bands});
+                    result.push_back({suite.gpu, engine.engine, split.split, suite.recorded, split.bands});
                     continue;
                 }
+                found->recorded += suite.recorded;
                 for (std::size_t c = 0; c < size_class_count; ++c) {
                     found->bands[c] = joined(found->bands[c], split.bands[c]);
                 }

@@ -63,6 +63,7 @@ struct EngineCounters {
 struct GpuBands {
     std::string gpu, engine;
     Split split = Split::fit;
+    std::size_t recorded = 0;  ///< rows of all splits
     std::array<BandFigures, size_class_count> bands;
 };
 
