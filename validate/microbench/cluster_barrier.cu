@@ -145,7 +145,11 @@ void launch_case(Bench& bench, const std::string& op, const probe::Params& param
     }
     int fitting = 0;
     if (cluster > 0) {
-        PROBE_CHECK(cudaOccupancyMaxActiveClusters(&fitting, kernel, &config));
+        // A size that the chip does not have is an error of the call.
+        if (cudaOccupancyMaxActiveClusters(&fitting, kernel, &config) != cudaSuccess) {
+            (void)cudaGetLastError();
+            return;
+        }
         if (fitting < grid / cluster) return;
     }
     bench.passed.zero();
