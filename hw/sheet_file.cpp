@@ -160,7 +160,9 @@ SheetFile parse_sheet_file(std::string_view text, const std::string& id, SheetKi
                 throw Error(fmt::format("{} {}", id, name), "a plain value", "{ value, confidence, source }");
             }
             file.values.push_back(read_row(root, *row.as_table(), key, id, kind));
-            file.rows = std::max(file.rows, file.values.back().provenance.rows);
+            // Bands say how far off a GPU is predicted, which may be known where no constant was fitted to
+            // it.
+            if (group.str() != "band") file.rows = std::max(file.rows, file.values.back().provenance.rows);
         }
     }
     return file;

@@ -26,7 +26,7 @@ struct SheetFile {
     std::map<std::string, std::string>
         text;  ///< name, board, architecture, compute_capability, memory_type, isa
     std::vector<SheetValue> values;
-    int rows = 0;  ///< most recorded rows behind any of its values
+    int rows = 0;  ///< most recorded rows behind any of its values, bands apart
 };
 
 /// vendor: [sheet] and vendor keys only. calibration: [calibration] and fitted keys only, each with interval,

@@ -19,6 +19,7 @@ namespace {
 constexpr double us_per_s = 1e6;
 
 struct FitCase {
+    const RecordedRow* row = nullptr;
     workloads::Operation operation;
     model::prediction::Conditions conditions;
     model::kernel::Program program;
@@ -104,7 +105,7 @@ EngineFitModel::EngineFitModel(const RecordedRows& rows, const model::prediction
         try {
             if (!is_taken(split_of(case_key(row->op, row->params)), taken)) continue;
             state_->cases.push_back(
-                {operation_of(*row), conditions_of(*row), {}, false, row->value, row->steps});
+                {row, operation_of(*row), conditions_of(*row), {}, false, row->value, row->steps});
         } catch (const Error& error) {
             state_->refuse(error.what());
         }
@@ -131,7 +132,7 @@ std::vector<FitRowEstimate> EngineFitModel::estimates() {
     // A band is about the answer a user gets, so the kernel is the one that is chosen, not the one that ran.
     std::vector<FitRowEstimate> result;
     for (const FitCase& one : state_->cases) {
-        FitRowEstimate row{one.measured_us, {}};
+        FitRowEstimate row{one.row, one.measured_us, {}};
         try {
             row.estimate = state_->predictor.evaluate(one.operation, one.conditions);
         } catch (const Error& error) {

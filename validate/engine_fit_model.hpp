@@ -19,6 +19,7 @@ enum class RowsTaken : std::uint8_t { fit_only, fit_and_development };
 
 /// A row chosen for a fit, as it is now predicted.
 struct FitRowEstimate {
+    const RecordedRow* row = nullptr;  ///< of the rows that the model was made from
     double measured_us = 0.0;
     model::prediction::Estimate<double> estimate;  ///< time 0: refused
 };

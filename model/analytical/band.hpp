@@ -54,10 +54,14 @@ template <class S>
     return with_band(time, limiter, prediction::class_of(limiter), gpu);
 }
 
-/// Loops whose warps copy for themselves hang on the latency of their copies and on their neighbours' turns
-/// whichever server is busiest: their residuals are those of latency.
-[[nodiscard]] inline prediction::KernelClass band_class_of(prediction::Limiter limiter, bool self_fed) {
-    return self_fed ? prediction::KernelClass::latency : prediction::class_of(limiter);
+/// Whose residuals a kernel shares is a matter of how it is built before one of what limits it. Loops whose
+/// warps copy for themselves hang on the latency of their copies and on their neighbours' turns, whichever
+/// server is busiest: latency. Other tensor kernels are off by their tile loop (and, where a library chose,
+/// by the choice), even where DRAM is busiest: compute. What is left streams, and is known best.
+[[nodiscard]] inline prediction::KernelClass band_class_of(prediction::Limiter limiter, bool self_fed,
+                                                           bool uses_tensor) {
+    if (self_fed) return prediction::KernelClass::latency;
+    return uses_tensor ? prediction::KernelClass::compute : prediction::class_of(limiter);
 }
 
 }  // namespace warptime::model::analytical

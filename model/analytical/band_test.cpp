@@ -63,8 +63,11 @@ TEST_CASE("the line is at 10 us, which is on the long side") {
 
 TEST_CASE("loops that copy for themselves have the residuals of latency") {
     using warptime::model::prediction::KernelClass;
-    CHECK(analytical::band_class_of(Limiter::tensor_core, true) == KernelClass::latency);
-    CHECK(analytical::band_class_of(Limiter::tensor_core, false) == KernelClass::compute);
+    CHECK(analytical::band_class_of(Limiter::tensor_core, true, true) == KernelClass::latency);
+    CHECK(analytical::band_class_of(Limiter::tensor_core, false, true) == KernelClass::compute);
+    CHECK(analytical::band_class_of(Limiter::dram, false, true) == KernelClass::compute);
+    CHECK(analytical::band_class_of(Limiter::dram, false, false) == KernelClass::memory);
+    CHECK(analytical::band_class_of(Limiter::fp32, false, false) == KernelClass::compute);
     const auto gpu = gpu_with_bands();
     const auto estimate = analytical::with_band(100e-6, Limiter::tensor_core, KernelClass::latency, gpu);
     CHECK(estimate.high == doctest::Approx(100e-6 * std::exp(gpu.band.latency.value())));

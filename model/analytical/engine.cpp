@@ -39,7 +39,8 @@ class Engine final : public prediction::Engine {
         switch (step.kind) {
             case kernel::StepKind::kernel: {
                 const Analysis<double> a = analyse(program.kernels[step.payload], gpu, conditions);
-                return with_band(a.time.value(), a.limiter, band_class_of(a.limiter, a.item.self_fed), gpu);
+                return with_band(a.time.value(), a.limiter,
+                                 band_class_of(a.limiter, a.item.self_fed, a.item.uses_tensor), gpu);
             }
             case kernel::StepKind::memset: {
                 const auto t = memset_time(program.memsets[step.payload], gpu, conditions);

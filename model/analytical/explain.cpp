@@ -121,6 +121,15 @@ int count_fitted(const hw::Gpu<double>& gpu) {
         }));
 }
 
+/// A GPU that no constant was fitted to may still have rows that tell how far off it is.
+bool has_own_band(const hw::Gpu<double>& gpu, double time, prediction::KernelClass band_class) {
+    const std::string_view key = time < short_kernel_seconds                      ? "band.small"
+                                 : band_class == prediction::KernelClass::compute ? "band.compute"
+                                 : band_class == prediction::KernelClass::memory  ? "band.memory"
+                                                                                  : "band.latency";
+    return gpu.provenance[hw::key_index(key)].origin == hw::Origin::fitted;
+}
+
 void finish(const hw::Gpu<double>& gpu, Limiter limiter, prediction::KernelClass band_class, double time,
             Prediction& p) {
     const prediction::Estimate<double> estimate = with_band(time, limiter, band_class, gpu);
@@ -131,8 +140,9 @@ void finish(const hw::Gpu<double>& gpu, Limiter limiter, prediction::KernelClass
     p.limiter = limiter;
     p.kernel_class = prediction::class_of(limiter);
     p.status = gpu.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated;
-    p.band_source = gpu.calibrated ? "residuals of this GPU's fit and development rows"
-                                   : "residuals of the sibling that the constants come from";
+    p.band_source = has_own_band(gpu, p.time, band_class)
+                        ? "residuals of this GPU's fit and development rows"
+                        : "residuals of the sibling that the constants come from";
     p.fitted_constants = count_fitted(gpu);
 }
 
@@ -142,7 +152,7 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& g
                           const prediction::Conditions& conditions) {
     const Analysis<double> a = analyse(kernel, gpu, conditions);
     Prediction p;
-    finish(gpu, a.limiter, band_class_of(a.limiter, a.item.self_fed), a.time.value(), p);
+    finish(gpu, a.limiter, band_class_of(a.limiter, a.item.self_fed, a.item.uses_tensor), a.time.value(), p);
     add_bounds(a, p);
     add_shares(a, gpu.overlap.exponent.value(), loop_limiter(a), p);
     add_utilization(a, gpu, p);

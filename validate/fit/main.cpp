@@ -10,6 +10,7 @@
 #include "validate/engine_fit_model.hpp"
 #include "validate/fit.hpp"
 #include "validate/replace_file.hpp"
+#include "workloads/csv.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ struct Arguments {
     std::string data;
     std::string calibrations;
     std::string date;
+    std::string list;
     bool bands = false;
     bool dry_run = false;
     validate::FitKeyOptions fit;
@@ -122,6 +124,30 @@ std::vector<validate::CalibrationEntry> bands(const Arguments& arguments, const 
     return entries;
 }
 
+/// Fit and development rows beside their predictions: what mechanisms may be looked for in.
+void list(const Arguments& arguments, const validate::RecordedRows& rows,
+          const warptime::model::prediction::Engine& engine, const hw::Gpu<double>& gpu) {
+    validate::EngineFitModel model(rows, engine, gpu, arguments.suites,
+                                   validate::RowsTaken::fit_and_development);
+    constexpr double us = 1e6;
+    std::string text;
+    warptime::workloads::append_csv_record(text, {"suite", "op", "params", "cache", "measured_us",
+                                                  "predicted_us", "low_us", "high_us", "limiter", "class"});
+    for (const validate::FitRowEstimate& one : model.estimates()) {
+        const auto& estimate = one.estimate;
+        const bool refused = !(estimate.time > 0.0);
+        const auto number = [&](double seconds) {
+            return refused ? std::string() : fmt::format("{:.6g}", seconds * us);
+        };
+        warptime::workloads::append_csv_record(
+            text, {one.row->suite, one.row->op, one.row->params, one.row->cache,
+                   fmt::format("{}", one.measured_us), number(estimate.time), number(estimate.low),
+                   number(estimate.high), refused ? "" : std::string(to_string(estimate.limiter)),
+                   refused ? "" : std::string(to_string(estimate.band_class))});
+    }
+    validate::replace_file(arguments.list, text);
+}
+
 void run(const Arguments& arguments) {
     std::vector<hw::Setting> settings;
     for (const std::string& text : arguments.settings) settings.push_back(hw::parse_setting(text));
@@ -133,6 +159,7 @@ void run(const Arguments& arguments) {
 
     const validate::RecordedRows rows = validate::read_recorded(validate::find_recorded(arguments.data));
     const auto engine = warptime::model::analytical::make_engine();
+    if (!arguments.list.empty()) list(arguments, rows, *engine, gpu);
     std::vector<validate::CalibrationEntry> entries;
     if (!arguments.keys.empty()) entries = fit(arguments, rows, *engine, gpu);
     if (arguments.bands) {
@@ -167,6 +194,8 @@ int main(int argc, char** argv) {
     app.add_option("--date", arguments.date, "date written, ISO 8601; default: today");
     app.add_option("--huber", arguments.fit.huber_delta, "residuals beyond this count linearly");
     app.add_option("--rounds", arguments.fit.rounds, "how often the library's kernels are chosen anew");
+    app.add_option("--list", arguments.list,
+                   "write fit and development rows beside their predictions, as CSV");
     app.add_flag("--bands", arguments.bands, "compute the widths of the 80 % bands (after the fit)");
     app.add_flag("--dry-run", arguments.dry_run, "print, write nothing");
     try {
@@ -174,8 +203,8 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
-    if (arguments.keys.empty() && !arguments.bands) {
-        fmt::print(stderr, "warptime_fit: --keys or --bands is required\n");
+    if (arguments.keys.empty() && !arguments.bands && arguments.list.empty()) {
+        fmt::print(stderr, "warptime_fit: --keys, --bands or --list is required\n");
         return 2;
     }
     try {
