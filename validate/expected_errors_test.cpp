@@ -138,9 +138,7 @@ TEST_CASE("ceilings on bands and choices stop where the target and chance are me
     CHECK(ceiling("coverage:10-100 us", validate::Split::development) ==
           doctest::Approx(std::max(0.2 * 1.01, 0.05 + 1.96 * std::sqrt(0.16 / static_cast<double>(rows))))
               .epsilon(1e-3));
-    CHECK(ceiling("width:10-100 us", validate::Split::development) ==
-          doctest::Approx(1.01 * 2.0 * std::log(1.1) / std::log(1.01)).epsilon(1e-3));
-    CHECK(ceiling("width:< 10 us", validate::Split::development) == -1.0);
+    CHECK(ceiling("band_score:< 10 us", validate::Split::development) == -1.0);
     CHECK(ceiling("band_score:10-100 us", validate::Split::development) ==
           doctest::Approx(1.01 * 2.0 * std::log(1.1)).epsilon(1e-3));
     CHECK(validate::check_ceilings(board, fresh).empty());

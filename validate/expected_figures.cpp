@@ -141,7 +141,6 @@ void append_classes(std::vector<std::string>& metrics, std::string_view prefix) 
 
 std::vector<std::string> suite_metrics() {
     std::vector<std::string> metrics{"mape", "p90", "short_mean_us", "refused"};
-    append_classes(metrics, band_score_prefix);
     for (const ChoiceName& name : choice_names) metrics.emplace_back(name.name);
     return metrics;
 }
@@ -149,7 +148,7 @@ std::vector<std::string> suite_metrics() {
 std::vector<std::string> gpu_metrics() {
     std::vector<std::string> metrics;
     append_classes(metrics, coverage_prefix);
-    append_classes(metrics, width_prefix);
+    append_classes(metrics, band_score_prefix);
     return metrics;
 }
 

@@ -13,10 +13,10 @@ namespace warptime::validate {
 
 /// Where a figure stands. All of them are the first engine's, and all are better the smaller they are:
 /// - mape, median, p90, p95, worst (fractions), bias (its size), refused (rows), short_mean_us;
-/// - of the 80 % band in a size class, named as in size_class.hpp, "band_score:CLASS" = mean interval score,
-/// and of
-///   all operators of a GPU (suite "all") "coverage:CLASS" = |coverage - 0.8| and "width:CLASS" = mean
-///   log-width over mean |ln(p/t)|;
+/// - of the 80 % band in a size class, named as in size_class.hpp, "coverage:CLASS" = |coverage - 0.8|,
+/// "width:CLASS" =
+///   mean log-width over mean |ln(p/t)| and "band_score:CLASS" = mean interval score, of a suite or of all
+///   operators of a GPU (suite "all");
 /// - of choices, by split of the shape: top1_loss, top5_loss = 1 - mean score, top1_worst_loss,
 /// top5_worst_loss =
 ///   1 - worst score, choice_gap;
@@ -43,7 +43,9 @@ struct Figure {
 /// Nothing when the scoreboard has no such figure.
 [[nodiscard]] std::optional<Figure> find_figure(const Scoreboard& board, const FigurePlace& place);
 
-/// The places that get a ceiling without anybody asking for it.
+/// The places that get a ceiling without anybody asking for it. Bands get theirs over all operators of a GPU,
+/// because one width serves many suites, and on coverage and interval score: a width alone can always be had
+/// for coverage.
 [[nodiscard]] std::vector<FigurePlace> default_places(const Scoreboard& board);
 
 }  // namespace warptime::validate

@@ -139,8 +139,10 @@ TEST_CASE("bands are 80 % quantiles by class; few rows give none") {
     for (int i = 0; i <= 10; ++i) {
         // Memory: ln-errors 0, 0.01 .. 0.1, of either sign. Short: absolute errors 0, 0.1 .. 1 us.
         const double sign = i % 2 == 0 ? 1.0 : -1.0;
-        rows.push_back({nullptr, 50.0, {50e-6 * std::exp(sign * 0.01 * i), 0, 0, Limiter::dram, KernelClass::memory}});
-        rows.push_back({nullptr, 5.0, {(5.0 + sign * 0.1 * i) * 1e-6, 0, 0, Limiter::launch, KernelClass::launch}});
+        rows.push_back(
+            {nullptr, 50.0, {50e-6 * std::exp(sign * 0.01 * i), 0, 0, Limiter::dram, KernelClass::memory}});
+        rows.push_back(
+            {nullptr, 5.0, {(5.0 + sign * 0.1 * i) * 1e-6, 0, 0, Limiter::launch, KernelClass::launch}});
     }
     rows.push_back({nullptr, 50.0, {80e-6, 0, 0, Limiter::tensor_core, KernelClass::compute}});
     rows.push_back({nullptr, 50.0, {0.0, 0, 0, Limiter::dram, KernelClass::memory}});  // refused
