@@ -2,7 +2,7 @@
 // independence? wgmma: cycles between instructions of one SM, all its warpgroups together; wgmma_alone: one
 // instruction from issue to the end of the wait. mma_sync: cycles per instruction and sub-partition. The
 // result is checked with ones. SPDX-License-Identifier: Apache-2.0
-#include "harness.cuh"
+#include "sm_region.cuh"
 #include "wgmma.cuh"
 
 namespace {
@@ -24,7 +24,7 @@ __device__ void issue(float (&d)[N / 2], const std::uint32_t (&fragment)[4], std
 }
 
 template <int N, Form form>
-__global__ void rate(long long* cycles, const uint4* operands, int batches, float* out) {
+__global__ void rate(probe::Region* regions, const uint4* operands, int batches, float* out) {
     extern __shared__ __align__(1024) unsigned char shared[];
     for (unsigned i = threadIdx.x; i < (32768 + N * 128) / 16; i += blockDim.x) {
         reinterpret_cast<uint4*>(shared)[i] = operands[i];
@@ -57,9 +57,7 @@ __global__ void rate(long long* cycles, const uint4* operands, int batches, floa
         }
     } while (++i < batches);
     probe::wgmma_wait<0>();
-    __syncthreads();
-    const long long end = clock64();
-    if (threadIdx.x == 0) cycles[blockIdx.x] = end - begin;
+    probe::close_region(regions, begin);
     float smallest = d[0];
     float largest = d[0];
 #pragma unroll
@@ -73,7 +71,7 @@ __global__ void rate(long long* cycles, const uint4* operands, int batches, floa
 }
 
 template <int Chains>
-__global__ void rate_sync(long long* cycles, const uint4* operands, int rounds, float* out) {
+__global__ void rate_sync(probe::Region* regions, const uint4* operands, int rounds, float* out) {
     const uint4 word = operands[threadIdx.x];
     const std::uint32_t a[4] = {word.x, word.y, word.z, word.w};
     const std::uint32_t b[2] = {word.y, word.x};
@@ -100,16 +98,14 @@ __global__ void rate_sync(long long* cycles, const uint4* operands, int rounds, 
         }
     }
     asm volatile("" ::"f"(smallest), "f"(largest) : "memory");
-    __syncthreads();
-    const long long end = clock64();
-    if (threadIdx.x == 0) cycles[blockIdx.x] = end - begin;
+    probe::close_region(regions, begin);
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     out[2 * at] = smallest;
     out[2 * at + 1] = largest;
 }
 
 struct Bench {
-    Bench() : cycles(1024), out(1U << 20), random(65536 / 16), ones(65536 / 16), fp8_ones(65536 / 16) {
+    Bench() : regions(1024), out(1U << 20), random(65536 / 16), ones(65536 / 16), fp8_ones(65536 / 16) {
         std::vector<std::uint32_t> words(65536 / 4);
         for (std::size_t i = 0; i < words.size(); ++i) {
             words[i] = (probe::hash(static_cast<std::uint32_t>(i)) & 0x80ff80ffU) + 0x3f003f00U;
@@ -120,27 +116,12 @@ struct Bench {
         std::fill(words.begin(), words.end(), 0x38383838U);
         PROBE_CHECK(cudaMemcpy(fp8_ones.data(), words.data(), 65536, cudaMemcpyHostToDevice));
     }
-    probe::Buffer<long long> cycles;
+    probe::Buffer<probe::Region> regions;
     probe::Buffer<float> out;
     probe::Buffer<uint4> random;
     probe::Buffer<uint4> ones;
     probe::Buffer<uint4> fp8_ones;
 };
-
-// Launches once to warm up, then nine times; each sample is the median over the CTAs.
-std::vector<double> sample(Bench& bench, int ctas, const std::function<void()>& launch) {
-    std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
-        launch();
-        PROBE_CHECK(cudaGetLastError());
-        PROBE_CHECK(cudaDeviceSynchronize());
-        const std::vector<long long> cycles = bench.cycles.host();
-        std::vector<double> each(cycles.begin(), cycles.begin() + ctas);
-        if (turn > 0) found.push_back(probe::median(each));
-        probe::pause_ms(1.0);
-    }
-    return found;
-}
 
 void verify(Bench& bench, int threads, double expected, const std::string& what) {
     const std::vector<float> out = bench.out.host();
@@ -174,13 +155,14 @@ void wgmma_case(Bench& bench, int warpgroups, int ctas_per_sm) {
     const int grid = probe::device().sms * ctas_per_sm;
     const int batches = form == Form::alone ? 64 : 48;
     const auto launch = [&](const uint4* operands, int count) {
-        kernel<<<grid, 128 * warpgroups, bytes>>>(bench.cycles.data(), operands, count, bench.out.data());
+        kernel<<<grid, 128 * warpgroups, bytes>>>(bench.regions.data(), operands, count, bench.out.data());
     };
     const int per_batch = form == Form::alone ? 1 : batch;
     launch(form == Form::fp8 ? bench.fp8_ones.data() : bench.ones.data(), 4);
     PROBE_CHECK(cudaDeviceSynchronize());
     verify(bench, 128 * warpgroups * grid, 4.0 * per_batch * k, "wgmma of ones");
-    std::vector<double> intervals = sample(bench, grid, [&] { launch(bench.random.data(), batches); });
+    std::vector<double> intervals =
+        probe::region_cycles(bench.regions, grid, ctas_per_sm, [&] { launch(bench.random.data(), batches); });
     const double instructions = static_cast<double>(batches) * per_batch * warpgroups * ctas_per_sm;
     for (double& interval : intervals) interval /= instructions;
     probe::row(op, params, "cycles_per_instruction", "cycle", intervals, probe::Conditions{});
@@ -205,16 +187,16 @@ void sync_cases(Bench& bench) {
             .set("chains", Chains)
             .set("dtype", "bf16")
             .set("shape", "m16n8k16");
-        if (!probe::wanted("mma_sync", params)) return;
+        if (!probe::wanted("mma_sync", params)) continue;
         const int grid = probe::device().sms;
         const int threads = warps * 128;
         const int rounds = 64;
-        rate_sync<Chains><<<grid, threads>>>(bench.cycles.data(), bench.ones.data(), 4, bench.out.data());
+        rate_sync<Chains><<<grid, threads>>>(bench.regions.data(), bench.ones.data(), 4, bench.out.data());
         PROBE_CHECK(cudaDeviceSynchronize());
         verify(bench, threads * grid, 4.0 * 8 * 16, "mma.sync of ones");
-        std::vector<double> intervals = sample(bench, grid, [&] {
+        std::vector<double> intervals = probe::region_cycles(bench.regions, grid, 1, [&] {
             rate_sync<Chains>
-                <<<grid, threads>>>(bench.cycles.data(), bench.random.data(), rounds, bench.out.data());
+                <<<grid, threads>>>(bench.regions.data(), bench.random.data(), rounds, bench.out.data());
         });
         for (double& interval : intervals) interval /= static_cast<double>(rounds) * 8 * Chains * warps;
         probe::row("mma_sync", params, "cycles_per_instruction", "cycle", intervals, probe::Conditions{});
