@@ -120,18 +120,21 @@ def gemm_persistent_kernel(
     """Tiles ``program``, ``program + PROGRAMS``, ... of C, one after another."""
     tiles = tl.cdiv(m, BLOCK_M) * tl.cdiv(n, BLOCK_N)
     depth = tl.arange(0, BLOCK_K)
-    for tile in tl.range(tl.program_id(0), tiles, PROGRAMS, flatten=True):
+    # A flattened loop copies only one operand asynchronously (Triton 3.6).
+    for tile in tl.range(tl.program_id(0), tiles, PROGRAMS, flatten=False):
         tile_m, tile_n = tile_of(tile, m, n, BLOCK_M, BLOCK_N, GROUP_M)
         rows = (tile_m * BLOCK_M + tl.arange(0, BLOCK_M)) % m
         columns = (tile_n * BLOCK_N + tl.arange(0, BLOCK_N)) % n
         total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        a_at = a_ptr + rows[:, None] * stride_a + depth[None, :]
+        b_at = b_ptr + depth[:, None] * stride_b + columns[None, :]
         for step in range(0, tl.cdiv(k, BLOCK_K)):
-            at = step * BLOCK_K + depth
-            a_at = a_ptr + rows[:, None] * stride_a + at[None, :]
-            b_at = b_ptr + at[:, None] * stride_b + columns[None, :]
-            a = tl.load(a_at, mask=at[None, :] < k, other=0.0)
-            b = tl.load(b_at, mask=at[:, None] < k, other=0.0)
+            left = k - step * BLOCK_K
+            a = tl.load(a_at, mask=depth[None, :] < left, other=0.0)
+            b = tl.load(b_at, mask=depth[:, None] < left, other=0.0)
             total = tl.dot(a, b, total)
+            a_at += BLOCK_K
+            b_at += BLOCK_K * stride_b
         out_rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
         out_columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
         c_at = c_ptr + out_rows[:, None] * stride_c + out_columns[None, :]
