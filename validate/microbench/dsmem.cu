@@ -10,6 +10,7 @@ namespace {
 
 constexpr int words = 8192;
 constexpr int steps = 512;
+constexpr int turn_bytes = 2048;
 
 __device__ std::uint32_t remote(const void* own, unsigned distance) {
     std::uint32_t rank = 0;
@@ -93,6 +94,8 @@ __global__ void __launch_bounds__(1024)
             }
 #pragma unroll
             for (int j = 0; j < Loads; ++j) sum += found[j][each - 1];
+            // Somewhere else each time, or the compiler would load once.
+            at = (at + turn_bytes) % (words * 4);
         }
         asm volatile("" ::"r"(sum) : "memory");
         __syncthreads();
@@ -170,11 +173,11 @@ void read_case(Bench& bench, int cluster, int distance, int warps) {
     const std::vector<std::uint32_t> ends = bench.ends.host();
     for (int thread = 0; thread < warps * 32; ++thread) {
         std::uint32_t sum = 0;
-        for (int j = 0; j < Loads; ++j) {
-            const int word = (thread * Bytes + j * 1024 * Bytes) % (words * 4) / 4 + Bytes / 4 - 1;
+        for (int j = 0; j < 2 * count * Loads; ++j) {
+            const int at = thread * Bytes + j / Loads * turn_bytes + j % Loads * 1024 * Bytes;
+            const int word = at % (words * 4) / 4 + Bytes / 4 - 1;
             sum += static_cast<std::uint32_t>((word + 17) % words * 4);
         }
-        sum *= 2U * static_cast<std::uint32_t>(count);
         for (int cta = 0; cta < grid; ++cta) {
             probe::require(ends[static_cast<std::size_t>(cta * warps * 32 + thread)] == sum, params.text());
         }

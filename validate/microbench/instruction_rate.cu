@@ -14,16 +14,15 @@ constexpr int unroll = 16;
 
 template <Instruction I, int Chains>
 __global__ void __launch_bounds__(1024)
-    run(probe::Region* regions, const std::uint32_t* words, int count, std::uint32_t* out) {
+    run(probe::Region* regions, const std::uint32_t* words, int passes, int count, std::uint32_t* out) {
     const probe::Operands with = probe::operands_from(words);
     probe::Chain chains[Chains];
 #pragma unroll
     for (int i = 0; i < Chains; ++i) chains[i] = probe::chain_from(words, i);
     long long begin = 0;
     std::uint32_t result = 0;
-    // The first pass warms the instruction cache.
 #pragma unroll 1
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < passes; ++pass) {
         __syncthreads();
         begin = clock64();
 #pragma unroll 1
@@ -85,10 +84,14 @@ void rate_case(Bench& bench, int warps) {
     const int threads = warps * 128 / ctas_per_sm;
     const int grid = probe::device().sms * ctas_per_sm;
     const int count = std::max(8, 256 / (Chains * warps));
+    // The first of two passes warms the instruction cache; of two CTAs one would be in its second while the
+    // other is in its first.
+    const int passes = ctas_per_sm > 1 ? 1 : 2;
     std::vector<double> found = probe::region_cycles(bench.regions, grid, ctas_per_sm, [&] {
-        run<I, Chains><<<grid, threads>>>(bench.regions.data(), bench.words.data(), count, bench.out.data());
+        run<I, Chains>
+            <<<grid, threads>>>(bench.regions.data(), bench.words.data(), passes, count, bench.out.data());
     });
-    check<I><<<1, threads>>>(bench.words.data(), Chains, count * unroll, bench.expected.data());
+    check<I><<<1, threads>>>(bench.words.data(), Chains, count * unroll * passes / 2, bench.expected.data());
     PROBE_CHECK(cudaGetLastError());
     const std::vector<std::uint32_t> expected = bench.expected.host();
     const std::vector<std::uint32_t> out = bench.out.host();
