@@ -23,6 +23,7 @@ struct Command {
 [[nodiscard]] Command batch_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command record_command();
+[[nodiscard]] Command calibrate_command();
 
 /// Runs the program: `given` without its own name. Errors become one line on stderr, with --json also an
 /// object on stdout, and the exit code.

@@ -3,6 +3,7 @@
 
 #include "bindings/cli/usage_error.hpp"
 #include "hw/unit.hpp"
+#include "validate/source_tree.hpp"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ validate::record::RecordOptions read_record_options(const Arguments& arguments) 
     options.output = arguments.get("output").value_or(
         options.resume.empty() ? "recorded" : options.resume.front().string());
     options.gpu = arguments.get("gpu").value_or("");
-    options.sources = validate::record::find_sources(arguments.get("sources").value_or(""));
+    options.sources = validate::find_sources(arguments.get("sources").value_or(""));
     options.probes = arguments.get("probes").value_or("");
     const auto start = std::chrono::steady_clock::now();
     options.say = [start](const std::string& line) {

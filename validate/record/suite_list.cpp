@@ -92,20 +92,6 @@ bool is_chosen(const Suite& suite, const std::string& name, bool is_group) {
 
 }  // namespace
 
-fs::path find_sources(const fs::path& asked) {
-    const fs::path built_from = fs::path(WARPTIME_VALIDATE_DIR).parent_path();
-    if (!asked.empty()) {
-        if (fs::is_regular_file(asked / list_file)) return asked;
-        throw Error("--sources", asked.string(), "a source tree of warptime, with " + list_file.string());
-    }
-    for (const fs::path& candidate : {fs::path("."), built_from}) {
-        if (fs::is_regular_file(candidate / list_file)) return candidate;
-    }
-    throw Error("--sources", "",
-                fmt::format("a source tree of warptime (neither the working directory nor {} has {})",
-                            built_from.string(), list_file.string()));
-}
-
 std::vector<Suite> read_suites(const fs::path& sources) {
     const std::string file = list_file.string();
     const toml::table root = hw::parse_toml(read_text(sources / list_file), file);

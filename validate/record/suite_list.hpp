@@ -18,10 +18,6 @@ struct Suite {
     double seconds = 30.0;             ///< longest share in one turn
 };
 
-/// The root of the sources: `asked`, else the working directory, else the tree this program was built from.
-/// Throws Error naming the places when none has validate/record/suites.toml.
-[[nodiscard]] std::filesystem::path find_sources(const std::filesystem::path& asked);
-
 /// Throws Error for a faulty suites.toml or an entry whose probe is not there.
 [[nodiscard]] std::vector<Suite> read_suites(const std::filesystem::path& sources);
 

@@ -88,20 +88,27 @@ std::string first_lines(const std::string& text, int count) {
     return found;
 }
 
-Built build(const Toolchain& toolchain, const Suite& suite, const fs::path& sources, const fs::path& folder) {
+Built build(const Toolchain& toolchain, const Suite& suite, const fs::path& sources, const fs::path& folder,
+            const std::function<bool()>& go_on) {
     const std::string key =
         fmt::format("{} {}", fingerprint_of(suite, sources), fmt::join(toolchain.flags, " "));
     Built built;
     built.program = folder / fmt::format("{}-{:016x}", suite.name, fnv1a_64(key));
     if (!find_program(built.program.string()).empty()) return built;
     const fs::path partial = built.program.string() + ".new";
-    const Captured found =
-        capture({compile_words(toolchain, suite.probe, partial), {}, ""}, longest_compilation);
+    std::string said;
+    Listener listener;
+    listener.output = [&](std::string_view line) { said.append(line).append("\n"); };
+    listener.message = listener.output;
+    listener.go_on = go_on;
+    const Outcome outcome = run({compile_words(toolchain, suite.probe, partial), {}, ""}, listener,
+                                Clock::now() + longest_compilation);
     std::error_code failure;
-    if (found.outcome.fine()) fs::rename(partial, built.program, failure);
-    if (!found.outcome.fine() || failure) {
-        built.failure = first_lines(found.messages + found.text, 6);
-        if (built.failure.empty()) built.failure = fmt::format("nvcc ended with {}\n", found.outcome.status);
+    if (outcome.fine()) fs::rename(partial, built.program, failure);
+    if (!outcome.fine() || failure) {
+        built.failure = first_lines(said, 6);
+        if (outcome.stopped) built.failure = "not finished in time\n";
+        if (built.failure.empty()) built.failure = fmt::format("nvcc ended with {}\n", outcome.status);
         fs::remove(partial, failure);
     }
     return built;
@@ -161,7 +168,8 @@ Toolchain find_toolchain(const std::string& nvcc, int capability, const fs::path
 
 std::map<std::string, Built> build_probes(const Toolchain& toolchain, const std::vector<Suite>& suites,
                                           const fs::path& sources, const fs::path& folder,
-                                          const std::function<void(const std::string&)>& done) {
+                                          const std::function<void(const std::string&)>& done,
+                                          const std::function<bool()>& go_on) {
     std::vector<const Suite*> probes;
     for (const Suite& suite : suites) {
         if (!suite.probe.empty()) probes.push_back(&suite);
@@ -173,7 +181,7 @@ std::map<std::string, Built> build_probes(const Toolchain& toolchain, const std:
         for (std::size_t i = next++; i < probes.size(); i = next++) {
             Built one;
             try {
-                one = build(toolchain, *probes[i], sources, folder);
+                one = build(toolchain, *probes[i], sources, folder, go_on);
             } catch (const Error& error) {
                 one.failure = error.what();
             }

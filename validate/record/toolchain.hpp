@@ -33,12 +33,14 @@ struct Built {
 };
 
 /// Compiles the suites that are probes, several at a time, into `folder`; one that lies there already, built
-/// from the same text with the same flags, is taken as it is. `done(name)` is told of each.
+/// from the same text with the same flags, is taken as it is. `done(name)` is told of each, `go_on` is
+/// asked often and may end it.
 [[nodiscard]] std::map<std::string, Built> build_probes(const Toolchain& toolchain,
                                                         const std::vector<Suite>& suites,
                                                         const std::filesystem::path& sources,
                                                         const std::filesystem::path& folder,
-                                                        const std::function<void(const std::string&)>& done);
+                                                        const std::function<void(const std::string&)>& done,
+                                                        const std::function<bool()>& go_on);
 
 /// Whether nvcc, torch, triton or ncu is here.
 [[nodiscard]] bool is_here(const std::string& need);

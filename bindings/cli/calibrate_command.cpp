@@ -1,0 +1,152 @@
+// calibrate: the fitted constants of a GPU from its recorded rows.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/command.hpp"
+#include "bindings/cli/output.hpp"
+#include "bindings/cli/request.hpp"
+#include "bindings/cli/usage_error.hpp"
+#include "hw/sheet.hpp"
+#include "hw/unit.hpp"
+#include "validate/calibrate/calibrate.hpp"
+#include "validate/calibration_file.hpp"
+#include "validate/replace_file.hpp"
+#include "validate/source_tree.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace warptime::cli {
+
+namespace {
+
+namespace calibrate = validate::calibrate;
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    char text[11] = {};
+    std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+    return text;
+}
+
+std::string read_text(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string shown(double value, std::string_view unit, int digits) {
+    return hw::format_value(std::stod(fmt::format("{:.{}g}", value, digits)), unit);
+}
+
+std::string text_of(const calibrate::Calibration& result) {
+    std::string text = fmt::format("{:<28}{:>16}{:>16}{:>16}{:>7}{:>10}  {}\n", "key", "before", "value",
+                                   "80 % +-", "rows", "residual", "method");
+    for (const calibrate::CalibratedKey& key : result.keys) {
+        const calibrate::Finding& f = key.finding;
+        const std::string_view unit = hw::key_info[hw::key_index(f.key)].unit;
+        if (f.determined) {
+            text +=
+                fmt::format("{:<28}{:>16}{:>16}{:>16}{:>7}{:>10.4g}  {}\n", f.key, shown(key.before, unit, 5),
+                            shown(f.value, unit, 5), shown(f.half_width, unit, 3), f.rows, f.residual,
+                            calibrate::to_string(key.method));
+        } else {
+            text += fmt::format("{:<28}{:>16}  undetermined: {}; kept: {}\n", f.key,
+                                shown(key.before, unit, 5), f.why, key.before_from);
+        }
+    }
+    for (const std::string& note : result.notes) text += note + "\n";
+    return text;
+}
+
+Json json_of(const calibrate::Calibration& result) {
+    Json keys = Json::array();
+    for (const calibrate::CalibratedKey& key : result.keys) {
+        const calibrate::Finding& f = key.finding;
+        Json entry{{"key", f.key},
+                   {"determined", f.determined},
+                   {"before", key.before},
+                   {"before_from", key.before_from},
+                   {"unit", hw::key_info[hw::key_index(f.key)].unit},
+                   {"method", calibrate::to_string(key.method)}};
+        if (f.determined) {
+            entry.update({{"value", f.value},
+                          {"interval", f.half_width},
+                          {"rows", f.rows},
+                          {"residual", f.residual},
+                          {"source", f.source}});
+        } else {
+            entry["why"] = f.why;
+        }
+        keys.push_back(std::move(entry));
+    }
+    return keys;
+}
+
+int run(const Arguments& arguments) {
+    const std::string id = required_gpu(arguments);
+    const fs::path sources = validate::find_sources(arguments.get("sources").value_or(""));
+    const fs::path plan_path =
+        arguments.get("plan").value_or((sources / "validate/calibrate/plan.toml").string());
+    const fs::path current = sources / "hw/calibrations" / (id + ".toml");
+    const fs::path output = arguments.get("output").value_or(current.string());
+    hw::Gpu<double> gpu = load_requested_gpu(id, {});
+    const std::string text = read_text(current);
+    if (!text.empty()) validate::apply_calibration(text, current.filename().string(), gpu);
+    hw::apply_settings(gpu, read_settings(arguments));
+    if (!fs::is_regular_file(plan_path))
+        throw Error("--plan", plan_path.string(), "a plan, as validate/calibrate/plan.toml");
+    const calibrate::Plan plan = calibrate::parse_plan(read_text(plan_path), plan_path.filename().string());
+    const fs::path data = arguments.get("data").value_or((sources / "validate/recorded").string());
+    const auto engine = make_engine(default_engine);
+    const calibrate::Calibration result =
+        calibrate::calibrate(plan, validate::read_recorded(data), gpu, text, arguments.all("suite"), *engine,
+                             arguments.get("date").value_or(today()));
+    const bool write = !arguments.has("dry_run");
+    if (write) validate::replace_file(output, result.text);
+    if (arguments.has("json")) {
+        const Json object{{"schema", "warptime.calibrate/1"},
+                          {"gpu", id},
+                          {"output", write ? Json(output.string()) : Json()},
+                          {"keys", json_of(result)},
+                          {"notes", result.notes}};
+        print(object.dump(2) + "\n");
+    } else {
+        print(text_of(result) +
+              (write ? fmt::format("wrote {}; build again to embed it, or give it to validate with "
+                                   "--calibration\n",
+                                   output.string())
+                     : "nothing written\n"));
+    }
+    return exit_fine;
+}
+
+}  // namespace
+
+Command calibrate_command() {
+    std::vector<OptionSpec> options = gpu_options();
+    const std::vector<OptionSpec> more = {
+        {"data", "Folder of recorded rows; default: the repository's", OptionKind::value, "DIR"},
+        {"output", "File for the calibration; default: hw/calibrations/ID.toml", OptionKind::value, "FILE"},
+        {"dry_run", "Print, write nothing", OptionKind::flag},
+        {"suite", "Only what this suite determines; repeatable", OptionKind::repeated},
+        {"plan", "What to work out and how; default: validate/calibrate/plan.toml", OptionKind::value,
+         "FILE"},
+        {"date", "Date to be written; default: today", OptionKind::value, "YYYY-MM-DD"},
+        {"sources", "Source tree; default: this one", OptionKind::value, "DIR"}};
+    options.insert(options.end(), more.begin(), more.end());
+    return {{"calibrate",
+             "Work out the fitted constants of a GPU from its recorded fit rows",
+             "warptime calibrate --gpu h200-sxm --dry-run",
+             options,
+             {},
+             ""},
+            run};
+}
+
+}  // namespace warptime::cli

@@ -1,0 +1,32 @@
+// A constant in closed form, from the fit rows of the benchmark that isolates it.
+// Interval: 1.28 standard deviations of the rows (the normal's 80 %), so it says how the rows agree, not how
+// well their middle is known. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "validate/calibrate/plan.hpp"
+#include "validate/recorded_rows.hpp"
+
+#include <span>
+#include <string>
+
+namespace warptime::validate::calibrate {
+
+/// What the rows say of a key, in base units.
+struct Finding {
+    std::string key;
+    double value = 0.0;
+    double half_width = 0.0;  ///< of the 80 % interval
+    double residual = 0.0;    ///< mean |row - value| / value
+    int rows = 0;
+    bool determined = false;  ///< there are rows, and their interval is narrower than the value
+    std::string why;          ///< when it is not: "no rows", ...
+    std::string source;       ///< suite, op and note
+};
+
+/// `rows`: of one GPU, any split; only the fit split is looked at, and of repeated recordings the first.
+/// Throws Error for a formula that fails on a row.
+[[nodiscard]] Finding find_constant(const IsolatedConstant& constant,
+                                    std::span<const RecordedRow* const> rows, const hw::Gpu<double>& gpu);
+
+}  // namespace warptime::validate::calibrate
