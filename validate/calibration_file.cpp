@@ -159,4 +159,11 @@ void apply_calibration(std::string_view text, const std::string& name, hw::Gpu<d
     }
 }
 
+std::string calibrated_gpu(std::string_view text, const std::string& name) {
+    const toml::table file = hw::parse_toml(text, name);
+    const toml::table* header = file["calibration"].as_table();
+    if (header == nullptr) throw Error(name, "nothing", "a table [calibration]");
+    return hw::required_text(*header, "gpu", name);
+}
+
 }  // namespace warptime::validate

@@ -34,4 +34,7 @@ struct CalibrationEntry {
 /// Error, naming `name`, for text that is no TOML or a key or value that hw refuses.
 void apply_calibration(std::string_view text, const std::string& name, hw::Gpu<double>& gpu);
 
+/// The GPU that a calibration text is of. Throws Error, naming `name`, when it says none.
+[[nodiscard]] std::string calibrated_gpu(std::string_view text, const std::string& name);
+
 }  // namespace warptime::validate

@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "validate/calibration_file.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
 #include "workloads/predict.hpp"
@@ -26,9 +27,17 @@ EngineRowPredictor::Chip& EngineRowPredictor::chip_of(std::string_view gpu) {
     const auto found = chips_.find(gpu);
     if (found != chips_.end()) return *found->second;
     auto chip = std::make_unique<Chip>();
-    chip->gpu = hw::load_gpu(gpu, settings_);
+    chip->gpu = hw::load_gpu(gpu);
+    if (gpu == calibrated_gpu_) apply_calibration(calibration_, calibrated_gpu_, chip->gpu);
+    hw::apply_settings(chip->gpu, settings_);
     chip->predictor = std::make_unique<workloads::Predictor>(*engine_, chip->gpu, chooser_);
     return *chips_.emplace(std::string(gpu), std::move(chip)).first->second;
+}
+
+void EngineRowPredictor::replace_calibration(const std::string& text, const std::string& name) {
+    calibrated_gpu_ = calibrated_gpu(text, name);
+    calibration_ = text;
+    chips_.clear();
 }
 
 std::string EngineRowPredictor::name() const {

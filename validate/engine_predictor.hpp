@@ -22,6 +22,10 @@ class EngineRowPredictor : public RowPredictor {
                                 const model::prediction::Engine* chooser = nullptr);
     ~EngineRowPredictor() override;
 
+    /// From now on the constants of one GPU are those of a calibration text (hw/calibrations/<gpu>.toml)
+    /// instead of the embedded one's; settings come after. Throws Error for a text that cannot be read.
+    void replace_calibration(const std::string& text, const std::string& name);
+
     [[nodiscard]] std::string name() const override;
     [[nodiscard]] RowPrediction predict(const RecordedRow& row) override;
     [[nodiscard]] std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) override;
@@ -35,6 +39,8 @@ class EngineRowPredictor : public RowPredictor {
     const model::prediction::Engine* engine_;
     const model::prediction::Engine* chooser_;
     std::vector<hw::Setting> settings_;
+    std::string calibrated_gpu_;
+    std::string calibration_;
     std::map<std::string, std::unique_ptr<Chip>, std::less<>> chips_;
 };
 

@@ -72,7 +72,7 @@ class Case(unittest.TestCase):
 
 class Help(Case):
     def test_every_command_shows_an_example(self) -> None:
-        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "validate", "record"]
+        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "validate", "record", "calibrate"]
         overview = self.succeed("--help")
         for command in commands:
             self.assertIn(command, overview)
@@ -460,6 +460,75 @@ class Tiles(Case):
         self.fail_with(2, ["stages"], *self.GEMM, "--stages", "3")
         self.fail_with(2, ["copy", "gemm"], "tiles", "copy", "4096", "--gpu", "h200-sxm")
         self.fail_with(1, ["gemm size", "GB"], "tiles", "gemm", *["1000000"] * 3, "--gpu", "h200-sxm")
+
+
+class Calibration(Case):
+    """From a small tree of sources with rows whose constants are known."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for part in ["validate/record", "validate/calibrate", "validate/recorded/h200-sxm", "hw/calibrations"]:
+            (self.root / part).mkdir(parents=True)
+        (self.root / "validate/record/suites.toml").write_text("")
+        (self.root / "validate/calibrate/plan.toml").write_text(
+            '[[constant]]\nkey = "latency.dram"\nsuite = "microbench_x"\nquantity = "region_cycles"\n'
+            '[[constant]]\nkey = "latency.l1"\nsuite = "microbench_y"\nquantity = "region_cycles"\n'
+        )
+        self.file = self.root / "hw/calibrations/h200-sxm.toml"
+        self.file.write_text('[calibration]\ngpu = "h200-sxm"\n')
+        columns = (
+            "suite,op,params,implementation,gpu,cache,duty,data,quantity,value,unit,samples,minimum,spread,method,"
+            "steps,sm_clock_mhz,mem_clock_mhz,kernel_clock_mhz,driver,cuda,library,board,date\n"
+        )
+        rows = [
+            f"microbench_x,chase,n={n},cuda,h200-sxm,warm,isolated,random,region_cycles,700,cycle,7,700,0,clock64,,,,,"
+            "580.1,13.0,,NVIDIA H200,2026-01-31\n"
+            for n in range(20)
+        ]
+        (self.root / "validate/recorded/h200-sxm/x.csv").write_text(columns + "".join(rows))
+
+    def calibrate(self, *arguments: str) -> str:
+        return self.succeed("calibrate", "--gpu", "h200-sxm", "--sources", str(self.root), *arguments)
+
+    def test_what_is_determined_is_written_and_what_is_not_is_marked(self) -> None:
+        text = self.calibrate("--date", "2026-02-01")
+        self.assertIn("latency.l1", text)
+        self.assertIn("undetermined: no rows; kept: fitted", text)
+        written = self.file.read_text()
+        self.assertIn('dram = { value = "700 cycle"', written)
+        self.assertIn('date = "2026-02-01"', written)
+        self.assertIn("# undetermined latency.l1: no rows", written)
+        self.calibrate("--date", "2026-02-01")
+        self.assertEqual(self.file.read_text(), written)
+
+    def test_dry_run_output_and_json(self) -> None:
+        before = self.file.read_text()
+        keys = {key["key"]: key for key in json.loads(self.calibrate("--dry-run", "--json"))["keys"]}
+        self.assertEqual(keys["latency.dram"]["value"], 700)
+        self.assertFalse(keys["latency.l1"]["determined"])
+        self.calibrate("--output", str(self.root / "other.toml"))
+        self.assertEqual(self.file.read_text(), before)
+        self.assertIn("700 cycle", (self.root / "other.toml").read_text())
+
+    def test_a_calibration_file_takes_the_place_of_the_embedded_one(self) -> None:
+        score = ["validate", "--recorded", "--suite", "copy_add", "--json"]
+        self.file.write_text('[calibration]\ngpu = "h200-sxm"\n[dram]\nread_efficiency = { value = 0.2 }\n')
+        slower = json.loads(self.succeed(*score, "--calibration", str(self.file)))
+        self.assertNotEqual(slower, json.loads(self.succeed(*score)))
+        self.fail_with(2, ["calibration", "nowhere"], *score[:-1], "--calibration", "nowhere")
+
+    def test_bad_input(self) -> None:
+        at = ["calibrate", "--gpu", "h200-sxm", "--sources", str(self.root)]
+        self.fail_with(1, ["--suite", "microbench_x"], *at, "--suite", "microbench_z")
+        self.fail_with(1, ["--plan", "nowhere"], *at, "--plan", "nowhere")
+        self.fail_with(1, ["--sources", "nowhere"], *at[:3], "--sources", "nowhere")
+        self.fail_with(2, ["gpu"], "calibrate")
+        self.fail_with(1, ["/dev/null/x"], *at, "--output", "/dev/null/x")
+        self.fail_with(1, ["no constant of a10 is determined", "warptime record"], "calibrate", "--gpu", "a10", *at[3:])
+        (self.root / "validate/calibrate/plan.toml").write_text("[[constant]]\nkey = 'latency.drum'\n")
+        self.fail_with(1, ["latency.dram"], *at)
 
 
 if __name__ == "__main__":

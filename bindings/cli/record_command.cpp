@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 int list(const record::RecordOptions& options, bool json) {
     const std::vector<record::Suite> all = record::read_suites(options.sources);
     Json entries = Json::array();
-    std::string text = fmt::format("{:<28}{:<22}{:<12}{}\n", "suite", "needs", "capability", "measured by");
+    std::string text = fmt::format("{:<34}{:<22}{:<12}{}\n", "suite", "needs", "capability", "measured by");
     for (const record::Suite& suite : record::choose_suites(all, options.suites)) {
         const std::string capability =
             suite.capability == 0 ? "any"
@@ -32,7 +32,7 @@ int list(const record::RecordOptions& options, bool json) {
                                    ? fmt::format("{}", fmt::join(suite.command, " "))
                                    : suite.probe.lexically_proximate(options.sources).string();
         const std::string needs = fmt::format("{}", fmt::join(suite.needs, ","));
-        text += fmt::format("{:<28}{:<22}{:<12}{}\n", suite.name, needs, capability, by);
+        text += fmt::format("{:<34}{:<22}{:<12}{}\n", suite.name, needs, capability, by);
         entries.push_back(
             {{"suite", suite.name}, {"needs", suite.needs}, {"capability", capability}, {"by", by}});
     }
@@ -43,7 +43,7 @@ int list(const record::RecordOptions& options, bool json) {
 
 int report(const record::RecordResult& result, const std::string& output, bool json) {
     Json entries = Json::array();
-    std::string text = fmt::format("{} as {}, rows in {}\n{:<28}{:>8}{:>8}{:>9}  {}\n", result.board.name,
+    std::string text = fmt::format("{} as {}, rows in {}\n{:<34}{:>8}{:>8}{:>9}  {}\n", result.board.name,
                                    result.gpu, output, "suite", "new", "rows", "refused", "state");
     bool failed = result.interrupted;
     bool recorded = false;
@@ -52,7 +52,7 @@ int report(const record::RecordResult& result, const std::string& output, bool j
         failed = failed || bad;
         recorded = recorded || suite.added > 0 || suite.state == record::SuiteState::complete;
         const std::string first = suite.message.substr(0, suite.message.find('\n'));
-        text += fmt::format("{:<28}{:>8}{:>8}{:>9}  {}{}{}\n", suite.suite, suite.added, suite.rows,
+        text += fmt::format("{:<34}{:>8}{:>8}{:>9}  {}{}{}\n", suite.suite, suite.added, suite.rows,
                             suite.refused, record::to_string(suite.state), first.empty() ? "" : ": ", first);
         entries.push_back({{"suite", suite.suite},
                            {"state", record::to_string(suite.state)},

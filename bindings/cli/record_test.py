@@ -171,9 +171,9 @@ class RecordTest(unittest.TestCase):
         self.assertEqual([suite["suite"] for suite in listed], names)
         self.assertEqual(listed[2]["needs"], ["torch"])
         self.probe("first_of_all", FIVE_CASES)
-        for given, names in [("microbench_first", 1), ("microbench", 3), ("lib", 0), ("library,microbench_second", 2)]:
-            found = self.record("--list", "--json", "--suite", given, code=0 if names else 1)[0]
-            self.assertEqual(len(json.loads(found).get("suites", [])), names)
+        for given, count in [("microbench_first", 1), ("microbench", 3), ("lib", 0), ("library,microbench_second", 2)]:
+            found = self.record("--list", "--json", "--suite", given, code=0 if count else 1)[0]
+            self.assertEqual(len(json.loads(found).get("suites", [])), count)
 
     def test_a_second_run_repeats_nothing_and_a_finished_suite_is_not_started(self) -> None:
         self.record("--suite", "all")
@@ -382,6 +382,25 @@ class RecordTest(unittest.TestCase):
         (self.output / "microbench_first.csv").write_text("suite,op\nmicrobench_first,chase\n")
         self.assertIn("microbench_first.csv", self.record("--suite", "microbench", code=1)[1])
         self.assertEqual((self.output / "microbench_first.csv").read_text(), "suite,op\nmicrobench_first,chase\n")
+
+    def test_live_validation_scores_what_it_has_just_recorded(self) -> None:
+        def live(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+            command = [PROGRAM, "validate", "--live", "--sources", str(self.root), *arguments]
+            result = subprocess.run(command, capture_output=True, text=True, env=self.environment, check=False)
+            self.assertEqual(result.returncode, code, result.stderr)
+            return result
+
+        text = live("--suite", "library", "--budget", "60s").stdout
+        self.assertIn("library", text)
+        self.assertEqual(list(self.root.glob("warptime-*")), [])  # the temporary folder is gone
+        board = json.loads(live("--suite", "library", "--data", str(self.output), "--json").stdout)
+        self.assertEqual([suite["suite"] for suite in board["suites"]], ["library"])
+        self.assertEqual(len(self.rows("library")), 2)
+        self.assertIn("a suite that runs here", live("--suite", "library", "--budget", "1s", code=1).stderr)
+        for option in ["--check", "--tighten", "--recorded"]:
+            live(option, code=2)
+        (self.root / "bin/nvidia-smi").unlink()
+        self.assertIn("no nvidia-smi on PATH", live(code=1).stderr)
 
 
 if __name__ == "__main__":

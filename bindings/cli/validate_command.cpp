@@ -2,15 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"
+#include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
 #include "validate/command.hpp"
 #include "validate/engine_predictor.hpp"
+#include "validate/record/scratch_folder.hpp"
 #include "workloads/operation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
 
 namespace warptime::cli {
 
@@ -46,7 +51,7 @@ void check_about_ceilings(const Arguments& arguments, const std::vector<std::str
             throw UsageError("engine", engines.front(),
                              fmt::format("{} first: --{} is about it", default_engine, option));
         }
-        for (const char* other : {"set", "sample"}) {
+        for (const char* other : {"set", "sample", "calibration"}) {
             if (arguments.has(other) || arguments.get(other)) {
                 throw UsageError(other, arguments.get(other).value_or(""),
                                  fmt::format("no --{} with --{}", other, option));
@@ -55,14 +60,52 @@ void check_about_ceilings(const Arguments& arguments, const std::vector<std::str
     }
 }
 
+std::string read_text(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw UsageError("calibration", path, "a file that can be read");
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Records on this machine into the folder of --data, or a temporary one; gives an exit code.
+int record_live(const Arguments& arguments, const std::filesystem::path& folder) {
+    for (const char* option : {"check", "tighten"}) {
+        if (arguments.has(option))
+            throw UsageError(option, "", "--recorded: ceilings are about recorded rows");
+    }
+    validate::record::RecordOptions options = read_record_options(arguments);
+    options.output = folder;
+    const Interrupts interrupts;
+    options.interrupted = [&interrupts] { return interrupts.came(); };
+    const validate::record::RecordResult result = validate::record::record(options);
+    bool failed = result.interrupted;
+    std::size_t rows = 0;
+    for (const validate::record::SuiteOutcome& suite : result.suites) {
+        failed = failed || suite.state == validate::record::SuiteState::failed || suite.refused > 0;
+        rows += suite.rows;
+    }
+    if (rows == 0)
+        throw Error("--live", "no row was recorded", "a suite that runs here within the budget; see above");
+    return failed ? exit_some_rows_failed : exit_fine;
+}
+
 int run(const Arguments& arguments) {
-    if (!arguments.has("recorded")) {
-        throw UsageError("recorded", "", "--recorded: measuring on this machine is not in this version");
+    const bool live = arguments.has("live");
+    if (live == arguments.has("recorded")) {
+        throw UsageError("recorded", "", "either --recorded, or --live to measure on this machine");
     }
     validate::CommandOptions options;
     options.data = arguments.get("data").value_or("");
-    options.score.suites = arguments.all("suite");
-    options.score.gpus = arguments.all("gpu");
+    int exit_code = exit_fine;
+    std::optional<validate::record::ScratchFolder> scratch;
+    if (live) {
+        // The suites that --suite names are all there is in a temporary folder; in a given one all rows
+        // count.
+        if (options.data.empty()) options.data = scratch.emplace().path() / "rows";
+        exit_code = record_live(arguments, options.data);
+    } else {
+        options.score.suites = arguments.all("suite");
+        options.score.gpus = arguments.all("gpu");
+    }
     options.score.sample = read_sample(arguments);
     options.json = arguments.has("json");
     options.check = arguments.has("check");
@@ -78,37 +121,49 @@ int run(const Arguments& arguments) {
     std::vector<validate::RowPredictor*> asked;
     for (const std::string& name : names) {
         engines.push_back(make_engine(name));
-        predictors.push_back(
-            std::make_unique<validate::EngineRowPredictor>(*engines.back(), settings, chooser.get()));
+        auto predictor =
+            std::make_unique<validate::EngineRowPredictor>(*engines.back(), settings, chooser.get());
+        for (const std::string& path : arguments.all("calibration"))
+            predictor->replace_calibration(read_text(path), path);
+        predictors.push_back(std::move(predictor));
         asked.push_back(predictors.back().get());
     }
     const validate::CommandResult result = validate::validate_recorded(asked, options);
     print(result.output);
     std::fwrite(result.messages.data(), 1, result.messages.size(), stderr);
-    return result.exit_code;
+    return result.exit_code != exit_fine ? result.exit_code : exit_code;
 }
 
 }  // namespace
 
 Command validate_command() {
-    return {{"validate",
-             "How well predictions agree with recorded measurements",
-             "warptime validate --recorded --suite gemm_bf16",
-             {{"recorded", "Compare with the recorded rows", OptionKind::flag},
-              {"suite", "Only this suite; repeatable", OptionKind::repeated},
-              {"gpu", "Only this GPU; repeatable", OptionKind::repeated, "ID"},
-              {"data", "Folder of recorded rows; default: the repository's", OptionKind::value, "DIR"},
-              {"check", "Exit 1 when an error is above its ceiling in expected_error.csv", OptionKind::flag},
-              {"tighten", "Lower the ceilings to the present errors", OptionKind::flag},
-              {"set", "Change a number of every GPU: gpu.l2.capacity=2x; repeatable", OptionKind::repeated,
-               "KEY=VALUE"},
-              {"engine",
-               "analytical, simulation, or both (analytical,simulation) side by side; default: analytical"},
-              {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
-              json_option()},
-             {},
-             ""},
-            run};
+    return {
+        {"validate",
+         "How well predictions agree with recorded measurements",
+         "warptime validate --recorded --suite gemm_bf16",
+         {{"recorded", "Compare with the recorded rows", OptionKind::flag},
+          {"live", "Measure on this machine first, as record does, and score those rows", OptionKind::flag},
+          {"budget", "With --live: time for measuring; default: 480s", OptionKind::value, "TIME"},
+          {"sources", "With --live: source tree with the probes; default: this one", OptionKind::value,
+           "DIR"},
+          {"probes", "With --live: folder that keeps compiled probes", OptionKind::value, "DIR"},
+          {"calibration", "A calibration file instead of the embedded one of its GPU", OptionKind::value,
+           "FILE"},
+          {"suite", "Only this suite; repeatable", OptionKind::repeated},
+          {"gpu", "Only this GPU; repeatable", OptionKind::repeated, "ID"},
+          {"data", "Folder of recorded rows, with --live also for the new ones; default: the repository's",
+           OptionKind::value, "DIR"},
+          {"check", "Exit 1 when an error is above its ceiling in expected_error.csv", OptionKind::flag},
+          {"tighten", "Lower the ceilings to the present errors", OptionKind::flag},
+          {"set", "Change a number of every GPU: gpu.l2.capacity=2x; repeatable", OptionKind::repeated,
+           "KEY=VALUE"},
+          {"engine",
+           "analytical, simulation, or both (analytical,simulation) side by side; default: analytical"},
+          {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
+          json_option()},
+         {},
+         ""},
+        run};
 }
 
 }  // namespace warptime::cli
