@@ -2,18 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"
+#include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
+#include "hw/nearest_name.hpp"
 #include "hw/sheet.hpp"
 #include "hw/unit.hpp"
 #include "validate/calibrate/calibrate.hpp"
 #include "validate/calibration_file.hpp"
+#include "validate/engine_fit_model.hpp"
 #include "validate/replace_file.hpp"
 #include "validate/source_tree.hpp"
+#include "workloads/csv.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -88,24 +94,77 @@ Json json_of(const calibrate::Calibration& result) {
     return keys;
 }
 
+/// The whole plan, the parts that --only names, or a fit of the keys that --keys names.
+calibrate::Plan read_plan(const Arguments& arguments, const fs::path& sources) {
+    if (arguments.has("keys")) {
+        if (!arguments.has("suite")) throw UsageError("suite", "", "with --keys, the suites to fit them to");
+        calibrate::Plan plan;
+        plan.fits.push_back({arguments.all("suite"), {}});
+        for (const std::string& list : arguments.all("keys")) {
+            for (const std::string& key : split_by_comma(list)) plan.fits.back().keys.push_back(key);
+        }
+        return plan;
+    }
+    const fs::path path = arguments.get("plan").value_or((sources / "validate/calibrate/plan.toml").string());
+    if (!fs::is_regular_file(path))
+        throw Error("--plan", path.string(), "a plan, as validate/calibrate/plan.toml");
+    calibrate::Plan plan = calibrate::parse_plan(read_text(path), path.filename().string());
+    const std::vector<std::string> only = arguments.all("only");
+    const auto left_out = [&only](const char* part) {
+        return !only.empty() && std::find(only.begin(), only.end(), part) == only.end();
+    };
+    constexpr std::array<std::string_view, 3> parts{"constants", "fits", "bands"};
+    for (const std::string& part : only) {
+        if (std::find(parts.begin(), parts.end(), part) == parts.end())
+            throw UsageError("only", part, hw::expected_names(part, parts));
+    }
+    if (left_out("constants")) plan.constants.clear();
+    if (left_out("fits")) plan.fits.clear();
+    if (left_out("bands")) plan.bands.clear();
+    return plan;
+}
+
+/// Fit and development rows beside their predictions: what mechanisms may be looked for in.
+void write_list(const fs::path& path, const validate::RecordedRows& rows, const hw::Gpu<double>& gpu,
+                const std::vector<std::string>& suites, const model::prediction::Engine& engine) {
+    validate::EngineFitModel model(rows, engine, gpu, suites, validate::RowsTaken::fit_and_development);
+    constexpr double us = 1e6;
+    std::string text;
+    workloads::append_csv_record(text, {"suite", "op", "params", "cache", "measured_us", "predicted_us",
+                                        "low_us", "high_us", "limiter", "class"});
+    for (const validate::FitRowEstimate& one : model.estimates()) {
+        const auto& estimate = one.estimate;
+        const bool refused = !(estimate.time > 0.0);
+        const auto number = [&](double seconds) {
+            return refused ? std::string() : fmt::format("{:.6g}", seconds * us);
+        };
+        workloads::append_csv_record(
+            text, {one.row->suite, one.row->op, one.row->params, one.row->cache,
+                   fmt::format("{}", one.measured_us), number(estimate.time), number(estimate.low),
+                   number(estimate.high), refused ? "" : std::string(to_string(estimate.limiter)),
+                   refused ? "" : std::string(to_string(estimate.band_class))});
+    }
+    validate::replace_file(path, text);
+}
+
 int run(const Arguments& arguments) {
     const std::string id = required_gpu(arguments);
     const fs::path sources = validate::find_sources(arguments.get("sources").value_or(""));
-    const fs::path plan_path =
-        arguments.get("plan").value_or((sources / "validate/calibrate/plan.toml").string());
     const fs::path current = sources / "hw/calibrations" / (id + ".toml");
     const fs::path output = arguments.get("output").value_or(current.string());
     hw::Gpu<double> gpu = load_requested_gpu(id, {});
     const std::string text = read_text(current);
     if (!text.empty()) validate::apply_calibration(text, current.filename().string(), gpu);
     hw::apply_settings(gpu, read_settings(arguments));
-    if (!fs::is_regular_file(plan_path))
-        throw Error("--plan", plan_path.string(), "a plan, as validate/calibrate/plan.toml");
-    const calibrate::Plan plan = calibrate::parse_plan(read_text(plan_path), plan_path.filename().string());
     const fs::path data = arguments.get("data").value_or((sources / "validate/recorded").string());
     const auto engine = make_engine(default_engine);
+    const validate::RecordedRows rows = validate::read_recorded(data);
+    if (const auto list = arguments.get("list")) {
+        write_list(*list, rows, gpu, arguments.all("suite"), *engine);
+        return exit_fine;
+    }
     const calibrate::Calibration result =
-        calibrate::calibrate(plan, validate::read_recorded(data), gpu, text, arguments.all("suite"), *engine,
+        calibrate::calibrate(read_plan(arguments, sources), rows, gpu, text, arguments.all("suite"), *engine,
                              arguments.get("date").value_or(today()));
     const bool write = !arguments.has("dry_run");
     if (write) validate::replace_file(output, result.text);
@@ -137,6 +196,12 @@ Command calibrate_command() {
         {"suite", "Only what this suite determines; repeatable", OptionKind::repeated},
         {"plan", "What to work out and how; default: validate/calibrate/plan.toml", OptionKind::value,
          "FILE"},
+        {"only", "Only this part: constants, fits or bands; repeatable", OptionKind::repeated, "PART"},
+        {"keys",
+         "Instead of the plan: fit these keys, by comma, to the rows of --suite; KEY or KEY=LOW..HIGH",
+         OptionKind::repeated, "KEYS"},
+        {"list", "Instead of calibrating: write fit and development rows beside their predictions, as CSV",
+         OptionKind::value, "FILE"},
         {"date", "Date to be written; default: today", OptionKind::value, "YYYY-MM-DD"},
         {"sources", "Source tree; default: this one", OptionKind::value, "DIR"}};
     options.insert(options.end(), more.begin(), more.end());

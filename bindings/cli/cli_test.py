@@ -512,6 +512,25 @@ class Calibration(Case):
         self.assertEqual(self.file.read_text(), before)
         self.assertIn("700 cycle", (self.root / "other.toml").read_text())
 
+    def test_parts_ad_hoc_fits_and_the_list_of_rows(self) -> None:
+        def keys(*arguments: str) -> list[str]:
+            found = self.succeed("calibrate", "--gpu", "h200-sxm", "--dry-run", "--json", *arguments)
+            return [key["key"] for key in json.loads(found)["keys"]]
+
+        bands = keys("--only", "bands")
+        self.assertTrue(bands and all(key.startswith("band.") for key in bands), bands)
+        self.assertNotIn("band.small", keys("--only", "constants"))
+        fitted = keys("--keys", "launch.floor=0.3us..3us,dram.read_efficiency", "--suite", "copy_add")
+        self.assertEqual(fitted, ["launch.floor", "dram.read_efficiency"])
+        self.fail_with(2, ["only", "parts"], "calibrate", "--gpu", "h200-sxm", "--only", "parts")
+        self.fail_with(2, ["suite"], "calibrate", "--gpu", "h200-sxm", "--keys", "launch.floor")
+        listed = self.root / "rows.csv"
+        self.succeed("calibrate", "--gpu", "h200-sxm", "--list", str(listed), "--suite", "copy_add")
+        with listed.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreater(len(rows), 50)
+        self.assertTrue(all(float(row["predicted_us"]) > 0 for row in rows))
+
     def test_a_calibration_file_takes_the_place_of_the_embedded_one(self) -> None:
         score = ["validate", "--recorded", "--suite", "copy_add", "--json"]
         self.file.write_text('[calibration]\ngpu = "h200-sxm"\n[dram]\nread_efficiency = { value = 0.2 }\n')

@@ -25,19 +25,17 @@ extern "C" void note_interrupt(int) {
     interrupted = 1;
 }
 
-std::vector<std::string> split(const std::vector<std::string>& lists) {
+}  // namespace
+
+std::vector<std::string> split_by_comma(const std::string& list) {
     std::vector<std::string> names;
-    for (const std::string& list : lists) {
-        for (std::size_t begin = 0; begin <= list.size();) {
-            const std::size_t end = std::min(list.find(',', begin), list.size());
-            names.push_back(list.substr(begin, end - begin));
-            begin = end + 1;
-        }
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        names.push_back(list.substr(begin, end - begin));
+        begin = end + 1;
     }
     return names;
 }
-
-}  // namespace
 
 std::vector<OptionSpec> record_option_specs() {
     return {
@@ -52,7 +50,9 @@ std::vector<OptionSpec> record_option_specs() {
 
 validate::record::RecordOptions read_record_options(const Arguments& arguments) {
     validate::record::RecordOptions options;
-    options.suites = split(arguments.all("suite"));
+    for (const std::string& list : arguments.all("suite")) {
+        for (const std::string& name : split_by_comma(list)) options.suites.push_back(name);
+    }
     if (options.suites.empty()) options.suites = {"all"};
     if (const auto budget = arguments.get("budget")) {
         options.budget_s = as_usage([&] { return hw::parse_value(*budget, "s", "--budget"); });

@@ -5,9 +5,13 @@
 #include "bindings/cli/arguments.hpp"
 #include "validate/record/recorder.hpp"
 
+#include <string>
 #include <vector>
 
 namespace warptime::cli {
+
+/// "a,b" as a and b.
+[[nodiscard]] std::vector<std::string> split_by_comma(const std::string& list);
 
 /// --suite, --budget, --gpu, --sources, --probes.
 [[nodiscard]] std::vector<OptionSpec> record_option_specs();
