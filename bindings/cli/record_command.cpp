@@ -33,8 +33,11 @@ int list(const record::RecordOptions& options, bool json) {
                                    : suite.probe.lexically_proximate(options.sources).string();
         const std::string needs = fmt::format("{}", fmt::join(suite.needs, ","));
         text += fmt::format("{:<34}{:<22}{:<12}{}\n", suite.name, needs, capability, by);
-        entries.push_back(
-            {{"suite", suite.name}, {"needs", suite.needs}, {"capability", capability}, {"by", by}});
+        entries.push_back({{"suite", suite.name},
+                           {"rows", suite.suites},
+                           {"needs", suite.needs},
+                           {"capability", capability},
+                           {"by", by}});
     }
     const Json object{{"schema", "warptime.suites/1"}, {"suites", std::move(entries)}};
     print(json ? object.dump(2) + "\n" : text);

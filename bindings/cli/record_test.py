@@ -18,6 +18,7 @@ PROGRAM = ""
 
 # Prints what the test has put into the folder $STATE; `refuses` lists fields that this driver does not know.
 NVIDIA_SMI = r"""#!/bin/sh
+case "$*" in *"-q -d PERFORMANCE"*) cat "$STATE/report" 2>/dev/null; exit ;; esac
 for word in "$@"; do case "$word" in --query-gpu=*) fields=${word#--query-gpu=} ;; esac; done
 for field in $(echo "$fields" | tr ',' ' '); do
     if grep -q "^$field$" "$STATE/refuses" 2>/dev/null || [ ! -e "$STATE/$field" ]; then
@@ -73,6 +74,35 @@ for n in range(5):
 """
 
 
+# A recorder of library operators that uses the writer of the real ones; every run has time for two cases.
+LIBRARY = """
+import argparse, pathlib, sys
+sys.path.insert(0, "RECORDERS")
+from recorder_rows import COLUMNS, RowWriter, say_cases_are_left
+p = argparse.ArgumentParser()
+for name, kind in {"output": pathlib.Path, "resume": pathlib.Path, "budget": float, "gpu": str}.items():
+    p.add_argument("--" + name, required=True, type=kind)
+o = p.parse_args()
+writer = RowWriter(o.output / "library.csv", o.resume)
+written = 0
+for n in (1024, 2048, 4096):
+    row = dict.fromkeys(COLUMNS, "") | {
+        "suite": "library", "op": "copy", "params": f"dtype=bf16 n={n}", "implementation": "torch", "gpu": o.gpu,
+        "cache": "flushed", "duty": "isolated", "data": "random", "quantity": "kernel_us", "value": n / 100,
+        "unit": "us", "samples": "7", "minimum": "1", "spread": "0", "steps": "one, two", "date": "2026-01-31",
+    }
+    if writer.has(row):
+        continue
+    if written == 2:
+        say_cases_are_left()
+        break
+    writer.write(row)
+    written += 1
+writer.close()
+"""
+RECORDERS = Path(__file__).resolve().parents[2] / "validate" / "recorders"
+
+
 class RecordTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -102,15 +132,7 @@ class RecordTest(unittest.TestCase):
             "PYTHONPATH": str(self.root / "modules"),
             "TMPDIR": str(self.root),
         }
-        (self.root / "validate/recorders/library.py").write_text(
-            "import argparse\np = argparse.ArgumentParser()\n"
-            'for name in ["output", "resume", "budget", "gpu"]:\n    p.add_argument("--" + name, required=True)\n'
-            "o = p.parse_args()\nimport os\nos.environ.update(WARPTIME_GPU=o.gpu)\n"
-            + HARNESS.replace("SUITE", "library")
-            + 'assert o.output == "-"\nknown = open(o.resume).read()\n'
-            'for n in (1024, 2048):\n    if f"n={n}," not in known:\n'
-            '        row("copy", f"dtype=bf16 n={n}", "kernel_us", n / 100, "us", cache="flushed")\n'
-        )
+        (self.root / "validate/recorders/library.py").write_text(LIBRARY.replace("RECORDERS", str(RECORDERS)))
 
     def program(self, name: str, text: str) -> None:
         path = self.root / "bin" / name
@@ -166,7 +188,7 @@ class RecordTest(unittest.TestCase):
         answer = json.loads(self.record("--json")[0])
         names = [suite["suite"] for suite in answer["suites"]]
         self.assertEqual(names, ["microbench_first", "microbench_second", "library"])
-        self.assertEqual([suite["added"] for suite in answer["suites"]], [10, 10, 2])
+        self.assertEqual([suite["added"] for suite in answer["suites"]], [10, 10, 3])
         listed = json.loads(self.record("--list", "--json")[0])["suites"]
         self.assertEqual([suite["suite"] for suite in listed], names)
         self.assertEqual(listed[2]["needs"], ["torch"])
@@ -286,12 +308,26 @@ class RecordTest(unittest.TestCase):
 
     def test_a_slowdown_between_two_readings_shows_in_the_counters(self) -> None:
         counter = "clocks_event_reasons_counters."
-        for name in ["sw_power_cap", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"]:
+        for name in ["sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"]:
             self.say(counter + name, "0")
         grow = f'open(os.environ["STATE"] + "/{counter}hw_thermal_slowdown", "w").write("250")\n'
         self.probe("first", FIVE_CASES + grow)
         self.assertIn("HW thermal slowdown", self.record("--suite", "microbench", code=1)[0])
         self.assertEqual(self.rows(), [])
+
+    def test_the_counters_of_a_driver_that_only_reports_them(self) -> None:
+        flags = "    Clocks Event Reasons\n        HW Thermal Slowdown   : Not Active\n"
+        counters = "    Counters\n        SW Power Capping : 0 us\n        HW Power Braking : 7 us\n"
+        self.say("report", flags + counters)
+        self.record("--suite", "microbench")
+        self.assertEqual(len(self.rows()), 10)
+        grow = 'path = os.environ["STATE"] + "/report"\ntext = open(path).read()\n'
+        self.probe(
+            "first",
+            FIVE_CASES.replace("range(5)", "range(6)") + grow + 'open(path, "w").write(text.replace("7", "9"))\n',
+        )
+        self.assertIn("HW power brake slowdown", self.record("--suite", "microbench", code=1)[0])
+        self.assertEqual(len(self.rows()), 10)
 
     def test_drivers_that_know_the_older_name_or_none(self) -> None:
         (self.state / "clocks_event_reasons.active").unlink()
@@ -329,7 +365,7 @@ class RecordTest(unittest.TestCase):
         self.assertIn("left out: needs python3", text)
         blocked.unlink()
         self.say("name", "NVIDIA X900")
-        fails("add hw/gpus/<id>.toml with board = \"NVIDIA X900\"", "--suite", "microbench")
+        fails('add hw/gpus/<id>.toml with board = "NVIDIA X900"', "--suite", "microbench")
         self.record("--suite", "microbench", "--gpu", "h200-sxm")
         (self.state / "name").unlink()
         fails("a machine with an NVIDIA GPU and its driver", "--suite", "microbench")
@@ -366,7 +402,9 @@ class RecordTest(unittest.TestCase):
             capture_output=True, text=True, env=self.environment, preexec_fn=small_files, timeout=60, check=False,
         )  # fmt: skip
         self.assertEqual(result.returncode, 1)
-        self.assertIn(f"file: got '{self.output}/microbench_first.csv', expected a place that can be written", result.stderr)
+        self.assertIn(
+            f"file: got '{self.output}/microbench_first.csv', expected a place that can be written", result.stderr
+        )
         self.assertEqual((self.output / "microbench_first.csv").read_bytes(), before)
         self.assertEqual(list(self.output.glob("*.new")), [])
         self.record("--suite", "microbench")
@@ -383,6 +421,22 @@ class RecordTest(unittest.TestCase):
         self.assertIn("microbench_first.csv", self.record("--suite", "microbench", code=1)[1])
         self.assertEqual((self.output / "microbench_first.csv").read_text(), "suite,op\nmicrobench_first,chase\n")
 
+    def test_the_recorders_of_the_repository_know_their_suites(self) -> None:
+        root = RECORDERS.parents[1]
+        listed = subprocess.run(
+            [PROGRAM, "record", "--list", "--json", "--sources", str(root)], capture_output=True, text=True, check=True
+        )
+        commands = [suite for suite in json.loads(listed.stdout)["suites"] if suite["by"].startswith("python3")]
+        self.assertGreater(len(commands), 10)
+        for suite in commands:
+            with self.subTest(suite=suite["suite"]):
+                script = suite["by"].split()[1:]
+                cases = subprocess.run(
+                    [sys.executable, *script, "--dry-run"], cwd=root, capture_output=True, text=True, check=True
+                ).stdout.splitlines()
+                self.assertGreater(len(cases), 0)
+                self.assertLessEqual({case.split(",")[0] for case in cases}, set(suite["rows"]))
+
     def test_live_validation_scores_what_it_has_just_recorded(self) -> None:
         def live(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
             command = [PROGRAM, "validate", "--live", "--sources", str(self.root), *arguments]
@@ -395,7 +449,7 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(list(self.root.glob("warptime-*")), [])  # the temporary folder is gone
         board = json.loads(live("--suite", "library", "--data", str(self.output), "--json").stdout)
         self.assertEqual([suite["suite"] for suite in board["suites"]], ["library"])
-        self.assertEqual(len(self.rows("library")), 2)
+        self.assertEqual(len(self.rows("library")), 3)
         self.assertIn("a suite that runs here", live("--suite", "library", "--budget", "1s", code=1).stderr)
         for option in ["--check", "--tighten", "--recorded"]:
             live(option, code=2)

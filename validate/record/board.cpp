@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -55,12 +56,36 @@ constexpr std::array<std::string_view, 9> reason_names = {
     "sync boost",    "SW thermal slowdown", "HW thermal slowdown", "HW power brake slowdown",
     "display clocks"};
 
-/// The counters and the bits they belong to.
-constexpr std::array<std::pair<const char*, ClockReasons>, 4> counters = {
-    {{"clocks_event_reasons_counters.sw_power_cap", 0x4},
-     {"clocks_event_reasons_counters.sw_thermal_slowdown", 0x20},
-     {"clocks_event_reasons_counters.hw_thermal_slowdown", 0x40},
-     {"clocks_event_reasons_counters.hw_power_brake_slowdown", 0x80}}};
+/// A counter of the time that a reason was active: its field, its name in the report of older drivers, its
+/// bit. The power limit is not among them: a burst may meet it for a moment, so it counts only when it is
+/// active as it is read.
+struct ReasonCounter {
+    const char* field;
+    std::string_view report;
+    ClockReasons bit;
+};
+constexpr std::array<ReasonCounter, 3> counters = {
+    {{"clocks_event_reasons_counters.sw_thermal_slowdown", "SW Thermal Slowdown", 0x20},
+     {"clocks_event_reasons_counters.hw_thermal_slowdown", "HW Thermal Slowdown", 0x40},
+     {"clocks_event_reasons_counters.hw_power_brake_slowdown", "HW Power Braking", 0x80}}};
+
+/// "SW Thermal Slowdown : 0 us" in `nvidia-smi -q -d PERFORMANCE`: the counters, not the flags of the same
+/// name.
+std::vector<std::string> counters_of_report(const std::string& index) {
+    const Captured found =
+        capture({{"nvidia-smi", "-i", index, "-q", "-d", "PERFORMANCE"}, {}, ""}, longest_answer);
+    std::vector<std::string> values(counters.size());
+    std::istringstream lines(found.text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t colon = line.find(':');
+        const std::string text = colon == std::string::npos ? "" : trimmed(line.substr(colon + 1));
+        if (text.size() < 4 || text.substr(text.size() - 3) != " us") continue;
+        for (std::size_t i = 0; i < counters.size(); ++i) {
+            if (trimmed(line.substr(0, colon)) == counters[i].report) values[i] = text;
+        }
+    }
+    return values;
+}
 
 }  // namespace
 
@@ -125,18 +150,17 @@ std::optional<ClockReasons> ReasonReader::read_active() {
 
 ClockReasons ReasonReader::read_counters() {
     std::string query;
-    for (const auto& [name, bit] : counters) {
+    for (const ReasonCounter& counter : counters) {
         query += query.empty() ? "" : ",";
-        query += name;
+        query += counter.field;
     }
-    const std::vector<std::string> found = ask(board_.index, query);
-    if (found.size() != counters.size()) {
-        counts_ = false;  // an older driver; what is active now is all it tells
-        return 0;
-    }
+    std::vector<std::string> found;
+    if (has_fields_) found = ask(board_.index, query);
+    has_fields_ = found.size() == counters.size();
+    if (!has_fields_) found = counters_of_report(board_.index);
     ClockReasons grown = 0;
     for (std::size_t i = 0; i < counters.size(); ++i) {
-        if (!last_[i].empty() && found[i] != last_[i]) grown |= counters[i].second;
+        if (!last_[i].empty() && !found[i].empty() && found[i] != last_[i]) grown |= counters[i].bit;
         last_[i] = found[i];
     }
     return grown;
@@ -144,7 +168,7 @@ ClockReasons ReasonReader::read_counters() {
 
 std::optional<ClockReasons> ReasonReader::read() {
     std::optional<ClockReasons> reasons = read_active();
-    if (reasons && counts_) *reasons |= read_counters();
+    if (reasons) *reasons |= read_counters();
     return reasons;
 }
 

@@ -61,8 +61,8 @@ class ReasonReader {
 
     Board board_;
     std::size_t spelling_ = 0;
-    bool counts_ = true;
-    std::array<std::string, 4> last_{};
+    bool has_fields_ = true;  ///< for the counters; else they are sought in the report
+    std::array<std::string, 3> last_{};
 };
 
 }  // namespace warptime::validate::record
