@@ -18,6 +18,7 @@ using Counters = std::vector<std::pair<std::string, double>>;
 struct Errors {
     std::array<std::vector<double>, 3> by_split;
     std::size_t not_predicted = 0;
+    RowSet recorded;
 };
 
 double counter_error(double predicted, double counted) {
@@ -56,6 +57,7 @@ std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> row
         const auto metric = std::find_if(counters.begin(), counters.end(),
                                          [&](const auto& counter) { return counter.first == row->quantity; });
         Errors& errors = metrics[{row->gpu, row->suite, row->quantity}];
+        errors.recorded.add(*row);
         if (metric == counters.end() && !counters.empty()) {
             ++errors.not_predicted;
             continue;
@@ -65,7 +67,8 @@ std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> row
     }
     std::vector<CounterScore> scores;
     for (const auto& [name, errors] : metrics) {
-        CounterScore score{std::get<0>(name), std::get<1>(name), std::get<2>(name), {}, errors.not_predicted};
+        CounterScore score{std::get<0>(name),    std::get<1>(name), std::get<2>(name), {},
+                           errors.not_predicted, errors.recorded};
         for (std::size_t s = 0; s < score.splits.size(); ++s) {
             const std::vector<double>& sample = errors.by_split[s];
             score.splits[s] = {sample.size(), median(sample), quantile(sample, 0.9)};

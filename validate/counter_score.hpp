@@ -3,6 +3,7 @@
 #pragma once
 
 #include "validate/row_predictor.hpp"
+#include "validate/row_set.hpp"
 #include "validate/split.hpp"
 
 #include <array>
@@ -24,10 +25,7 @@ struct CounterScore {
     std::string gpu, suite, metric;
     std::array<CounterFigures, 3> splits;  ///< fit, development, held-out
     std::size_t not_predicted = 0;         ///< rows whose case is predicted, without this metric
-
-    [[nodiscard]] std::size_t rows() const {
-        return splits[0].rows + splits[1].rows + splits[2].rows + not_predicted;
-    }
+    RowSet recorded;                       ///< rows of this metric
 };
 
 [[nodiscard]] bool is_counter_row(const RecordedRow& row);

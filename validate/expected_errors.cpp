@@ -55,7 +55,7 @@ std::vector<Ceiling> read_ceilings(std::istream& in, const std::string& name) {
         }
         Ceiling ceiling{{record[at[0]], record[at[1]], parse_split(record[at[2]]), record[at[3]]},
                         0.0,
-                        0,
+                        record[at[5]],
                         table.reader().line()};
         if (!is_metric(ceiling.place.metric)) {
             throw Error(where + " column metric", ceiling.place.metric, std::string(known_metrics()));
@@ -66,11 +66,8 @@ std::vector<Ceiling> read_ceilings(std::istream& in, const std::string& name) {
             !std::isfinite(ceiling.ceiling)) {
             throw Error(where + " column ceiling", text, "a number of at least 0");
         }
-        const std::string& rows = record[at[5]];
-        const auto [rows_end, rows_error] =
-            std::from_chars(rows.data(), rows.data() + rows.size(), ceiling.rows);
-        if (rows_error != std::errc() || rows_end != rows.data() + rows.size()) {
-            throw Error(where + " column rows", rows, "a whole number");
+        if (ceiling.rows.find(':') == std::string::npos) {
+            throw Error(where + " column rows", ceiling.rows, "COUNT:HASH, as --tighten writes it");
         }
         for (const Ceiling& other : ceilings) {
             if (same_place(other.place, ceiling.place)) {
@@ -88,7 +85,7 @@ std::string write_ceilings(const std::vector<Ceiling>& ceilings) {
     for (const Ceiling& c : ceilings) {
         workloads::append_csv_record(
             out, {c.place.suite, c.place.data_set, std::string(to_string(c.place.split)), c.place.metric,
-                  fmt::format("{:.6g}", c.ceiling), fmt::format("{}", c.rows)});
+                  fmt::format("{:.6g}", c.ceiling), c.rows});
     }
     return out;
 }
@@ -109,7 +106,7 @@ std::string to_text(const Violation& violation) {
         fmt::format("{} {} {} {}", c.place.data_set, c.place.suite, to_string(c.place.split), c.place.metric);
     if (!violation.figure) return place + ": no such figure among the recorded rows";
     if (violation.figure->rows != c.rows) {
-        return fmt::format("{}: {} rows are recorded, the ceiling is about {}: set it anew with --tighten",
+        return fmt::format("{}: rows {} are recorded, the ceiling is about {}: set it anew with --tighten",
                            place, violation.figure->rows, c.rows);
     }
     return fmt::format("{}: {:.6g} is above its ceiling {:.6g}", place, violation.figure->value, c.ceiling);

@@ -12,12 +12,12 @@
 
 namespace warptime::validate {
 
-/// A line of expected_error.csv. A ceiling is about the rows that were recorded when it was set: with more of
-/// them it says nothing until it is set anew.
+/// A line of expected_error.csv. A ceiling is about the rows that were recorded when it was set: with others
+/// it says nothing until it is set anew.
 struct Ceiling {
     FigurePlace place;
     double ceiling = 0.0;
-    std::size_t rows = 0;
+    std::string rows;  ///< to_text of their RowSet
     std::int64_t line = 0;
 };
 

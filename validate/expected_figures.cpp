@@ -66,7 +66,7 @@ std::optional<std::size_t> size_class_named(std::string_view name) {
 }
 
 std::optional<Figure> finite(double value, double good_enough = 0.0) {
-    return std::isfinite(value) ? std::optional<Figure>({value, good_enough, 0}) : std::nullopt;
+    return std::isfinite(value) ? std::optional<Figure>({value, good_enough, {}}) : std::nullopt;
 }
 
 std::optional<Figure> error_figure(const ErrorFigures& errors, std::string_view metric) {
@@ -101,8 +101,8 @@ std::optional<Figure> band_figure(const std::array<BandFigures, size_class_count
     return finite(std::abs(band.coverage - band_coverage), coverage_target + chance);
 }
 
-std::optional<Figure> with_rows(std::optional<Figure> figure, std::size_t rows) {
-    if (figure) figure->rows = rows;
+std::optional<Figure> with_rows(std::optional<Figure> figure, const RowSet& rows) {
+    if (figure) figure->rows = to_text(rows);
     return figure;
 }
 
@@ -181,7 +181,7 @@ std::optional<Figure> find_figure(const Scoreboard& board, const FigurePlace& pl
         for (const CounterScore& score : board.counters.front().scores) {
             if (score.gpu != place.data_set || score.suite != place.suite) continue;
             const auto figure = counter_figure(score, split, place.metric);
-            if (figure) return with_rows(figure, score.rows());
+            if (figure) return with_rows(figure, score.recorded);
         }
     }
     for (const SuiteReport& report : board.suites) {

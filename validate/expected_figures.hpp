@@ -37,7 +37,7 @@ struct Figure {
     /// it, so that a lower ceiling would hold back changes that harm nothing. 0 for errors, which have no
     /// such place.
     double good_enough = 0.0;
-    std::size_t rows = 0;  ///< recorded rows of the suite, all splits: what the data set was
+    std::string rows;  ///< recorded rows of the suite, all splits, as text: what the data set was
 };
 
 /// Nothing when the scoreboard has no such figure.

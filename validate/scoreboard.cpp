@@ -121,7 +121,7 @@ SuiteReport score_suite(const SuiteId& id, const RowRefs& rows, std::span<RowPre
     report.repeated = recordings.repeated;
     report.baseline = baseline_of(recordings.first);
     const RowRefs scored = sample_rows(recordings.first, options.sample);
-    report.recorded = recordings.first.size();
+    for (const RecordedRow* row : recordings.first) report.recorded.add(*row);
     report.scored = scored.size();
     for (RowPredictor* predictor : predictors) {
         report.engines.push_back(score_engine(scored, report, *predictor, options.worst));
@@ -161,7 +161,7 @@ std::vector<GpuBands> gpu_bands(const std::vector<SuiteReport>& suites) {
                     result.push_back({suite.gpu, engine.engine, split.split, suite.recorded, split.bands});
                     continue;
                 }
-                found->recorded += suite.recorded;
+                found->recorded.add(suite.recorded);
                 for (std::size_t c = 0; c < size_class_count; ++c) {
                     found->bands[c] = joined(found->bands[c], split.bands[c]);
                 }

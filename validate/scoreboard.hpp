@@ -10,6 +10,7 @@
 #include "validate/noise_floor.hpp"
 #include "validate/recorded_rows.hpp"
 #include "validate/row_predictor.hpp"
+#include "validate/row_set.hpp"
 #include "validate/suite_score.hpp"
 
 #include <array>
@@ -39,7 +40,8 @@ struct EngineScore {
 /// A suite with its surroundings.
 struct SuiteReport {
     std::string gpu, suite;
-    std::size_t recorded = 0, scored = 0;  ///< rows, each measurement once; fewer are scored of a sample
+    RowSet recorded;         ///< rows, each measurement once
+    std::size_t scored = 0;  ///< of them: fewer of a sample
     std::size_t repeated = 0;
     std::optional<NoiseFloor> noise;   ///< nothing: no row was recorded again
     std::optional<Baseline> baseline;  ///< fitted to all recorded fit rows, whatever the sample
@@ -63,7 +65,7 @@ struct EngineCounters {
 struct GpuBands {
     std::string gpu, engine;
     Split split = Split::fit;
-    std::size_t recorded = 0;  ///< rows of all splits
+    RowSet recorded;  ///< rows of all splits
     std::array<BandFigures, size_class_count> bands;
 };
 

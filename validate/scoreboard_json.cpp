@@ -89,7 +89,7 @@ Json engine_json(const EngineScore& engine) {
 Json suite_json(const SuiteReport& report) {
     Json json{{"gpu", report.gpu},
               {"suite", report.suite},
-              {"recorded", report.recorded},
+              {"recorded", report.recorded.rows},
               {"scored", report.scored}};
     json["noise_floor"] = report.noise ? Json{{"pairs", report.noise->pairs},
                                               {"median_difference", report.noise->median_difference}}

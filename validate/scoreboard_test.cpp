@@ -206,7 +206,7 @@ TEST_CASE("engines stand side by side on the same sample, their choices too") {
     const auto board = validate::score(rows, both, options);
     REQUIRE(board.suites.size() == 1);
     const auto& suite = board.suites[0];
-    CHECK(suite.recorded == 30);
+    CHECK(suite.recorded.rows == 30);
     CHECK(suite.scored == 12);
     REQUIRE(suite.engines.size() == 2);
     const auto split = static_cast<std::size_t>(

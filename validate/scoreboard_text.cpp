@@ -116,8 +116,8 @@ void append_suite(std::string& out, const SuiteReport& report) {
     } else {
         out += ", noise floor not recorded";
     }
-    if (report.scored < report.recorded) {
-        fmt::format_to(to, ", a sample of {} of {} rows", report.scored, report.recorded);
+    if (report.scored < report.recorded.rows) {
+        fmt::format_to(to, ", a sample of {} of {} rows", report.scored, report.recorded.rows);
     }
     out += '\n';
     append_errors(out, report, side_by_side);
