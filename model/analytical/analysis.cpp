@@ -109,6 +109,17 @@ class Timeline {
         return e;
     }
 
+    /// What the last epilogue takes longer because all SMs store at the same time: the L2 takes in less than
+    /// their ports send together. Epilogues before it fall apart, and their stores mix with other SMs' loads.
+    [[nodiscard]] Cycles<S> burst(std::int64_t resident) const {
+        const S sending = S(static_cast<double>(a_.sms)) / gpu_.sm.count.value();
+        const S slower =
+            hw::max(S(1.0), sending * gpu_.l2.write_bandwidth.value() / gpu_.l2.ingest_bandwidth.value());
+        const S sent =
+            a_.item.after.demand[Server::crossbar_write].value() * S(static_cast<double>(resident));
+        return Cycles<S>(sent * (slower - S(1.0)));
+    }
+
     [[nodiscard]] Exposure<S> waves() const {
         const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * a_.occupancy.ctas_per_sm);
         Exposure<S> total;
@@ -122,13 +133,18 @@ class Timeline {
         if (w.tail_items > 0) {
             const Exposure<S> rest = item(occupancy::tail_residency(w.tail_items, sms_));
             if (w.full_waves == 0) {
-                return rest;
+                Exposure<S> only = rest;
+                only.epilogue += burst(occupancy::tail_residency(w.tail_items, sms_));
+                return only;
             }
             const double share = static_cast<double>(w.tail_items) / static_cast<double>(w.slots);
             total.prologue += whole.prologue * S(share);
             total.main_loop += whole.main_loop * S(share);
             total.epilogue += whole.epilogue * S(share);
             total.tail = rest.makespan() + gpu_.launch.cta_turnaround - whole.makespan() * S(share);
+        }
+        if (w.full_waves == 1 && w.tail_items == 0) {
+            total.epilogue += burst(a_.occupancy.ctas_per_sm);
         }
         return total;
     }
@@ -145,8 +161,12 @@ class Timeline {
         total.prologue = one.prologue;
         Cycles<S> step = one.main_loop;
         if (a_.item.alternating) {
-            // While one consumer stores its tile the other multiplies: the longer of the two sets the pace.
-            step = hw::max(one.main_loop, one.epilogue);
+            // While one consumer stores its tile the other multiplies. Where a token makes them take turns
+            // the longer of the two sets the pace; else they get into each other's way.
+            step = a_.item.in_turn
+                       ? hw::max(one.main_loop, one.epilogue)
+                       : Cycles<S>(pace_of_two_queues(a_.item.alternating_instances, one.main_loop.value(),
+                                                      one.epilogue.value()));
             total.epilogue = one.epilogue;
             total.main_loop = step * S(fair - 1.0) + one.main_loop;
         } else {
@@ -155,6 +175,7 @@ class Timeline {
             total.epilogue = one.epilogue * S(fair);
         }
         total.tail = step * S(n - fair);
+        total.epilogue += burst(resident);
         return total;
     }
 

@@ -6,7 +6,9 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cmath>
 
+using warptime::model::analytical::pace_of_two_queues;
 using warptime::model::analytical::turn_time;
 
 namespace {
@@ -43,4 +45,26 @@ TEST_CASE("mean value analysis equals the Markov chain's balance") {
         RC_ASSERT(turn <= customers * service + elsewhere + 1e-9);
         RC_ASSERT(turn_time(customers + 1, service, elsewhere) >= turn);
     }));
+}
+
+TEST_CASE("two queues in a circle follow the product form") {
+    // Gordon and Newell, Oper. Res. 15(2), 1967: throughput G(N - 1) / G(N), G(N) the sum of a^i b^(N - i).
+    const auto constant = [](int customers, double a, double b) {
+        double sum = 0.0;
+        for (int i = 0; i <= customers; ++i) {
+            sum += std::pow(a, i) * std::pow(b, customers - i);
+        }
+        return sum;
+    };
+    CHECK(rc::check([&] {
+        const int customers = *rc::gen::inRange(1, 9);
+        const double a = *rc::gen::inRange(1, 100);
+        const double b = *rc::gen::inRange(1, 100);
+        const double pace = pace_of_two_queues(customers, a, b);
+        RC_ASSERT(pace == doctest::Approx(constant(customers, a, b) / constant(customers - 1, a, b)));
+        RC_ASSERT(pace >= std::max(a, b) * (1.0 - 1e-12));
+        RC_ASSERT(pace <= a + b + 1e-9);
+    }));
+    CHECK(pace_of_two_queues(1, 30.0, 70.0) == doctest::Approx(100.0));
+    CHECK(pace_of_two_queues(2, 0.0, 70.0) == doctest::Approx(70.0));
 }

@@ -181,6 +181,10 @@ class Accumulator {
         result_.trips = std::max(result_.trips, most);
         if (role.alternate && role.instances > 1) {
             result_.alternating = true;
+            result_.alternating_instances = role.instances;
+            result_.in_turn =
+                std::any_of(kernel_.tokens.begin(), kernel_.tokens.end(),
+                            [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
         const auto length = [this](Part<S>& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
@@ -413,9 +417,13 @@ class Accumulator {
             part_->demand[Server::crossbar_read] += crossbar_read_cycles(received, gpu_);
         }
         if (access.direction != kernel::Direction::read) {
-            const double sent = executions * bytes.inside;
+            const double padded =
+                collective && bytes.rows > 0.0
+                    ? sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector) / bytes.row_bytes
+                    : 1.0;
+            const double sent = executions * bytes.inside * padded;
             part_->sent_bytes += sent;
-            traffic.written_bytes += trips * sent;
+            traffic.written_bytes += trips * executions * bytes.inside;
             part_->demand[Server::crossbar_write] += crossbar_write_cycles(S(sent), gpu_);
         }
         if (is_asynchronous_copy(op.cls)) {
@@ -426,8 +434,10 @@ class Accumulator {
             part_->demand[bulk ? Server::shared_write : Server::shared] +=
                 shared_cycles(S(executions * bytes.full * access.multicast_ctas), gpu_);
             if (bulk) {
+                const double lines =
+                    memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
                 part_->demand[Server::tma] +=
-                    tma_cycles(S(executions * bytes.rows * access.multicast_ctas), gpu_);
+                    tma_cycles(S(executions * bytes.rows * lines * access.multicast_ctas), gpu_);
             }
         }
         if (op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg && collective) {

@@ -39,10 +39,12 @@ inline constexpr std::size_t max_buffers = 16;
 template <class S>
 struct ItemDemand {
     Part<S> before, loop, after;
-    double trips = 0.0;         ///< of the main loop
-    bool alternating = false;   ///< consumer instances take items in turn: `after` hides behind the next item
-    bool asynchronous = false;  ///< loads of the loop run ahead of their use
-    bool self_fed = false;      ///< the warps that multiply also issue the copies, in one instruction stream
+    double trips = 0.0;        ///< of the main loop
+    bool alternating = false;  ///< consumer instances take items in turn: `after` hides behind the next item
+    int alternating_instances = 1;
+    bool in_turn = false;        ///< a token orders them, item by item
+    bool asynchronous = false;   ///< loads of the loop run ahead of their use
+    bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
     hw::Cycles<S> copy_issue{};  ///< from the begin of a trip until its copies have been issued
     int warps = 0;
     bool uses_tensor = false;

@@ -22,4 +22,9 @@ namespace warptime::model::memory {
     return row_bytes + (sector - grain);
 }
 
+/// Lines that a row touches, at least one: averaged likewise.
+[[nodiscard]] inline double lines_per_row(double row_bytes, std::int64_t pitch_bytes, double line) {
+    return std::max(1.0, sector_bytes_per_row(row_bytes, pitch_bytes, line) / line);
+}
+
 }  // namespace warptime::model::memory

@@ -100,9 +100,9 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, std::uint64_t
     return {done, latency};
 }
 
-Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, Ticks now) {
+Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now) {
     traffic_.l2_written += bytes;
-    const Ticks end = sm.port_out.serve(now, ticks_of(bytes * chip_.rates.port_out_byte));
+    const Ticks end = sm.port_out.serve(now, ticks_of(bytes * padded * chip_.rates.port_out_byte));
     chip_.l2.serve(now, ticks_of(bytes * chip_.rates.l2_byte));
     l2_.write(block, bytes);
     write_back(now);
@@ -126,7 +126,8 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
         reply = read(sm, access, block, inside * access.fetched_per_requested, now);
     }
     if (access.writes) {
-        reply.done = std::max(reply.done, write(sm, block, inside, now));
+        const double padded = access.collective ? access.fetched_per_requested : 1.0;
+        reply.done = std::max(reply.done, write(sm, block, inside, padded, now));
     }
     if (plan.copies) {
         reply.done = std::max(
@@ -134,8 +135,8 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
             reply.latency + sm.shared_write.serve(now, ticks_of(inside * copies * chip_.rates.shared_byte)));
     }
     if (plan.bulk) {
-        const double rows = access.rows * bytes.inside / bytes.requested * amount;
-        const Ticks walked = sm.tma.serve(now, ticks_of(rows * copies * chip_.rates.tma_row));
+        const double lines = access.lines * bytes.inside / bytes.requested * amount;
+        const Ticks walked = sm.tma.serve(now, ticks_of(lines * copies * chip_.rates.tma_row));
         reply.done = std::max(reply.done, reply.latency + walked) + ticks_of(chip_.rates.latency_bulk);
     }
     return reply;

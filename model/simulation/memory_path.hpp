@@ -45,7 +45,7 @@ class MemoryPath {
 
   private:
     Reply read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes, Ticks now);
-    Ticks write(Sm& sm, std::uint64_t block, double bytes, Ticks now);
+    Ticks write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now);
     /// Dirty lines that have to leave L2 for the traffic so far.
     void write_back(Ticks now);
     [[nodiscard]] std::uint64_t block_of(const AccessPlan& plan, const Requester& who) const;

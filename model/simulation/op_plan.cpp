@@ -172,6 +172,7 @@ class Planner {
                 const double row = static_cast<double>(access.box[0]) * size;
                 const auto pitch = static_cast<std::int64_t>(static_cast<double>(buffer.stride[1]) * size);
                 a.in_rows = a.rows > 1.0 && row < static_cast<double>(pitch);
+                a.lines = a.rows * memory::lines_per_row(row, pitch, gpu_.l1.line.value());
                 a.fetched_per_requested = memory::sector_bytes_per_row(row, pitch, sector) / row;
                 break;
             }

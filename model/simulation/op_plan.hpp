@@ -27,6 +27,7 @@ struct AccessPlan {
     kernel::BoxShare share;
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
+    double lines = 1.0;                  ///< that its rows touch, counted row by row
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
 };
 

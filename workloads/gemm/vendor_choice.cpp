@@ -72,6 +72,17 @@ bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& clus
     return tiles_m * tiles_n > 1 && (tiles_m < cluster.m || tiles_n < cluster.n);
 }
 
+/// Grids of several waves come in clusters of one size: 216 of the 236 recorded ones in clusters of two
+/// (gemm_bf16, gemm_bf16_second and gemm_fp16, fit and development rows).
+bool too_many_waves(const Problem& problem, const GemmFamily& family, const Tile& tile,
+                    const ClusterShape& cluster, std::int64_t grid) {
+    const int size = cluster.m * cluster.n;
+    const std::int64_t clusters = ceil_div(ceil_div(problem.m, tile.m), cluster.m) *
+                                  ceil_div(ceil_div(problem.n, tile.n), cluster.n) * problem.batch;
+    return family.cluster_above_one_wave > 0 && size != family.cluster_above_one_wave &&
+           clusters * size > grid;
+}
+
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
     const std::int64_t bytes =
@@ -193,7 +204,9 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
         }
         for (const Tile& tile : family.tiles) {
             for (const ClusterShape& cluster : family.clusters) {
-                if (wasteful(problem, tile, cluster) || largest_grid(gpu, cluster.m * cluster.n) == 0) {
+                const std::int64_t grid = largest_grid(gpu, cluster.m * cluster.n);
+                if (grid == 0 || wasteful(problem, tile, cluster) ||
+                    too_many_waves(problem, family, tile, cluster, grid)) {
                     continue;
                 }
                 Config config = vendor_config(problem, family, tile, cluster, gpu);

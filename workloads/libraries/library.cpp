@@ -96,6 +96,7 @@ GemmFamily read_family(const Section& section) {
     family.threads = section.whole("threads");
     family.registers = section.whole("registers");
     family.dynamic_above_waves = section.number("dynamic_above_waves");
+    family.cluster_above_one_wave = section.whole("cluster_above_one_wave");
     family.split_min_iterations = section.whole("split_min_iterations");
     family.split_max = section.whole("split_max");
     for_each_text(section, "clusters", [&](const std::string& t) {
