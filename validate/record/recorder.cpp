@@ -103,9 +103,10 @@ class Recording {
             outcome.message = "needs " + lacking;
             options_->say(fmt::format("{}: left out, needs {}", suite.name, lacking));
         }
-        if (!any)
+        if (!any) {
             throw Error("--suite", fmt::format("{}", fmt::join(options_->suites, ",")),
                         result_.suites.front().message.substr(6));
+        }
     }
 
     void compile() {

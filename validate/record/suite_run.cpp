@@ -58,9 +58,10 @@ void SuiteRun::take_line(std::string_view line) {
     if (line.empty() || line == header_line()) return;
     try {
         FreshRow row = parse_row(line, suite_->name + " output");
-        if (std::find(suite_->suites.begin(), suite_->suites.end(), row.row.suite) == suite_->suites.end())
+        if (std::find(suite_->suites.begin(), suite_->suites.end(), row.row.suite) == suite_->suites.end()) {
             throw Error(suite_->name + " suite", row.row.suite,
                         fmt::format("{}", fmt::join(suite_->suites, ", ")));
+        }
         if (!open_.empty() && (case_of(open_.front().row) != case_of(row.row) ||
                                open_.front().row.implementation != row.row.implementation)) {
             std::move(open_.begin(), open_.end(), std::back_inserter(waiting_));
