@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "workloads/defaults.hpp"
+#include "workloads/gemm/triton_alignment.hpp"
 
 #include <fmt/format.h>
 
@@ -161,6 +162,11 @@ gemm::Config gemm_config_of(const Operation& operation, const gemm::Problem& pro
                                 : gemm::MatrixInstruction::automatic;
     if (!triton && raster.empty()) {
         c.raster = gemm::heuristic_raster(problem, c);
+    }
+    if (triton) {
+        gemm::respect_triton_alignment(problem, c);
+        // Triton's own persistent products launch one program an SM (tutorial 9, NUM_SMS).
+        c.one_cta_per_sm = c.schedule == mk::ScheduleKind::static_stride;
     }
     return c;
 }

@@ -49,7 +49,7 @@ void set_grid(const Config& c, const hw::Gpu<double>& gpu, int ctas_per_sm, mk::
     kernel.grid = {items, 1, 1};
     if (c.schedule != mk::ScheduleKind::one_per_cta) {
         const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-        const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : sms * ctas_per_sm;
+        const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : c.one_cta_per_sm ? sms : sms * ctas_per_sm;
         const std::int64_t clusters = std::max<std::int64_t>(1, slots / kernel.cluster.x);
         kernel.grid.x = std::min(items, clusters * kernel.cluster.x);
     }

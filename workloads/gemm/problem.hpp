@@ -58,9 +58,10 @@ struct Config {
     bool transposed = false;
     int registers = 0;
     std::int64_t shared_bytes = 0;
-    std::int64_t max_ctas = 0;  ///< grid limit of a persistent kernel; 0: one per resident slot
-    int copy_bytes = 16;        ///< per lane of a cp.async or plain load; less where rows are not aligned
-    int mma_k = 0;              ///< K of mma.sync; 0: 32 bytes of it
+    std::int64_t max_ctas = 0;    ///< grid limit of a persistent kernel; 0: one per resident slot
+    bool one_cta_per_sm = false;  ///< a persistent grid of as many CTAs as there are SMs
+    int copy_bytes = 16;          ///< per lane of a cp.async or plain load; less where rows are not aligned
+    int mma_k = 0;                ///< K of mma.sync; 0: 32 bytes of it
 
     friend bool operator==(const Config&, const Config&) = default;
 };

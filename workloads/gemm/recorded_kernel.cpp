@@ -64,7 +64,7 @@ std::optional<Config> config_of_recorded(std::string_view steps, const Problem& 
     const std::string text(steps);
     static const std::regex pattern(
         "nvjet_sm90_[a-z0-9]+_([0-9]+)x([0-9]+)_[0-9]+x([0-9]+)_([0-9]+)x([0-9]+)_[hv]_bz(_coop[AB])?(_"
-        "splitK)?_[A-Z][A-Z]([A-Z])");
+        "splitK)?(?:_algo[0-9]+)?_[A-Z][A-Z]([A-Z])");
     std::smatch found;
     if (!std::regex_search(text, found, pattern)) {
         return config_of_cutlass(text, problem, families, gpu);
@@ -79,7 +79,10 @@ std::optional<Config> config_of_recorded(std::string_view steps, const Problem& 
     tile.n = std::stoi(found[1]);
     tile.m = std::stoi(found[2]);
     tile.cooperative = found[6].matched;
-    tile.transposed = found[8] == "T";
+    // The last letter says along which side the instruction's M runs, where the tile leaves a choice (names
+    // of fp8 kernels carry it though it does not).
+    constexpr int instruction_m = 64;
+    tile.transposed = tile.m % instruction_m != 0 || (tile.n % instruction_m == 0 && found[8] == "T");
     const libraries::ClusterShape cluster{std::stoi(found[5]), std::stoi(found[4])};
     Config config = vendor_config(problem, *family, tile, cluster, gpu);
     config.stages = std::stoi(found[3]);

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_alignment.hpp"
+
+namespace warptime::workloads::gemm {
+
+void respect_triton_alignment(const Problem& problem, Config& config) {
+    if (config.pipeline != Pipeline::automatic) {
+        return;
+    }
+    constexpr std::int64_t known_divisor = 16;
+    const auto pitch = [](std::int64_t given, std::int64_t dense) { return given > 0 ? given : dense; };
+    const std::int64_t a = pitch(problem.lda, problem.a_major == Major::k ? problem.k : problem.m);
+    const std::int64_t b = pitch(problem.ldb, problem.b_major == Major::k ? problem.k : problem.n);
+    if (a % known_divisor == 0 && b % known_divisor == 0) {
+        return;
+    }
+    constexpr int narrowest_asynchronous = 4;
+    config.copy_bytes = hw::bytes_of(problem.a);
+    if (config.copy_bytes < narrowest_asynchronous) {
+        config.pipeline = Pipeline::sync;
+        config.stages = 1;
+    }
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_alignment.hpp"
+
+#include <doctest/doctest.h>
+
+namespace warptime::workloads::gemm {
+namespace {
+
+Config after(Problem problem, Pipeline pipeline = Pipeline::automatic) {
+    problem.m = 256;
+    Config config;
+    config.stages = 4;
+    config.pipeline = pipeline;
+    respect_triton_alignment(problem, config);
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by element, one stage at a time") {
+    const Problem aligned{.n = 512, .k = 1024, .b_major = Major::other};
+    CHECK(after(aligned).pipeline == Pipeline::automatic);
+    CHECK(after(aligned).copy_bytes == 16);
+    Problem ragged = aligned;
+    ragged.n = 520;  // 16-byte rows, but not 16 elements
+    CHECK(after(ragged).pipeline == Pipeline::sync);
+    CHECK(after(ragged).stages == 1);
+    CHECK(after(ragged).copy_bytes == 2);
+    ragged.ldb = 528;
+    CHECK(after(ragged).pipeline == Pipeline::automatic);
+    ragged.k = 1001;
+    CHECK(after(ragged).pipeline == Pipeline::sync);
+    ragged.a = ragged.b = Dtype::tf32;
+    CHECK(after(ragged).pipeline == Pipeline::automatic);
+    CHECK(after(ragged).copy_bytes == 4);
+    CHECK(after(ragged, Pipeline::cp_async).copy_bytes == 16);  // what was asked for stays
+}
+
+}  // namespace warptime::workloads::gemm
