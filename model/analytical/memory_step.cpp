@@ -19,7 +19,7 @@ Bytes<S> written_back(const Bytes<S>& read, const Bytes<S>& stored, const hw::Gp
     return conditions.cache == prediction::Cache::flushed
                ? memory::writes_over_dirty(read, stored, gpu.l2.dirty_fraction,
                                            memory::dirty_capacity_of(gpu))
-               : memory::writes_over_clean(stored, memory::dirty_capacity_of(gpu));
+               : memory::writes_over_clean(read, stored, memory::dirty_capacity_of(gpu));
 }
 
 template <class S>

@@ -37,7 +37,7 @@ TEST_CASE("a copy reads every byte once and pays what its writes push out") {
     CHECK(flushed.floor.value() == gpu.launch.memcpy.value());
     const auto cold = analytical::memcpy_time(copy, gpu, with(Cache::cold));
     const double left = gpu.l2.capacity.value() * gpu.l2.dirty_capacity.value();
-    CHECK(cold.dram_written.value() == doctest::Approx(bytes - left));
+    CHECK(cold.dram_written.value() == doctest::Approx(bytes - left / 2.0));  // half of what stays was read
     CHECK(cold.time < flushed.time);
 }
 

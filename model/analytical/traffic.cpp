@@ -86,10 +86,11 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     result.dram_row_read = Bytes<S>(S(row_read));
     result.l2_read = Bytes<S>(asked);
     const Bytes<S> stores{S(written)};
-    result.dram_written = conditions.cache == prediction::Cache::flushed
-                              ? memory::writes_over_dirty(result.dram_read, stores, gpu.l2.dirty_fraction,
-                                                          memory::dirty_capacity_of(gpu))
-                              : memory::writes_over_clean(stores, memory::dirty_capacity_of(gpu));
+    result.dram_written =
+        conditions.cache == prediction::Cache::flushed
+            ? memory::writes_over_dirty(result.dram_read, stores, gpu.l2.dirty_fraction,
+                                        memory::dirty_capacity_of(gpu))
+            : memory::writes_over_clean(result.dram_read, stores, memory::dirty_capacity_of(gpu));
     result.l2_written = stores;
     result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));
     return result;

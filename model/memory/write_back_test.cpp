@@ -18,6 +18,10 @@ double over_dirty(double read, double written, double fraction, double capacity)
         .value();
 }
 
+double over_clean(double read, double written, double capacity) {
+    return writes_over_clean(Bytes<double>(read), Bytes<double>(written), Bytes<double>(capacity)).value();
+}
+
 }  // namespace
 
 TEST_CASE("reading, writing and copying kernels over a dirty L2 of 33 MB") {
@@ -26,8 +30,9 @@ TEST_CASE("reading, writing and copying kernels over a dirty L2 of 33 MB") {
     CHECK(over_dirty(512.0, 512.0, 0.5, 33.0) == 512.0);  // a large copy nets to zero
     CHECK(over_dirty(16.0, 16.0, 0.5, 33.0) == 16.0);
     CHECK(over_dirty(0.0, 16.0, 0.5, 33.0) == 8.0);  // half of a small write displaces as much
-    CHECK(writes_over_clean(Bytes<double>(20.0), Bytes<double>(33.0)).value() == 0.0);
-    CHECK(writes_over_clean(Bytes<double>(50.0), Bytes<double>(33.0)).value() == 17.0);
+    CHECK(over_clean(0.0, 20.0, 33.0) == 0.0);
+    CHECK(over_clean(0.0, 50.0, 33.0) == doctest::Approx(17.0));
+    CHECK(over_clean(100.0, 32.0, 33.0) == doctest::Approx(24.0));  // a quarter of all that came in is there
 }
 
 TEST_CASE("never negative, never more than the writes and all that was dirty; more reads never write less") {
@@ -37,7 +42,11 @@ TEST_CASE("never negative, never more than the writes and all that was dirty; mo
         const double fraction = *rc::gen::inRange(0, 101) / 100.0;
         const double capacity = *rc::gen::inRange(0, 60);
         const double result = over_dirty(read, written, fraction, capacity);
-        RC_ASSERT(result >= writes_over_clean(Bytes<double>(written), Bytes<double>(capacity)).value());
+        const double clean = over_clean(read, written, capacity);
+        RC_ASSERT(clean >= 0.0);
+        RC_ASSERT(clean <= written);
+        RC_ASSERT(clean >= written - capacity - 1e-9);
+        RC_ASSERT(over_clean(read + 1.0, written, capacity) >= clean - 1e-9);
         RC_ASSERT(result <= written + capacity);
         RC_ASSERT(over_dirty(read + 1.0, written, fraction, capacity) >= result);
     }));

@@ -66,7 +66,7 @@ void MemoryPath::write_back(Ticks now) {
     const Bytes<double> capacity(dirty_capacity_);
     const double due =
         (over_dirty_ ? memory::writes_over_dirty(read, written, hw::Number<double>(dirty_fraction_), capacity)
-                     : memory::writes_over_clean(written, capacity))
+                     : memory::writes_over_clean(read, written, capacity))
             .value();
     if (due > traffic_.dram_written) {
         chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) * chip_.rates.dram_write_byte));

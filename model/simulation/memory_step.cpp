@@ -33,7 +33,7 @@ void move(double bytes, bool reads, const hw::Gpu<double>& gpu, const prediction
             conditions.cache == prediction::Cache::flushed
                 ? memory::writes_over_dirty(Bytes<double>(step.read_bytes), Bytes<double>(stored),
                                             gpu.l2.dirty_fraction, capacity)
-                : memory::writes_over_clean(Bytes<double>(stored), capacity);
+                : memory::writes_over_clean(Bytes<double>(step.read_bytes), Bytes<double>(stored), capacity);
         chip.dram.serve(
             0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * chip.rates.dram_write_byte));
         step.written_bytes = due.value();
