@@ -105,11 +105,11 @@ TEST_CASE("stores of one SM: bytes / write bandwidth") {
                  bytes / gpu.l2.write_bandwidth.value(), gpu);
 }
 
-TEST_CASE("L1 of one SM: requests x interval") {
+TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {
     auto gpu = teaching_gpu();
     gpu.latency.dram = Cycles<double>(0.0);
-    check_cycles(stream(InstructionClass::ld_global, 1, 16, 300, 4, 4, true),
-                 300.0 * 16 * 4 * gpu.l1.request_interval.value(), gpu);
+    gpu.l2.port_bandwidth = BytesPerCycle<double>(1e6);
+    check_cycles(stream(InstructionClass::ld_global, 1, 16, 300, 4, 16, true), 300.0 * 16 * 4 * 4, gpu);
 }
 
 TEST_CASE("DRAM: bytes / (bandwidth x efficiency)") {

@@ -9,7 +9,9 @@
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/closed_queue.hpp"
+#include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/memory/l2_residence.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 namespace warptime::model::analytical {
@@ -198,6 +201,15 @@ prediction::Limiter limiter_of_loop(const Analysis<S>& a) {
     return limiter_of(busiest);
 }
 
+/// SM cycles of one slot in which a warp waits for plain loads, in units of one such wait.
+template <class S>
+S load_rounds(const Analysis<S>& a) {
+    const double of_item = a.item.total([](const Part<S>& p) { return p.load_rounds; });
+    const double turns = std::ceil(static_cast<double>(a.items) /
+                                   static_cast<double>(a.persistent ? a.ctas : std::min(a.items, a.slots)));
+    return S(of_item * turns);
+}
+
 template <class S>
 void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, Analysis<S>& a) {
     const Cycles<S> makespan = a.exposure.makespan();
@@ -220,8 +232,15 @@ void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, An
         a.sm_time = makespan / a.clock;
         a.launch_time = launch / a.clock;
         a.l2_time = l2 / a.clock;
-        const std::array<S, 4> parts{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(),
-                                     a.l2_time.value()};
+        std::array<S, 4> parts{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(),
+                               a.l2_time.value()};
+        if (!a.item.asynchronous && a.item.trips > 1.0) {
+            // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
+            // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
+            const S waits = load_rounds(a) * (gpu.dram.queue / a.clock).value();
+            parts[0] = queued(parts[0], parts[1], waits);
+            parts[1] = S(0.0);
+        }
         if (a.item.uses_tensor && round == 0) {
             a.time = a.floor + Seconds<S>(*std::max_element(parts.begin(), parts.end()));
         } else {
@@ -268,12 +287,36 @@ prediction::Limiter name_limiter(const Analysis<S>& a) {
 
 }  // namespace
 
+namespace {
+
+/// Latency of a load before traffic is known: from DRAM unless the caches are warm; where single lanes go
+/// through a warm set line by line, whatever share of it the L2 has kept.
+template <class S>
+Cycles<S> first_latency(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
+                        const prediction::Conditions& conditions) {
+    if (conditions.cache != prediction::Cache::warm) return load_latency(true, gpu);
+    double footprint = 0.0;
+    bool random = false;
+    for (const kernel::Access& access : kernel.accesses) {
+        random = random || access.pattern == kernel::PatternKind::chase;
+    }
+    if (!random) return load_latency(false, gpu);
+    for (const kernel::Buffer& buffer : kernel.buffers) {
+        footprint += buffer.space == kernel::Space::global ? static_cast<double>(buffer.bytes()) : 0.0;
+    }
+    const Cycles<S> near = (gpu.latency.l2_near + gpu.latency.l2_far) * S(0.5);
+    const S missed(
+        memory::missed_after_sweep(footprint, hw::value_of(gpu.l2.capacity), hw::value_of(gpu.l2.retained)));
+    return near + (gpu.latency.dram - near) * missed;
+}
+
+}  // namespace
+
 template <class S>
 Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
                     const prediction::Conditions& conditions) {
-    const bool cold = conditions.cache != prediction::Cache::warm;
     // Built in place: it is the larger part of the analysis, and copying it shows.
-    Analysis<S> a{.item = item_demand(kernel, gpu, load_latency(cold, gpu))};
+    Analysis<S> a{.item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions))};
     place(kernel, gpu, conditions, a);
     const std::int64_t concurrent = a.persistent ? a.ctas : std::min(a.items, a.slots);
     a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions);

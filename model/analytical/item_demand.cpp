@@ -12,6 +12,11 @@
 #include "model/analytical/bounds/tma.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
+#include "model/kernel/index_span.hpp"
+#include "model/memory/l1_residence.hpp"
+#include "model/memory/lane_touch.hpp"
+#include "model/occupancy/placement.hpp"
+#include "model/occupancy/sm_limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,6 +36,8 @@ using kernel::NodeKind;
 using kernel::Op;
 
 constexpr double lanes_per_warp = 32.0;
+/// Least that one line costs a slice of the L2, and least piece that DRAM delivers.
+constexpr double slice_bytes = 64.0;
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
 constexpr double widest_shared_bytes = 512.0;
 
@@ -177,6 +184,9 @@ class Accumulator {
             }
         }
         role_ = &role;
+        free_.warps = role.warps - 1;
+        free_.instances = role.instances - 1;
+        free_.lanes = 32.0 * role.warps * role.instances - 1.0;
         role_copies_ = role_multiplies_ = false;
         result_.trips = std::max(result_.trips, most);
         if (role.alternate && role.instances > 1) {
@@ -186,6 +196,7 @@ class Accumulator {
                 std::any_of(kernel_.tokens.begin(), kernel_.tokens.end(),
                             [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
+        drained_ = true;
         const auto length = [this](Part<S>& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
             part_ = &part;
@@ -194,7 +205,9 @@ class Accumulator {
         };
         length(result_.before, role.first_node, main, 0, 1.0);
         if (main < role.last_node) {
+            free_.loop[0] = std::max(0.0, most - 1.0);
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
+            free_.loop[0] = 0.0;
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
         }
@@ -226,12 +239,14 @@ class Accumulator {
                     const Op& op = kernel_.ops[node.payload];
                     const double share = trips > 0.0 ? guarded_share(op, depth, trips) : 1.0;
                     add_op(op, times * share);
-                    step(node.payload, op, issued, done);
+                    step(node.payload, op, times * share, issued, done);
                     break;
                 }
                 case NodeKind::loop: {
                     const double inner = trips_of(kernel_.loops[node.payload]);
+                    free_.loop[static_cast<std::size_t>(depth)] = std::max(0.0, inner - 1.0);
                     const Cycles<S> pass = body(n + 1, node.end, times * inner, depth + 1, inner);
+                    free_.loop[static_cast<std::size_t>(depth)] = 0.0;
                     issued = hw::max(issued, done) + pass * S(inner);
                     done = issued;
                     break;
@@ -252,6 +267,7 @@ class Accumulator {
                     break;
             }
         }
+        drained_ = true;
         return hw::max(issued, done);
     }
 
@@ -281,7 +297,88 @@ class Accumulator {
         return sum / (trips * warps);
     }
 
-    Cycles<S> latency_of(const Op& op) const {
+    /// Bytes of L1 that one resident CTA has for itself: what the shared memory of all of them leaves.
+    double l1_room() {
+        if (l1_room_ < 0.0) {
+            const occupancy::SmLimits limits = occupancy::limits_of(gpu_);
+            const occupancy::Occupancy resident = occupancy::residency(kernel_, limits);
+            const auto sms = static_cast<std::int64_t>(hw::value_of(gpu_.sm.count));
+            const int ctas = static_cast<int>(std::clamp<std::int64_t>(
+                (kernel_.grid.volume() + sms - 1) / sms, 1, std::max(1, resident.ctas_per_sm)));
+            std::int64_t shared = kernel_.carveout >= 0 ? resident.shared_per_sm : 0;
+            for (std::size_t i = limits.carveout_count; i-- > 0 && kernel_.carveout < 0;) {
+                if (limits.carveouts[i] >= resident.shared_per_cta * resident.ctas_per_sm) {
+                    shared = limits.carveouts[i];
+                }
+            }
+            l1_room_ = (hw::value_of(gpu_.l1.capacity) - hw::value_of(gpu_.l1.reserved) -
+                        static_cast<double>(shared)) /
+                       ctas;
+        }
+        return l1_room_;
+    }
+
+    /// Whether the description says that an access comes back to what it has read: a chase or a gather within
+    /// a window, or an origin that goes round. An origin that stands still may only be written loosely.
+    bool comes_back(const Access& access) const {
+        if (access.pattern == kernel::PatternKind::chase || access.pattern == kernel::PatternKind::random) {
+            return true;
+        }
+        if (access.pattern == kernel::PatternKind::collective) {
+            return false;
+        }
+        for (std::size_t t = access.origin[0].first;
+             t < access.origin[0].first + std::size_t{access.origin[0].count}; ++t) {
+            if (kernel_.terms[t].modulus > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Distinct bytes that an access that comes back reads within one item, at most.
+    double span_bytes(const Op& op, const Access& access) const {
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const double size = hw::bytes_of(buffer.dtype);
+        if (access.pattern == kernel::PatternKind::chase) {
+            return static_cast<double>(access.window) * size;
+        }
+        if (access.pattern == kernel::PatternKind::random) {
+            return static_cast<double>(access.distinct) * size;
+        }
+        // The instructions of one op read side by side.
+        return kernel::span_of(kernel_, access.origin[0], free_) * size +
+               static_cast<double>(op.count) * access_bytes(kernel_, access).full;
+    }
+
+    /// Share of an op's reads that the L1 serves: what is read again before the item's set has outgrown it.
+    double l1_hits(const Op& op) {
+        if (op.cls != InstructionClass::ld_global || op.access_count != 1) {
+            return 0.0;
+        }
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.cache != kernel::CachePolicy::ca || !is_global(kernel_, access) || !comes_back(access)) {
+            return 0.0;
+        }
+        double trips = 1.0;
+        for (const double others : free_.loop) {
+            trips *= others + 1.0;
+        }
+        const int warps = role_->warps * role_->instances;
+        const double read = trips * static_cast<double>(op.count) * warps * op.active * lanes_ *
+                            access_bytes(kernel_, access).full;
+        const double span = span_bytes(op, access);
+        if (span >= read) {
+            return 0.0;
+        }
+        const double room = l1_room();
+        if (access.pattern == kernel::PatternKind::random) {
+            return std::min(1.0, room / span) * (1.0 - span / read);
+        }
+        return (1.0 - memory::missed_in_turn(span, room)) * (1.0 - span / read);
+    }
+
+    Cycles<S> latency_of(const Op& op) {
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         if (op.cls == InstructionClass::wgmma) {
             return Cycles<S>(tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
@@ -290,7 +387,8 @@ class Accumulator {
             return Cycles<S>{};
         }
         if (is_load(op.cls)) {
-            return load_latency_;
+            const S hit(l1_hits(op));
+            return load_latency_ * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
         if (is_shared(op.cls)) {
             return gpu_.latency.shared;
@@ -301,19 +399,51 @@ class Accumulator {
         return cost.latency;
     }
 
+    /// When a warp may issue further plain loads: at once, or, where those under way are as many as it can
+    /// have, after the first of them. Counts the times that it waits for all that went out together.
+    Cycles<S> room_for_loads(const Op& op, double times) {
+        double bytes = 0.0;
+        for (const Access& access : kernel_.accesses_of(op)) {
+            bytes += static_cast<double>(op.count) * op.active * lanes_ * lanes_per_warp * access.bytes;
+        }
+        const bool full = !drained_ && batch_bytes_ + bytes > hw::value_of(gpu_.l1.warp_loads);
+        const Cycles<S> free = full ? batch_end_ : Cycles<S>{};
+        if (drained_ || full) {
+            part_->load_rounds += times * (1.0 - l1_hits(op));
+            batch_bytes_ = 0.0;
+            batch_loads_ = 0;
+        }
+        batch_bytes_ += bytes;
+        drained_ = false;
+        return free;
+    }
+
     /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
-    void step(std::size_t id, const Op& op, Cycles<S>& issued, Cycles<S>& done) {
+    void step(std::size_t id, const Op& op, double times, Cycles<S>& issued, Cycles<S>& done) {
         Cycles<S> start = issued;
+        const bool waits = is_load(op.cls) && !is_asynchronous_copy(op.cls);
         for (std::uint8_t d = 0; d < op.dep_count; ++d) {
             const kernel::Dep& dep = op.deps[d];
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) < complete_.size()) {
                 start = hw::max(start, Cycles<S>(complete_[static_cast<std::size_t>(dep.op)]));
+                drained_ = drained_ || is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls);
             }
+        }
+        if (waits) {
+            start = hw::max(start, room_for_loads(op, times));
         }
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = hw::max(cost.interval, Cycles<S>(S(1.0)));
-        issued = start + interval * S(count * cost.machine.value());
+        Cycles<S> interval_of_warp = interval;
+        if (is_shared(op.cls) && op.access_count == 1) {
+            const Access& access = kernel_.accesses[op.first_access];
+            if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
+                // A sub-partition's half of the path takes a pass in two cycles.
+                interval_of_warp = hw::max(interval, Cycles<S>(S(2.0 * passes_of(op, access))));
+            }
+        }
+        issued = start + interval_of_warp * S(count * cost.machine.value());
         // The latency counts from the issue of the last instruction, which then holds its unit for an
         // interval.
         const Cycles<S> last = issued - interval;
@@ -326,6 +456,9 @@ class Accumulator {
         }
         if (id < complete_.size()) {
             complete_[id] = end.value();
+        }
+        if (waits && batch_loads_++ == 0) {
+            batch_end_ = end;
         }
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
@@ -365,15 +498,23 @@ class Accumulator {
         for (const Access& access : kernel_.accesses_of(op)) {
             if (is_global(kernel_, access)) {
                 add_global(op, access, times, static_cast<int>(warps));
-            } else if (is_shared(op.cls) && access.pattern == kernel::PatternKind::contiguous) {
+            } else if (is_shared(op.cls) && access.pattern != kernel::PatternKind::collective &&
+                       access.buffer != kernel::no_id) {
                 shared_known = true;
-                part_->demand[Server::shared] +=
-                    shared_cycles(S(executions * warps * lanes_per_warp * access.bytes), gpu_);
+                part_->demand[Server::shared] += Cycles<S>(S(executions * warps * passes_of(op, access)));
             }
         }
         if (is_shared(op.cls) && !shared_known) {
             part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
         }
+    }
+
+    /// Passes over the banks of one instruction.
+    double passes_of(const Op& op, const Access& access) const {
+        if (access.pattern == kernel::PatternKind::contiguous) {
+            return hw::value_of(shared_cycles(S(lanes_per_warp * access.bytes), gpu_).value());
+        }
+        return memory::touch_of(kernel_, access, op.active).passes;
     }
 
     void add_matrix(const Op& op, double executions, int warps) {
@@ -400,15 +541,37 @@ class Accumulator {
         const AccessBytes bytes = access_bytes(kernel_, access);
         const double sector = hw::value_of(gpu_.l1.sector);
         double moved = bytes.full;
+        double asked = bytes.full;   // of the L2's slices, which serve a line at least as 64 bytes
+        double opened = bytes.full;  // in DRAM, whose pieces are 64 bytes
+        memory::LaneTouch touch;
+        // Movers count in whole warps' bytes, so shares of the lanes are left to them.
+        if (!collective) {
+            touch = memory::touch_of(kernel_, access, 1.0);
+            moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
+            asked = std::max(moved, touch.lines * slice_bytes);
+            opened = std::max(moved, touch.granules * slice_bytes);
+            if (access.pattern == kernel::PatternKind::chase) {
+                asked = moved = opened = bytes.full;
+            }
+        }
         if (collective && bytes.rows > 0.0) {
             moved = bytes.rows * sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector);
+            asked = moved;
         }
+        const double hits = l1_hits(op);
+        moved *= 1.0 - hits;
+        asked *= 1.0 - hits;
         BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
         note_dependence(access, traffic);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
-            traffic.read_bytes += trips * executions * bytes.full * access.multicast_ctas;
-            traffic.fetched_bytes += trips * executions * moved;
+            traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
+            if (comes_back(access)) {
+                traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase ||
+                                 access.pattern == kernel::PatternKind::random;
+                traffic.span_bytes += span_bytes(op, access);
+            }
+            traffic.fetched_bytes += trips * executions * asked;
             traffic.in_rows = traffic.in_rows ||
                               (bytes.rows > 1.0 && bytes.row_bytes < static_cast<double>(bytes.pitch_bytes));
             const S received(executions * moved * access.multicast_ctas);
@@ -444,7 +607,17 @@ class Accumulator {
             part_->demand[Server::l1] += l1_line_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
-            part_->demand[Server::l1] += l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
+            if (collective || op.cls != InstructionClass::ld_global) {
+                part_->demand[Server::l1] +=
+                    l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
+            } else {
+                // A line a cycle through the tags when they miss, a pass over the banks when they hit; the
+                // bytes pass the array that is also the shared memory either way.
+                const double cycles = std::max(touch.lines * (1.0 - hits) + touch.passes * hits,
+                                               hw::value_of(shared_cycles(S(bytes.full), gpu_).value()));
+                part_->demand[Server::l1] +=
+                    Cycles<S>(S(cycles * times * static_cast<double>(op.count) * warps));
+            }
         }
     }
 
@@ -465,9 +638,18 @@ class Accumulator {
                     }
                 } else if (term.variable == kernel::Variable::item_begin) {
                     traffic.along_split = true;
+                } else if (term.variable == kernel::Variable::nested && term.modulus > 0) {
+                    traffic.shifted = traffic.shifted || has_tile(kernel_.nested[term.position]);
                 }
             }
         }
+    }
+
+    bool has_tile(const kernel::Index& index) const {
+        for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
+            if (kernel_.terms[t].variable == kernel::Variable::tile) return true;
+        }
+        return false;
     }
 
     const Kernel& kernel_;
@@ -479,6 +661,12 @@ class Accumulator {
     const kernel::Role* role_ = nullptr;
     int first_warp_ = 0;  ///< of the role within the CTA
     double lanes_ = 1.0;  ///< share of active lanes in the branches around
+    kernel::Freedom free_{};
+    double l1_room_ = -1.0;     ///< not known yet
+    bool drained_ = true;       ///< no plain load is under way
+    double batch_bytes_ = 0.0;  ///< of the plain loads under way
+    int batch_loads_ = 0;
+    Cycles<S> batch_end_{};  ///< when the first of them arrives
     bool role_copies_ = false;
     bool role_multiplies_ = false;
     std::array<S, 128> complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten

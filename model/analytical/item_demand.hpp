@@ -1,7 +1,7 @@
 // What one work item asks of every server, split into the parts before, in and after its main loop.
-// Ignores: differences between items (edge tiles count at their average) and L1 hits.
-// Source: KERNEL, meaning 1-6; property-tested against the reference walk.
-// SPDX-License-Identifier: Apache-2.0
+// Ignores: differences between items (edge tiles count at their average), and L1 hits on what another item
+// read. Source: KERNEL, meaning 1-6; property-tested against the reference walk. SPDX-License-Identifier:
+// Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -24,6 +24,7 @@ struct Part {
     double received_bytes = 0.0;  ///< global bytes that arrive at the SM
     double sent_bytes = 0.0;      ///< global bytes that leave it
     double fetched_bytes = 0.0;   ///< read requests to L2 (multicast counts once)
+    double load_rounds = 0.0;     ///< times that a warp waits for plain loads that went out together
 };
 
 /// What a typical item moves from and to one buffer, and the coordinates that its place depends on.
@@ -32,7 +33,10 @@ struct BufferTraffic {
     double written_bytes = 0.0;  ///< inside the buffer
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
-    bool in_rows = false;  ///< read in rows that are short against their pitch
+    double span_bytes = 0.0;  ///< distinct bytes read, at most
+    bool in_rows = false;     ///< read in rows that are short against their pitch
+    bool random = false;      ///< in an order of its own, line by line
+    bool shifted = false;     ///< items go round the whole buffer, each from another place
 };
 inline constexpr std::size_t max_buffers = 16;
 

@@ -61,6 +61,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
                              use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                              use.read_bytes,  whole};
     }
+    const double all = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.usable);
     const double capacity = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.shared_capacity);
     memory::ReuseCase reuse;
     reuse.order = occupancy::order_of(kernel.schedule);
@@ -75,11 +76,18 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         const S distinct(moved[i].requested_bytes > 0.0 ? moved[i].wave_bytes / moved[i].requested_bytes
                                                         : 1.0);
         asked = asked + S(uses[i]->fetched_bytes * items) * unmerged_share(distinct, gpu);
-        if (warm[i] && footprint <= capacity) {
+        // A set that is read again and again stays as long as the whole L2 holds it.
+        if (warm[i] && footprint <= all) {
             continue;
         }
-        read += moved[i].dram_bytes;
-        row_read += uses[i]->in_rows ? moved[i].dram_bytes : 0.0;
+        // What one item reads again comes from DRAM again when the set has outgrown the L2.
+        const double turns = uses[i]->span_bytes > 0.0 && footprint > all
+                                 ? std::max(1.0, uses[i]->read_bytes / uses[i]->span_bytes)
+                                 : 1.0;
+        const double missed =
+            uses[i]->shifted && footprint > all ? uses[i]->read_bytes * items : moved[i].dram_bytes * turns;
+        read += missed;
+        row_read += uses[i]->in_rows ? missed : 0.0;
         result.from_dram = true;
     }
     result.dram_read = Bytes<S>(S(read));

@@ -5,6 +5,7 @@
 #include "hw/tensor_rate.hpp"
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk.hpp"
+#include "model/memory/lane_touch.hpp"
 #include "model/memory/row_sectors.hpp"
 
 #include <algorithm>
@@ -104,7 +105,7 @@ class Planner {
             latency = gpu_.latency.bar_sync.value();
         }
         p.latency = ticks_of(latency * static_cast<double>(p.links));
-        p.l1 = is_load(op.cls) && !p.bulk ? ticks_of(count * gpu_.l1.request_interval.value()) : 0;
+        p.l1 = is_load(op.cls) && !p.bulk ? ticks_of(count * l1_cycles(op)) : 0;
         add_accesses(role, op, p, shared);
         if (p.waits_for_memory && p.access_count > 0) {
             p.latency = 0;
@@ -113,6 +114,17 @@ class Planner {
     }
 
   private:
+    /// Of one instruction: lanes of a pattern take a line a cycle, or what their bytes take.
+    double l1_cycles(const Op& op) const {
+        const bool plain = op.cls == InstructionClass::ld_global && op.access_count == 1;
+        if (plain && kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
+            const Access& access = kernel_.accesses[op.first_access];
+            return std::max(memory::touch_of(kernel_, access, 1.0).lines,
+                            32.0 * access.bytes / gpu_.shared.bandwidth.value());
+        }
+        return gpu_.l1.request_interval.value();
+    }
+
     /// Each warp's tensor core does its warp's part: of a wgmma a quarter, with a quarter of the operands.
     void add_matrix(const Op& op, OpPlan& p, double& shared) {
         const bool wgmma = op.cls == InstructionClass::wgmma;

@@ -1,0 +1,21 @@
+// What plain loads and DRAM take together: the busier the DRAM, the longer a load waits, and while warps wait
+// they ask for nothing. Ignores: which loads meet in a bank, and writes that wait for none. Source: one open
+// queue, whose wait grows as u / (1 - u) with the utilisation u (Kleinrock, Queueing Systems I, 1975,
+// section 3.2), closed by u = transfer / time; recorded reads of one to 64 warps an SM follow it with one
+// constant (key dram.queue). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/math.hpp"
+
+namespace warptime::model::analytical {
+
+/// The time T with T = alone + waits u / (1 - u), u = transfer / T: `alone` without a queue, `transfer` what
+/// the memory needs at least, `waits` what all waits take at half utilisation. max(alone, transfer) when
+/// waits is 0.
+template <class S>
+[[nodiscard]] S queued(const S& alone, const S& transfer, const S& waits) {
+    const S apart = alone - transfer;
+    return (alone + transfer + hw::sqrt(apart * apart + S(4.0) * waits * transfer)) * S(0.5);
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,50 @@
+// Loops of loads and stores over memory, as the memory microbenchmarks write them: where each CTA begins, how
+// far it steps, when it goes round, and the integer work between. Ignores: which registers hold the
+// addresses. Source: the machine code of the probes (sm_90). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/builder.hpp"
+#include "validate/microbench/programs/probe.hpp"
+
+#include <cstdint>
+
+namespace warptime::validate::microbench {
+
+/// Appends a kernel of `ctas` CTAs, one item each.
+model::kernel::Kernel& add_kernel(model::kernel::Program& program, const char* name, std::int64_t ctas,
+                                  std::int64_t threads, std::int64_t shared = 0);
+/// A buffer of random 32-bit words.
+[[nodiscard]] model::kernel::Buffer words_of(const char* name, std::int64_t bytes);
+
+/// Places in words. CTA c begins at (c first) mod wrap + c own, and is `step` further after each turn of the
+/// innermost of `depth` + 1 loops.
+struct Walk {
+    std::int64_t first = 0, own = 0, step = 0;
+    std::int64_t wrap = 0;  ///< 0: never goes round
+    int width = 16;         ///< bytes a lane
+    std::uint16_t depth = 0;
+    model::kernel::CachePolicy cache = model::kernel::CachePolicy::cg;
+};
+
+/// What a turn of a loop does with memory; `loads` are under way together, then the stores follow.
+struct Turn {
+    model::kernel::Id from = model::kernel::no_id, to = model::kernel::no_id;
+    int loads = 0, stores = 0;
+    int warps = 1;       ///< of the role, which share a turn's block side by side
+    int addressing = 4;  ///< integer instructions in series before the first access
+    int constants = 0;   ///< loads of a parameter in series on the way to the accesses
+    int folding = 4;     ///< integer instructions in series on what each load brought
+    int control = 3;     ///< integer instructions on the loop's counter
+};
+
+/// The access of part `part` of a turn's block: warp after warp, lane after lane.
+[[nodiscard]] model::kernel::Access access_at(model::kernel::Builder& build, const Walk& walk,
+                                              const Turn& turn, model::kernel::Direction direction, int part);
+/// Writes one turn into the loop that is open.
+void add_turn(model::kernel::Builder& build, const Walk& walk, const Turn& turn);
+
+/// `count` integer instructions, `chain` in series, after the ops given.
+model::kernel::Id add_integer(model::kernel::Builder& build, std::int64_t count, std::int64_t chain,
+                              std::initializer_list<model::kernel::Dep> after = {});
+
+}  // namespace warptime::validate::microbench
