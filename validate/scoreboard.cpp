@@ -96,7 +96,7 @@ EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPred
         const RowPrediction prediction = predictor.predict(*row);
         cases.push_back({row->op + " " + row->params, facts.split, row->value, prediction.time_us,
                          prediction.low_us, prediction.high_us, prediction.limiter, prediction.error,
-                         std::nullopt, row->quantity != "kernel_us"});
+                         std::nullopt, row->quantity != "kernel_us", row->unit});
         if (report.baseline && facts.work) cases.back().baseline_us = report.baseline->time_us(*facts.work);
         if (!facts.key.configuration.empty()) {
             candidates.push_back({choice_name(*row, facts.key), split_of(facts.key.shape), row->value,

@@ -52,6 +52,7 @@ Json split_json(const SplitScore& split) {
     for (const WorstCase& worst : split.worst) {
         json["worst"].push_back(
             {{"case", worst.name},
+             {"unit", worst.unit},
              {"measured_us", worst.measured_us},
              {"predicted_us", worst.refusal.empty() ? Json(worst.predicted_us) : Json(nullptr)},
              {"error", worst.error},

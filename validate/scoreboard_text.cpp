@@ -93,12 +93,13 @@ void append_worst(std::string& out, const EngineScore& engine, bool side_by_side
     const auto to = std::back_inserter(out);
     for (const SplitScore& split : engine.splits) {
         for (const WorstCase& worst : split.worst) {
-            const std::string said = worst.refusal.empty() ? fmt::format("predicted {:.2f} us, {}",
-                                                                         worst.predicted_us, worst.limiter)
-                                                           : "refused: " + worst.refusal;
-            fmt::format_to(to, "    worst, {}{}: {} {} (measured {:.2f} us, {})\n",
+            const std::string said =
+                worst.refusal.empty()
+                    ? fmt::format("predicted {:.4g} {}, {}", worst.predicted_us, worst.unit, worst.limiter)
+                    : "refused: " + worst.refusal;
+            fmt::format_to(to, "    worst, {}{}: {} {} (measured {:.4g} {}, {})\n",
                            prefix(engine, side_by_side), to_string(split.split), percent(worst.error),
-                           worst.name, worst.measured_us, said);
+                           worst.name, worst.measured_us, worst.unit, said);
         }
     }
 }

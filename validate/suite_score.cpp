@@ -88,7 +88,8 @@ std::vector<WorstCase> worst_of(std::span<const ScoredCase* const> cases, std::s
         if (size_class(scored->measured_us, scored->always_relative) == 0) continue;
         const double predicted = scored->error.empty() ? scored->predicted_us : 0.0;
         worst.push_back({scored->name, scored->measured_us, predicted,
-                         relative_error(predicted, scored->measured_us), scored->limiter, scored->error});
+                         relative_error(predicted, scored->measured_us), scored->limiter, scored->error,
+                         scored->unit});
     }
     // The name breaks ties, so that the order does not depend on that of the files.
     std::sort(worst.begin(), worst.end(), [](const WorstCase& a, const WorstCase& b) {

@@ -25,6 +25,7 @@ struct ScoredCase {
     std::optional<double> baseline_us;  ///< of the trivial baseline
     /// Not a duration in microseconds but cycles or a rate: the error is relative whatever the value.
     bool always_relative = false;
+    std::string unit = "us";  ///< of the three values, for those who read them
 };
 
 /// A case among the worst; refused cases have no prediction and an error of 1.
@@ -35,6 +36,7 @@ struct WorstCase {
     double error = 0.0;  ///< |p - t| / t
     std::string limiter;
     std::string refusal;
+    std::string unit = "us";
 };
 
 /// Relative errors e = |p - t| / t are over rows of at least 10 us, where a refusal counts as 1; bias and
