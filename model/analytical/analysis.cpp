@@ -218,7 +218,8 @@ void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, An
     a.floor = launch_floor(conditions.cache, bulk, gpu);
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
-    const Cycles<S> l2 = l2_cycles((a.traffic.l2_read + a.traffic.l2_written) * slice_visits(gpu), gpu);
+    const Cycles<S> l2 =
+        l2_cycles((a.traffic.l2_read + a.traffic.l2_stored * S(writes_per_read)) * slice_visits(gpu), gpu);
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
@@ -298,12 +299,17 @@ Cycles<S> first_latency(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
     double footprint = 0.0;
     bool random = false;
     for (const kernel::Access& access : kernel.accesses) {
-        random = random || access.pattern == kernel::PatternKind::chase;
+        if (access.pattern != kernel::PatternKind::chase) {
+            continue;
+        }
+        // Lines of the window, each once.
+        const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+        const double step = std::max(1.0, static_cast<double>(access.step)) * hw::bytes_of(buffer.dtype);
+        const double lines = static_cast<double>(access.window) * hw::bytes_of(buffer.dtype) / step;
+        footprint += lines * std::min(step, hw::value_of(gpu.l1.line));
+        random = true;
     }
     if (!random) return load_latency(false, gpu);
-    for (const kernel::Buffer& buffer : kernel.buffers) {
-        footprint += buffer.space == kernel::Space::global ? static_cast<double>(buffer.bytes()) : 0.0;
-    }
     const Cycles<S> near = (gpu.latency.l2_near + gpu.latency.l2_far) * S(0.5);
     const S missed(
         memory::missed_after_sweep(footprint, hw::value_of(gpu.l2.capacity), hw::value_of(gpu.l2.retained)));

@@ -341,7 +341,9 @@ class Accumulator {
         const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
         const double size = hw::bytes_of(buffer.dtype);
         if (access.pattern == kernel::PatternKind::chase) {
-            return static_cast<double>(access.window) * size;
+            const double step = std::max(1.0, static_cast<double>(access.step)) * size;
+            const double lines = static_cast<double>(access.window) * size / step;
+            return lines * std::min(step, hw::value_of(gpu_.l1.line));
         }
         if (access.pattern == kernel::PatternKind::random) {
             return static_cast<double>(access.distinct) * size;
@@ -378,6 +380,27 @@ class Accumulator {
         return (1.0 - memory::missed_in_turn(span, room)) * (1.0 - span / read);
     }
 
+    /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one: the largest
+    /// of n exponential times is the sum of their mean / i (Renyi 1953), and the mean is that of DRAM's
+    /// queues.
+    Cycles<S> wait_for_last(const Op& op) const {
+        if (op.cls != InstructionClass::ld_global || op.access_count != 1 ||
+            load_latency_ < gpu_.latency.dram || part_ != &result_.loop) {
+            return {};
+        }
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.pattern == kernel::PatternKind::collective ||
+            access.pattern == kernel::PatternKind::chase) {
+            return {};
+        }
+        const double pieces = memory::touch_of(kernel_, access, op.active).granules;
+        double sum = 0.0;
+        for (double i = 2.0; i <= pieces; i += 1.0) {
+            sum += 1.0 / i;
+        }
+        return gpu_.dram.queue * S(sum);
+    }
+
     Cycles<S> latency_of(const Op& op) {
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         if (op.cls == InstructionClass::wgmma) {
@@ -388,7 +411,7 @@ class Accumulator {
         }
         if (is_load(op.cls)) {
             const S hit(l1_hits(op));
-            return load_latency_ * (S(1.0) - hit) + gpu_.latency.l1 * hit;
+            return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
         if (is_shared(op.cls)) {
             return gpu_.latency.shared;
@@ -436,6 +459,15 @@ class Accumulator {
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = hw::max(cost.interval, Cycles<S>(S(1.0)));
         Cycles<S> interval_of_warp = interval;
+        if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
+            const Access& access = kernel_.accesses[op.first_access];
+            if (access.pattern != kernel::PatternKind::collective && is_global(kernel_, access)) {
+                const memory::LaneTouch touch = memory::touch_of(kernel_, access, op.active);
+                const double hits = l1_hits(op);
+                interval_of_warp =
+                    hw::max(interval, Cycles<S>(S(2.0 * (touch.lines * (1.0 - hits) + touch.passes * hits))));
+            }
+        }
         if (is_shared(op.cls) && op.access_count == 1) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
@@ -584,7 +616,12 @@ class Accumulator {
                 collective && bytes.rows > 0.0
                     ? sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector) / bytes.row_bytes
                     : 1.0;
-            const double sent = executions * bytes.inside * padded;
+            // A sector that lanes write in part counts twice: the L2 keeps its mask and merges it.
+            const bool partial = access.pattern == kernel::PatternKind::stride &&
+                                 touch.sectors * sector > bytes.full &&
+                                 access.direction == kernel::Direction::write;
+            const double sent = executions * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
+            traffic.sent_bytes += trips * sent;
             part_->sent_bytes += sent;
             traffic.written_bytes += trips * executions * bytes.inside;
             part_->demand[Server::crossbar_write] += crossbar_write_cycles(S(sent), gpu_);

@@ -31,6 +31,7 @@ struct Part {
 struct BufferTraffic {
     double read_bytes = 0.0;     ///< with padding, multicast copies included once per receiver
     double written_bytes = 0.0;  ///< inside the buffer
+    double sent_bytes = 0.0;     ///< of them to L2, sectors written in part counting twice
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most

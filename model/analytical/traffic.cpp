@@ -46,14 +46,19 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     std::size_t count = 0;
     double footprint = 0.0;
     double written = 0.0;
+    double sent = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const BufferTraffic& use = item.buffers[b];
         const kernel::Buffer& buffer = kernel.buffers[b];
         written += use.written_bytes * items;
+        sent += use.sent_bytes * items;
         if (use.read_bytes <= 0.0) {
             continue;
         }
-        const double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
+        double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
+        if (use.random && use.span_bytes > 0.0) {
+            whole = std::min(whole, use.span_bytes);
+        }
         footprint += whole;
         warm[count] = starts_warm(buffer, conditions.cache);
         uses[count] = &use;
@@ -100,6 +105,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
                                         memory::dirty_capacity_of(gpu))
             : memory::writes_over_clean(result.dram_read, stores, memory::dirty_capacity_of(gpu));
     result.l2_written = stores;
+    result.l2_stored = Bytes<S>(S(sent));
     result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));
     return result;
 }

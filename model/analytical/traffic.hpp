@@ -18,8 +18,9 @@ struct Traffic {
     hw::Bytes<S> dram_written{};
     hw::Bytes<S> l2_read{};  ///< read requests that reach L2, after merging in the TPC
     hw::Bytes<S> l2_written{};
-    hw::Bytes<S> received{};  ///< by all SMs
-    bool from_dram = false;   ///< first touches of the operands miss L2
+    hw::Bytes<S> l2_stored{};  ///< of them, as the slices count them: partly written sectors twice
+    hw::Bytes<S> received{};   ///< by all SMs
+    bool from_dram = false;    ///< first touches of the operands miss L2
 };
 
 /// `concurrent`: items in flight at a time.

@@ -42,10 +42,15 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
         touch.passes = std::max(1.0, std::min(touched(lanes, window, 4.0) / 32.0 * 3.5, 3.5));
         return touch;
     }
+    const bool listed = access.pattern == kernel::PatternKind::listed;
     const bool strided = access.pattern == kernel::PatternKind::stride;
     LaneAddresses at{};
     for (std::size_t lane = 0; lane < at.size(); ++lane) {
         const auto l = static_cast<std::int64_t>(lane);
+        if (listed) {
+            at[lane] = kernel.address_list[access.pool_first + lane] * size;
+            continue;
+        }
         at[lane] =
             base +
             (strided
@@ -53,7 +58,7 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
                  : l * access.bytes);
     }
     const std::uint32_t mask = lanes == 32 ? all_lanes : (1U << lanes) - 1U;
-    if (!strided && lanes == 32 && base == 0) {
+    if (!strided && !listed && lanes == 32 && base == 0) {
         const double bytes = 32.0 * access.bytes;
         touch.sectors = std::max(1.0, bytes / sector);
         touch.granules = std::max(1.0, bytes / granule);

@@ -10,6 +10,10 @@
 
 namespace warptime::model::analytical {
 
+/// Reads in whose time a slice takes in one write: recorded stores of all SMs end at half the rate of loads,
+/// whether the L2 was clean or dirty (microbench_read_write_mix write_over, microbench_bandwidth_in_flight).
+inline constexpr double writes_per_read = 2.0;
+
 /// Slices that a sector passes on average: its home and, from the other partition, the point where it
 /// crosses.
 template <class S>

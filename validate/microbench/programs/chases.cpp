@@ -16,6 +16,7 @@ struct Chase {
     std::int64_t shared = 0;  ///< taken by the kernel
     std::int64_t carveout = -1;
     mk::CachePolicy cache = mk::CachePolicy::cg;
+    int between = 0;  ///< integer instructions in series from one load to the next
 };
 
 void add_chase(mk::Program& program, const Chase& chase, std::int64_t steps) {
@@ -36,7 +37,8 @@ void add_chase(mk::Program& program, const Chase& chase, std::int64_t steps) {
     access.window = chase.bytes / 4;
     access.step = chase.stride / 4;
     access.cache = chase.cache;
-    build.op(load, {access});
+    const mk::Id loaded = build.op(load, {access});
+    if (chase.between > 0) add_integer(build, chase.between, chase.between, {{loaded, 0}});
     build.end();
     build.finish();
 }
@@ -115,7 +117,18 @@ Probe l2_line(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     return probe;
 }
 
+/// cold_load: one line after another, each waiting for the one before.
+Probe next_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    Chase chase;
+    chase.stride = integer(p, "stride");
+    chase.bytes = chase.stride * (integer(p, "count") + 1);
+    // Mask, address, counter and the branch around the first clock.
+    chase.between = 8;
+    return chase_probe(chase);
+}
+
 constexpr std::array families{
+    Family{"microbench_cold_load", "next_touch", next_touch},
     Family{"microbench_latency", "chase_global", chase_global},
     Family{"microbench_latency", "l2_line", l2_line},
     Family{"microbench_l1_footprint", "chase_l1", chase_l1},

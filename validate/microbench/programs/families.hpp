@@ -16,6 +16,8 @@ struct Family {
 };
 
 // One list a file of programs.
+[[nodiscard]] std::span<const Family> copy_families();
+[[nodiscard]] std::span<const Family> lane_access_families();
 [[nodiscard]] std::span<const Family> chase_families();
 [[nodiscard]] std::span<const Family> stream_families();
 [[nodiscard]] std::span<const Family> launch_families();

@@ -17,6 +17,7 @@ namespace mk = model::kernel;
 struct Stream {
     const char* name = "stream";
     std::int64_t ctas = 1, threads = 32, trips = 1, shared = 0, cluster = 1;
+    double mean_trips = 0.0;                    ///< of CTAs that do not all take as many turns; 0: `trips`
     std::int64_t from_bytes = 0, to_bytes = 0;  ///< 0: none
     std::int64_t second_bytes = 0;              ///< of a further input
     int registers = 32;
@@ -34,7 +35,15 @@ void add_stream(mk::Program& program, Stream s) {
     if (s.to_bytes > 0) s.turn.to = build.buffer(words_of("to", s.to_bytes));
     s.turn.warps = static_cast<int>(s.threads / 32);
     build.role("warps", s.turn.warps);
-    build.loop(s.trips);
+    if (s.mean_trips > 0.0) {
+        mk::Trips trips;
+        trips.expected = true;
+        trips.mean = s.mean_trips;
+        trips.max_over_lanes = trips.max_over_warps = s.mean_trips;
+        build.loop(trips);
+    } else {
+        build.loop(s.trips);
+    }
     if (second != mk::no_id) {
         Turn other = s.turn;
         other.from = second;
@@ -61,8 +70,9 @@ Probe dram_stream(const Parameters& p, const hw::Gpu<double>& gpu, bool reads, b
                  : integer(p, "ctas_per_sm") * static_cast<std::int64_t>(gpu.sm.count.value());
     const std::int64_t block = s.threads * loads * 4;
     const std::int64_t turns = std::max<std::int64_t>(1, (bytes / 4 + block - 1) / block);
-    s.trips = (turns + s.ctas - 1) / s.ctas;
-    // The last turn is taken by some CTAs only: as many items as there are full shares of the blocks.
+    s.ctas = std::min(s.ctas, turns);
+    // The last turn is taken by some CTAs only.
+    s.mean_trips = static_cast<double>(turns) / static_cast<double>(s.ctas);
     s.registers = loads == 8 ? 64 : 32;
     if (reads) s.from_bytes = bytes;
     if (two) s.second_bytes = bytes;
@@ -123,7 +133,9 @@ Stream mix_stream(const Parameters& p) {
     const int reads = static_cast<int>(integer(p, "reads"));
     const int slots = static_cast<int>(integer(p, "slots"));
     const std::int64_t bytes = integer(p, "bytes");
-    s.trips = std::max<std::int64_t>(1, bytes / (s.threads * 16 * slots * s.ctas));
+    const std::int64_t blocks = std::max<std::int64_t>(1, bytes / (s.threads * 16 * slots));
+    s.ctas = std::min(s.ctas, blocks);
+    s.mean_trips = static_cast<double>(blocks) / static_cast<double>(s.ctas);
     s.from_bytes = bytes * reads / slots;
     s.to_bytes = bytes * (slots - reads) / slots;
     s.walk.first = s.threads * 4 * std::max(reads, slots - reads);
@@ -154,6 +166,8 @@ Probe stream_l1(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     s.walk.wrap = set;
     s.walk.cache = mk::CachePolicy::ca;
     s.turn.loads = unroll;
+    s.turn.addressing = 2;
+    s.turn.folding = 2;
     Probe probe;
     s.trips = rounds;
     add_stream(probe.without, s);

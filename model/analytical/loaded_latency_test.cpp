@@ -1,0 +1,23 @@
+// The closed queue of plain loads and DRAM against its equation and its limits.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/loaded_latency.hpp"
+
+#include <doctest/doctest.h>
+
+using warptime::model::analytical::queued;
+
+TEST_CASE("the time satisfies alone + waits u / (1 - u) with u = transfer / time") {
+    for (const double alone : {0.5, 1.0, 4.0}) {
+        for (const double waits : {0.01, 0.3, 2.0}) {
+            const double time = queued(alone, 1.0, waits);
+            const double used = 1.0 / time;
+            CHECK(time == doctest::Approx(alone + waits * used / (1.0 - used)));
+            CHECK(time > (alone > 1.0 ? alone : 1.0));
+        }
+    }
+}
+
+TEST_CASE("without a queue the longer of both counts") {
+    CHECK(queued(3.0, 2.0, 0.0) == doctest::Approx(3.0));
+    CHECK(queued(1.0, 2.0, 0.0) == doctest::Approx(2.0));
+}

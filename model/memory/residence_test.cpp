@@ -1,0 +1,50 @@
+// What L1 and L2 keep, and what the lanes of an instruction touch.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/kernel/examples/parts.hpp"
+#include "model/memory/l1_residence.hpp"
+#include "model/memory/l2_residence.hpp"
+#include "model/memory/lane_touch.hpp"
+
+#include <doctest/doctest.h>
+
+namespace mk = warptime::model::kernel;
+using namespace warptime::model::memory;
+
+TEST_CASE("a set that fits misses nothing; half as much again, and two ways miss everything") {
+    CHECK(missed_in_turn(100.0, 100.0) == 0.0);
+    CHECK(missed_in_turn(110.0, 100.0) == doctest::Approx(3.0 * 0.1 / 1.1));
+    CHECK(missed_in_turn(150.0, 100.0) == 1.0);
+    CHECK(missed_in_turn(1.0, 0.0) == 1.0);
+}
+
+TEST_CASE("what survives a sweep is a fixed number of bytes") {
+    CHECK(missed_after_sweep(50.0, 100.0, 0.6) == 0.0);
+    CHECK(missed_after_sweep(120.0, 100.0, 0.6) == doctest::Approx(0.5));
+    CHECK(missed_after_sweep(6000.0, 100.0, 0.6) == doctest::Approx(0.99));
+}
+
+TEST_CASE("lanes touch sectors, pieces of DRAM, lines and banks") {
+    mk::Kernel kernel;
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::vector_of("x", warptime::hw::Dtype::int32, 1 << 20));
+    mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 16);
+    LaneTouch whole = touch_of(kernel, access, 1.0);
+    CHECK(whole.sectors == 16.0);
+    CHECK(whole.granules == 8.0);
+    CHECK(whole.lines == 4.0);
+    CHECK(whole.passes == 4.0);
+    access.bytes = 4;
+    access.pattern = mk::PatternKind::stride;
+    access.inner = 16;
+    const LaneTouch strided = touch_of(kernel, access, 1.0);
+    CHECK(strided.sectors == 32.0);
+    CHECK(strided.granules == 32.0);
+    CHECK(strided.lines == 16.0);
+    CHECK(strided.passes == 16.0);
+    access.inner = 1;
+    access.origin[0] = mk::Builder::constant(1);
+    const LaneTouch shifted = touch_of(kernel, access, 1.0);
+    CHECK(shifted.sectors == 5.0);
+    CHECK(shifted.lines == 2.0);
+    CHECK(shifted.passes == 1.0);
+}

@@ -1,0 +1,420 @@
+// Copies into shared memory, and stores of tiles: bulk_copy, cp_async_rows, bandwidth_in_flight, cold_load,
+// epilogue. SPDX-License-Identifier: Apache-2.0
+#include "validate/microbench/programs/families.hpp"
+#include "validate/microbench/programs/streams.hpp"
+#include "validate/microbench/programs/walks.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::validate::microbench {
+namespace {
+
+namespace mk = model::kernel;
+
+/// A ring of stages that is refilled as soon as a stage has arrived.
+struct Ring {
+    bool tensor = false;  ///< boxes of 128-byte rows, else one row
+    std::int64_t ctas = 1, bytes = 1024, stages = 1, copies = 1, footprint = 16 << 20, shared = 0,
+                 cluster = 1;
+    std::int64_t first = 0, step = 0;  ///< bytes between CTAs, and between copies; 0: contiguous, far apart
+};
+
+void add_ring(mk::Program& program, const Ring& r) {
+    mk::Kernel& k = add_kernel(program, "ring", r.ctas, 32,
+                               std::max(r.shared, std::max<std::int64_t>(16, r.bytes * r.stages)));
+    k.cluster = {r.cluster, 1, 1};
+    mk::Builder build(k);
+    mk::Buffer data = words_of("data", r.footprint);
+    const std::int64_t row = r.tensor ? 32 : r.bytes / 4;
+    const std::int64_t rows = r.tensor ? std::max<std::int64_t>(1, r.bytes / 128) : 1;
+    data.rank = 2;
+    data.extent = {row, std::max<std::int64_t>(rows, r.footprint / 4 / row), 1, 1, 1};
+    data.stride = {1, row, 0, 0, 0};
+    const mk::Id global = build.buffer(data);
+    mk::Token full;
+    full.name = "full";
+    full.kind = mk::TokenKind::mbarrier;
+    full.key = mk::TokenKey::stage;
+    full.depth = static_cast<std::int32_t>(r.stages);
+    full.arrivals = 1;
+    const mk::Id token = build.token(full);
+    build.role("copier", 1);
+    const std::int64_t slots = std::max<std::int64_t>(1, r.footprint / r.bytes);
+    const std::int64_t apart = r.step > 0 ? r.step / r.bytes : 1;
+    const std::int64_t start = r.step > 0 ? r.first / r.bytes : std::max<std::int64_t>(1, slots / r.ctas);
+    const auto issue = [&] {
+        mk::Op expect;
+        expect.cls = mk::InstructionClass::mbarrier_arrive;
+        expect.active = 1.0 / 32.0;
+        build.op(expect);
+        mk::Op copy;
+        copy.cls =
+            r.tensor ? mk::InstructionClass::cp_async_bulk_tensor : mk::InstructionClass::cp_async_bulk;
+        copy.completes = token;
+        mk::Access a;
+        a.buffer = global;
+        a.pattern = mk::PatternKind::collective;
+        a.rank = 2;
+        a.box = {row, rows, 1, 1, 1};
+        a.origin[1] = build.index(
+            0, {mk::Term{.coefficient = start * rows}, mk::term(mk::Variable::loop, apart * rows)});
+        a.bounds = mk::Bounds::wrap;
+        build.op(copy, {a});
+    };
+    const std::int64_t ahead = std::min(r.stages, r.copies);
+    build.loop(ahead);
+    issue();
+    build.end();
+    if (r.copies > ahead) {
+        build.loop(r.copies - ahead);
+        build.wait(token);
+        issue();
+        build.end();
+    }
+    build.loop(ahead);
+    build.wait(token);
+    add_integer(build, 1, 1);
+    build.end();
+    build.finish();
+}
+
+/// Lanes copy 16 bytes each in groups; `groups` are under way.
+struct Groups {
+    std::int64_t ctas = 1, threads = 32, groups = 1, rounds = 64, footprint = 16 << 20, shared = 0;
+    std::int64_t tile_bytes = 0, row_bytes = 0;  ///< of boxes with a pitch; 0: side by side
+    std::int64_t pitch = 8192;
+    bool registers = false;  ///< plain loads instead
+};
+
+void add_groups(mk::Program& program, const Groups& g) {
+    const int warps = static_cast<int>(g.threads / 32);
+    const std::int64_t group_bytes = g.tile_bytes > 0 ? g.tile_bytes : g.threads * 16;
+    mk::Kernel& k = add_kernel(program, "groups", g.ctas, g.threads,
+                               std::max(g.shared, g.registers ? 0 : g.groups * group_bytes));
+    k.registers_per_thread = 64;
+    mk::Builder build(k);
+    mk::Buffer data = words_of("data", g.footprint);
+    if (g.tile_bytes > 0) {
+        data.rank = 2;
+        data.extent = {g.pitch / 4, g.footprint / g.pitch, 1, 1, 1};
+        data.stride = {1, g.pitch / 4, 0, 0, 0};
+    }
+    const mk::Id global = build.buffer(data);
+    mk::Token loads;
+    loads.name = "groups";
+    loads.kind = mk::TokenKind::async_group;
+    loads.scope = mk::Scope::warp;
+    loads.arrivals = 1;
+    loads.depth = static_cast<std::int32_t>(g.groups + 1);
+    const mk::Id token = build.token(loads);
+    mk::Token meet;
+    meet.name = "meet";
+    meet.kind = mk::TokenKind::named_barrier;
+    meet.arrivals = warps;
+    const mk::Id barrier = g.tile_bytes > 0 ? build.token(meet) : mk::no_id;
+    build.role("warps", warps);
+    const auto issue = [&] {
+        mk::Op copy;
+        copy.cls = mk::InstructionClass::cp_async;
+        copy.completes = token;
+        mk::Access a;
+        a.buffer = global;
+        a.cache = mk::CachePolicy::cg;
+        a.bounds = mk::Bounds::wrap;
+        if (g.tile_bytes > 0) {
+            const std::int64_t rows = g.tile_bytes / g.row_bytes;
+            copy.count = std::max<std::int64_t>(1, g.tile_bytes / 512 / warps);
+            a.pattern = mk::PatternKind::collective;
+            a.rank = 2;
+            a.box = {g.row_bytes / 4, rows, 1, 1, 1};
+            a.origin[0] = build.modulo(build.variable(mk::Variable::loop, g.row_bytes / 4), g.pitch / 4);
+            a.origin[1] = build.index(0, {mk::Term{.coefficient = rows}});
+        } else {
+            a.bytes = 16;
+            a.origin[0] = build.index(
+                0, {mk::Term{.coefficient = g.footprint / 4 / g.ctas}, mk::term(mk::Variable::warp, 128),
+                    mk::term(mk::Variable::loop, g.threads * 4)});
+        }
+        build.op(copy, {a});
+        mk::Op commit;
+        commit.cls = mk::InstructionClass::cp_async_commit;
+        build.op(commit);
+    };
+    build.loop(g.groups);
+    issue();
+    build.end();
+    build.loop(std::max<std::int64_t>(1, g.rounds - g.groups));
+    build.wait(token, static_cast<int>(g.groups - 1));
+    if (barrier != mk::no_id) {
+        mk::Op sync;
+        sync.cls = mk::InstructionClass::bar_sync;
+        build.op(sync);
+        build.signal(barrier);
+        build.wait(barrier);
+    }
+    add_integer(build, 4, 2);
+    issue();
+    build.end();
+    build.wait(token);
+    build.finish();
+}
+
+/// bulk_copy, kind=load: rounds of `stages` independent loads.
+void add_load_rounds(mk::Program& program, std::int64_t ctas, std::int64_t threads, int stages,
+                     std::int64_t rounds) {
+    mk::Kernel& k = add_kernel(program, "load_ring", ctas, threads);
+    k.registers_per_thread = 64;
+    mk::Builder build(k);
+    Turn turn;
+    turn.warps = static_cast<int>(threads / 32);
+    turn.loads = stages;
+    turn.from = build.buffer(words_of("data", 16 << 20));
+    Walk walk;
+    walk.first = (std::int64_t{16} << 18) / ctas;
+    walk.step = threads * 4 * stages;
+    walk.wrap = std::int64_t{16} << 18;
+    build.role("warps", turn.warps);
+    build.loop(rounds / stages);
+    add_turn(build, walk, turn);
+    build.end();
+    build.finish();
+}
+
+Probe copy_latency(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    Ring r;
+    r.tensor = text(p, "kind") == "tensor";
+    r.bytes = integer(p, "bytes");
+    // One more copy in a row of copies that wait for each other.
+    Probe probe;
+    r.copies = 17;
+    add_ring(probe.program, r);
+    r.copies = 16;
+    add_ring(probe.without, r);
+    return probe;
+}
+
+Probe copy_stream(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    const std::string& kind = text(p, "kind");
+    const std::int64_t ctas = integer(p, "ctas");
+    const std::int64_t copies = integer(p, "copies");
+    const auto stages = static_cast<int>(integer(p, "stages"));
+    Probe probe;
+    for (const std::int64_t count : {copies, 2 * copies}) {
+        mk::Program& program = count == copies ? probe.without : probe.program;
+        if (kind == "load") {
+            add_load_rounds(program, ctas, integer(p, "threads"), stages, count);
+        } else if (kind == "async") {
+            Groups g;
+            g.ctas = ctas;
+            g.threads = integer(p, "threads");
+            g.groups = stages;
+            g.rounds = count;
+            add_groups(program, g);
+        } else {
+            Ring r;
+            r.tensor = kind == "tensor";
+            r.ctas = ctas;
+            r.bytes = integer(p, "bytes");
+            r.stages = stages;
+            r.copies = count;
+            add_ring(program, r);
+        }
+    }
+    probe.units = static_cast<double>(copies);
+    return probe;
+}
+
+Probe cp_async_rows(const Parameters& p, const hw::Gpu<double>& gpu) {
+    Groups g;
+    g.row_bytes = integer(p, "row_bytes");
+    g.tile_bytes = integer(p, "tile_bytes");
+    g.groups = integer(p, "stages") - 1;
+    g.threads = 32 * integer(p, "warps");
+    g.ctas = integer(p, "ctas_per_sm") * static_cast<std::int64_t>(gpu.sm.count.value());
+    g.rounds = (std::int64_t{4} << 20) / g.tile_bytes + g.groups;
+    g.shared = integer(p, "stages") * g.tile_bytes;
+    Probe probe;
+    add_groups(probe.program, g);
+    probe.units = static_cast<double>(integer(p, "bytes"));
+    return probe;
+}
+
+/// bandwidth_in_flight.
+Probe move(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    const std::string& way = text(p, "way");
+    if (way != "async" && way != "bulk") return plain_move(p);
+    Probe probe;
+    probe.units = static_cast<double>(integer(p, "bytes"));
+    if (way == "bulk") {
+        Ring r;
+        r.ctas = integer(p, "ctas");
+        r.cluster = integer(p, "cluster");
+        r.bytes = integer(p, "width");
+        r.stages = integer(p, "unroll");
+        r.copies = integer(p, "turns");
+        r.shared = integer(p, "shared");
+        r.footprint = integer(p, "footprint");
+        r.first = r.bytes;
+        r.step = r.bytes * r.ctas;
+        add_ring(probe.program, r);
+    } else {
+        Groups g;
+        g.ctas = integer(p, "ctas");
+        g.threads = integer(p, "threads");
+        g.groups = integer(p, "unroll");
+        g.rounds = integer(p, "turns");
+        g.shared = integer(p, "shared");
+        g.footprint = integer(p, "footprint");
+        add_groups(probe.program, g);
+    }
+    return probe;
+}
+
+void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns) {
+    const std::string& way = text(p, "way");
+    const std::int64_t ctas = integer(p, "ctas");
+    const std::int64_t threads = integer(p, "threads");
+    const std::int64_t bytes = integer(p, "bytes");
+    mk::Kernel& k = add_kernel(program, "first_touch", ctas, threads, std::max<std::int64_t>(bytes, 1024));
+    mk::Builder build(k);
+    const mk::Id data = build.buffer(words_of("data", ctas * 32768 * turns));
+    mk::Token arrived;
+    arrived.name = "arrived";
+    arrived.kind = mk::TokenKind::async_group;
+    arrived.scope = mk::Scope::warp;
+    const mk::Id token = build.token(arrived);
+    build.role("warps", static_cast<int>(threads / 32));
+    build.loop(turns);
+    const std::int64_t loads = std::max<std::int64_t>(1, bytes / (threads * 16));
+    mk::Id last = mk::no_id;
+    for (std::int64_t i = 0; i < loads; ++i) {
+        mk::Op op;
+        op.cls = way == "load" ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
+        op.active = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(threads * 16));
+        if (way != "load") op.completes = token;
+        mk::Access a;
+        a.buffer = data;
+        a.bytes = 16;
+        a.cache = mk::CachePolicy::cg;
+        a.origin[0] =
+            build.index(i * threads * 4, {mk::Term{.coefficient = 8192}, mk::term(mk::Variable::warp, 128),
+                                          mk::term(mk::Variable::loop, 8192 * ctas)});
+        last = build.op(op, {a});
+    }
+    if (way == "load") {
+        add_integer(build, 4, 4, {{last, 0}});
+    } else {
+        build.wait(token);
+    }
+    mk::Op sync;
+    sync.cls = mk::InstructionClass::bar_sync;
+    build.op(sync);
+    build.end();
+    build.finish();
+}
+
+/// cold_load: one more touch of new memory after eight.
+Probe first_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    constexpr std::int64_t touches = 8;
+    Probe probe;
+    for (const std::int64_t turns : {touches, touches + 1}) {
+        mk::Program& program = turns == touches ? probe.without : probe.program;
+        if (text(p, "way") == "bulk") {
+            Ring r;
+            r.ctas = integer(p, "ctas");
+            r.bytes = integer(p, "bytes");
+            r.copies = turns;
+            r.footprint = r.ctas * 32768 * turns;
+            add_ring(program, r);
+        } else {
+            add_touches(program, p, turns);
+        }
+    }
+    return probe;
+}
+
+/// A tile of 128 x 256 bf16 from every CTA; region cycles a tile.
+Probe tile_store(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    constexpr std::int64_t rows = 128;
+    constexpr std::int64_t row_words = 128;
+    const std::string& way = text(p, "way");
+    const std::int64_t ctas = integer(p, "ctas");
+    const std::int64_t tiles = integer(p, "tiles");
+    const std::int64_t threads = integer(p, "threads");
+    const bool each = text(p, "wait") == "each";
+    const std::int64_t pitch = integer(p, "columns") / 2;
+    Probe probe;
+    for (const std::int64_t turns : {std::int64_t{0}, tiles}) {
+        mk::Kernel& k = add_kernel(turns == 0 ? probe.without : probe.program, "tile_store", ctas, threads,
+                                   way == "tensor" ? rows * row_words * 4 : 0);
+        mk::Builder build(k);
+        mk::Buffer out = words_of("out", ctas * tiles * rows * row_words * 4);
+        out.rank = 2;
+        out.extent = {pitch, std::max<std::int64_t>(rows, ctas * tiles * rows * row_words / pitch), 1, 1, 1};
+        out.stride = {1, pitch, 0, 0, 0};
+        const mk::Id to = build.buffer(out);
+        const int warps = static_cast<int>(threads / 32);
+        build.role("warps", warps);
+        add_integer(build, 4, 4);
+        if (turns > 0) {
+            build.loop(turns);
+            mk::Op store;
+            mk::Access a;
+            a.buffer = to;
+            a.direction = mk::Direction::write;
+            a.bounds = mk::Bounds::wrap;
+            const mk::Id made = add_integer(build, 16, 4);
+            store.dep_count = 1;
+            store.deps[0] = {made, 0};
+            store.returns = false;
+            if (way == "tensor") {
+                store.cls = mk::InstructionClass::cp_async_bulk_store;
+                a.pattern = mk::PatternKind::collective;
+                a.rank = 2;
+                a.box = {row_words, rows, 1, 1, 1};
+            } else {
+                store.cls = mk::InstructionClass::st_global;
+                const bool pairs = way == "pairs";
+                store.count = rows * row_words / (32 * (pairs ? 1 : 4)) / warps;
+                a.bytes = pairs ? 4 : 16;
+                a.pattern = pairs ? mk::PatternKind::stride : mk::PatternKind::contiguous;
+                a.inner_extent = 4;
+                a.inner = 1;
+                a.outer = pitch;
+                a.origin[0] = build.index(
+                    0, {mk::Term{.coefficient = rows * row_words}, mk::term(mk::Variable::warp, 128)});
+            }
+            build.op(store, {a});
+            if (each) {
+                mk::Op fence;
+                fence.cls = mk::InstructionClass::fence;
+                build.op(fence);
+                mk::Op sync;
+                sync.cls = mk::InstructionClass::bar_sync;
+                build.op(sync);
+            }
+            build.end();
+        }
+        build.finish();
+    }
+    probe.units = static_cast<double>(tiles);
+    return probe;
+}
+
+constexpr std::array families{
+    Family{"microbench_bulk_copy", "copy_latency", copy_latency},
+    Family{"microbench_bulk_copy", "copy_stream", copy_stream},
+    Family{"microbench_cp_async_rows", "cp_async_rows", cp_async_rows},
+    Family{"microbench_bandwidth_in_flight", "move", move},
+    Family{"microbench_cold_load", "first_touch", first_touch},
+    Family{"microbench_epilogue", "tile_store", tile_store},
+};
+
+}  // namespace
+
+std::span<const Family> copy_families() {
+    return families;
+}
+
+}  // namespace warptime::validate::microbench

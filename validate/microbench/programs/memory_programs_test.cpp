@@ -1,0 +1,181 @@
+// Every program of the memory probes is a sound description, and says of its row what the probe's law is.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/kernel/checks.hpp"
+#include "validate/microbench/programs/families.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace warptime::validate::microbench {
+namespace {
+
+struct Case {
+    std::string suite, op;
+    Parameters parameters;
+};
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm", {});
+    return loaded;
+}
+
+double value_of(const Case& c, const char* quantity,
+                model::prediction::Cache cache = model::prediction::Cache::warm) {
+    static const auto engine = model::analytical::make_engine();
+    const Family* family = find_family("microbench_" + c.suite, c.op);
+    REQUIRE(family != nullptr);
+    model::prediction::Conditions conditions;
+    conditions.cache = cache;
+    return predict(family->make(c.parameters, gpu()), quantity, *engine, gpu(), conditions).value;
+}
+
+Parameters move(const char* way, const char* level, const char* width, const char* threads,
+                const char* turns) {
+    return {{"way", way},           {"level", level},         {"width", width},    {"unroll", "4"},
+            {"threads", threads},   {"ctas", "132"},          {"cluster", "1"},    {"turns", turns},
+            {"bytes", "553648128"}, {"footprint", "8650752"}, {"shared", "122880"}};
+}
+
+const std::vector<Case>& cases() {
+    static const std::vector<Case> all{
+        {"latency", "chase_global", {{"working_set", "8192"}, {"path", "ca"}}},
+        {"latency", "l2_line", {{"percentile", "50"}, {"lines", "4096"}}},
+        {"l1_footprint", "chase_l1", {{"working_set", "65536"}, {"carveout", "50"}, {"shared", "0"}}},
+        {"l1_footprint",
+         "stream_l1",
+         {{"working_set", "65536"}, {"shared", "0"}, {"threads", "256"}, {"unroll", "4"}, {"rounds", "64"}}},
+        {"l2_halves", "chase_l2", {{"working_set", "4194304"}, {"by", "all"}}},
+        {"l2_halves",
+         "stream_halves",
+         {{"footprint", "8650752"}, {"ctas", "132"}, {"share", "own"}, {"threads", "1024"}}},
+        {"tlb_reach", "chase_pages", {{"span", "1073741824"}, {"stride", "2097152"}, {"lines", "512"}}},
+        {"cold_load", "next_touch", {{"stride", "4096"}, {"count", "63"}}},
+        {"cold_load",
+         "first_touch",
+         {{"way", "async"}, {"ctas", "132"}, {"threads", "256"}, {"bytes", "16384"}}},
+        {"cold_load",
+         "first_touch",
+         {{"way", "bulk"}, {"ctas", "132"}, {"threads", "32"}, {"bytes", "16384"}}},
+        {"cold_load", "first_touch", {{"way", "load"}, {"ctas", "1"}, {"threads", "32"}, {"bytes", "16"}}},
+        {"dram_in_flight",
+         "stream_add",
+         {{"bytes", "67108864"}, {"threads", "256"}, {"loads_in_flight", "2"}, {"ctas", "1056"}}},
+        {"l2_footprint",
+         "l2_read",
+         {{"footprint", "16777216"}, {"sms", "132"}, {"share", "all"}, {"bytes", "1107296256"}}},
+        {"read_write_mix",
+         "mix",
+         {{"bytes", "67108864"}, {"reads", "3"}, {"slots", "8"}, {"threads", "512"}, {"ctas", "264"}}},
+        {"bandwidth_in_flight", "move", move("load", "l1", "16", "256", "256")},
+        {"bandwidth_in_flight", "move", move("store", "l2", "4", "256", "1024")},
+        {"bandwidth_in_flight", "move", move("async", "l2", "16", "256", "1024")},
+        {"bandwidth_in_flight", "move", move("bulk", "l2", "4096", "32", "1024")},
+        {"coalescing",
+         "warp_load",
+         {{"level", "l1"},
+          {"width", "4"},
+          {"unroll", "4"},
+          {"warps", "16"},
+          {"ctas", "1"},
+          {"stride", "8"},
+          {"offset", "0"},
+          {"region", "1024"},
+          {"gather", "0"},
+          {"rounds", "128"}}},
+        {"bank_conflicts",
+         "shared_access",
+         {{"way", "load"},
+          {"width", "16"},
+          {"warps", "4"},
+          {"unroll", "8"},
+          {"rounds", "256"},
+          {"columns", "1"},
+          {"pitch", "128"},
+          {"stride", "0"},
+          {"swizzle", "1"}}},
+        {"bulk_copy", "copy_latency", {{"kind", "tensor"}, {"bytes", "2048"}}},
+        {"bulk_copy",
+         "copy_stream",
+         {{"kind", "load"},
+          {"ctas", "1"},
+          {"copies", "64"},
+          {"stages", "4"},
+          {"threads", "128"},
+          {"bytes", "2048"}}},
+        {"cp_async_rows",
+         "cp_async_rows",
+         {{"row_bytes", "64"},
+          {"tile_bytes", "8192"},
+          {"stages", "3"},
+          {"warps", "4"},
+          {"ctas_per_sm", "2"},
+          {"bytes", "1109458944"}}},
+        {"epilogue",
+         "tile_store",
+         {{"way", "pairs"},
+          {"ctas", "132"},
+          {"tiles", "4"},
+          {"threads", "256"},
+          {"wait", "each"},
+          {"columns", "4096"}}},
+    };
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("the programs of the memory probes pass the checks and can be predicted") {
+    for (const Case& c : cases()) {
+        CAPTURE(c.suite);
+        CAPTURE(c.op);
+        const Family* family = find_family("microbench_" + c.suite, c.op);
+        REQUIRE(family != nullptr);
+        const Probe probe = family->make(c.parameters, gpu());
+        for (std::size_t i = 0; i < probe.program.kernel_count; ++i) {
+            CHECK_NOTHROW(model::kernel::check(probe.program.kernels[i]));
+        }
+        const bool whole = probe.without.steps.empty();
+        CHECK(value_of(c, whole ? "kernel_us" : "region_cycles") > 0.0);
+        CHECK_THROWS_AS((void)family->make({}, gpu()), Error);
+    }
+}
+
+TEST_CASE("a chase takes the latency of the level that holds it") {
+    const auto chase = [](const char* bytes, const char* path) {
+        return value_of({"latency", "chase_global", {{"working_set", bytes}, {"path", path}}},
+                        "cycles_per_instruction");
+    };
+    CHECK(chase("65536", "ca") == doctest::Approx(gpu().latency.l1.value()).epsilon(0.01));
+    const double near = 0.5 * (gpu().latency.l2_near.value() + gpu().latency.l2_far.value());
+    CHECK(chase("65536", "cg") == doctest::Approx(near).epsilon(0.01));
+    CHECK(chase("1048576", "ca") == doctest::Approx(near).epsilon(0.01));
+    CHECK(chase("1073741824", "cg") > 0.9 * gpu().latency.dram.value());
+}
+
+TEST_CASE("shared memory takes a cycle a pass when all sub-partitions are at it") {
+    const auto load = [](const char* stride) {
+        return value_of({"bank_conflicts",
+                         "shared_access",
+                         {{"way", "load"},
+                          {"width", "4"},
+                          {"warps", "16"},
+                          {"unroll", "8"},
+                          {"rounds", "256"},
+                          {"columns", "0"},
+                          {"pitch", "0"},
+                          {"stride", stride},
+                          {"swizzle", "0"}}},
+                        "cycles_per_instruction");
+    };
+    CHECK(load("1") == doctest::Approx(16.0).epsilon(0.01));
+    CHECK(load("33") == doctest::Approx(16.0).epsilon(0.01));
+    CHECK(load("8") == doctest::Approx(8.0 * 16.0).epsilon(0.01));
+    CHECK(load("32") == doctest::Approx(32.0 * 16.0).epsilon(0.01));
+}
+
+}  // namespace warptime::validate::microbench
