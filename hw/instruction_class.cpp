@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, instruction_class_count> class_names{"fma
                                                                             "logic",
                                                                             "shift",
                                                                             "compare_select",
+                                                                            "set_predicate",
                                                                             "move",
                                                                             "convert",
                                                                             "mufu",

@@ -22,6 +22,7 @@ enum class InstructionClass : std::uint8_t {
     logic,
     shift,
     compare_select,
+    set_predicate,  // a comparison that a branch waits for
     move,
     convert,
     mufu,

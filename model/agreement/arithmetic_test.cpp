@@ -55,7 +55,8 @@ TEST_CASE("a dependent chain: n x latency") {
     // The links of one op: its issues, and from the last one a latency for each link.
     Draft op = make_op(InstructionClass::mufu, 10, {{0, 1}});
     op.chain = 4;
-    check_cycles(looped(op, 100, 1), 100 * (9.0 * 8.0 + 4.0 * 23.0));
+    const double latency = teaching_gpu().instructions[InstructionClass::mufu].latency.value();
+    check_cycles(looped(op, 100, 1), 100 * (9.0 * 8.0 + 4.0 * latency));
 }
 
 TEST_CASE("warps that only issue: instructions / issue slots") {
@@ -99,16 +100,22 @@ TEST_CASE("a wgmma loop with the next product always queued: n x FLOP / dense ra
     check_cycles(kernel, static_cast<double>(trips) * flop / teaching_gpu().tensor.bf16.value());
 }
 
-TEST_CASE("mma.sync on four warps: n x FLOP / (dense rate x share)") {
-    const Draft mma = mk::examples::matrix_op(InstructionClass::mma_sync, mk::Dtype::bf16, {16, 8, 16}, 2000);
+TEST_CASE(
+    "mma.sync on four warps: n x (FLOP / (dense rate x share) + what each takes beyond), less one and its "
+    "latency") {
+    const Draft mma =
+        mk::examples::matrix_op(InstructionClass::mma_sync, mk::Dtype::bf16, {16, 8, 16}, 2000, {{0, 1}});
     const auto gpu = teaching_gpu();
-    const double flop = 4.0 * 2.0 * 16 * 8 * 16 * 2000;
-    check_cycles(looped(mma, 20000, 4),
-                 20000 * flop / (gpu.tensor.bf16.value() * gpu.tensor.mma_sync_fraction.value()));
+    const double flop = 4.0 * 2.0 * 16 * 8 * 16;
+    const double interval = flop / (gpu.tensor.bf16.value() * gpu.tensor.mma_sync_fraction.value()) +
+                            gpu.tensor.mma_sync_overhead.value();
+    const double latency = gpu.instructions[InstructionClass::mma_sync].latency.value();
+    check_cycles(looped(mma, 20000, 4), 20000 * (1999.0 * interval + latency));
 }
 
 TEST_CASE("a barrier each trip: work + barrier latency, set by the slowest warp's") {
     const auto gpu = teaching_gpu();
+    const double arrival = gpu.instructions[InstructionClass::bar_sync].interval.value();
     mk::Kernel kernel = grid_of(1, 4);
     mk::Builder build(kernel);
     const mk::Id meet =
@@ -121,7 +128,7 @@ TEST_CASE("a barrier each trip: work + barrier latency, set by the slowest warp'
     build.wait(meet);
     build.end();
     build.finish();
-    check_cycles(kernel, 1000 * (15.0 + 4.0 + gpu.latency.bar_sync.value()));
+    check_cycles(kernel, 1000 * (15.0 + 4.0 + gpu.latency.bar_sync.value() + 4.0 * arrival));
 }
 
 TEST_CASE("wave quantization: ceil(CTAs / slots) x time + turnarounds") {

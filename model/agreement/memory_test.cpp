@@ -134,8 +134,8 @@ TEST_CASE("a ring of stages: max(produce, consume, around / stages)") {
         const double bytes = rows * columns * 2.0;
         const double transfer = bytes / gpu.l2.port_bandwidth.value();
         const double produce = std::max(transfer, rows * gpu.tma.row_interval.value());
-        const double around =
-            gpu.latency.dram.value() + gpu.latency.tma_extra.value() + transfer + 8.0 * (work - 1.0) + 23.0;
+        const double around = gpu.latency.dram.value() + gpu.latency.tma_extra.value() + transfer +
+                              8.0 * (work - 1.0) + gpu.instructions[InstructionClass::mufu].latency.value();
         return std::max({produce, 8.0 * work, around / stages});
     };
     struct Case {

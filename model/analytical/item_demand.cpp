@@ -15,6 +15,7 @@
 #include "model/kernel/index_span.hpp"
 #include "model/memory/l1_residence.hpp"
 #include "model/memory/lane_touch.hpp"
+#include "model/memory/matrix_rows.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 
@@ -68,6 +69,12 @@ bool is_asynchronous_copy(InstructionClass cls) {
 bool is_load(InstructionClass cls) {
     return cls == InstructionClass::ld_global || cls == InstructionClass::atom_global ||
            cls == InstructionClass::ld_local || is_asynchronous_copy(cls);
+}
+
+/// Warps of a CTA that wait for each other; the interval of the class is that between two arrivals.
+bool is_meeting(InstructionClass cls) {
+    return cls == InstructionClass::bar_sync || cls == InstructionClass::cluster_barrier ||
+           cls == InstructionClass::mbarrier_try_wait;
 }
 
 bool is_matrix(InstructionClass cls) {
@@ -413,11 +420,21 @@ class Accumulator {
             const S hit(l1_hits(op));
             return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
+        if (memory::moves_matrices(op)) {
+            const std::int64_t passes = memory::matrix_rows(kernel_, op).passes;
+            return gpu_.latency.shared + cost.interval * S(static_cast<double>(passes - 1));
+        }
         if (is_shared(op.cls)) {
             return gpu_.latency.shared;
         }
-        if (op.cls == InstructionClass::bar_sync) {
-            return gpu_.latency.bar_sync;
+        if (op.cls == InstructionClass::mma_sync) {
+            return kernel::mma_sync_latency(op, gpu_);
+        }
+        if (is_meeting(op.cls)) {
+            // The warps arrive one after another.
+            const Cycles<S> base =
+                op.cls == InstructionClass::bar_sync ? gpu_.latency.bar_sync : Cycles<S>(cost.latency);
+            return base + cost.interval * S(static_cast<double>(result_.warps));
         }
         return cost.latency;
     }
@@ -441,6 +458,24 @@ class Accumulator {
         return free;
     }
 
+    /// Cycles from one instruction of an op to the next of the same warp. A wgmma is queued at the tensor
+    /// cores.
+    Cycles<S> issue_interval(const Op& op) const {
+        if (op.cls == InstructionClass::mma_sync) {
+            // Shared by the machine instructions that it is.
+            return hw::max(kernel::matrix_interval(op, gpu_) / gpu_.instructions[op.cls].machine.value(),
+                           Cycles<S>(S(1.0)));
+        }
+        if (memory::moves_matrices(op)) {
+            const std::int64_t passes = memory::path_passes(op, memory::matrix_rows(kernel_, op));
+            return gpu_.instructions[op.cls].interval * S(static_cast<double>(passes));
+        }
+        const Cycles<S> slot(S(1.0));
+        return op.cls == InstructionClass::wgmma || is_meeting(op.cls)
+                   ? slot
+                   : hw::max(gpu_.instructions[op.cls].interval, slot);
+    }
+
     /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
     void step(std::size_t id, const Op& op, double times, Cycles<S>& issued, Cycles<S>& done) {
         Cycles<S> start = issued;
@@ -457,7 +492,7 @@ class Accumulator {
         }
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         const S count(static_cast<double>(op.count));
-        const Cycles<S> interval = hw::max(cost.interval, Cycles<S>(S(1.0)));
+        const Cycles<S> interval = issue_interval(op);
         Cycles<S> interval_of_warp = interval;
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
@@ -468,7 +503,7 @@ class Accumulator {
                     hw::max(interval, Cycles<S>(S(2.0 * (touch.lines * (1.0 - hits) + touch.passes * hits))));
             }
         }
-        if (is_shared(op.cls) && op.access_count == 1) {
+        if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 // A sub-partition's half of the path takes a pass in two cycles.
@@ -486,6 +521,10 @@ class Accumulator {
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
         }
+        if (op.cls == InstructionClass::branch) {
+            // What stands behind it is fetched only when it has been taken.
+            issued = end;
+        }
         if (id < complete_.size()) {
             complete_[id] = end.value();
         }
@@ -495,7 +534,9 @@ class Accumulator {
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
         }
-        const bool fire_and_forget = op.cls == InstructionClass::st_global || is_asynchronous_copy(op.cls);
+        const bool fire_and_forget = op.cls == InstructionClass::st_global ||
+                                     op.cls == InstructionClass::st_shared ||
+                                     op.cls == InstructionClass::stmatrix || is_asynchronous_copy(op.cls);
         done = hw::max(done, fire_and_forget ? issued : end);
     }
 
@@ -510,6 +551,9 @@ class Accumulator {
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
         part_->demand[Server::issue] += issue_cycles(instructions, gpu_);
+        if (is_meeting(op.cls)) {
+            part_->demand[Server::barrier] += cost.interval * S(executions * warps);
+        }
         if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
             part_->demand[server_of(cost.unit)] +=
                 arithmetic_cycles(instructions, role.warps * copies, cost, gpu_);
@@ -530,11 +574,18 @@ class Accumulator {
         for (const Access& access : kernel_.accesses_of(op)) {
             if (is_global(kernel_, access)) {
                 add_global(op, access, times, static_cast<int>(warps));
-            } else if (is_shared(op.cls) && access.pattern != kernel::PatternKind::collective &&
-                       access.buffer != kernel::no_id) {
+            } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
+                       access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 shared_known = true;
                 part_->demand[Server::shared] += Cycles<S>(S(executions * warps * passes_of(op, access)));
             }
+        }
+        if (memory::moves_matrices(op)) {
+            shared_known = true;
+            const auto passes = static_cast<double>(memory::matrix_rows(kernel_, op).passes);
+            part_->demand[Server::shared] += shared_cycles(
+                gpu_.shared.banks.value() * gpu_.shared.bank_width.value() * S(executions * warps * passes),
+                gpu_);
         }
         if (is_shared(op.cls) && !shared_known) {
             part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
@@ -706,7 +757,7 @@ class Accumulator {
     Cycles<S> batch_end_{};  ///< when the first of them arrives
     bool role_copies_ = false;
     bool role_multiplies_ = false;
-    std::array<S, 128> complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
+    std::array<S, 640> complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
 };
 
 }  // namespace

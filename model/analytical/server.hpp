@@ -13,8 +13,8 @@ namespace warptime::model::analytical {
 
 /// shared_write is what asynchronous copies write to shared memory: GEMMs whose operand reads and copies
 /// together exceed the banks' bandwidth run at the tensor cores' full rate (recorded 256x128 tiles), so the
-/// two do not add. crossbar_read and crossbar_write are the SM's ports to L2. L2 and DRAM serve all SMs and
-/// are counted per kernel.
+/// two do not add. barrier is where warps arrive to meet. crossbar_read and crossbar_write are the SM's ports
+/// to L2. L2 and DRAM serve all SMs and are counted per kernel.
 enum class Server : std::uint8_t {
     issue,
     fp32,
@@ -30,6 +30,7 @@ enum class Server : std::uint8_t {
     tma,
     crossbar_read,
     crossbar_write,
+    barrier,
     count
 };
 inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::count);
@@ -54,6 +55,8 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
             return Limiter::shared;
         case Server::tensor:
             return Limiter::tensor_core;
+        case Server::barrier:
+            return Limiter::chain_latency;
         case Server::l1:
             return Limiter::l1;
         case Server::tma:

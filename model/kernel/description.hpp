@@ -230,6 +230,7 @@ struct Op {
     double active = 1.0;  ///< fraction of lanes, only for divergence on data
     bool once_per_unroll = false;
     bool shared_operand = false;  ///< wgmma: A comes from shared memory (SS) instead of registers (RS)
+    bool sparse = false;          ///< matrix instructions: A has two of four elements, `shape` counts all
     std::uint8_t access_count = 0;
     std::uint16_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
     std::uint8_t dep_count = 0;

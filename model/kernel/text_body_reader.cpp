@@ -171,7 +171,7 @@ void KernelReader::op() {
     };
     op.cls = named([](std::string_view word) { return hw::parse_instruction_class(word); });
     fields(
-        "dtype=, shape=, count=, chain=, when=, active=, once_per_unroll=, shared_operand=, deps=, "
+        "dtype=, shape=, count=, chain=, when=, active=, once_per_unroll=, shared_operand=, sparse=, deps=, "
         "completes= or returns=",
         [&](std::string_view key) {
             if (key == "dtype") {
@@ -196,6 +196,8 @@ void KernelReader::op() {
                 op.once_per_unroll = cursor_.flag();
             } else if (key == "shared_operand") {
                 op.shared_operand = cursor_.flag();
+            } else if (key == "sparse") {
+                op.sparse = cursor_.flag();
             } else if (key == "deps") {
                 deps(op);
             } else if (key == "completes") {

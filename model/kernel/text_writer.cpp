@@ -401,6 +401,7 @@ class KernelWriter {
         field("active", op.active, usual.active);
         field("once_per_unroll", op.once_per_unroll, usual.once_per_unroll);
         field("shared_operand", op.shared_operand, usual.shared_operand);
+        field("sparse", op.sparse, usual.sparse);
         for (std::size_t d = 0; d < op.dep_count; ++d) {
             add("{}{}", d == 0 ? " deps=" : ",", op.deps[d].op);
             if (op.deps[d].distance != 0) {

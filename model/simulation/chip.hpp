@@ -25,6 +25,7 @@ struct Sm {
     Server shared;        ///< banks, as read and written by warps and read by matrix instructions
     Server shared_write;  ///< what asynchronous copies write to them
     Server l1;
+    Server barrier;
     Server tma;
     Server port_in, port_out;  ///< to and from L2
 };

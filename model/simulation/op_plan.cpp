@@ -6,6 +6,7 @@
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk.hpp"
 #include "model/memory/lane_touch.hpp"
+#include "model/memory/matrix_rows.hpp"
 #include "model/memory/row_sectors.hpp"
 
 #include <algorithm>
@@ -40,6 +41,12 @@ bool is_shared(InstructionClass cls) {
            cls == InstructionClass::atom_shared;
 }
 
+/// Warps of a CTA that wait for each other; the interval of the class is that between two arrivals.
+bool is_meeting(InstructionClass cls) {
+    return cls == InstructionClass::bar_sync || cls == InstructionClass::cluster_barrier ||
+           cls == InstructionClass::mbarrier_try_wait;
+}
+
 bool in_memory(const Kernel& kernel, const Access& access) {
     const kernel::Space space = kernel.buffers[static_cast<std::size_t>(access.buffer)].space;
     return space == kernel::Space::global || space == kernel::Space::local;
@@ -69,6 +76,9 @@ class Planner {
                                        hw::bytes_of(kernel.buffers[b].dtype)
                                  : 0.0;
         }
+        for (const kernel::Role& role : kernel.roles) {
+            warps_ += static_cast<double>(role.warps) * role.instances;
+        }
         fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
     }
 
@@ -88,21 +98,37 @@ class Planner {
         p.bulk = is_bulk(op.cls);
         // A plain load that completes a token parks in registers until the wait.
         p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
-        p.holds_warp = op.cls == InstructionClass::bar_sync;
+        p.holds_warp = is_meeting(op.cls) || op.cls == InstructionClass::branch;
         p.waits_for_memory = is_load(op.cls);
         p.flop = kernel::flop_of(op) * count * op.active;
         double latency = cost.latency.value();
         double shared = 0.0;
         if (op.cls == InstructionClass::wgmma || op.cls == InstructionClass::mma_sync) {
             add_matrix(op, p, shared);
+            if (op.cls == InstructionClass::mma_sync) {
+                latency = kernel::mma_sync_latency(op, gpu_).value();
+                p.last_interval = ticks_of(kernel::matrix_interval(op, gpu_).value());
+            }
         } else if (is_load(op.cls)) {
             latency = p.bulk || p.copies                  ? 0.0
                       : cache_ == prediction::Cache::warm ? gpu_.latency.l2_far.value()
                                                           : gpu_.latency.dram.value();
+        } else if (memory::moves_matrices(op)) {
+            const memory::MatrixRows rows = memory::matrix_rows(kernel_, op);
+            latency =
+                gpu_.latency.shared.value() + cost.interval.value() * static_cast<double>(rows.passes - 1);
+            shared = count * static_cast<double>(rows.passes) * gpu_.shared.banks.value() *
+                     gpu_.shared.bank_width.value();
+            const auto path = static_cast<double>(memory::path_passes(op, rows));
+            p.pipe_time = ticks_of(p.instructions * cost.interval.value() * path);
+            p.last_interval = ticks_of(cost.interval.value() * path);
         } else if (is_shared(op.cls)) {
             latency = gpu_.latency.shared.value();
-        } else if (op.cls == InstructionClass::bar_sync) {
-            latency = gpu_.latency.bar_sync.value();
+        } else if (is_meeting(op.cls)) {
+            latency = op.cls == InstructionClass::bar_sync ? gpu_.latency.bar_sync.value() : latency;
+            latency += cost.interval.value() * warps_;
+            p.barrier = ticks_of(count * cost.interval.value());
+            p.pipe_time = 0;
         }
         p.latency = ticks_of(latency * static_cast<double>(p.links));
         p.l1 = is_load(op.cls) && !p.bulk ? ticks_of(count * l1_cycles(op)) : 0;
@@ -128,15 +154,13 @@ class Planner {
     /// Each warp's tensor core does its warp's part: of a wgmma a quarter, with a quarter of the operands.
     void add_matrix(const Op& op, OpPlan& p, double& shared) {
         const bool wgmma = op.cls == InstructionClass::wgmma;
-        const double rate =
-            hw::tensor_rate(op.dtype, gpu_).value() * (wgmma ? 1.0 : gpu_.tensor.mma_sync_fraction.value());
-        if (rate <= 0.0) {
+        if (hw::tensor_rate(op.dtype, gpu_).value() <= 0.0) {
             throw Error(gpu_.id + " tensor rate", std::string(hw::to_string(op.dtype)),
                         "a type that its tensor cores multiply");
         }
         p.flop = p.tensor_flop = kernel::flop_of(op) * static_cast<double>(op.count);
         p.pipe = static_cast<std::size_t>(Unit::tensor);
-        p.pipe_time = ticks_of(p.flop / (rate / gpu_.sm.sub_partitions.value()));
+        p.pipe_time = ticks_of(kernel::matrix_interval(op, gpu_).value() * static_cast<double>(op.count));
         if (wgmma) {
             shared = static_cast<double>(op.count) * kernel::wgmma_operand_bytes(op) / 4.0;
         }
@@ -150,7 +174,8 @@ class Planner {
         for (const Access& access : kernel_.accesses_of(op)) {
             if (in_memory(kernel_, access)) {
                 plan_.accesses.push_back(access_plan(role, op, access));
-            } else if (is_shared(op.cls) && access.pattern == PatternKind::contiguous) {
+            } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
+                       access.pattern == PatternKind::contiguous) {
                 width_known = true;
                 shared += static_cast<double>(op.count) * 32.0 * access.bytes;
             }
@@ -158,7 +183,7 @@ class Planner {
         p.access_count = plan_.accesses.size() - p.first_access;
         plan_.uses_bulk = plan_.uses_bulk || (p.bulk && p.access_count > 0);
         plan_.loads = plan_.loads || p.waits_for_memory;
-        if (is_shared(op.cls) && !width_known) {
+        if (is_shared(op.cls) && !memory::moves_matrices(op) && !width_known) {
             shared += static_cast<double>(op.count) * widest_shared_bytes;
         }
     }
@@ -208,6 +233,7 @@ class Planner {
     prediction::Cache cache_;
     KernelPlan& plan_;
     bool fits_ = false;
+    double warps_ = 0.0;  ///< of a CTA
 };
 
 }  // namespace

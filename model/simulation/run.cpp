@@ -372,6 +372,7 @@ class Simulation {
                 std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
         }
         done += plan.latency;
+        done = std::max(done, sm.barrier.serve(now, part_of(plan.barrier, weight)));
         if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
         if (plan.holds_warp) {

@@ -6,6 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstdint>
+
 namespace hw = warptime::hw;
 namespace analytical = warptime::model::analytical;
 using warptime::model::kernel::Op;
@@ -32,13 +35,42 @@ TEST_CASE("a warpgroup's wgmma stream runs at the dense rate") {
     CHECK(analytical::tensor_core_cycles(op, 1.0, 4, gpu).value() == doctest::Approx(128.0).epsilon(0.01));
 }
 
-TEST_CASE("mma.sync runs at its share of the dense rate") {
+TEST_CASE("mma.sync runs at its share of the dense rate, and takes its overhead each time") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.tensor.mma_sync_fraction = hw::Number<double>(0.5);
+    gpu.tensor.mma_sync_overhead = hw::Cycles<double>(0.0);
     const Op op = matrix(hw::InstructionClass::mma_sync, 16, 8, 16);
     const double flop = 10.0 * 4 * 2 * 16 * 8 * 16;
     CHECK(analytical::tensor_core_cycles(op, 10.0, 4, gpu).value() ==
           doctest::Approx(flop / (0.5 * gpu.tensor.bf16.value())));
+    gpu.tensor.mma_sync_overhead = hw::Cycles<double>(3.0);
+    CHECK(analytical::tensor_core_cycles(op, 10.0, 4, gpu).value() ==
+          doctest::Approx(flop / (0.5 * gpu.tensor.bf16.value()) + 10.0 * 3.0));
+}
+
+TEST_CASE("matrix instructions of other shapes: what was measured on the H200") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto cycles = [&](hw::Dtype dtype, std::array<std::int32_t, 3> shape, bool sparse) {
+        Op op = matrix(hw::InstructionClass::mma_sync, shape[0], shape[1], shape[2]);
+        op.dtype = dtype;
+        op.sparse = sparse;
+        return warptime::model::kernel::matrix_interval(op, gpu).value();
+    };
+    using hw::Dtype;
+    CHECK(cycles(Dtype::fp16, {16, 8, 16}, false) == doctest::Approx(6.0).epsilon(0.03));
+    CHECK(cycles(Dtype::fp16, {16, 8, 8}, false) == doctest::Approx(4.0).epsilon(0.03));
+    CHECK(cycles(Dtype::tf32, {16, 8, 8}, false) == doctest::Approx(6.0).epsilon(0.03));
+    CHECK(cycles(Dtype::int8, {16, 8, 32}, false) == doctest::Approx(6.0).epsilon(0.03));
+    CHECK(cycles(Dtype::int8, {8, 8, 16}, false) == doctest::Approx(4.0).epsilon(0.03));
+    CHECK(cycles(Dtype::fp16, {16, 8, 32}, true) == doctest::Approx(8.0).epsilon(0.03));
+    CHECK(cycles(Dtype::int8, {16, 8, 64}, true) == doctest::Approx(8.0).epsilon(0.03));
+    // Narrow wgmma are not faster than the interval of their class; sparse wide ones take half the time.
+    Op narrow = matrix(hw::InstructionClass::wgmma, 64, 8, 16);
+    CHECK(analytical::tensor_core_cycles(narrow, 1.0, 4, gpu).value() ==
+          doctest::Approx(gpu.instructions[hw::InstructionClass::wgmma].interval.value()));
+    Op wide = matrix(hw::InstructionClass::wgmma, 64, 256, 32);
+    wide.sparse = true;
+    CHECK(analytical::tensor_core_cycles(wide, 1.0, 4, gpu).value() == doctest::Approx(128.0).epsilon(0.01));
 }
 
 TEST_CASE("each element type has its own rate; what has no matrix instruction has none") {

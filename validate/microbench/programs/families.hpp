@@ -20,6 +20,9 @@ struct Family {
 [[nodiscard]] std::span<const Family> lane_access_families();
 [[nodiscard]] std::span<const Family> chase_families();
 [[nodiscard]] std::span<const Family> stream_families();
+[[nodiscard]] std::span<const Family> arithmetic_families();
+[[nodiscard]] std::span<const Family> barrier_families();
+[[nodiscard]] std::span<const Family> matrix_families();
 [[nodiscard]] std::span<const Family> launch_families();
 [[nodiscard]] std::span<const Family> load_families();
 [[nodiscard]] std::span<const Family> memory_step_families();

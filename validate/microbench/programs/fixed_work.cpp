@@ -11,25 +11,38 @@ namespace {
 
 constexpr std::int64_t chain_length = 16;
 
-/// `before`: the op that stands before the loop.
+/// `before`: the op that stands before the loop. Counter and comparison stand among the first links, as the
+/// compiler puts them, and issue while the chain waits; the jump ends it.
 void add_chain(mk::Builder& build, std::int64_t fma, mk::Id before) {
     build.loop(fma / chain_length);
     const auto first = static_cast<mk::Id>(before + 1);
+    const auto id_of = [first](std::int64_t link) {
+        return static_cast<mk::Id>(first + link + (link > 0 ? 1 : 0) + (link > 3 ? 1 : 0));
+    };
+    mk::Id counted = mk::no_id;
+    mk::Id compared = mk::no_id;
     for (std::int64_t link = 0; link < chain_length; ++link) {
         mk::Op step;
         step.cls = mk::InstructionClass::fma_f32;
         step.dep_count = 1;
-        step.deps[0] = {static_cast<mk::Id>(link == 0 ? first + chain_length - 1 : first + link - 1),
+        step.deps[0] = {id_of(link == 0 ? chain_length - 1 : link - 1),
                         static_cast<std::int16_t>(link == 0 ? 1 : 0)};
         build.op(step);
+        mk::Op control;
+        if (link == 0) {
+            control.cls = mk::InstructionClass::add_s32;
+            counted = build.op(control);
+        } else if (link == 3) {
+            control.cls = mk::InstructionClass::set_predicate;
+            control.dep_count = 1;
+            control.deps[0] = {counted, 0};
+            compared = build.op(control);
+        }
     }
-    // Counter, comparison and jump stand behind the chain and issue while it goes on.
-    mk::Op control;
-    control.cls = mk::InstructionClass::add_s32;
-    control.count = 2;
-    build.op(control);
     mk::Op jump;
     jump.cls = mk::InstructionClass::branch;
+    jump.dep_count = 1;
+    jump.deps[0] = {compared, 0};
     build.op(jump);
     build.end();
 }

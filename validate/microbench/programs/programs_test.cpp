@@ -90,8 +90,9 @@ TEST_CASE("fixed work: a chain of FMA at four cycles each, and once more for a C
         return microseconds("waves", "wave_fma",
                             {{"ctas", ctas}, {"threads", "128"}, {"shared", "232448"}, {"fma", fma}});
     };
-    // Twice the chain less the chain is the chain: 2400 FMA at 4 cycles and 1.975 GHz.
-    CHECK(us("132", "4800") - us("132", "2400") == doctest::Approx(4.86).epsilon(0.05));
+    // Twice the chain less the chain is the chain: 2400 FMA at 4 cycles and 1.975 GHz, and of every 16th the
+    // branch of 11 cycles, three of which its latency hides.
+    CHECK(us("132", "4800") - us("132", "2400") == doctest::Approx(5.47).epsilon(0.05));
     CHECK(us("133", "2400") - us("132", "2400") > 4.5);
     CHECK(us("264", "2400") == doctest::Approx(us("133", "2400")).epsilon(0.01));
 }

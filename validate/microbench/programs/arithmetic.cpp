@@ -1,0 +1,93 @@
+// Latency, rate and mixtures of arithmetic instructions, and the loops they stand in, as programs.
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/microbench/programs/chains.hpp"
+#include "validate/microbench/programs/families.hpp"
+
+#include <array>
+
+namespace warptime::validate::microbench {
+namespace {
+
+namespace mk = model::kernel;
+
+constexpr std::int64_t sub_partitions = 4;
+constexpr std::int64_t trips = 64;
+
+Probe latency(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+    constexpr std::int64_t unroll = 64;
+    ChainLoop loop;
+    loop.trips = trips;
+    loop.turns = unroll;
+    loop.warps = 1;
+    loop.parts.push_back({step_of(text(parameters, "instruction")), 1, 1});
+    const std::int64_t gap = integer(parameters, "gap_fma");
+    if (gap > 0) loop.parts.push_back({step_of("fma_f32"), gap, gap});
+    return chain_probe(std::move(loop), static_cast<double>(trips * unroll));
+}
+
+Probe rate(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+    constexpr std::int64_t unroll = 16;
+    const std::int64_t chains = integer(parameters, "chains");
+    const std::int64_t warps = integer(parameters, "warps_per_subpartition");
+    ChainLoop loop;
+    loop.trips = trips;
+    loop.turns = unroll;
+    loop.parts.push_back({step_of(text(parameters, "instruction")), chains, chains});
+    const bool two_ctas = warps > 8;
+    loop.warps = warps * sub_partitions / (two_ctas ? 2 : 1);
+    loop.ctas = two_ctas ? 2 * static_cast<std::int64_t>(gpu.sm.count.value()) : 1;
+    return chain_probe(std::move(loop), static_cast<double>(trips * unroll * chains * warps));
+}
+
+std::vector<mk::Op> part_of(const std::string& name) {
+    if (name == "mma_m16n8k16_bf16") {
+        mk::Op op = op_of(mk::InstructionClass::mma_sync);
+        op.dtype = mk::Dtype::bf16;
+        op.shape = {16, 8, 16};
+        return {op};
+    }
+    if (name == "ldmatrix_x4") return {op_of(mk::InstructionClass::ldmatrix)};
+    return step_of(name);
+}
+
+Probe mixture(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+    const std::int64_t warps = integer(parameters, "warps_per_subpartition");
+    const auto part = [&](const std::string& which) {
+        const std::string& name = text(parameters, which);
+        const bool tensor = name == "mma_m16n8k16_bf16";
+        return Part{part_of(name), integer(parameters, tensor ? "tensor_chains" : "chains"),
+                    integer(parameters, which + "_run")};
+    };
+    ChainLoop loop;
+    loop.trips = trips;
+    loop.parts = {part("first"), part("second")};
+    const std::int64_t round = loop.parts[0].run + loop.parts[1].run;
+    loop.turns = round < 96 ? 96 / round : 1;
+    loop.warps = warps * sub_partitions;
+    const auto rounds = static_cast<double>(trips * loop.turns * warps);
+    return chain_probe(std::move(loop), rounds);
+}
+
+Probe unroll(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+    const std::int64_t warps = integer(parameters, "warps_per_subpartition");
+    ChainLoop loop;
+    loop.trips = trips;
+    loop.parts.push_back({step_of("fma_f32"), integer(parameters, "chains"), integer(parameters, "unroll")});
+    loop.warps = warps * sub_partitions;
+    return chain_probe(std::move(loop), static_cast<double>(trips * integer(parameters, "unroll") * warps));
+}
+
+constexpr std::array families{
+    Family{"microbench_instruction_latency", "instruction_latency", latency},
+    Family{"microbench_instruction_rate", "instruction_rate", rate},
+    Family{"microbench_instruction_mix", "instruction_mix", mixture},
+    Family{"microbench_loop_unroll", "loop_unroll", unroll},
+};
+
+}  // namespace
+
+std::span<const Family> arithmetic_families() {
+    return families;
+}
+
+}  // namespace warptime::validate::microbench
