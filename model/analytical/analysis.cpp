@@ -74,7 +74,9 @@ class Timeline {
             const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
-        const Cycles<S> least = a_.item.asynchronous ? gpu_.pipeline.step_floor : Cycles<S>{};
+        // One thread that waits, expects and issues needs its time for each turn.
+        const bool bulk = a_.item.loop.demand[Server::tma] > Cycles<S>{};
+        const Cycles<S> least = bulk ? gpu_.pipeline.step_floor : Cycles<S>{};
         return hw::max(hw::max(busy, a_.loop_chain), least);
     }
 

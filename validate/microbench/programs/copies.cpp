@@ -278,7 +278,7 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns) 
     const std::int64_t bytes = integer(p, "bytes");
     mk::Kernel& k = add_kernel(program, "first_touch", ctas, threads, std::max<std::int64_t>(bytes, 1024));
     mk::Builder build(k);
-    const mk::Id data = build.buffer(words_of("data", ctas * 32768 * turns));
+    const mk::Id data = build.buffer(words_of("data", ctas * bytes * turns));
     mk::Token arrived;
     arrived.name = "arrived";
     arrived.kind = mk::TokenKind::async_group;
@@ -297,9 +297,9 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns) 
         a.buffer = data;
         a.bytes = 16;
         a.cache = mk::CachePolicy::cg;
-        a.origin[0] =
-            build.index(i * threads * 4, {mk::Term{.coefficient = 8192}, mk::term(mk::Variable::warp, 128),
-                                          mk::term(mk::Variable::loop, 8192 * ctas)});
+        a.origin[0] = build.index(i * threads * 4,
+                                  {mk::Term{.coefficient = bytes / 4}, mk::term(mk::Variable::warp, 128),
+                                   mk::term(mk::Variable::loop, bytes / 4 * ctas)});
         last = build.op(op, {a});
     }
     if (way == "load") {
@@ -325,7 +325,7 @@ Probe first_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
             r.ctas = integer(p, "ctas");
             r.bytes = integer(p, "bytes");
             r.copies = turns;
-            r.footprint = r.ctas * 32768 * turns;
+            r.footprint = r.ctas * r.bytes * turns;
             add_ring(program, r);
         } else {
             add_touches(program, p, turns);
