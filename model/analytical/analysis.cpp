@@ -221,7 +221,7 @@ void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, An
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
     const Cycles<S> l2 =
-        l2_cycles((a.traffic.l2_read + a.traffic.l2_stored * S(writes_per_read)) * slice_visits(gpu), gpu);
+        l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) + l2_ingest_cycles(a.traffic.l2_stored, gpu);
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();

@@ -29,10 +29,10 @@ bool has_stage_to_spare(const kernel::Kernel& kernel) {
 template <class S>
 hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
                            const hw::Gpu<S>& gpu) {
-    // Warps that only copy wait for nothing but their copies.
-    const hw::Cycles<S> extra = bulk            ? gpu.latency.tma_extra
-                                : item.self_fed ? gpu.latency.cp_async_extra
-                                                : hw::Cycles<S>{};
+    // Warps that only copy wait for nothing but their copies; those that also multiply meet at a barrier
+    // before.
+    const hw::Cycles<S> engine = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
+    const hw::Cycles<S> extra = item.self_fed ? engine + gpu.latency.cp_async_extra : engine;
     return load + extra + hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
 }
 

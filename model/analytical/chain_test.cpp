@@ -28,7 +28,7 @@ TEST_CASE("filling a stage is the latency, the copy engine's extra and the trans
     CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() ==
           doctest::Approx(900.0 + gpu.latency.cp_async_extra.value()));
     CHECK(fill_latency(item, Cycles<double>(600.0), true, gpu).value() ==
-          doctest::Approx(900.0 + gpu.latency.tma_extra.value()));
+          doctest::Approx(900.0 + gpu.latency.tma_extra.value() + gpu.latency.cp_async_extra.value()));
     item.loop.demand[Server::l1] = Cycles<double>(500.0);
     CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() ==
           doctest::Approx(1100.0 + gpu.latency.cp_async_extra.value()));

@@ -10,10 +10,6 @@
 
 namespace warptime::model::analytical {
 
-/// Reads in whose time a slice takes in one write: recorded stores of all SMs end at half the rate of loads,
-/// whether the L2 was clean or dirty (microbench_read_write_mix write_over, microbench_bandwidth_in_flight).
-inline constexpr double writes_per_read = 2.0;
-
 /// Slices that a sector passes on average: its home and, from the other partition, the point where it
 /// crosses.
 template <class S>
@@ -33,6 +29,14 @@ template <class S>
 template <class S>
 [[nodiscard]] hw::Cycles<S> l2_cycles(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
     return bytes / (gpu.l2.bandwidth * gpu.sm.count.value());
+}
+
+/// `bytes` stored by all SMs together, over the rate at which the slices take them in (l2.ingest_bandwidth,
+/// per SM of the whole chip): recorded stores of all SMs end at half the rate of loads, whether the L2 was
+/// clean or dirty.
+template <class S>
+[[nodiscard]] hw::Cycles<S> l2_ingest_cycles(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
+    return bytes / (gpu.l2.ingest_bandwidth * gpu.sm.count.value());
 }
 
 }  // namespace warptime::model::analytical

@@ -129,7 +129,9 @@ void add_groups(mk::Program& program, const Groups& g) {
             a.rank = 2;
             a.box = {g.row_bytes / 4, rows, 1, 1, 1};
             a.origin[0] = build.modulo(build.variable(mk::Variable::loop, g.row_bytes / 4), g.pitch / 4);
-            a.origin[1] = build.index(0, {mk::Term{.coefficient = rows}});
+            // CTAs share blocks of rows, so that all of them together stay within the footprint.
+            const std::int64_t blocks = g.footprint / g.pitch / rows;
+            a.origin[1] = build.scaled(build.modulo(build.variable(mk::Variable::tile), blocks), rows);
         } else {
             a.bytes = 16;
             a.origin[0] = build.index(
