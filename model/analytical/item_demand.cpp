@@ -361,7 +361,8 @@ class Accumulator {
     }
 
     /// Share of an op's reads that the L1 serves: what is read again before the item's set has outgrown it.
-    double l1_hits(const Op& op) {
+    /// With `lines` the share of warps that find so many lines there, all of them.
+    double l1_hits(const Op& op, double lines = 1.0) {
         if (op.cls != InstructionClass::ld_global || op.access_count != 1) {
             return 0.0;
         }
@@ -384,7 +385,7 @@ class Accumulator {
         if (access.pattern == kernel::PatternKind::random) {
             return std::min(1.0, room / span) * (1.0 - span / read);
         }
-        return (1.0 - memory::missed_in_turn(span, room)) * (1.0 - span / read);
+        return std::pow(1.0 - memory::missed_in_turn(span, room), lines) * (1.0 - span / read);
     }
 
     /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one: the largest
@@ -417,7 +418,12 @@ class Accumulator {
             return Cycles<S>{};
         }
         if (is_load(op.cls)) {
-            const S hit(l1_hits(op));
+            // A warp waits for the latency of a miss if any of its lines misses.
+            const double share = l1_hits(op);
+            const double lines =
+                share > 0.0 ? memory::touch_of(kernel_, kernel_.accesses[op.first_access], op.active).lines
+                            : 1.0;
+            const S hit(std::pow(share, lines));
             return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
         if (memory::moves_matrices(op)) {

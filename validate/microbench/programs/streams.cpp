@@ -17,6 +17,7 @@ namespace mk = model::kernel;
 struct Stream {
     const char* name = "stream";
     std::int64_t ctas = 1, threads = 32, trips = 1, shared = 0, cluster = 1;
+    std::int64_t carveout = -1;
     double mean_trips = 0.0;                    ///< of CTAs that do not all take as many turns; 0: `trips`
     std::int64_t from_bytes = 0, to_bytes = 0;  ///< 0: none
     std::int64_t second_bytes = 0;              ///< of a further input
@@ -29,6 +30,7 @@ void add_stream(mk::Program& program, Stream s) {
     mk::Kernel& k = add_kernel(program, s.name, s.ctas, s.threads, s.shared);
     k.cluster = {s.cluster, 1, 1};
     k.registers_per_thread = s.registers;
+    k.carveout = s.carveout;
     mk::Builder build(k);
     if (s.from_bytes > 0) s.turn.from = build.buffer(words_of("from", s.from_bytes));
     const mk::Id second = s.second_bytes > 0 ? build.buffer(words_of("second", s.second_bytes)) : mk::no_id;
@@ -153,11 +155,13 @@ Probe mix(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
 }
 
 /// l1_footprint: one CTA walks over the set again and again; cycles between two loads of a warp.
-Probe stream_l1(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe stream_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
     Stream s;
     s.threads = integer(p, "threads");
     s.shared = integer(p, "shared");
-    s.registers = 64;
+    s.registers = 32;
+    const std::int64_t percent = integer(p, "carveout");
+    if (percent >= 0) s.carveout = percent * static_cast<std::int64_t>(gpu.shared.capacity.value()) / 100;
     const std::int64_t set = integer(p, "working_set") / 4;
     const int unroll = static_cast<int>(integer(p, "unroll"));
     const std::int64_t rounds = integer(p, "rounds");
@@ -169,9 +173,11 @@ Probe stream_l1(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     s.turn.addressing = 2;
     s.turn.folding = 2;
     Probe probe;
-    s.trips = rounds;
+    // Many passes before, so that the first one, which misses, is a small part of both programs.
+    const std::int64_t before = 64 * (set / s.walk.step + 1);
+    s.trips = before;
     add_stream(probe.without, s);
-    s.trips = 2 * rounds;
+    s.trips = before + rounds;
     add_stream(probe.program, s);
     probe.units = static_cast<double>(rounds * unroll);
     return probe;
