@@ -55,7 +55,9 @@ Server server_of(Unit unit) {
         case Unit::sfu:
             return Server::sfu;
         case Unit::shuffle:
-            return Server::shuffle;
+            // Words between lanes go the way that they go to shared memory: recorded mixtures of shuffles and
+            // ldmatrix take the sum of both.
+            return Server::shared;
         default:
             return Server::issue;
     }
@@ -556,7 +558,12 @@ class Accumulator {
         const double executions = times * static_cast<double>(op.count);
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
-        part_->demand[Server::issue] += issue_cycles(instructions, gpu_);
+        // An mma.sync keeps its sub-partition from issuing for as long as it holds the tensor core (recorded
+        // rows of microbench_instruction_mix: times add up with those of fp32 and integer instructions, whose
+        // units are free).
+        part_->demand[Server::issue] += op.cls == InstructionClass::mma_sync
+                                            ? tensor_core_cycles(op, executions, role.warps * copies, gpu_)
+                                            : issue_cycles(instructions, gpu_);
         if (is_meeting(op.cls)) {
             part_->demand[Server::barrier] += cost.interval * S(executions * warps);
         }

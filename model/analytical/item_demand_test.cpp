@@ -138,7 +138,6 @@ TEST_CASE("every instruction takes an issue slot, and only its own pipe") {
         RC_ASSERT(idle(Server::tensor));
         RC_ASSERT(idle(Server::shared));
         RC_ASSERT(idle(Server::tma));
-        RC_ASSERT(idle(Server::shuffle));
         const double read = total(item, &Part<double>::received_bytes);
         RC_ASSERT(idle(Server::crossbar_read) == (read == 0.0));
         RC_ASSERT(idle(Server::l1) == (read == 0.0));

@@ -22,7 +22,6 @@ enum class Server : std::uint8_t {
     fp16,
     integer,
     sfu,
-    shuffle,
     tensor,
     shared,
     shared_write,
@@ -49,7 +48,6 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
             return Limiter::integer;
         case Server::sfu:
             return Limiter::sfu;
-        case Server::shuffle:
         case Server::shared:
         case Server::shared_write:
             return Limiter::shared;

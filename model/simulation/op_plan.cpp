@@ -108,6 +108,8 @@ class Planner {
             if (op.cls == InstructionClass::mma_sync) {
                 latency = kernel::mma_sync_latency(op, gpu_).value();
                 p.last_interval = ticks_of(kernel::matrix_interval(op, gpu_).value());
+                // Nothing else issues in its sub-partition meanwhile.
+                p.issue = std::max(p.issue, p.pipe_time);
             }
         } else if (is_load(op.cls)) {
             latency = p.bulk || p.copies                  ? 0.0
@@ -129,6 +131,11 @@ class Planner {
             latency += cost.interval.value() * warps_;
             p.barrier = ticks_of(count * cost.interval.value());
             p.pipe_time = 0;
+        }
+        if (cost.unit == Unit::shuffle) {
+            // The way to shared memory is theirs, too.
+            shared = p.instructions * cost.interval.value() / gpu_.sm.sub_partitions.value() *
+                     gpu_.shared.bandwidth.value();
         }
         p.latency = ticks_of(latency * static_cast<double>(p.links));
         p.l1 = is_load(op.cls) && !p.bulk ? ticks_of(count * l1_cycles(op)) : 0;

@@ -27,8 +27,9 @@ class Body {
         for (std::int64_t turn = 0; turn < loop.turns; ++turn) {
             for (std::size_t p = 0; p < loop.parts.size(); ++p) {
                 const Part& part = loop.parts[p];
-                for (std::int64_t j = 0; j < part.run; ++j)
-                    add_step(p, part, (turn * part.run + j) % part.chains);
+                for (std::int64_t j = 0; j < part.run; j += part.chains) {
+                    add_steps(p, part, turn * part.run + j, std::min(part.chains, part.run - j));
+                }
             }
         }
         for (std::size_t p = 0; p < first_.size(); ++p) {
@@ -51,13 +52,17 @@ class Body {
     static constexpr std::size_t count_at = 1;
     static constexpr std::size_t compare_at = 4;
 
-    void add_step(std::size_t p, const Part& part, std::int64_t number) {
-        const auto chain = static_cast<std::size_t>(number);
+    /// `count` steps of different chains, the first ops of all before the second ones, as a compiler
+    /// schedules them.
+    void add_steps(std::size_t p, const Part& part, std::int64_t number, std::int64_t count) {
         for (const mk::Op& op : part.step) {
-            const mk::Id id = push(op);
-            if (last_[p][chain] != mk::no_id) wait_for(id, last_[p][chain], 0);
-            if (first_[p][chain] == mk::no_id) first_[p][chain] = id;
-            last_[p][chain] = id;
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto chain = static_cast<std::size_t>((number + i) % part.chains);
+                const mk::Id id = push(op);
+                if (last_[p][chain] != mk::no_id) wait_for(id, last_[p][chain], 0);
+                if (first_[p][chain] == mk::no_id) first_[p][chain] = id;
+                last_[p][chain] = id;
+            }
         }
     }
 
