@@ -121,6 +121,8 @@ Probe shared_access(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
             a.pattern = mk::PatternKind::stride;
             if (columns == 0) {
                 a.inner = integer(p, "stride");
+            } else if (way == "ldmatrix") {
+                a.inner = pitch / 4;  // from row to row; the lanes name one each
             } else {
                 a.inner_extent = columns;
                 a.inner = width / 4;
@@ -140,7 +142,8 @@ Probe shared_access(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
             if (first == mk::no_id) first = last;
         }
         if (way == "store") {
-            add_integer(build, 4, 1);
+            // Addresses and values of the next round.
+            add_integer(build, 20, 1);
         } else {
             // Three sums of two cycles for each word that the lanes keep.
             end_round(build, first, last, way == "load" ? 6 * width / 4 : 6);
