@@ -330,7 +330,8 @@ class Accumulator {
     /// Whether the description says that an access comes back to what it has read: a chase or a gather within
     /// a window, or an origin that goes round. An origin that stands still may only be written loosely.
     bool comes_back(const Access& access) const {
-        if (access.pattern == kernel::PatternKind::chase || access.pattern == kernel::PatternKind::random) {
+        if (access.pattern == kernel::PatternKind::chase ||
+            (access.pattern == kernel::PatternKind::random && access.origin[0].is_constant())) {
             return true;
         }
         if (access.pattern == kernel::PatternKind::collective) {
@@ -663,8 +664,7 @@ class Accumulator {
         if (access.direction != kernel::Direction::write) {
             traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
             if (comes_back(access)) {
-                traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase ||
-                                 access.pattern == kernel::PatternKind::random;
+                traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
                 traffic.span_bytes += span_bytes(op, access);
             }
             traffic.fetched_bytes += trips * executions * asked;

@@ -36,7 +36,7 @@ struct BufferTraffic {
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
     bool in_rows = false;     ///< read in rows that are short against their pitch
-    bool random = false;      ///< in an order of its own, line by line
+    bool random = false;      ///< a chase: in an order of its own, line by line
     bool shifted = false;     ///< items go round the whole buffer, each from another place
 };
 inline constexpr std::size_t max_buffers = 16;

@@ -59,6 +59,8 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         if (use.random && use.span_bytes > 0.0) {
             whole = std::min(whole, use.span_bytes);
         }
+        // Gaps that no access touches are never read.
+        whole = std::min(whole, use.read_bytes * items);
         footprint += whole;
         warm[count] = starts_warm(buffer, conditions.cache);
         uses[count] = &use;

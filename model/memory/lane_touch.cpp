@@ -39,7 +39,7 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
         touch.granules = touched(lanes, window, granule);
         touch.lines = touched(lanes, window, line);
         // The fullest of 32 banks under independent draws, about.
-        touch.passes = std::max(1.0, std::min(touched(lanes, window, 4.0) / 32.0 * 3.5, 3.5));
+        touch.passes = std::clamp(window / line, 1.0, 3.5);
         return touch;
     }
     const bool listed = access.pattern == kernel::PatternKind::listed;
