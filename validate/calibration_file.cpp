@@ -146,6 +146,8 @@ void apply_calibration(std::string_view text, const std::string& name, hw::Gpu<d
         if (table == nullptr || group.str() == "calibration" || group.str() == "sources") continue;
         for (const auto& [field, value] : *table) {
             const std::string key = fmt::format("{}.{}", group.str(), field.str());
+            // A list is no constant that moves: the GPU's own stays.
+            if (hw::key_info[hw::key_index(key)].list) continue;
             const hw::KeyInfo& info = fitted_key(key);
             const toml::table* entry = value.as_table();
             if (entry == nullptr) throw Error(name + " " + key, "no table", "{ value = ... }");

@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "model/system/program.hpp"
+#include "validate/microbench/programs/families.hpp"
 #include "validate/noise_floor.hpp"
 #include "validate/recorded_case.hpp"
 #include "workloads/libraries/library.hpp"
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace warptime::validate {
 namespace {
@@ -26,7 +29,12 @@ struct FitCase {
     bool lowered = false;
     double measured_us = 0.0;
     std::string steps;  ///< recorded activities: they name the kernel that ran
+    std::optional<microbench::Probe> probe;
+    double scale = 1.0;  ///< from the unit of a microbenchmark's row to that of measured_us
 };
+
+/// Rows that are no durations count by their relative error: as if each were of a millisecond.
+constexpr double stand_in_us = 1000.0;
 
 bool is_taken(Split split, RowsTaken taken) {
     return split == Split::fit || (split == Split::development && taken == RowsTaken::fit_and_development);
@@ -69,6 +77,12 @@ struct EngineFitModel::State {
         refusals.clear();
         for (FitCase& one : cases) {
             try {
+                if (is_microbenchmark(*one.row)) {
+                    one.probe = microbench::find_family(one.row->suite, one.row->op)
+                                    ->make(parse_params(one.row->params), *gpu);
+                    one.lowered = true;
+                    continue;
+                }
                 // Constants describe kernels, so they are fitted to the kernel that ran, not to one chosen
                 // instead.
                 if (!workloads::lower_recorded(one.operation, one.steps, libraries, *gpu, one.program)) {
@@ -87,12 +101,19 @@ struct EngineFitModel::State {
         if (std::find(refusals.begin(), refusals.end(), reason) == refusals.end()) refusals.push_back(reason);
     }
 
-    [[nodiscard]] model::prediction::Estimate<double> estimate(const FitCase& one) const {
-        if (!one.lowered) return {};
+    /// Microseconds; 0 for a row that cannot be predicted.
+    [[nodiscard]] double estimate(const FitCase& one) const {
+        if (!one.lowered) return 0.0;
         try {
-            return model::system::evaluate(one.program, *engine, *gpu, one.conditions, *scratch);
+            if (one.probe) {
+                return one.scale *
+                       microbench::predict(*one.probe, one.row->quantity, *engine, *gpu, one.conditions)
+                           .value;
+            }
+            return us_per_s *
+                   model::system::evaluate(one.program, *engine, *gpu, one.conditions, *scratch).time;
         } catch (const Error&) {
-            return {};  // constants that the engine refuses are no solution
+            return 0.0;  // constants that the engine refuses are no solution
         }
     }
 };
@@ -104,8 +125,14 @@ EngineFitModel::EngineFitModel(const RecordedRows& rows, const model::prediction
     for (const RecordedRow* row : part_recordings(select(rows, gpu.id, suites)).first) {
         try {
             if (!is_taken(split_of(case_key(row->op, row->params)), taken)) continue;
-            state_->cases.push_back(
-                {row, operation_of(*row), conditions_of(*row), {}, false, row->value, row->steps});
+            FitCase one{row, {}, conditions_of(*row), {}, false, row->value, row->steps, {}, 1.0};
+            if (!is_microbenchmark(*row)) {
+                one.operation = operation_of(*row);
+            } else if (row->unit != "us") {
+                one.scale = stand_in_us / row->value;
+                one.measured_us = stand_in_us;
+            }
+            state_->cases.push_back(std::move(one));
         } catch (const Error& error) {
             state_->refuse(error.what());
         }
@@ -121,8 +148,8 @@ FitModel EngineFitModel::model() {
     model.choose = [state] { state->choose(); };
     model.predict = [state](std::span<double> out) {
         for (std::size_t i = 0; i < out.size(); ++i) {
-            const double time = state->estimate(state->cases[i]).time;
-            out[i] = time > 0.0 ? time * us_per_s : std::numeric_limits<double>::quiet_NaN();
+            const double time = state->estimate(state->cases[i]);
+            out[i] = time > 0.0 ? time : std::numeric_limits<double>::quiet_NaN();
         }
     };
     return model;
@@ -132,6 +159,7 @@ std::vector<FitRowEstimate> EngineFitModel::estimates() {
     // A band is about the answer a user gets, so the kernel is the one that is chosen, not the one that ran.
     std::vector<FitRowEstimate> result;
     for (const FitCase& one : state_->cases) {
+        if (is_microbenchmark(*one.row)) continue;
         FitRowEstimate row{one.row, one.measured_us, {}};
         try {
             row.estimate = state_->predictor.evaluate(one.operation, one.conditions);

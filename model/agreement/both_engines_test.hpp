@@ -36,6 +36,7 @@ inline hw::Gpu<double> teaching_gpu() {
     gpu.overlap.exponent = hw::Number<double>(1e7);
     gpu.dram.queue = hw::Cycles<double>(0.0);
     gpu.launch.cta_interval = hw::Cycles<double>(0.0);
+    gpu.launch.cluster_interval = hw::Cycles<double>(0.0);
     gpu.launch.cta_turnaround = hw::Cycles<double>(0.0);
     gpu.pipeline.step_floor = hw::Cycles<double>(0.0);
     return gpu;

@@ -3,6 +3,7 @@
 
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
+#include "model/analytical/activity.hpp"
 #include "model/analytical/bounds/dram.hpp"
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/bounds/launch.hpp"
@@ -15,6 +16,7 @@
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
+#include "model/power/sustained_clock.hpp"
 #include "model/prediction/clock.hpp"
 
 #include <algorithm>
@@ -38,7 +40,7 @@ void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction
     if (conditions.available_sms > 0) {
         sms = std::min<std::int64_t>(sms, conditions.available_sms);
     }
-    sms = occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms);
+    sms = occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms, a.occupancy.ctas_per_sm);
     a.items = kernel.schedule.item_count();
     a.ctas = kernel.grid.volume();
     a.slots = sms * a.occupancy.ctas_per_sm;
@@ -213,9 +215,11 @@ S load_rounds(const Analysis<S>& a) {
 }
 
 template <class S>
-void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, Analysis<S>& a) {
+void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
+             Analysis<S>& a) {
     const Cycles<S> makespan = a.exposure.makespan();
-    const Cycles<S> launch = cta_launch_cycles(static_cast<double>(a.ctas), gpu);
+    const Cycles<S> launch =
+        cta_launch_cycles(static_cast<double>(a.ctas), gpu, static_cast<double>(kernel.cluster.volume()));
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
     a.floor = launch_floor(conditions.cache, bulk, gpu);
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
@@ -226,34 +230,54 @@ void combine(const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, An
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     S utilization(0.0);
-    // The clock falls with the load and the load rises with the clock. The first round guesses the load from
-    // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.
-    constexpr int rounds = 3;
-    for (int round = 0; round < rounds; ++round) {
-        a.clock = conditions.clock_hz > 0.0 ? hw::Frequency<S>(S(conditions.clock_hz))
-                                            : launch_clock(a.item.uses_tensor, utilization, gpu);
+    const auto set_clock = [&](const hw::Frequency<S>& clock) {
+        a.clock = clock;
         a.sm_time = makespan / a.clock;
         a.launch_time = launch / a.clock;
         a.l2_time = l2 / a.clock;
-        std::array<S, 4> parts{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(),
-                               a.l2_time.value()};
+    };
+    const auto parts = [&] {
+        std::array<S, 4> of{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(), a.l2_time.value()};
         if (!a.item.asynchronous && a.item.trips > 1.0) {
             // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
             // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
             const S waits = load_rounds(a) * (gpu.dram.queue / a.clock).value();
-            parts[0] = queued(parts[0], parts[1], waits);
-            parts[1] = S(0.0);
+            of[0] = queued(of[0], of[1], waits);
+            of[1] = S(0.0);
         }
+        return of;
+    };
+    const auto whole = [&] {
+        const std::array<S, 4> of = parts();
+        return a.floor + Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
+    };
+    // The clock falls with the load and the load rises with the clock. The first round guesses the load from
+    // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.
+    constexpr int rounds = 3;
+    const bool given = conditions.clock_hz > 0.0;
+    for (int round = 0; round < rounds; ++round) {
+        set_clock(given ? hw::Frequency<S>(S(conditions.clock_hz))
+                        : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data));
         if (a.item.uses_tensor && round == 0) {
-            a.time = a.floor + Seconds<S>(*std::max_element(parts.begin(), parts.end()));
+            const std::array<S, 4> of = parts();
+            a.time = a.floor + Seconds<S>(*std::max_element(of.begin(), of.end()));
         } else {
-            a.time =
-                a.floor + Seconds<S>(overlapped(std::span<const S>(parts), gpu.overlap.exponent.value()));
+            a.time = whole();
         }
         if (!a.item.uses_tensor) {
             break;
         }
         utilization = S(flop) / (a.time.value() * a.clock.value() * peak);
+    }
+    a.free_clock = a.clock;
+    if (conditions.duty == prediction::Duty::sustained && !given) {
+        set_clock(power::sustained_clock(activity_of(a, gpu, conditions.data), a.free_clock, gpu,
+                                         [&](const hw::Frequency<S>& clock) {
+                                             set_clock(clock);
+                                             return whole().value();
+                                         }));
+        a.time = whole();
+        if (a.item.uses_tensor) utilization = S(flop) / (a.time.value() * a.clock.value() * peak);
     }
     a.tensor_utilization = utilization;
 }
@@ -335,7 +359,7 @@ Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
     const Timeline<S> timeline(a, gpu, fill, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = timeline.period(a.occupancy.ctas_per_sm);
     a.exposure = timeline.exposure();
-    combine(gpu, conditions, a);
+    combine(kernel, gpu, conditions, a);
     a.limiter = name_limiter(a);
     return a;
 }

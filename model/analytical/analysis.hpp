@@ -39,6 +39,7 @@ struct Analysis {
     hw::Cycles<S> loop_period{};  ///< at full residency
     Exposure<S> exposure{};
     hw::Frequency<S> clock{};
+    hw::Frequency<S> free_clock{};  ///< without the power limit
     hw::Seconds<S> floor{};
     hw::Seconds<S> sm_time{};
     hw::Seconds<S> dram_time{};

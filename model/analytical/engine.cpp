@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/engine.hpp"
 
-#include "hw/error.hpp"
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/band.hpp"
 #include "model/analytical/explain.hpp"
@@ -13,16 +12,8 @@ namespace {
 
 using prediction::Conditions;
 using prediction::Estimate;
-using prediction::Limiter;
 using prediction::Prediction;
 using prediction::Scratch;
-
-void require_modelled(const Conditions& conditions) {
-    if (conditions.duty == prediction::Duty::sustained) {
-        throw Error("duty", "sustained",
-                    "isolated: clocks under the power limit are not calibrated in this version");
-    }
-}
 
 /// The closed forms keep all their state on the stack, so the scratch is empty.
 class Engine final : public prediction::Engine {
@@ -35,7 +26,6 @@ class Engine final : public prediction::Engine {
     [[nodiscard]] Estimate<double> evaluate(const kernel::Program& program, const kernel::Step& step,
                                             const hw::Gpu<double>& gpu, const Conditions& conditions,
                                             Scratch& /*scratch*/) const override {
-        require_modelled(conditions);
         switch (step.kind) {
             case kernel::StepKind::kernel: {
                 const Analysis<double> a = analyse(program.kernels[step.payload], gpu, conditions);
@@ -44,19 +34,18 @@ class Engine final : public prediction::Engine {
             }
             case kernel::StepKind::memset: {
                 const auto t = memset_time(program.memsets[step.payload], gpu, conditions);
-                return with_band(t.time.value(), t.floor < t.dram ? Limiter::dram : Limiter::launch, gpu);
+                return with_band(t.time.value(), limiter_of(t), gpu);
             }
             case kernel::StepKind::memcpy:
                 break;
         }
         const auto t = memcpy_time(program.memcpys[step.payload], gpu, conditions);
-        return with_band(t.time.value(), t.floor < t.dram ? Limiter::dram : Limiter::launch, gpu);
+        return with_band(t.time.value(), limiter_of(t), gpu);
     }
 
     [[nodiscard]] Prediction explain(const kernel::Program& program, const kernel::Step& step,
                                      const hw::Gpu<double>& gpu,
                                      const Conditions& conditions) const override {
-        require_modelled(conditions);
         return step.kind == kernel::StepKind::kernel
                    ? explain_kernel(program.kernels[step.payload], gpu, conditions)
                    : explain_memory_step(program, step, gpu, conditions);

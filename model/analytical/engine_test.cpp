@@ -6,6 +6,7 @@
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/analytical/memory_step.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
 
 #include <doctest/doctest.h>
 
@@ -55,32 +56,47 @@ TEST_CASE("a cold launch costs its fetches, a warm one does not") {
     CHECK(time(prediction::Cache::flushed) - warm == doctest::Approx(gpu.launch.cold.value()));
 }
 
-TEST_CASE("a duty that is not modelled is refused by name, in both answers") {
-    const auto gpu = hw::load_gpu("h200-sxm");
+TEST_CASE("sustained launches keep the clock of a single one, or that at which they take the power limit") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.power.limit = hw::Watts<double>(900.0);
     const auto engine = make_engine();
     mk::Program program;
-    program.add_kernel() = fixture::arithmetic(10, 10);
+    program.add_kernel() = fixture::stream(3000, 2);
+    mk::examples::triton_gemm(program.add_kernel(), {4096, 4096, 4096});
     prediction::Conditions sustained;
     sustained.duty = prediction::Duty::sustained;
+    const auto alone = engine->explain(program, program.steps[0], gpu, {});
+    const auto stream = engine->explain(program, program.steps[0], gpu, sustained);
+    CHECK(stream.clock_hz == alone.clock_hz);
+    CHECK(stream.time == alone.time);
+    CHECK(stream.power_w < gpu.power.limit.value());
+    CHECK(stream.power_w > gpu.power.limit.value() * gpu.power.idle.value());
+    gpu.power.limit = hw::Watts<double>(600.0);
+    const auto gemm = engine->explain(program, program.steps[1], gpu, sustained);
+    CHECK(gemm.power_w == doctest::Approx(gpu.power.limit.value()).epsilon(0.001));
+    CHECK(gemm.time > engine->explain(program, program.steps[1], gpu, {}).time);
     const auto scratch = engine->make_scratch();
-    try {
-        (void)engine->evaluate(program, program.steps[0], gpu, sustained, *scratch);
-        FAIL("not refused");
-    } catch (const warptime::Error& error) {
-        CHECK(error.parameter() == "duty");
-        CHECK(error.value() == "sustained");
-        CHECK(error.expected().find("isolated") != std::string::npos);
-    }
-    CHECK_THROWS_AS((void)engine->explain(program, program.steps[0], gpu, sustained), warptime::Error);
+    CHECK(engine->evaluate(program, program.steps[1], gpu, sustained, *scratch).time == gemm.time);
+    sustained.data = prediction::OperandData::zeros;
+    CHECK(engine->explain(program, program.steps[1], gpu, sustained).time < gemm.time);
 }
 
-TEST_CASE("a copy over a link is refused") {
+TEST_CASE("a copy from the host takes its latency and the link's rate; one to a peer is refused") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto engine = make_engine();
     mk::Program program;
-    mk::Memcpy copy{4096};
+    mk::Memcpy copy{1'000'000'000};
     copy.link = mk::Link::host_to_device;
     program.add_memcpy(copy);
-    CHECK_THROWS_AS((void)engine->explain(program, program.steps[0], gpu, prediction::Conditions{}),
+    copy.pinned = false;
+    program.add_memcpy(copy);
+    copy.link = mk::Link::peer;
+    program.add_memcpy(copy);
+    const auto pinned = engine->explain(program, program.steps[0], gpu, prediction::Conditions{});
+    CHECK(pinned.time ==
+          doctest::Approx(gpu.link.h2d_latency.value() + 1e9 / gpu.link.h2d_bandwidth.value()));
+    CHECK(pinned.limiter == prediction::Limiter::bytes_in_flight);
+    CHECK(engine->explain(program, program.steps[1], gpu, prediction::Conditions{}).time > pinned.time);
+    CHECK_THROWS_AS((void)engine->explain(program, program.steps[2], gpu, prediction::Conditions{}),
                     warptime::Error);
 }

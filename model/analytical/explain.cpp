@@ -2,10 +2,13 @@
 #include "model/analytical/explain.hpp"
 
 #include "hw/provenance.hpp"
+#include "model/analytical/activity.hpp"
 #include "model/analytical/band.hpp"
 #include "model/analytical/counters.hpp"
 #include "model/analytical/memory_step.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/power/power.hpp"
+#include "model/prediction/link_copy.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -168,6 +171,8 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& g
     p.waves = a.waves;
     p.counters = counters_of(a, gpu);
     p.clock_hz = a.clock.value();
+    p.power_w = power::watts(activity_of(a, gpu, conditions.data), a.time, a.clock, gpu,
+                             a.clock.value() / a.free_clock.value());
     p.steps.push_back({"kernel", kernel.name, time});
     return p;
 }
@@ -179,19 +184,27 @@ Prediction explain_memory_step(const kernel::Program& program, const kernel::Ste
                                           : memset_time(program.memsets[step.payload], gpu, conditions);
     Prediction p;
     const double time = t.time.value();
-    const Limiter limiter = t.floor.value() < t.dram.value() ? Limiter::dram : Limiter::launch;
+    const Limiter limiter = limiter_of(t);
     finish(gpu, limiter, prediction::class_of(limiter), time, p);
     add_bound(p, Limiter::dram, t.dram.value(),
               {{"read_bytes", t.dram_read.value()}, {"written_bytes", t.dram_written.value()}});
     add_bound(p, Limiter::launch, t.floor.value(), {{"floor_s", t.floor.value()}});
     p.shares = {{"launch", t.floor.value() / time}, {"dram", t.dram.value() / time}};
+    if (t.link.value() > 0.0) {
+        add_bound(p, Limiter::bytes_in_flight, t.link.value(), {{"link_s", t.link.value()}});
+        p.shares.emplace_back("link", t.link.value() / time);
+    }
     p.dram_bytes_per_s = (t.dram_read.value() + t.dram_written.value()) / time;
     p.utilization.dram = p.dram_bytes_per_s / gpu.dram.bandwidth.value();
     p.occupancy.limit = p.occupancy.next_limit = "none";
     p.counters = {{"dram__bytes_read.sum", t.dram_read.value()},
                   {"dram__bytes_write.sum", t.dram_written.value()}};
     p.clock_hz = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value();
-    p.steps.push_back({copy ? "memcpy" : "memset", copy ? "device to device" : "memset", time});
+    power::Activity<double> activity;
+    activity.dram = t.dram_read + t.dram_written;
+    p.power_w = power::watts(activity, t.time, hw::Frequency<double>(p.clock_hz), gpu);
+    p.steps.push_back({copy ? "memcpy" : "memset",
+                       copy ? prediction::copy_name(program.memcpys[step.payload]) : "memset", time});
     return p;
 }
 

@@ -2,10 +2,11 @@
 #include "model/analytical/memory_step.hpp"
 
 #include "hw/dual.hpp"
-#include "hw/error.hpp"
 #include "hw/math.hpp"
 #include "model/analytical/bounds/dram.hpp"
 #include "model/memory/write_back.hpp"
+#include "model/prediction/launch_floor.hpp"
+#include "model/prediction/link_copy.hpp"
 
 namespace warptime::model::analytical {
 
@@ -13,18 +14,23 @@ namespace {
 
 using hw::Bytes;
 
+/// What is written to DRAM. Launched again and again, an operation finds the lines dirty that it left: what
+/// does not fit is written back every time.
 template <class S>
-Bytes<S> written_back(const Bytes<S>& read, const Bytes<S>& stored, const hw::Gpu<S>& gpu,
-                      const prediction::Conditions& conditions) {
-    return conditions.cache == prediction::Cache::flushed
+Bytes<S> written_back(const Bytes<S>& read, const Bytes<S>& stored, bool fits, const hw::Gpu<S>& gpu,
+                      prediction::Cache cache) {
+    if (cache == prediction::Cache::warm) return fits ? Bytes<S>{} : stored;
+    return cache == prediction::Cache::flushed
                ? memory::writes_over_dirty(read, stored, gpu.l2.dirty_fraction,
                                            memory::dirty_capacity_of(gpu))
                : memory::writes_over_clean(read, stored, memory::dirty_capacity_of(gpu));
 }
 
 template <class S>
-MemoryStepTime<S> finish(MemoryStepTime<S> t, const hw::Gpu<S>& gpu) {
-    t.dram = dram_seconds(t.dram_read, Bytes<S>{}, t.dram_written, gpu);
+MemoryStepTime<S> finish(MemoryStepTime<S> t, const Bytes<S>& stored, const hw::Gpu<S>& gpu) {
+    // Stores go through the L2 even where it keeps them.
+    const hw::Seconds<S> fill = stored / (gpu.l2.ingest_bandwidth * gpu.sm.count) / gpu.clock.boost;
+    t.dram = hw::max(dram_seconds(t.dram_read, Bytes<S>{}, t.dram_written, gpu), fill);
     t.time = t.floor + t.dram;
     return t;
 }
@@ -36,26 +42,31 @@ MemoryStepTime<S> memset_time(const kernel::Memset& step, const hw::Gpu<S>& gpu,
                               const prediction::Conditions& conditions) {
     MemoryStepTime<S> t;
     t.floor = gpu.launch.memset;
-    t.dram_written = written_back(Bytes<S>{}, Bytes<S>(S(static_cast<double>(step.bytes))), gpu, conditions);
-    return finish(t, gpu);
+    const Bytes<S> bytes(S(static_cast<double>(step.bytes)));
+    const bool fits = bytes < memory::dirty_capacity_of(gpu);
+    t.dram_written = written_back(Bytes<S>{}, bytes, fits, gpu, conditions.cache);
+    return finish(t, bytes, gpu);
 }
 
 template <class S>
 MemoryStepTime<S> memcpy_time(const kernel::Memcpy& step, const hw::Gpu<S>& gpu,
                               const prediction::Conditions& conditions) {
     if (step.link != kernel::Link::device) {
-        throw Error("memcpy link", "host or peer",
-                    "a copy within the device: links are not modelled by this engine");
+        const prediction::LinkCopy<S> copy = prediction::link_copy(step, gpu);
+        MemoryStepTime<S> t;
+        t.floor = copy.latency;
+        t.link = copy.transfer;
+        t.time = t.floor + t.link;
+        return t;
     }
     MemoryStepTime<S> t;
     const Bytes<S> bytes(S(static_cast<double>(step.bytes)));
-    t.floor = gpu.launch.memcpy + gpu.launch.memcpy_pass * S(static_cast<double>(step.passes - 1));
-    // Warm data that fit are read from L2, whose time hides behind the floor.
-    const bool warm = conditions.cache == prediction::Cache::warm &&
-                      bytes * S(2.0) < gpu.l2.capacity * gpu.l2.shared_capacity.value();
-    t.dram_read = warm ? Bytes<S>{} : bytes;
-    t.dram_written = written_back(t.dram_read, bytes, gpu, conditions);
-    return finish(t, gpu);
+    t.floor = prediction::copy_floor(step, conditions.cache, gpu);
+    // Warm data that fit, source and destination, are read from L2.
+    const bool fits = bytes * S(2.0) < memory::dirty_capacity_of(gpu);
+    t.dram_read = fits && conditions.cache == prediction::Cache::warm ? Bytes<S>{} : bytes;
+    t.dram_written = written_back(t.dram_read, bytes, fits, gpu, conditions.cache);
+    return finish(t, bytes, gpu);
 }
 
 #define WARPTIME_INSTANTIATE(S)                                                      \

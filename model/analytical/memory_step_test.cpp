@@ -1,4 +1,4 @@
-// Memsets and device copies: floor plus DRAM time, what warm data save, links refused.
+// Memsets and device copies: floor plus DRAM time, what warm data save, links to the host.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/memory_step.hpp"
 
@@ -54,7 +54,7 @@ TEST_CASE("a small memset over a clean L2 is its floor") {
     const auto t = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::cold));
     CHECK(t.dram_read.value() == 0.0);
     CHECK(t.dram_written.value() == 0.0);
-    CHECK(t.time.value() == gpu.launch.memset.value());
+    CHECK(t.time.value() == doctest::Approx(gpu.launch.memset.value()));
     // Over a flushed L2 four bytes displace at most four.
     const auto flushed = analytical::memset_time(kernel::Memset{4}, gpu, with(Cache::flushed));
     CHECK(flushed.dram_written.value() <= 4.0);
@@ -76,12 +76,22 @@ TEST_CASE("more bytes never take less time, and never run faster than the pins")
     }));
 }
 
-TEST_CASE("copies over a link are refused") {
+TEST_CASE("copies over the host's link take its latency and rate, those to a peer are refused") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    for (const kernel::Link link :
-         {kernel::Link::host_to_device, kernel::Link::device_to_host, kernel::Link::peer}) {
-        kernel::Memcpy copy{4096};
+    const auto time = [&](kernel::Link link, bool pinned, std::int64_t bytes) {
+        kernel::Memcpy copy{bytes};
         copy.link = link;
-        CHECK_THROWS_AS((void)analytical::memcpy_time(copy, gpu, Conditions{}), warptime::Error);
-    }
+        copy.pinned = pinned;
+        return analytical::memcpy_time(copy, gpu, Conditions{}).time.value();
+    };
+    constexpr std::int64_t large = std::int64_t{1} << 30;
+    const double down = time(kernel::Link::device_to_host, true, large);
+    CHECK(down == doctest::Approx(gpu.link.d2h_latency.value() + large / gpu.link.d2h_bandwidth.value()));
+    CHECK(time(kernel::Link::host_to_device, false, large) > time(kernel::Link::host_to_device, true, large));
+    // Up to 64 KB the bytes go with the commands.
+    CHECK(time(kernel::Link::host_to_device, false, 65536) ==
+          doctest::Approx(gpu.link.pageable_h2d_latency.value() + 65536 / gpu.link.inline_bandwidth.value()));
+    kernel::Memcpy peer{4096};
+    peer.link = kernel::Link::peer;
+    CHECK_THROWS_AS((void)analytical::memcpy_time(peer, gpu, Conditions{}), warptime::Error);
 }

@@ -1,7 +1,7 @@
 // What a kernel finds when it is placed on a GPU: CTAs on an SM, and the SMs that its clusters reach.
-// Ignores: other kernels on the chip, and clusters of different GPCs that could be packed better.
+// Ignores: other kernels on the chip.
 // Source: occupancy.hpp; the numbers of active clusters as recorded from the runtime (keys
-// cluster.active_max_*). SPDX-License-Identifier: Apache-2.0
+// cluster.*). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -21,12 +21,31 @@ namespace warptime::model::occupancy {
 /// CTAs of the kernel resident on one SM. Throws Error naming the resource when not even one fits.
 [[nodiscard]] Occupancy residency(const kernel::Kernel& kernel, const SmLimits& limits);
 
-/// SMs out of `sms` that clusters of `cluster` CTAs can reach at one CTA per SM; all where nothing is
-/// recorded.
+/// Clusters of `cluster` CTAs resident at once, `ctas_per_sm` CTAs to an SM: as many as fit in each group of
+/// SMs that has at least as many SMs as the cluster has CTAs. Exact for the sizes and residencies that the
+/// runtime was asked about (recorded suite microbench_clusters).
+template <class Groups>
+[[nodiscard]] std::int64_t clusters_in_groups(const Groups& groups, std::int64_t cluster,
+                                              std::int64_t ctas_per_sm) {
+    std::int64_t clusters = 0;
+    for (const auto& group : groups) {
+        const auto sms = static_cast<std::int64_t>(hw::value_of(group));
+        if (sms >= cluster) clusters += sms * ctas_per_sm / cluster;
+    }
+    return clusters;
+}
+
+/// SMs out of `sms` that clusters of `cluster` CTAs can reach with `ctas_per_sm` CTAs to an SM; all where
+/// nothing is recorded.
 template <class S>
-[[nodiscard]] std::int64_t reachable_sms(const hw::Gpu<S>& gpu, std::int64_t cluster, std::int64_t sms) {
+[[nodiscard]] std::int64_t reachable_sms(const hw::Gpu<S>& gpu, std::int64_t cluster, std::int64_t sms,
+                                         std::int64_t ctas_per_sm = 1) {
     if (cluster <= 1) {
         return sms;
+    }
+    if (const std::int64_t packed = clusters_in_groups(gpu.cluster.groups, cluster, ctas_per_sm);
+        packed > 0) {
+        return std::min((packed * cluster + ctas_per_sm - 1) / ctas_per_sm, sms);
     }
     const std::array<ClusterLimit, 3> measured{
         {{2, static_cast<int>(hw::value_of(gpu.cluster.active_max_2))},

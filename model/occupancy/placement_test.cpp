@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 namespace occupancy = warptime::model::occupancy;
 
 TEST_CASE("residency follows the kernel's own resources") {
@@ -29,9 +31,21 @@ TEST_CASE("clusters reach the SMs that were recorded for their size") {
     gpu.cluster.active_max_2 = decltype(gpu.cluster.active_max_2)(66.0);
     gpu.cluster.active_max_4 = decltype(gpu.cluster.active_max_4)(30.0);
     gpu.cluster.active_max_8 = decltype(gpu.cluster.active_max_8)(0.0);
+    gpu.cluster.groups.assign(1, decltype(gpu.cluster.active_max_8)(0.0));
     CHECK(occupancy::reachable_sms(gpu, 1, 132) == 132);
     CHECK(occupancy::reachable_sms(gpu, 2, 132) == 132);
     CHECK(occupancy::reachable_sms(gpu, 4, 132) == 120);
     CHECK(occupancy::reachable_sms(gpu, 4, 60) == 60);
     CHECK(occupancy::reachable_sms(gpu, 8, 132) == 132);  // nothing recorded
+}
+
+TEST_CASE("clusters pack into groups of SMs that are no smaller than they are") {
+    // Worked by hand for SMs in groups of 18, 16, 8 and 2.
+    const std::array<double, 4> groups{2.0, 8.0, 16.0, 18.0};
+    CHECK(occupancy::clusters_in_groups(groups, 2, 1) == 1 + 4 + 8 + 9);
+    CHECK(occupancy::clusters_in_groups(groups, 3, 1) == 2 + 5 + 6);
+    CHECK(occupancy::clusters_in_groups(groups, 16, 1) == 1 + 1);
+    // Two CTAs to an SM: the group of 8 has room for 16, but for no cluster of more than 8.
+    CHECK(occupancy::clusters_in_groups(groups, 8, 2) == 2 + 4 + 4);
+    CHECK(occupancy::clusters_in_groups(groups, 16, 2) == 2 + 2);
 }

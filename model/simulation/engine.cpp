@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/engine.hpp"
 
-#include "hw/error.hpp"
+#include "model/power/sustained_clock.hpp"
 #include "model/prediction/clock.hpp"
 #include "model/prediction/launch_floor.hpp"
+#include "model/prediction/link_copy.hpp"
+#include "model/simulation/activity.hpp"
 #include "model/simulation/explain.hpp"
 #include "model/simulation/memory_step.hpp"
 
@@ -15,13 +17,6 @@ namespace {
 
 using prediction::Conditions;
 using prediction::Limiter;
-
-void require_modelled(const Conditions& conditions) {
-    if (conditions.duty == prediction::Duty::sustained) {
-        throw Error("duty", "sustained",
-                    "isolated: clocks under the power limit are not calibrated in this version");
-    }
-}
 
 /// The unit that is busy for more than half of the run; else what the warps wait for.
 Limiter limiter_of(const Run& run) {
@@ -43,7 +38,6 @@ class Engine final : public prediction::Engine {
                                                         const kernel::Step& step, const hw::Gpu<double>& gpu,
                                                         const Conditions& conditions,
                                                         prediction::Scratch& /*scratch*/) const override {
-        require_modelled(conditions);
         if (step.kind == kernel::StepKind::kernel) {
             const KernelTime t = simulate(program.kernels[step.payload], gpu, conditions);
             return with_prior_band(t.time, t.limiter);
@@ -51,12 +45,11 @@ class Engine final : public prediction::Engine {
         const MemoryStep t = step.kind == kernel::StepKind::memset
                                  ? run_memset(program.memsets[step.payload], gpu, conditions)
                                  : run_memcpy(program.memcpys[step.payload], gpu, conditions);
-        return with_prior_band(t.time(), t.floor < t.dram ? Limiter::dram : Limiter::launch);
+        return with_prior_band(t.time(), t.limiter());
     }
     [[nodiscard]] prediction::Prediction explain(const kernel::Program& program, const kernel::Step& step,
                                                  const hw::Gpu<double>& gpu,
                                                  const Conditions& conditions) const override {
-        require_modelled(conditions);
         switch (step.kind) {
             case kernel::StepKind::kernel:
                 break;
@@ -64,11 +57,11 @@ class Engine final : public prediction::Engine {
                 return explain_memory_step("memset", "memset",
                                            run_memset(program.memsets[step.payload], gpu, conditions), gpu);
             case kernel::StepKind::memcpy:
-                return explain_memory_step("memcpy", "device to device",
+                return explain_memory_step("memcpy", prediction::copy_name(program.memcpys[step.payload]),
                                            run_memcpy(program.memcpys[step.payload], gpu, conditions), gpu);
         }
         const kernel::Kernel& kernel = program.kernels[step.payload];
-        return explain_kernel(kernel, simulate(kernel, gpu, conditions), gpu);
+        return explain_kernel(kernel, simulate(kernel, gpu, conditions), gpu, conditions);
     }
 };
 
@@ -78,6 +71,23 @@ prediction::Estimate<double> with_prior_band(double time, Limiter limiter) {
     return {time, time / prior_factor, time * prior_factor, limiter};
 }
 
+namespace {
+
+/// The clock at which a run's power stays within the limit. Its time goes with the clock, but for DRAM's.
+double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                       const Conditions& conditions) {
+    const double cycles = cycles_of(t.run.end);
+    const double dram = (t.run.traffic.dram_read + t.run.traffic.dram_written) / gpu.dram.bandwidth.value();
+    const auto time_at = [&](const hw::Frequency<double>& clock) {
+        return t.floor + std::max(cycles / clock.value(), std::min(dram, cycles / t.clock_hz));
+    };
+    return power::sustained_clock(activity_of(t.run, kernel, gpu, conditions.data),
+                                  hw::Frequency<double>(t.free_clock_hz), gpu, time_at)
+        .value();
+}
+
+}  // namespace
+
 KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, const Conditions& conditions) {
     const bool tensor = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
         return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
@@ -85,17 +95,31 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
     // DRAM's cycles depend on the clock, the clock on the tensor load, and the load on the time. The slope is
     // small: the clock after a run at half load is the clock of the second run to well below a thousandth.
     constexpr int most_runs = 2;
-    double clock =
-        conditions.clock_hz > 0.0 ? conditions.clock_hz : prediction::launch_clock(tensor, 0.5, gpu).value();
+    double clock = conditions.clock_hz > 0.0
+                       ? conditions.clock_hz
+                       : prediction::launch_clock(tensor, 0.5, gpu, conditions.data).value();
     KernelTime result;
-    for (int i = 0; i < most_runs && result.clock_hz != clock; ++i) {
-        result.clock_hz = clock;
-        result.run = run(kernel, gpu, conditions, clock);
+    const auto run_at = [&](double clock_hz) {
+        result.clock_hz = clock_hz;
+        result.run = run(kernel, gpu, conditions, clock_hz);
         result.floor = prediction::launch_floor(conditions.cache, result.run.uses_bulk, gpu).value();
+    };
+    for (int i = 0; i < most_runs && result.clock_hz != clock; ++i) {
+        run_at(clock);
         if (tensor && conditions.clock_hz <= 0.0) {
             const double cycles = cycles_of(result.run.end) + result.floor * clock;
             const double peak = result.run.tensor_rate * gpu.sm.count.value();
-            clock = prediction::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu).value();
+            clock =
+                prediction::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
+                    .value();
+        }
+    }
+    result.free_clock_hz = result.clock_hz;
+    if (conditions.duty == prediction::Duty::sustained && conditions.clock_hz <= 0.0) {
+        for (int i = 0; i < most_runs; ++i) {
+            const double held = sustained_clock(result, kernel, gpu, conditions);
+            if (held == result.clock_hz) break;
+            run_at(held);
         }
     }
     const double seconds = cycles_of(result.run.end) / result.clock_hz;

@@ -18,6 +18,7 @@ namespace warptime::model::simulation {
 struct KernelTime {
     Run run;
     double clock_hz = 0.0;
+    double free_clock_hz = 0.0;                                            ///< without the power limit
     double floor = 0.0;                                                    ///< s
     double time = 0.0;                                                     ///< s, floor and run
     prediction::Limiter run_limiter = prediction::Limiter::chain_latency;  ///< of the run alone

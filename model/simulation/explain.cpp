@@ -2,6 +2,8 @@
 #include "model/simulation/explain.hpp"
 
 #include "hw/provenance.hpp"
+#include "model/power/power.hpp"
+#include "model/simulation/activity.hpp"
 
 #include <algorithm>
 
@@ -91,7 +93,8 @@ void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::G
 
 }  // namespace
 
-Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu) {
+Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu,
+                          const prediction::Conditions& conditions) {
     Prediction p;
     finish(gpu, t.limiter, t.time, p);
     add_bounds(t, p);
@@ -110,6 +113,8 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, con
     p.waves = static_cast<double>(t.run.ctas) / static_cast<double>(t.run.sms * t.run.occupancy.ctas_per_sm);
     add_counters(kernel, t, gpu, p);
     p.clock_hz = t.clock_hz;
+    p.power_w = power::watts(activity_of(t.run, kernel, gpu, conditions.data), hw::Seconds<double>(t.time),
+                             hw::Frequency<double>(t.clock_hz), gpu, t.clock_hz / t.free_clock_hz);
     p.steps.push_back({"kernel", kernel.name, t.time});
     return p;
 }
@@ -118,16 +123,23 @@ Prediction explain_memory_step(const std::string& kind, const std::string& name,
                                const hw::Gpu<double>& gpu) {
     Prediction p;
     const double time = step.time();
-    finish(gpu, step.floor < step.dram ? Limiter::dram : Limiter::launch, time, p);
+    finish(gpu, step.limiter(), time, p);
     p.bounds = {
         {Limiter::dram, step.dram, {{"read_bytes", step.read_bytes}, {"written_bytes", step.written_bytes}}},
         {Limiter::launch, step.floor, {{"floor_s", step.floor}}}};
     p.shares = {{"launch", step.floor / time}, {"dram", step.dram / time}};
+    if (step.link > 0.0) {
+        p.bounds.insert(p.bounds.begin(), {Limiter::bytes_in_flight, step.link, {{"link_s", step.link}}});
+        p.shares.emplace_back("link", step.link / time);
+    }
     p.dram_bytes_per_s = (step.read_bytes + step.written_bytes) / time;
     p.utilization.dram = p.dram_bytes_per_s / gpu.dram.bandwidth.value();
     p.occupancy.limit = p.occupancy.next_limit = "none";
     p.counters = {{"dram__bytes_read.sum", step.read_bytes}, {"dram__bytes_write.sum", step.written_bytes}};
     p.clock_hz = gpu.clock.boost.value();
+    power::Activity<double> activity;
+    activity.dram = hw::Bytes<double>(step.read_bytes + step.written_bytes);
+    p.power_w = power::watts(activity, hw::Seconds<double>(time), gpu.clock.boost, gpu);
     p.steps.push_back({kind, name, time});
     return p;
 }

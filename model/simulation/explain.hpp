@@ -11,7 +11,8 @@
 namespace warptime::model::simulation {
 
 [[nodiscard]] prediction::Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& time,
-                                                    const hw::Gpu<double>& gpu);
+                                                    const hw::Gpu<double>& gpu,
+                                                    const prediction::Conditions& conditions);
 [[nodiscard]] prediction::Prediction explain_memory_step(const std::string& kind, const std::string& name,
                                                          const MemoryStep& step, const hw::Gpu<double>& gpu);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/memory_step.hpp"
 
-#include "hw/error.hpp"
 #include "model/memory/write_back.hpp"
+#include "model/prediction/launch_floor.hpp"
+#include "model/prediction/link_copy.hpp"
 #include "model/simulation/chip.hpp"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ using hw::Bytes;
 constexpr double piece_bytes = 1048576.0;
 
 /// Moves `bytes` in pieces: each is read unless `reads` is false, then stored.
-void move(double bytes, bool reads, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
-          MemoryStep& step) {
+void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
+          const prediction::Conditions& conditions, MemoryStep& step) {
     const double clock = gpu.clock.boost.value();
     Chip chip(gpu, 1, clock);
     double stored = 0.0;
@@ -29,8 +30,10 @@ void move(double bytes, bool reads, const hw::Gpu<double>& gpu, const prediction
             chip.dram.serve(0, ticks_of(piece * chip.rates.dram_read_byte));
         }
         const Bytes<double> capacity = memory::dirty_capacity_of(gpu);
+        // Launched again and again, an operation finds the lines dirty that it left.
         const Bytes<double> due =
-            conditions.cache == prediction::Cache::flushed
+            conditions.cache == prediction::Cache::warm ? Bytes<double>(fits ? 0.0 : stored)
+            : conditions.cache == prediction::Cache::flushed
                 ? memory::writes_over_dirty(Bytes<double>(step.read_bytes), Bytes<double>(stored),
                                             gpu.l2.dirty_fraction, capacity)
                 : memory::writes_over_clean(Bytes<double>(step.read_bytes), Bytes<double>(stored), capacity);
@@ -38,7 +41,9 @@ void move(double bytes, bool reads, const hw::Gpu<double>& gpu, const prediction
             0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * chip.rates.dram_write_byte));
         step.written_bytes = due.value();
     }
-    step.dram = cycles_of(chip.dram.free_at()) / clock;
+    // Stores go through the L2 even where it keeps them.
+    const double fill = bytes / (gpu.l2.ingest_bandwidth.value() * gpu.sm.count.value()) / clock;
+    step.dram = std::max(cycles_of(chip.dram.free_at()) / clock, fill);
 }
 
 }  // namespace
@@ -47,23 +52,25 @@ MemoryStep run_memset(const kernel::Memset& memset, const hw::Gpu<double>& gpu,
                       const prediction::Conditions& conditions) {
     MemoryStep step;
     step.floor = gpu.launch.memset.value();
-    move(static_cast<double>(memset.bytes), false, gpu, conditions, step);
+    const auto bytes = static_cast<double>(memset.bytes);
+    move(bytes, false, bytes < memory::dirty_capacity_of(gpu).value(), gpu, conditions, step);
     return step;
 }
 
 MemoryStep run_memcpy(const kernel::Memcpy& copy, const hw::Gpu<double>& gpu,
                       const prediction::Conditions& conditions) {
-    if (copy.link != kernel::Link::device) {
-        throw Error("memcpy link", "host or peer",
-                    "a copy within the device: links are not modelled by this engine");
-    }
     MemoryStep step;
+    if (copy.link != kernel::Link::device) {
+        const prediction::LinkCopy<double> link = prediction::link_copy(copy, gpu);
+        step.floor = link.latency.value();
+        step.link = link.transfer.value();
+        return step;
+    }
     const auto bytes = static_cast<double>(copy.bytes);
-    step.floor = gpu.launch.memcpy.value() + gpu.launch.memcpy_pass.value() * (copy.passes - 1);
+    step.floor = prediction::copy_floor(copy, conditions.cache, gpu).value();
     // Warm data that fit, source and destination, are read from L2.
-    const bool in_l2 = conditions.cache == prediction::Cache::warm &&
-                       2.0 * bytes < gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
-    move(bytes, !in_l2, gpu, conditions, step);
+    const bool fits = 2.0 * bytes < memory::dirty_capacity_of(gpu).value();
+    move(bytes, !(fits && conditions.cache == prediction::Cache::warm), fits, gpu, conditions, step);
     return step;
 }
 

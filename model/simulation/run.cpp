@@ -5,6 +5,7 @@
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/work_items.hpp"
+#include "model/prediction/launch_floor.hpp"
 #include "model/simulation/event_queue.hpp"
 #include "model/simulation/tokens.hpp"
 #include "model/simulation/warps.hpp"
@@ -58,7 +59,8 @@ class Simulation {
           rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}),
           trace_(trace),
           turnaround_(ticks_of(gpu.launch.cta_turnaround.value())),
-          launch_interval_(ticks_of(gpu.launch.cta_interval.value())),
+          launch_interval_(ticks_of(
+              prediction::launch_interval(static_cast<double>(kernel.cluster.volume()), gpu).value())),
           result_(placed(kernel, gpu, conditions)),
           chip_(gpu, static_cast<int>(result_.sms), clock_hz),
           memory_(kernel, gpu, conditions, chip_) {
@@ -107,7 +109,8 @@ class Simulation {
         if (conditions.available_sms > 0) {
             sms = std::min<std::int64_t>(sms, conditions.available_sms);
         }
-        result.sms = occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms);
+        result.sms =
+            occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms, result.occupancy.ctas_per_sm);
         result.ctas = kernel.grid.volume();
         return result;
     }

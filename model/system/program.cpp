@@ -60,8 +60,30 @@ void add_shares(const Prediction& from, double weight, std::vector<std::pair<std
 
 }  // namespace
 
+double launch_gap(Between between, const hw::Gpu<double>& gpu) {
+    switch (between) {
+        case Between::graph:
+            return gpu.launch.graph_gap.value();
+        case Between::dependent:
+            return gpu.launch.dependent_gap.value();
+        case Between::graph_dependent:
+            return -gpu.launch.graph_dependent_overlap.value();
+        case Between::stream:
+            break;
+    }
+    return gpu.launch.stream_gap.value();
+}
+
+double host_time(const kernel::Program& program, Between between, const hw::Gpu<double>& gpu) {
+    const auto steps = static_cast<double>(program.steps.size());
+    if (between == Between::graph || between == Between::graph_dependent) {
+        return gpu.launch.graph_host.value() + gpu.launch.graph_host_node.value() * steps;
+    }
+    return gpu.launch.host.value() * steps;
+}
+
 Prediction explain(const kernel::Program& program, const prediction::Engine& engine,
-                   const hw::Gpu<double>& gpu, const prediction::Conditions& conditions) {
+                   const hw::Gpu<double>& gpu, const prediction::Conditions& conditions, Between between) {
     std::vector<Prediction> parts;
     parts.reserve(program.steps.size());
     for (const kernel::Step& step : program.steps) {
@@ -73,17 +95,24 @@ Prediction explain(const kernel::Program& program, const prediction::Engine& eng
         return parts.empty() ? Prediction{} : parts.front();
     }
     Prediction total = *longest;
-    total.time = total.low = total.high = total.span = 0.0;
+    total.time = total.low = total.high = 0.0;
+    total.span = 0.0;
+    const bool in_stream = between == Between::stream || between == Between::dependent;
     total.steps.clear();
     total.shares.clear();
     const double flop = longest->flops_per_s * longest->time;
     double dram = 0.0;
     double l2 = 0.0;
+    double energy = 0.0;
     for (const Prediction& part : parts) {
+        energy += part.power_w * part.time;
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;
-        total.span += part.span;
+        // A stream starts no more than one step in each interval.
+        const double least = in_stream && &part != &parts.front() ? gpu.launch.stream_interval.value() : 0.0;
+        total.span +=
+            &part == &parts.front() ? part.span : std::max(part.span + launch_gap(between, gpu), least);
         total.steps.insert(total.steps.end(), part.steps.begin(), part.steps.end());
         dram += part.dram_bytes_per_s * part.time;
         l2 += part.l2_bytes_per_s * part.time;
@@ -98,6 +127,7 @@ Prediction explain(const kernel::Program& program, const prediction::Engine& eng
     total.flops_per_s = flop / total.time;
     total.dram_bytes_per_s = dram / total.time;
     total.l2_bytes_per_s = l2 / total.time;
+    total.power_w = energy / total.time;
     for (double* value :
          {&total.utilization.tensor, &total.utilization.fp32, &total.utilization.issue,
           &total.utilization.shared, &total.utilization.l1, &total.utilization.l2, &total.utilization.dram}) {

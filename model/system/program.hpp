@@ -4,6 +4,8 @@
 
 #include "model/prediction/engine.hpp"
 
+#include <cstdint>
+
 namespace warptime::model::system {
 
 /// Sum over the steps. The limiter is the longest step's; band edges add.
@@ -13,9 +15,21 @@ namespace warptime::model::system {
                                                     const prediction::Conditions& conditions,
                                                     prediction::Scratch& scratch);
 
-/// The longest step's explanation with the times, counters and shares of all steps.
+/// How the steps of a program follow one another: in a stream or along a graph, either by programmatic
+/// dependent launch or not.
+enum class Between : std::uint8_t { stream, graph, dependent, graph_dependent };
+
+/// From the end of a step to the start of the next; below 0 where the launch of the next hides behind the
+/// end.
+[[nodiscard]] double launch_gap(Between between, const hw::Gpu<double>& gpu);
+
+/// Time that the calling thread takes to launch all steps, with the device always behind it.
+[[nodiscard]] double host_time(const kernel::Program& program, Between between, const hw::Gpu<double>& gpu);
+
+/// The longest step's explanation with the times, counters and shares of all steps; its span has the gaps.
 [[nodiscard]] prediction::Prediction explain(const kernel::Program& program, const prediction::Engine& engine,
                                              const hw::Gpu<double>& gpu,
-                                             const prediction::Conditions& conditions);
+                                             const prediction::Conditions& conditions,
+                                             Between between = Between::stream);
 
 }  // namespace warptime::model::system

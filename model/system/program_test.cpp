@@ -145,3 +145,22 @@ TEST_CASE("one step is its own explanation, and no step takes no time") {
     CHECK(explained(none).time == 0.0);
     CHECK(explained(none).steps.empty());
 }
+
+TEST_CASE("the span has a gap before each further step, and a stream starts no faster than its interval") {
+    const auto span = [](const mk::Program& program, system_model::Between between) {
+        return system_model::explain(program, KnownEngine{}, gpu(), prediction::Conditions{}, between).span;
+    };
+    using system_model::Between;
+    const mk::Program long_steps = three_steps();
+    CHECK(span(long_steps, Between::stream) ==
+          doctest::Approx(10e-6 + 2.0 * system_model::launch_gap(Between::stream, gpu())));
+    CHECK(span(long_steps, Between::graph) < span(long_steps, Between::stream));
+    CHECK(span(long_steps, Between::graph_dependent) < span(long_steps, Between::graph));
+    mk::Program empty;
+    for (int i = 0; i < 5; ++i) empty.add_kernel().registers_per_thread = 0;
+    CHECK(span(empty, Between::dependent) >= 4.0 * gpu().launch.stream_interval.value());
+    CHECK(system_model::host_time(empty, Between::stream, gpu()) ==
+          doctest::Approx(5.0 * gpu().launch.host.value()));
+    CHECK(system_model::host_time(empty, Between::graph, gpu()) <
+          system_model::host_time(empty, Between::stream, gpu()));
+}

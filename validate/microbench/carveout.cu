@@ -10,14 +10,14 @@ namespace {
 
 constexpr unsigned out_mask = (1U << 20) - 1;
 
-/// `inside` and `most`: CTAs on each SM now, and the most there have been.
-__global__ void __launch_bounds__(1024)
-    residents(unsigned* inside, unsigned* most, int rounds, float* out, unsigned mask) {
+/// `inside` and `most`: CTAs on each SM now, and the most there have been. A CTA sleeps for `nanoseconds`:
+/// one that computes would keep its neighbours from the issue slots, and they would be counted late.
+__global__ void __launch_bounds__(1024) residents(unsigned* inside, unsigned* most, unsigned nanoseconds) {
     unsigned sm = 0;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     if (threadIdx.x == 0) atomicMax(most + sm, atomicAdd(inside + sm, 1U) + 1U);
-    const float result = probe::fma_chain(probe::fma_chain_start(threadIdx.x), rounds);
-    out[(blockIdx.x * blockDim.x + threadIdx.x) & mask] = result;
+    const unsigned long long until = probe::globaltimer() + nanoseconds;
+    while (probe::globaltimer() < until) __nanosleep(500);
     __syncthreads();
     if (threadIdx.x == 0) atomicSub(inside + sm, 1U);
 }
@@ -55,35 +55,50 @@ struct Bench {
     probe::Buffer<unsigned> end;
 };
 
-void residents_case(Bench& bench, int threads, int shared, int preference) {
-    constexpr int rounds = 60;
-    const int ctas = probe::device().sms * 32;
+probe::Params carveout_params(int threads, int shared, int preference, int ctas) {
     probe::Params params;
-    params.set("threads", threads).set("shared", shared).set("preference", preference).set("ctas", ctas);
-    params.set("fma", rounds * probe::chain_length);
+    return params.set("threads", threads)
+        .set("shared", shared)
+        .set("preference", preference)
+        .set("ctas", ctas);
+}
+
+void residents_case(Bench& bench, int threads, int shared, int preference) {
+    const int ctas = probe::device().sms * 32;
+    const probe::Params params = carveout_params(threads, shared, preference, ctas);
     if (!probe::wanted("carveout_ctas", params)) return;
     prefer(residents, preference);
     bench.inside.zero();
-    bench.out.zero();
-    std::vector<double> seen;
-    const auto found = probe::time_kernel(
-        7, [&] { bench.most.zero(); },
-        [&] {
-            residents<<<ctas, threads, shared>>>(bench.inside.data(), bench.most.data(), rounds,
-                                                 bench.out.data(), out_mask);
-        },
-        0.2);
+    bench.most.zero();
+    residents<<<ctas, threads, shared>>>(bench.inside.data(), bench.most.data(), 20000);
+    PROBE_CHECK(cudaGetLastError());
+    PROBE_CHECK(cudaDeviceSynchronize());
     for (const unsigned inside : bench.inside.host()) probe::require(inside == 0, "every CTA has left");
-    probe::require_chain(bench.out, threads, rounds, "carveout " + params.text());
+    std::vector<double> seen;
     for (const unsigned most : bench.most.host()) {
         if (most > 0) seen.push_back(static_cast<double>(most));
     }
     probe::Conditions with;
+    with.method = "atomics by smid";
+    probe::row("carveout_ctas", params, "ctas_per_sm", "1", seen, with);
+}
+
+void wave_case(Bench& bench, int threads, int shared, int preference) {
+    constexpr int rounds = 60;
+    const int ctas = probe::device().sms * 32;
+    probe::Params params = carveout_params(threads, shared, preference, ctas);
+    params.set("fma", rounds * probe::chain_length);
+    if (!probe::wanted("carveout_wave", params)) return;
+    prefer(probe::fixed_work, preference);
+    bench.out.zero();
+    const auto found = probe::time_kernel(
+        7, [] {}, [&] { probe::fixed_work<<<ctas, threads, shared>>>(rounds, bench.out.data(), out_mask); },
+        0.2);
+    probe::require_chain(bench.out, threads, rounds, "carveout " + params.text());
+    probe::Conditions with;
     with.method = found.method;
     with.steps = found.steps;
     probe::row("carveout_wave", params, "kernel_us", "us", found.us, with);
-    with.method = "atomics by smid";
-    probe::row("carveout_ctas", params, "ctas_per_sm", "1", seen, with);
 }
 
 void chase_case(Bench& bench, int shared, int preference, int working_set) {
@@ -129,11 +144,13 @@ int main() {
         for (const int kilobytes : {0,  1,  3,  4,   7,   8,   12,  15,  16,  24,  31,  32, 48,
                                     63, 64, 99, 100, 131, 132, 163, 164, 195, 196, 226, 227}) {
             residents_case(bench, threads, kilobytes * 1024, -1);
+            wave_case(bench, threads, kilobytes * 1024, -1);
         }
     }
     for (const int preference : {0, 10, 25, 50, 75, 100}) {
         for (const int kilobytes : {0, 4, 16, 32, 64, 128}) {
             residents_case(bench, 128, kilobytes * 1024, preference);
+            wave_case(bench, 128, kilobytes * 1024, preference);
         }
     }
     // One warp an SM: the driver's choice for a kernel of few threads, then what a preference leaves.

@@ -1,4 +1,4 @@
-// Power, energy, clocks and temperature of the device as the driver's management library tells them.
+// Power, clocks and temperature of the device as the driver's management library tells them.
 // Loaded at run time, so that a probe builds without its header and runs without it: then nothing is found.
 // Facts: NVML API reference (function names, field 186 for instant power). SPDX-License-Identifier:
 // Apache-2.0
@@ -29,10 +29,6 @@ class Nvml {
 
     [[nodiscard]] bool found() const { return device_ != nullptr; }
 
-    /// Since the driver was loaded, in joule; 0 where the device does not tell.
-    [[nodiscard]] double energy() const {
-        return static_cast<double>(read<unsigned long long>("nvmlDeviceGetTotalEnergyConsumption")) * 1e-3;
-    }
     /// Power averaged by the driver (over a second on recent devices), in watt.
     [[nodiscard]] double average_power() const {
         return static_cast<double>(read<unsigned>("nvmlDeviceGetPowerUsage")) * 1e-3;

@@ -12,6 +12,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <memory>
 
 using namespace warptime::workloads;
 using namespace warptime::workloads::tiles;
@@ -105,12 +106,36 @@ TEST_CASE("nothing left is an error with the reason") {
     CHECK_THROWS_AS(static_cast<void>(rank(operation, space, engine(), gpu, {})), warptime::Error);
 }
 
-TEST_CASE("a condition that no engine models is not taken for a tile that does not fit") {
+namespace {
+
+/// Refuses every kernel, as an engine does what it does not model.
+class Refusing final : public warptime::model::prediction::Engine {
+  public:
+    using Conditions = warptime::model::prediction::Conditions;
+    using Program = warptime::model::kernel::Program;
+    using Step = warptime::model::kernel::Step;
+    [[nodiscard]] std::string_view name() const override { return "refusing"; }
+    [[nodiscard]] std::unique_ptr<warptime::model::prediction::Scratch> make_scratch() const override {
+        return std::make_unique<warptime::model::prediction::Scratch>();
+    }
+    [[nodiscard]] warptime::model::prediction::Estimate<double> evaluate(
+        const Program&, const Step&, const warptime::hw::Gpu<double>&, const Conditions&,
+        warptime::model::prediction::Scratch&) const override {
+        throw warptime::Error("duty", "sustained", "isolated");
+    }
+    [[nodiscard]] warptime::model::prediction::Prediction explain(const Program&, const Step&,
+                                                                  const warptime::hw::Gpu<double>&,
+                                                                  const Conditions&) const override {
+        throw warptime::Error("duty", "sustained", "isolated");
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what the engine refuses is not taken for a tile that does not fit") {
     const auto& gpu = gpu_named("h200-sxm");
     const Operation operation = gemm_of(4096, 4096, 4096);
-    warptime::model::prediction::Conditions conditions;
-    conditions.duty = warptime::model::prediction::Duty::sustained;
     CHECK_THROWS_WITH_AS(
-        static_cast<void>(rank(operation, space_named("triton", operation, gpu), engine(), gpu, conditions)),
+        static_cast<void>(rank(operation, space_named("triton", operation, gpu), Refusing(), gpu, {})),
         doctest::Contains("duty"), warptime::Error);
 }

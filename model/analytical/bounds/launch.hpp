@@ -10,10 +10,10 @@ namespace warptime::model::analytical {
 
 using prediction::launch_floor;
 
-/// Cycles in which `ctas` CTAs can be handed out, chip-wide.
+/// Cycles in which `ctas` CTAs can be handed out, chip-wide, in clusters of `cluster`.
 template <class S>
-[[nodiscard]] hw::Cycles<S> cta_launch_cycles(double ctas, const hw::Gpu<S>& gpu) {
-    return gpu.launch.cta_interval * S(ctas);
+[[nodiscard]] hw::Cycles<S> cta_launch_cycles(double ctas, const hw::Gpu<S>& gpu, double cluster = 1.0) {
+    return prediction::launch_interval(cluster, gpu) * S(ctas);
 }
 
 }  // namespace warptime::model::analytical

@@ -52,11 +52,19 @@ Probe active_clusters(const Parameters& parameters, const hw::Gpu<double>& gpu) 
     Parameters grid = parameters;
     grid["clusters"] = "1";
     grid["fma"] = "0";
-    return clusters(grid, gpu);
+    Probe probe = clusters(grid, gpu);
+    // A kernel that asks for no shared memory is counted at the smallest carveout, which holds the reserve
+    // alone.
+    model::kernel::Kernel& kernel = probe.program.kernels.front();
+    if (kernel.dynamic_shared == 0) kernel.carveout = 0;
+    return probe;
 }
 
+/// With `fma`, the launch was timed; without, its CTAs were counted.
 Probe carveout(const Parameters& parameters, const hw::Gpu<double>& gpu) {
-    Probe probe = one_launch(parameters, gpu);
+    Parameters work = parameters;
+    work.try_emplace("fma", "0");
+    Probe probe = one_launch(work, gpu);
     const std::int64_t percent = integer(parameters, "preference");
     if (percent >= 0) {
         model::kernel::Kernel& kernel = probe.program.kernels.front();

@@ -59,6 +59,7 @@ Probe isolated_memory(const Parameters& parameters, const hw::Gpu<double>& /*gpu
     StreamLoad load;
     load.ctas = integer(parameters, "ctas");
     load.bytes = integer(parameters, "bytes") / load.ctas;
+    load.unroll = 1;  // each load stands behind the test that ends the loop
     add_stream_load(probe.program, load);
     take_off_launch(probe);
     return probe;
@@ -101,6 +102,7 @@ Probe sustained_stream(const Parameters& parameters, bool reads, bool writes) {
     load.footprint = integer(parameters, "bytes");
     load.bytes = load.footprint / load.ctas;
     load.turns = integer(parameters, "turns");
+    load.unroll = 1;  // each load stands behind the test that ends the loop
     load.reads = reads;
     load.writes = writes;
     add_stream_load(probe.program, load);

@@ -51,6 +51,7 @@ struct Round {
     std::int64_t per_cta = 0;  ///< words between two CTAs
     std::int64_t step = 0;     ///< words between two accesses of a lane
     std::uint16_t depth = 0;
+    bool in_turn = false;  ///< each load waits for the one before
 };
 
 void add_round(mk::Builder& build, const Round& round) {
@@ -71,6 +72,10 @@ void add_round(mk::Builder& build, const Round& round) {
     for (std::int64_t part = 0; part < round.unroll && round.from != mk::no_id; ++part) {
         mk::Op load;
         load.cls = mk::InstructionClass::ld_global;
+        if (round.in_turn && last != mk::no_id) {
+            load.dep_count = 1;
+            load.deps[0] = {last, 0};
+        }
         last = build.op(load, {access(round.from, mk::Direction::read, part)});
         if (first == mk::no_id) first = last;
     }
@@ -142,14 +147,19 @@ void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu
     }
     build.end();
     if (stream != mk::no_id) {
-        constexpr std::int64_t unroll = 8;
+        // The compiler issues each load of the unrolled loop behind the test that ends it: one is in flight.
+        // As many of them to a batch of the other warpgroup as there are, so that both go round as often.
         build.role("stream", static_cast<int>(4 * load.stream_warpgroups));
         const std::int64_t turn = load.ctas * load.stream_warpgroups * 128 * words_per_access;
-        build.loop(load.stream_bytes / 4 / (turn * unroll));
+        const double loads = static_cast<double>(load.stream_bytes / 4) / static_cast<double>(turn);
+        const std::int64_t unroll =
+            std::max<std::int64_t>(1, std::llround(loads / static_cast<double>(load.batches)));
+        build.loop(load.batches);
         add_round(build, {.from = stream,
                           .unroll = unroll,
                           .per_cta = load.stream_warpgroups * 128 * words_per_access,
-                          .step = turn});
+                          .step = turn,
+                          .in_turn = true});
         build.end();
     }
     build.finish();

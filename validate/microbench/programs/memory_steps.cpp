@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "validate/microbench/programs/families.hpp"
+#include "workloads/libraries/library.hpp"
 
 #include <array>
 
@@ -20,6 +21,11 @@ Probe memcpy_device(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/
     Probe probe;
     mk::Memcpy copy;
     copy.bytes = integer(parameters, "bytes");
+    // Ends that are not aligned cost the driver another pass, like lengths that are not.
+    const workloads::libraries::DeviceCopyRule rule = workloads::libraries::load_libraries().device_copy;
+    constexpr std::int64_t alignment = 256;
+    const bool ragged = copy.bytes % rule.granule != 0 || integer(parameters, "offset") % alignment != 0;
+    if (copy.bytes > rule.ragged_above && ragged) copy.passes = 2;
     probe.program.add_memcpy(copy);
     return probe;
 }

@@ -26,7 +26,7 @@ std::int64_t integer(const Parameters& parameters, std::string_view name) {
 
 Value predict(const Probe& probe, std::string_view quantity, const model::prediction::Engine& engine,
               const hw::Gpu<double>& gpu, const model::prediction::Conditions& conditions) {
-    const auto whole = model::system::explain(probe.program, engine, gpu, conditions);
+    const auto whole = model::system::explain(probe.program, engine, gpu, conditions, probe.between);
     const double wide = whole.high / whole.time;
     const double narrow = whole.low / whole.time;
     Value found;
@@ -42,7 +42,16 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
     if (quantity == "kernel_us") return banded(whole.time * us);
     if (quantity == "bytes_per_s") return banded(probe.units / whole.time);
     if (quantity == "clock_mhz") return banded(whole.clock_hz * mhz);
-    if (quantity == "span_us") return banded(whole.span * us);
+    if (quantity == "span_us") {
+        const double rest =
+            probe.without.steps.empty()
+                ? 0.0
+                : model::system::explain(probe.without, engine, gpu, conditions, probe.between).span;
+        return banded((whole.span - rest) * us);
+    }
+    if (quantity == "host_us") {
+        return banded(model::system::host_time(probe.program, probe.between, gpu) * us);
+    }
     if (quantity == "power_w") return banded(whole.power_w);
     if (quantity == "ctas_per_sm") return banded(whole.occupancy.ctas_per_sm);
     if (quantity == "clusters") {
@@ -57,7 +66,8 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
         return banded((whole.time - rest) * whole.clock_hz / probe.units);
     }
     throw Error("quantity", std::string(quantity),
-                "kernel_us, span_us, bytes_per_s, region_cycles, cycles_per_instruction, clock_mhz, power_w, "
+                "kernel_us, span_us, host_us, bytes_per_s, region_cycles, cycles_per_instruction, clock_mhz, "
+                "power_w, "
                 "ctas_per_sm or clusters");
 }
 

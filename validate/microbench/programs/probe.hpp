@@ -7,6 +7,7 @@
 #include "model/kernel/description.hpp"
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/engine.hpp"
+#include "model/system/program.hpp"
 
 #include <cstdint>
 #include <map>
@@ -26,6 +27,7 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 struct Probe {
     model::kernel::Program program;
     model::kernel::Program without;
+    model::system::Between between = model::system::Between::stream;
     double units = 1.0;  ///< of the difference; bytes moved for bytes_per_s, CTAs of a cluster for clusters
 };
 
@@ -35,7 +37,8 @@ struct Value {
     std::string limiter;
 };
 
-/// `quantity` is kernel_us (us; the device's durations), span_us (us; with gaps), bytes_per_s (B/s),
+/// `quantity` is kernel_us (us; the device's durations), span_us (us; with gaps, of
+/// what `program` has more than `without`), host_us (us; of the thread that launches), bytes_per_s (B/s),
 /// region_cycles or cycles_per_instruction (cycles at the kernel's own clock), clock_mhz (MHz), power_w (W),
 /// ctas_per_sm or clusters (resident at once). Throws Error for another one, and what the engine refuses.
 [[nodiscard]] Value predict(const Probe& probe, std::string_view quantity,

@@ -85,7 +85,8 @@ TEST_CASE("every family's program passes the checks and can be predicted") {
     }
 }
 
-TEST_CASE("fixed work: a chain of FMA at four cycles each, and once more for a CTA beyond the wave") {
+TEST_CASE(
+    "fixed work: a chain of FMA at four cycles each and its jumps, and once more for a CTA beyond the wave") {
     const auto us = [](const char* ctas, const char* fma) {
         return microseconds("waves", "wave_fma",
                             {{"ctas", ctas}, {"threads", "128"}, {"shared", "232448"}, {"fma", fma}});
@@ -117,7 +118,7 @@ TEST_CASE("clusters and CTAs that are resident come from the occupancy rules") {
     const Family* ctas = find_family("microbench_carveout", "carveout_ctas");
     REQUIRE(ctas != nullptr);
     const Parameters hundred{
-        {"ctas", "4224"}, {"threads", "128"}, {"shared", "102400"}, {"fma", "960"}, {"preference", "-1"}};
+        {"ctas", "4224"}, {"threads", "128"}, {"shared", "102400"}, {"preference", "-1"}};
     CHECK(predict(ctas->make(hundred, gpu), "ctas_per_sm", *engine, gpu, {}).value == 2.0);
 }
 
