@@ -1,5 +1,5 @@
-// Latency, rate and mixtures of arithmetic instructions, and the loops they stand in, as programs.
-// SPDX-License-Identifier: Apache-2.0
+// Latency, rate and mixtures of arithmetic instructions, the loops they stand in, and a chase through the
+// shared memory of a cluster, as programs. SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
 
@@ -77,11 +77,28 @@ Probe unroll(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     return chain_probe(std::move(loop), static_cast<double>(trips * integer(parameters, "unroll") * warps));
 }
 
+/// One lane goes round in the shared memory of a CTA of its cluster: an addition makes each address.
+Probe dsmem_chase(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+    constexpr std::int64_t unroll = 8;
+    const bool own = integer(parameters, "distance") == 0;
+    ChainLoop loop;
+    loop.trips = trips;
+    loop.turns = unroll;
+    loop.warps = 1;
+    loop.parts.push_back(
+        {{op_of(mk::InstructionClass::add_s32),
+          op_of(own ? mk::InstructionClass::ld_shared : mk::InstructionClass::ld_shared_cluster)},
+         1,
+         1});
+    return chain_probe(std::move(loop), static_cast<double>(trips * unroll));
+}
+
 constexpr std::array families{
     Family{"microbench_instruction_latency", "instruction_latency", latency},
     Family{"microbench_instruction_rate", "instruction_rate", rate},
     Family{"microbench_instruction_mix", "instruction_mix", mixture},
     Family{"microbench_loop_unroll", "loop_unroll", unroll},
+    Family{"microbench_dsmem", "dsmem_chase", dsmem_chase},
 };
 
 }  // namespace

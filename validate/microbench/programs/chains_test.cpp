@@ -136,4 +136,16 @@ TEST_CASE("barriers: each warp that arrives adds its part, and the CTAs of an SM
     CHECK(barrier("mbarrier_ping", "2", "1") > 1.5 * barrier("mbarrier_round", "2", "1"));
 }
 
+TEST_CASE("a chase through another CTA's shared memory takes that way and an addition") {
+    const auto chase = [](const char* distance) {
+        return cycles("dsmem", "dsmem_chase",
+                      {{"cluster", "4"}, {"distance", distance}, {"chasing", "1"}, {"stride", "68"}});
+    };
+    const auto& table = h200().instructions;
+    CHECK(chase("1") ==
+          doctest::Approx(table[mc::ld_shared_cluster].latency.value() + table[mc::add_s32].latency.value())
+              .epsilon(0.02));
+    CHECK(chase("0") < 0.25 * chase("1"));
+}
+
 }  // namespace warptime::validate::microbench
