@@ -103,7 +103,7 @@ void add_round(mk::Builder& build, const Round& round) {
 
 mk::Op idle_for(double cycles, const hw::Gpu<double>& gpu) {
     mk::Op op;
-    op.cls = mk::InstructionClass::move;
+    op.cls = mk::InstructionClass::mufu;
     const auto& cost = gpu.instructions[op.cls];
     const double link = std::max(1.0, cost.interval.value()) + cost.latency.value();
     op.count = std::max<std::int64_t>(1, std::llround(cycles / link));
@@ -138,8 +138,10 @@ void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu
     const mk::Id product = build.op(mma);
     build.wait(token, load.period > 0 ? 0 : 1);
     const double busy = static_cast<double>(batch * load.n / 2 * load.warpgroups);
-    const double wait = static_cast<double>(load.period) - busy - gpu.instructions[mma.cls].latency.value();
-    if (wait > 0.0) {
+    if (load.period > 0) {
+        // The next batch begins when the period is over, or when this one is complete.
+        const double wait =
+            static_cast<double>(load.period) - busy - gpu.instructions[mma.cls].latency.value();
         mk::Op idle = idle_for(wait, gpu);
         idle.dep_count = 1;
         idle.deps[0] = {product, 0};

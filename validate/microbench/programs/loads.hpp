@@ -46,7 +46,8 @@ struct ArithmeticLoad {
 };
 void add_arithmetic_load(model::kernel::Program& program, const ArithmeticLoad& load);
 
-/// Cycles that one warp waits, written as dependent moves; appended to the role being written.
+/// Cycles that one warp waits, written as instructions of the longest latency, each waiting for the one
+/// before.
 [[nodiscard]] model::kernel::Op idle_for(double cycles, const hw::Gpu<double>& gpu);
 
 }  // namespace warptime::validate::microbench
