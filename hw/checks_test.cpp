@@ -77,7 +77,7 @@ TEST_CASE("a change of one fact fails the check that guards it") {
         {"latency.dram", 0.3, "L2 is no slower than DRAM"},
         {"clock.tensor_base", 2, "a share lies in (0, 1]"},
         {"clock.plain", 0, "a share lies in (0, 1]"},
-        {"dram.read_efficiency", 1.1, "a share lies in (0, 1]"},
+        {"dram.read_efficiency", 1.2, "a share lies in (0, 1]"},
         {"dram.write_efficiency", 0, "a share lies in (0, 1]"},
         {"tensor.mma_sync_fraction", 2, "a share lies in (0, 1]"},
         {"l2.shared_capacity", 0, "a share lies in (0, 1]"},

@@ -3,7 +3,6 @@
 
 #include "hw/error.hpp"
 #include "workloads/defaults.hpp"
-#include "workloads/gemm/triton_alignment.hpp"
 
 #include <fmt/format.h>
 
@@ -164,7 +163,7 @@ gemm::Config gemm_config_of(const Operation& operation, const gemm::Problem& pro
         c.raster = gemm::heuristic_raster(problem, c);
     }
     if (triton) {
-        gemm::respect_triton_alignment(problem, c);
+        c.strides_by_16 = true;
         // Triton's own persistent products launch one program an SM (tutorial 9, NUM_SMS).
         c.one_cta_per_sm = c.schedule == mk::ScheduleKind::static_stride;
     }

@@ -158,7 +158,7 @@ TEST_CASE("a ring of stages: max(produce, consume, around / stages)") {
     }
 }
 
-TEST_CASE("memset and copy: fixed cost + bytes read and written back / DRAM rates") {
+TEST_CASE("memset and copy: fixed cost + the larger of bytes / DRAM rates and bytes / L2 intake") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     for (const Cache cache : {Cache::cold, Cache::flushed, Cache::warm}) {
         Conditions conditions;
@@ -180,7 +180,9 @@ TEST_CASE("memset and copy: fixed cost + bytes read and written back / DRAM rate
     conditions.cache = Cache::cold;
     const double stays = gpu.l2.capacity.value() * gpu.l2.dirty_capacity.value();
     const double written = 300.0 * 1048576.0 - stays;
+    const double to_dram = written / (gpu.dram.bandwidth.value() * gpu.dram.write_efficiency.value());
+    const double into_l2 = 300.0 * 1048576.0 /
+                           (gpu.l2.ingest_bandwidth.value() * gpu.sm.count.value() * gpu.clock.boost.value());
     check_near(times_of(set, gpu, conditions).simulation,
-               gpu.launch.memset.value() +
-                   written / (gpu.dram.bandwidth.value() * gpu.dram.write_efficiency.value()));
+               gpu.launch.memset.value() + std::max(to_dram, into_l2));
 }

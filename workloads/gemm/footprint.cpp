@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
+#include "workloads/gemm/triton_alignment.hpp"
 
 #include <fmt/format.h>
 
@@ -170,6 +171,9 @@ void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config
     }
     if (config.mma == MatrixInstruction::automatic) {
         config.mma = default_instruction(problem, gpu, config);
+    }
+    if (config.strides_by_16) {
+        respect_triton_alignment(problem, config);
     }
     if (config.pipeline == Pipeline::automatic) {
         if (config.specialization != Specialization::none) {

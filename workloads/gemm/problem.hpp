@@ -59,6 +59,7 @@ struct Config {
     int registers = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t max_ctas = 0;    ///< grid limit of a persistent kernel; 0: one per resident slot
+    bool strides_by_16 = false;   ///< the compiler knows of a stride only whether 16 divides it (Triton)
     bool one_cta_per_sm = false;  ///< a persistent grid of as many CTAs as there are SMs
     int copy_bytes = 16;          ///< per lane of a cp.async or plain load; less where rows are not aligned
     int mma_k = 0;                ///< K of mma.sync; 0: 32 bytes of it

@@ -109,6 +109,7 @@ std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<
                             c.warps = warps;
                             c.group = group;
                             c.reduction = gemm::Reduction::atomic;
+                            c.strides_by_16 = true;
                             space.push_back(candidate);
                         }
                     }
