@@ -10,14 +10,15 @@
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
+#include "model/analytical/l1_share.hpp"
+#include "model/analytical/op_kind.hpp"
+#include "model/analytical/typical_item.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
 #include "model/memory/l1_residence.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -41,104 +42,6 @@ constexpr double lanes_per_warp = 32.0;
 constexpr double slice_bytes = 64.0;
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
 constexpr double widest_shared_bytes = 512.0;
-
-Server server_of(Unit unit) {
-    switch (unit) {
-        case Unit::fp32:
-            return Server::fp32;
-        case Unit::fp64:
-            return Server::fp64;
-        case Unit::fp16:
-            return Server::fp16;
-        case Unit::integer:
-            return Server::integer;
-        case Unit::sfu:
-            return Server::sfu;
-        case Unit::shuffle:
-            // Words between lanes go the way that they go to shared memory: recorded mixtures of shuffles and
-            // ldmatrix take the sum of both.
-            return Server::shared;
-        default:
-            return Server::issue;
-    }
-}
-
-bool is_asynchronous_copy(InstructionClass cls) {
-    return cls == InstructionClass::cp_async || cls == InstructionClass::cp_async_bulk ||
-           cls == InstructionClass::cp_async_bulk_tensor;
-}
-
-bool is_load(InstructionClass cls) {
-    return cls == InstructionClass::ld_global || cls == InstructionClass::atom_global ||
-           cls == InstructionClass::ld_local || is_asynchronous_copy(cls);
-}
-
-/// Warps of a CTA that wait for each other; the interval of the class is that between two arrivals.
-bool is_meeting(InstructionClass cls) {
-    return cls == InstructionClass::bar_sync || cls == InstructionClass::cluster_barrier ||
-           cls == InstructionClass::mbarrier_try_wait;
-}
-
-bool is_matrix(InstructionClass cls) {
-    return cls == InstructionClass::wgmma || cls == InstructionClass::mma_sync;
-}
-
-bool is_shared(InstructionClass cls) {
-    return cls == InstructionClass::ld_shared || cls == InstructionClass::st_shared ||
-           cls == InstructionClass::ldmatrix || cls == InstructionClass::stmatrix ||
-           cls == InstructionClass::atom_shared;
-}
-
-bool is_global(const Kernel& kernel, const Access& access) {
-    if (access.buffer == kernel::no_id) {
-        return false;
-    }
-    const kernel::Space space = kernel.buffers[static_cast<std::size_t>(access.buffer)].space;
-    return space == kernel::Space::global || space == kernel::Space::local;
-}
-
-/// Coordinates of a typical item: the first tile, with its share of the k-iterations.
-kernel::Coordinates typical_item(const Kernel& kernel) {
-    kernel::Coordinates at;
-    const kernel::Schedule& s = kernel.schedule;
-    at.item_begin = 0;
-    if (s.kind == kernel::ScheduleKind::listed && !s.items.empty()) {
-        std::int64_t length = 0;
-        for (const kernel::WorkItem& item : s.items) {
-            length += item.end - item.begin;
-        }
-        at.item_end = std::max<std::int64_t>(1, length / static_cast<std::int64_t>(s.items.size()));
-    } else {
-        at.item_end = (s.k_iterations + s.split_k - 1) / std::max<std::int64_t>(1, s.split_k);
-    }
-    return at;
-}
-
-/// Iterations of a loop of `trips` in which the op runs, when its guard is linear in the innermost loop
-/// variable.
-double guarded_trips(const Kernel& kernel, const Op& op, const kernel::Coordinates& item, int depth,
-                     double trips) {
-    if (!op.when.active || depth == 0) {
-        return trips;
-    }
-    kernel::Coordinates at = item;
-    const auto slot = static_cast<std::size_t>(depth - 1);
-    at.loop[slot] = 0;
-    const std::int64_t first = kernel::evaluate(kernel, op.when.value, at);
-    at.loop[slot] = 1;
-    const std::int64_t step = kernel::evaluate(kernel, op.when.value, at) - first;
-    if (step == 0) {
-        return first >= op.when.low && first < op.when.high ? trips : 0.0;
-    }
-    // low <= first + step * i < high
-    const double a =
-        (static_cast<double>(op.when.low) - static_cast<double>(first)) / static_cast<double>(step);
-    const double b =
-        (static_cast<double>(op.when.high) - static_cast<double>(first)) / static_cast<double>(step);
-    const double from = std::max(0.0, std::min(a, b));
-    const double to = std::min(trips, std::max(a, b));
-    return std::max(0.0, to - from);
-}
 
 template <class S>
 class Accumulator {
@@ -246,7 +149,9 @@ class Accumulator {
             switch (node.kind) {
                 case NodeKind::op: {
                     const Op& op = kernel_.ops[node.payload];
-                    const double share = trips > 0.0 ? guarded_share(op, depth, trips) : 1.0;
+                    const double share =
+                        trips > 0.0 ? guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
+                                    : 1.0;
                     add_op(op, times * share);
                     step(node.payload, op, times * share, issued, done);
                     break;
@@ -280,89 +185,6 @@ class Accumulator {
         return hw::max(issued, done);
     }
 
-    /// Share of the iterations in which an op runs, averaged over the role's warps when some are elected.
-    double guarded_share(const Op& op, int depth, double trips) const {
-        if (!op.when.active) {
-            return 1.0;
-        }
-        if (!kernel::is_elected(kernel_, op)) {
-            return guarded_trips(kernel_, op, item_, depth, trips) / trips;
-        }
-        const int warps = role_->warps * role_->instances;
-        kernel::Coordinates at = item_;
-        double sum = 0.0;
-        for (int w = 0; w < warps; ++w) {
-            at.instance = w / role_->warps;
-            at.warp = w % role_->warps;
-            const std::int64_t thread = std::int64_t{first_warp_ + w} * 32;
-            at.thread[0] = thread % kernel_.cta.x;
-            at.thread[1] = thread / kernel_.cta.x % kernel_.cta.y;
-            at.thread[2] = thread / kernel_.cta.x / kernel_.cta.y;
-            const bool outside = depth == 0;
-            const std::int64_t value = outside ? kernel::evaluate(kernel_, op.when.value, at) : 0;
-            sum += outside ? (value >= op.when.low && value < op.when.high ? trips : 0.0)
-                           : guarded_trips(kernel_, op, at, depth, trips);
-        }
-        return sum / (trips * warps);
-    }
-
-    /// Bytes of L1 that one resident CTA has for itself: what the shared memory of all of them leaves.
-    double l1_room() {
-        if (l1_room_ < 0.0) {
-            const occupancy::SmLimits limits = occupancy::limits_of(gpu_);
-            const occupancy::Occupancy resident = occupancy::residency(kernel_, limits);
-            const auto sms = static_cast<std::int64_t>(hw::value_of(gpu_.sm.count));
-            const int ctas = static_cast<int>(std::clamp<std::int64_t>(
-                (kernel_.grid.volume() + sms - 1) / sms, 1, std::max(1, resident.ctas_per_sm)));
-            std::int64_t shared = kernel_.carveout >= 0 ? resident.shared_per_sm : 0;
-            for (std::size_t i = limits.carveout_count; i-- > 0 && kernel_.carveout < 0;) {
-                if (limits.carveouts[i] >= resident.shared_per_cta * resident.ctas_per_sm) {
-                    shared = limits.carveouts[i];
-                }
-            }
-            l1_room_ = (hw::value_of(gpu_.l1.capacity) - hw::value_of(gpu_.l1.reserved) -
-                        static_cast<double>(shared)) /
-                       ctas;
-        }
-        return l1_room_;
-    }
-
-    /// Whether the description says that an access comes back to what it has read: a chase or a gather within
-    /// a window, or an origin that goes round. An origin that stands still may only be written loosely.
-    bool comes_back(const Access& access) const {
-        if (access.pattern == kernel::PatternKind::chase ||
-            (access.pattern == kernel::PatternKind::random && access.origin[0].is_constant())) {
-            return true;
-        }
-        if (access.pattern == kernel::PatternKind::collective) {
-            return false;
-        }
-        for (std::size_t t = access.origin[0].first;
-             t < access.origin[0].first + std::size_t{access.origin[0].count}; ++t) {
-            if (kernel_.terms[t].modulus > 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /// Distinct bytes that an access that comes back reads within one item, at most.
-    double span_bytes(const Op& op, const Access& access) const {
-        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
-        const double size = hw::bytes_of(buffer.dtype);
-        if (access.pattern == kernel::PatternKind::chase) {
-            const double step = std::max(1.0, static_cast<double>(access.step)) * size;
-            const double lines = static_cast<double>(access.window) * size / step;
-            return lines * std::min(step, hw::value_of(gpu_.l1.line));
-        }
-        if (access.pattern == kernel::PatternKind::random) {
-            return static_cast<double>(access.distinct) * size;
-        }
-        // The instructions of one op read side by side.
-        return kernel::span_of(kernel_, access.origin[0], free_) * size +
-               static_cast<double>(op.count) * access_bytes(kernel_, access).full;
-    }
-
     /// Share of an op's reads that the L1 serves: what is read again before the item's set has outgrown it.
     /// With `lines` the share of warps that find so many lines there, all of them.
     double l1_hits(const Op& op, double lines = 1.0) {
@@ -370,7 +192,8 @@ class Accumulator {
             return 0.0;
         }
         const Access& access = kernel_.accesses[op.first_access];
-        if (access.cache != kernel::CachePolicy::ca || !is_global(kernel_, access) || !comes_back(access)) {
+        if (access.cache != kernel::CachePolicy::ca || !is_global(kernel_, access) ||
+            !comes_back(kernel_, access)) {
             return 0.0;
         }
         double trips = 1.0;
@@ -380,11 +203,14 @@ class Accumulator {
         const int warps = role_->warps * role_->instances;
         const double read = trips * static_cast<double>(op.count) * warps * op.active * lanes_ *
                             access_bytes(kernel_, access).full;
-        const double span = span_bytes(op, access);
+        const double span = span_bytes(kernel_, op, access, free_, hw::value_of(gpu_.l1.line));
         if (span >= read) {
             return 0.0;
         }
-        const double room = l1_room();
+        if (l1_room_ < 0.0) {
+            l1_room_ = l1_room(kernel_, gpu_);
+        }
+        const double room = l1_room_;
         if (access.pattern == kernel::PatternKind::random) {
             return std::min(1.0, room / span) * (1.0 - span / read);
         }
@@ -659,13 +485,13 @@ class Accumulator {
         moved *= 1.0 - hits;
         asked *= 1.0 - hits;
         BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
-        note_dependence(access, traffic);
+        note_dependence(kernel_, access, traffic);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
             traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
-            if (comes_back(access)) {
+            if (comes_back(kernel_, access)) {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
-                traffic.span_bytes += span_bytes(op, access);
+                traffic.span_bytes += span_bytes(kernel_, op, access, free_, hw::value_of(gpu_.l1.line));
             }
             traffic.fetched_bytes += trips * executions * asked;
             traffic.in_rows = traffic.in_rows ||
@@ -722,37 +548,6 @@ class Accumulator {
         }
     }
 
-    void note_dependence(const Access& access, BufferTraffic& traffic) const {
-        for (std::uint8_t d = 0; d < access.rank; ++d) {
-            const kernel::Index& origin = access.origin[d];
-            for (std::size_t t = origin.first; t < origin.first + std::size_t{origin.count}; ++t) {
-                const kernel::Term& term = kernel_.terms[t];
-                if (term.variable == kernel::Variable::tile) {
-                    if (term.position == 0) {
-                        traffic.along_m = true;
-                    }
-                    if (term.position == 1) {
-                        traffic.along_n = true;
-                    }
-                    if (term.position >= 2) {
-                        traffic.along_batch = true;
-                    }
-                } else if (term.variable == kernel::Variable::item_begin) {
-                    traffic.along_split = true;
-                } else if (term.variable == kernel::Variable::nested && term.modulus > 0) {
-                    traffic.shifted = traffic.shifted || has_tile(kernel_.nested[term.position]);
-                }
-            }
-        }
-    }
-
-    bool has_tile(const kernel::Index& index) const {
-        for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
-            if (kernel_.terms[t].variable == kernel::Variable::tile) return true;
-        }
-        return false;
-    }
-
     const Kernel& kernel_;
     const hw::Gpu<S>& gpu_;
     Cycles<S> load_latency_;
@@ -774,69 +569,6 @@ class Accumulator {
 };
 
 }  // namespace
-
-namespace {
-
-/// Elements that the tiles of the schedule cover along an origin that steps with one tile coordinate; tiles
-/// padded to whole clusters reach beyond the buffer. 0 for other origins.
-double tiled_extent(const Kernel& kernel, const kernel::Index& origin) {
-    for (std::size_t t = origin.first; t < origin.first + std::size_t{origin.count}; ++t) {
-        const kernel::Term& term = kernel.terms[t];
-        if (term.variable == kernel::Variable::tile && term.position < kernel.schedule.tiles.size()) {
-            return static_cast<double>(term.coefficient * kernel.schedule.tiles[term.position]);
-        }
-    }
-    return 0.0;
-}
-
-}  // namespace
-
-AccessBytes access_bytes(const Kernel& kernel, const Access& access) {
-    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    const double size = hw::bytes_of(buffer.dtype);
-    AccessBytes result;
-    if (access.pattern == kernel::PatternKind::collective) {
-        result.full = size;
-        result.inside = size;
-        for (std::uint8_t d = 0; d < access.rank; ++d) {
-            const auto box = static_cast<double>(access.box[d]);
-            const auto extent = static_cast<double>(buffer.extent[d]);
-            // Whole boxes, rounded up without a call to the library.
-            double whole = static_cast<double>(static_cast<std::int64_t>(extent / box)) * box;
-            whole += whole < extent ? box : 0.0;
-            const double covered = std::max(whole, tiled_extent(kernel, access.origin[d]));
-            result.full *= box;
-            result.inside *= covered > extent ? box * (extent / covered) : box;
-            if (d > 0) {
-                result.rows *= box;
-            }
-        }
-        result.row_bytes = static_cast<double>(access.box[0]) * size;
-        result.pitch_bytes = buffer.stride[1] * hw::bytes_of(buffer.dtype);
-        return result;
-    }
-    switch (access.pattern) {
-        case kernel::PatternKind::broadcast:
-            result.full = access.bytes;
-            break;
-        case kernel::PatternKind::random:
-        case kernel::PatternKind::chase:
-            result.full = 32.0 * 32.0;
-            break;
-        case kernel::PatternKind::stride: {
-            // Sectors of a strided row: side by side up to a sector apart, then one sector a lane.
-            const double step = std::min(
-                32.0, std::max(static_cast<double>(access.bytes), static_cast<double>(access.inner) * size));
-            result.full = 32.0 * step;
-            break;
-        }
-        default:
-            result.full = 32.0 * access.bytes;
-            break;
-    }
-    result.inside = result.full;
-    return result;
-}
 
 template <class S>
 ItemDemand<S> item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency) {

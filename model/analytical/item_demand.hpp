@@ -79,4 +79,7 @@ struct AccessBytes {
 };
 [[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access);
 
+/// Adds the coordinates of the schedule that an access's place depends on.
+void note_dependence(const kernel::Kernel& kernel, const kernel::Access& access, BufferTraffic& traffic);
+
 }  // namespace warptime::model::analytical

@@ -1,7 +1,7 @@
 // What the L1 still holds of a set that is visited again and again in the same order.
-// Ignores: reads of other sets in between. Source: recorded chases and streams through 4 to 512 kB at ten carveouts
-// follow a cache of two ways with the lines spread evenly over its sets: one line too many in a set, and all three of
-// it miss in turn (LRU). SPDX-License-Identifier: Apache-2.0
+// Ignores: reads of other sets in between. Source: recorded chases and streams through 4 to 512 kB at ten
+// carveouts follow a cache of two ways with the lines spread evenly over its sets: one line too many in a
+// set, and all three of it miss in turn (LRU). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>

@@ -43,8 +43,9 @@ struct GemmFamily {
     int threads = 0;
     int registers = 0;
     double dynamic_above_waves = 0.0;  ///< a tile counter (and its memset) beyond this many waves; 0: never
-    int cluster_above_one_wave = 0;    ///< the one size of cluster that grids of several waves are given; 0: any
-    int split_min_iterations = 0;      ///< least k-iterations of a split
+    int cluster_above_one_wave =
+        0;                         ///< the one size of cluster that grids of several waves are given; 0: any
+    int split_min_iterations = 0;  ///< least k-iterations of a split
     int split_max = 1;
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;

@@ -111,7 +111,8 @@ TEST_CASE("bad sizes, empty lists and broken TOML are named") {
         "row_alignment = 16\nmma_k = 0\nsplit_searched = false\ninstruction = \"wgmma\"\npipeline = \"tma\"\n"
         "persistent = true\nk_bytes = 128\nstages_max = 4\nshared_limit = 1000\nthreads = 384\nregisters = "
         "168\n"
-        "dynamic_above_waves = 2.0\ncluster_above_one_wave = 2\nsplit_min_iterations = 20\nsplit_max = 16\nclusters = [\"1x2\"]\n"
+        "dynamic_above_waves = 2.0\ncluster_above_one_wave = 2\nsplit_min_iterations = 20\nsplit_max = "
+        "16\nclusters = [\"1x2\"]\n"
         "tiles = [\"64x8 pingpong\"]\n";
     Libraries libraries;
     read_library(family, "lib.toml", libraries);
