@@ -55,12 +55,13 @@ template <class S>
 }
 
 /// Whose residuals a kernel shares is a matter of how it is built before one of what limits it. Loops whose
-/// warps copy for themselves hang on the latency of their copies and on their neighbours' turns, whichever
-/// server is busiest: latency. Other tensor kernels are off by their tile loop (and, where a library chose,
-/// by the choice), even where DRAM is busiest: compute. What is left streams, and is known best.
-[[nodiscard]] inline prediction::KernelClass band_class_of(prediction::Limiter limiter, bool self_fed,
+/// warps load for themselves, asynchronously or not, hang on the latency of their loads and on their
+/// neighbours' turns, whichever server is busiest: latency. Other tensor kernels are off by their tile loop
+/// (and, where a library chose, by the choice), even where DRAM is busiest: compute. What is left streams,
+/// and is known best.
+[[nodiscard]] inline prediction::KernelClass band_class_of(prediction::Limiter limiter, bool loads_itself,
                                                            bool uses_tensor) {
-    if (self_fed) return prediction::KernelClass::latency;
+    if (loads_itself) return prediction::KernelClass::latency;
     return uses_tensor ? prediction::KernelClass::compute : prediction::class_of(limiter);
 }
 

@@ -30,7 +30,7 @@ class Engine final : public prediction::Engine {
             case kernel::StepKind::kernel: {
                 const Analysis<double> a = analyse(program.kernels[step.payload], gpu, conditions);
                 return with_band(a.time.value(), a.limiter,
-                                 band_class_of(a.limiter, a.item.self_fed, a.item.uses_tensor), gpu);
+                                 band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), gpu);
             }
             case kernel::StepKind::memset: {
                 const auto t = memset_time(program.memsets[step.payload], gpu, conditions);

@@ -155,7 +155,8 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& g
                           const prediction::Conditions& conditions) {
     const Analysis<double> a = analyse(kernel, gpu, conditions);
     Prediction p;
-    finish(gpu, a.limiter, band_class_of(a.limiter, a.item.self_fed, a.item.uses_tensor), a.time.value(), p);
+    finish(gpu, a.limiter, band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), a.time.value(),
+           p);
     add_bounds(a, p);
     add_shares(a, gpu.overlap.exponent.value(), loop_limiter(a), p);
     add_utilization(a, gpu, p);

@@ -99,7 +99,7 @@ class Accumulator {
         free_.warps = role.warps - 1;
         free_.instances = role.instances - 1;
         free_.lanes = 32.0 * role.warps * role.instances - 1.0;
-        role_copies_ = role_multiplies_ = false;
+        role_copies_ = role_multiplies_ = role_loads_ = role_stages_ = false;
         result_.trips = std::max(result_.trips, most);
         if (role.alternate && role.instances > 1) {
             result_.alternating = true;
@@ -121,6 +121,8 @@ class Accumulator {
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
             free_.loop[0] = 0.0;
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
+            result_.loads_itself =
+                result_.loads_itself || (role_loads_ && (role_multiplies_ || role_stages_));
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
         }
     }
@@ -382,6 +384,8 @@ class Accumulator {
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         role_copies_ = role_copies_ || is_asynchronous_copy(op.cls);
         role_multiplies_ = role_multiplies_ || is_matrix(op.cls);
+        role_loads_ = role_loads_ || is_load(op.cls);
+        role_stages_ = role_stages_ || is_shared(op.cls);
         const double executions = times * static_cast<double>(op.count);
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
@@ -565,6 +569,8 @@ class Accumulator {
     Cycles<S> batch_end_{};  ///< when the first of them arrives
     bool role_copies_ = false;
     bool role_multiplies_ = false;
+    bool role_loads_ = false;      ///< from global memory, asynchronously or not
+    bool role_stages_ = false;     ///< through shared memory
     std::array<S, 640> complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
 };
 
