@@ -86,7 +86,7 @@ struct Scoreboard {
 [[nodiscard]] Scoreboard score(const RecordedRows& rows, RowPredictor& predictor,
                                const ScoreOptions& options = {});
 
-/// Tables for a terminal.
+/// Tables for a terminal; the worst cases of the held-out split are left to the JSON.
 [[nodiscard]] std::string to_text(const Scoreboard& board);
 /// Schema "warptime.scoreboard/2"; fractions, not per cent; null where there are no rows.
 [[nodiscard]] std::string to_json(const Scoreboard& board);

@@ -92,6 +92,8 @@ void append_choices(std::string& out, const EngineScore& engine, bool side_by_si
 void append_worst(std::string& out, const EngineScore& engine, bool side_by_side) {
     const auto to = std::back_inserter(out);
     for (const SplitScore& split : engine.splits) {
+        // Whoever reads the text goes on working on the model: cases that are held out stay unnamed here.
+        if (split.split == Split::held_out) continue;
         for (const WorstCase& worst : split.worst) {
             const std::string said =
                 worst.refusal.empty()
