@@ -234,7 +234,7 @@ class Accumulator {
         }
         const double pieces = memory::touch_of(kernel_, access, op.active).granules;
         double sum = 0.0;
-        for (double i = 2.0; i <= pieces; i += 1.0) {
+        for (int i = 2; i <= static_cast<int>(pieces); ++i) {
             sum += 1.0 / i;
         }
         return gpu_.dram.queue * S(sum);
