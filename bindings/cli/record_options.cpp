@@ -2,6 +2,7 @@
 #include "bindings/cli/record_options.hpp"
 
 #include "bindings/cli/usage_error.hpp"
+#include "hw/error.hpp"
 #include "hw/unit.hpp"
 #include "validate/source_tree.hpp"
 
@@ -55,9 +56,14 @@ validate::record::RecordOptions read_record_options(const Arguments& arguments) 
     }
     if (options.suites.empty()) options.suites = {"all"};
     if (const auto budget = arguments.get("budget")) {
-        options.budget_s = as_usage([&] { return hw::parse_value(*budget, "s", "--budget"); });
+        constexpr const char* expected = "a time of at least 1 s, as 480s";
+        try {
+            options.budget_s = hw::parse_value(*budget, "s", "--budget");
+        } catch (const Error&) {
+            throw UsageError("--budget", *budget, expected);
+        }
         if (!(options.budget_s >= 1.0 && options.budget_s <= 1e6))
-            throw UsageError("--budget", *budget, "a time of at least 1 s, as 480s");
+            throw UsageError("--budget", *budget, expected);
     }
     for (const std::string& folder : arguments.all("resume")) options.resume.emplace_back(folder);
     options.output = arguments.get("output").value_or(

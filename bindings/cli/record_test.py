@@ -353,6 +353,7 @@ class RecordTest(unittest.TestCase):
 
         fails("nearest: 'microbench_first'", "--suite", "microbench_frist")
         fails("a time of at least 1 s", "--budget", "0s", code=2)
+        fails("a time of at least 1 s", "--budget", "ten", code=2)
         fails("--resume: got", "--resume", str(self.root / "nowhere"))
         fails("--gpu: got 'h900'", "--gpu", "h900")
         (self.root / "modules/torch.py").unlink()
