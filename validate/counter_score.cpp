@@ -44,7 +44,7 @@ Split split_of_row(const RecordedRow& row) {
 }  // namespace
 
 bool is_counter_row(const RecordedRow& row) {
-    return row.suite.rfind("counters_", 0) == 0 && is_operator(row.op);
+    return row.suite.rfind("counters_", 0) == 0 && (is_operator(row.op) || !profiled_probe(row).empty());
 }
 
 std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> rows, RowPredictor& predictor) {

@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "model/system/program.hpp"
 #include "validate/calibration_file.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
@@ -69,9 +70,18 @@ RowPrediction EngineRowPredictor::predict_microbenchmark(const RecordedRow& row)
     return {found.value, found.low, found.high, found.limiter, ""};
 }
 
+model::prediction::Prediction EngineRowPredictor::explain(const RecordedRow& row) {
+    const Chip& chip = chip_of(row.gpu);
+    const std::string probe = profiled_probe(row);
+    if (probe.empty()) return chip.predictor->explain(operation_of(row), conditions_of(row));
+    const microbench::Probe made =
+        microbench::find_family(probe, row.op)->make(parse_params(row.params), chip.gpu);
+    return model::system::explain(made.program, *engine_, chip.gpu, conditions_of(row), made.between);
+}
+
 std::vector<std::pair<std::string, double>> EngineRowPredictor::counters(const RecordedRow& row) {
     try {
-        const auto prediction = chip_of(row.gpu).predictor->explain(operation_of(row), conditions_of(row));
+        const auto prediction = explain(row);
         auto counters = prediction.counters;
         // A profiler sees the kernels of an operator, not its memory sets and copies.
         double kernels = 0.0;

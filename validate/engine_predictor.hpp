@@ -35,6 +35,7 @@ class EngineRowPredictor : public RowPredictor {
     struct Chip;
     [[nodiscard]] Chip& chip_of(std::string_view gpu);
     [[nodiscard]] RowPrediction predict_microbenchmark(const RecordedRow& row);
+    [[nodiscard]] model::prediction::Prediction explain(const RecordedRow& row);
 
     const model::prediction::Engine* engine_;
     const model::prediction::Engine* chooser_;

@@ -69,6 +69,21 @@ TEST_CASE("a row's prediction is in microseconds, under the row's conditions") {
     CHECK(predictor.constants("h200-sxm").fitted > 10);
 }
 
+TEST_CASE("counters of a microbenchmark are those of its program") {
+    const FloorEngine engine;
+    validate::EngineRowPredictor predictor(engine);
+    auto row = fixture::row("counters_microbench_dram_in_flight", "stream_read",
+                            "bytes=1048576 ctas=64 loads_in_flight=4 threads=256", 42);
+    row.quantity = "dram__bytes_read.sum";
+    CHECK(validate::profiled_probe(row) == "microbench_dram_in_flight");
+    const auto counters = predictor.counters(row);
+    REQUIRE(!counters.empty());
+    CHECK(counters.front() == std::pair<std::string, double>{"dram__bytes_read.sum", 42.0});
+    row.suite = "counters_microbench_unknown";
+    CHECK(validate::profiled_probe(row).empty());
+    CHECK(predictor.counters(row).empty());
+}
+
 TEST_CASE("what cannot be predicted is refused with its reason, not thrown") {
     const FloorEngine engine;
     validate::EngineRowPredictor predictor(engine);

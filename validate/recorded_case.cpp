@@ -73,6 +73,13 @@ bool is_microbenchmark(const RecordedRow& row) {
     return row.suite.rfind(microbenchmark_prefix, 0) == 0;
 }
 
+std::string profiled_probe(const RecordedRow& row) {
+    constexpr std::string_view counters = "counters_";
+    if (row.suite.rfind(counters, 0) != 0) return {};
+    const std::string suite = row.suite.substr(counters.size());
+    return microbench::find_family(suite, row.op) != nullptr ? suite : std::string();
+}
+
 bool is_predictable(const RecordedRow& row) {
     if (is_microbenchmark(row)) return microbench::find_family(row.suite, row.op) != nullptr;
     return row.quantity == "kernel_us" && is_operator(row.op);

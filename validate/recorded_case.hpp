@@ -36,6 +36,9 @@ namespace warptime::validate {
 inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 [[nodiscard]] bool is_microbenchmark(const RecordedRow& row);
 
+/// The microbenchmark whose program a row of counters was read from; empty for an operator's counters.
+[[nodiscard]] std::string profiled_probe(const RecordedRow& row);
+
 /// Whether the scoreboard predicts this row: a device duration of a known operator, or any quantity of a
 /// microbenchmark that is also written as a program.
 [[nodiscard]] bool is_predictable(const RecordedRow& row);

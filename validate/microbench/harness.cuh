@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <fstream>
 #include <functional>
@@ -102,23 +103,23 @@ struct Conditions {
     std::string duty = "isolated";
 };
 
-/// The lines of the file WARPTIME_SKIP: cases whose rows are already recorded.
-inline const std::set<std::string>& recorded_cases() {
-    static const std::set<std::string> cases = [] {
-        std::set<std::string> lines;
-        std::ifstream file(environment("WARPTIME_SKIP", ""));
-        for (std::string line; std::getline(file, line);) lines.insert(line);
-        return lines;
-    }();
-    return cases;
+/// The lines of the file that an environment variable names; none without the variable.
+inline std::set<std::string> lines_of(const char* variable) {
+    std::set<std::string> lines;
+    std::ifstream file(environment(variable, ""));
+    for (std::string line; std::getline(file, line);) lines.insert(line);
+    return lines;
 }
 
-/// Whether a case is to be measured: not if its rows are recorded already, nor once the time is over. To be
-/// asked before the work of a case begins, with the op, parameters and conditions of its rows; all rows of a
-/// case are printed together, after each other, so that a case is recorded either whole or not at all.
+/// Whether a case is to be measured: not if its rows are recorded already (a line of the file WARPTIME_SKIP),
+/// nor if others were asked for (the lines of WARPTIME_ONLY), nor once the time is over. To be asked before
+/// the work of a case begins, with the op, parameters and conditions of its rows; all rows of a case are
+/// printed together, after each other, so that a case is recorded either whole or not at all.
 inline bool wanted(const std::string& op, const Params& params, const Conditions& with = {}) {
+    static const std::set<std::string> recorded = lines_of("WARPTIME_SKIP");
+    static const std::set<std::string> chosen = lines_of("WARPTIME_ONLY");
     const std::string key = op + ',' + params.text() + ',' + with.cache + ',' + with.duty + ',' + with.data;
-    return recorded_cases().count(key) == 0 && !out_of_time();
+    return recorded.count(key) == 0 && (chosen.empty() || chosen.count(key) > 0) && !out_of_time();
 }
 
 inline double quantile(std::vector<double> values, double fraction) {
@@ -297,10 +298,25 @@ struct Durations {
     std::string steps;
 };
 
+/// Launch a kernel once inside a profiling range, for a profiler that reads its counters; the steps say which
+/// range it was.
+inline Durations profile_kernel(const std::function<void()>& prepare, const std::function<void()>& launch) {
+    static int ranges = 0;
+    prepare();
+    PROBE_CHECK(cudaDeviceSynchronize());
+    PROBE_CHECK(cudaProfilerStart());
+    launch();
+    PROBE_CHECK(cudaGetLastError());
+    PROBE_CHECK(cudaDeviceSynchronize());
+    PROBE_CHECK(cudaProfilerStop());
+    return {{1.0}, "profiled", "range=" + std::to_string(ranges++)};
+}
+
 /// Time a kernel: before each launch `prepare` runs (kernels named prepare_*), after it the chip idles a
 /// while.
 inline Durations time_kernel(int samples, const std::function<void()>& prepare,
                              const std::function<void()>& launch, double idle_ms = 0.5) {
+    if (environment("WARPTIME_PROFILE", "0") == "1") return profile_kernel(prepare, launch);
     cudaEvent_t first;
     cudaEvent_t second;
     PROBE_CHECK(cudaEventCreate(&first));
