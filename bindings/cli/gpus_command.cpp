@@ -26,7 +26,8 @@ int list_all(bool json) {
         list.push_back({{"id", sheet.id},
                         {"name", sheet.name},
                         {"architecture", sheet.architecture},
-                        {"calibrated", sheet.calibrated}});
+                        {"calibrated", sheet.calibrated},
+                        {"board", sheet.board}});
         text += fmt::format("{:<18}{:<34}{:<14}{}\n", sheet.id, sheet.name, sheet.architecture,
                             sheet.calibrated ? "yes" : "no");
     }

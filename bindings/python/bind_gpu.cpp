@@ -12,11 +12,11 @@ namespace warptime::python {
 
 namespace {
 
-/// (id, name, architecture, calibrated)
+/// (id, name, architecture, calibrated, board)
 py::list list_gpus() {
     py::list list;
     for (const hw::SheetSummary& sheet : hw::list_sheets()) {
-        list.append(py::make_tuple(sheet.id, sheet.name, sheet.architecture, sheet.calibrated));
+        list.append(py::make_tuple(sheet.id, sheet.name, sheet.architecture, sheet.calibrated, sheet.board));
     }
     return list;
 }

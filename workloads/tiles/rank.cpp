@@ -41,9 +41,9 @@ bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu<doubl
 
 }  // namespace
 
-Ranking rank(const Operation& operation, std::span<const Candidate> space,
-             const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
-             const model::prediction::Conditions& conditions) {
+Ranking predict_each(const Operation& operation, std::span<const Candidate> space,
+                     const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                     const model::prediction::Conditions& conditions) {
     const gemm::Problem problem = gemm_problem_of(operation);
     require_memory(operation, gpu, problem.bytes());
     Ranking ranking;
@@ -66,6 +66,13 @@ Ranking rank(const Operation& operation, std::span<const Candidate> space,
         ranking.tiles.push_back(
             {i, model::system::evaluate(program, engine, gpu, conditions, *scratch), 0.0});
     }
+    return ranking;
+}
+
+Ranking rank(const Operation& operation, std::span<const Candidate> space,
+             const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+             const model::prediction::Conditions& conditions) {
+    Ranking ranking = predict_each(operation, space, engine, gpu, conditions);
     if (ranking.tiles.empty() && !space.empty()) {
         throw why_dropped(operation, space.front(), gpu);
     }
@@ -76,6 +83,10 @@ Ranking rank(const Operation& operation, std::span<const Candidate> space,
         tile.gap = tile.estimate.time / ranking.tiles.front().estimate.time - 1.0;
     }
     return ranking;
+}
+
+bool fits(const Operation& operation, const Candidate& candidate, const hw::Gpu<double>& gpu) {
+    return fits(gemm_problem_of(operation), candidate.config, gpu, model::occupancy::limits_of(gpu));
 }
 
 Error why_dropped(const Operation& operation, const Candidate& candidate, const hw::Gpu<double>& gpu) {

@@ -33,6 +33,14 @@ struct Ranking {
                            const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
                            const model::prediction::Conditions& conditions);
 
+/// The same in the order of the space, every gap 0, and without an error when nothing is left.
+[[nodiscard]] Ranking predict_each(const Operation& operation, std::span<const Candidate> space,
+                                   const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                                   const model::prediction::Conditions& conditions);
+
+/// Whether an SM holds a CTA of it without spilling registers. Throws Error for what cannot be lowered.
+[[nodiscard]] bool fits(const Operation& operation, const Candidate& candidate, const hw::Gpu<double>& gpu);
+
 /// Why `rank` dropped the candidate. Throws Error when it runs after all.
 [[nodiscard]] Error why_dropped(const Operation& operation, const Candidate& candidate,
                                 const hw::Gpu<double>& gpu);

@@ -98,6 +98,33 @@ TEST_CASE("what is dropped has a reason, and what is ranked has none") {
                     warptime::Error);
 }
 
+TEST_CASE("one by one, in the order of the space: the times of the ranking") {
+    const auto& gpu = gpu_named("h200-sxm");
+    const Operation operation = gemm_of(1000, 3000, 777);
+    const auto space = space_named("triton", operation, gpu);
+    const Ranking ranking = rank(operation, space, engine(), gpu, {});
+    const Ranking each = predict_each(operation, space, engine(), gpu, {});
+    CHECK(each.dropped == ranking.dropped);
+    REQUIRE(each.tiles.size() == ranking.tiles.size());
+    for (std::size_t i = 1; i < each.tiles.size(); ++i) {
+        CHECK(each.tiles[i - 1].candidate < each.tiles[i].candidate);
+    }
+    for (const RankedTile& tile : ranking.tiles) {
+        const auto same = std::find_if(each.tiles.begin(), each.tiles.end(), [&tile](const RankedTile& t) {
+            return t.candidate == tile.candidate;
+        });
+        REQUIRE(same != each.tiles.end());
+        CHECK(same->estimate.time == tile.estimate.time);
+    }
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        const bool dropped = std::binary_search(each.dropped.begin(), each.dropped.end(), i);
+        CHECK(fits(operation, space[i], gpu) == !dropped);
+    }
+    const std::vector<Candidate> none{
+        candidate_of(operation, {{"cta_tile", "256x256x256"}, {"stages", "5"}})};
+    CHECK(predict_each(operation, none, engine(), gpu, {}).dropped.size() == 1);
+}
+
 TEST_CASE("nothing left is an error with the reason") {
     const auto& gpu = gpu_named("a100-sxm-80gb");
     const Operation operation = gemm_of(4096, 4096, 4096);

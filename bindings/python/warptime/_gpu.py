@@ -18,12 +18,16 @@ Changes: TypeAlias = "Mapping[str, str | int | float] | Sequence[str]"
 
 @dataclass(frozen=True)
 class GpuSummary:
-    """A sheet in the list of all. `calibrated`: its constants were fitted to measurements of this GPU."""
+    """A sheet in the list of all.
+
+    `calibrated`: its constants were fitted to measurements of this GPU. `board`: the name that its driver reports.
+    """
 
     id: str
     name: str
     architecture: str
     calibrated: bool
+    board: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,74 @@
+// Times of tiles one by one, in the order given: what a tuner asks, which sorts for itself and must be told
+// of each configuration apart whether it cannot run or only cannot be predicted. SPDX-License-Identifier:
+// Apache-2.0
+#include "bindings/python/bind.hpp"
+#include "bindings/python/model.hpp"
+#include "hw/error.hpp"
+#include "workloads/tiles/rank.hpp"
+
+#include <pybind11/stl.h>
+#include <tuple>
+#include <variant>
+
+namespace py = pybind11;
+
+namespace warptime::python {
+
+namespace {
+
+namespace tiles = workloads::tiles;
+
+/// May run after all, then parameter, value and what was expected.
+using Refusal = std::tuple<bool, std::string, std::string, std::string>;
+/// Seconds, or why there are none.
+using Answer = std::variant<double, Refusal>;
+
+Refusal refusal_of(bool may_run, const Error& error) {
+    return {may_run, error.parameter(), error.value(), error.expected()};
+}
+
+/// What is not lowered may run well all the same.
+bool may_run(const workloads::Operation& operation, const tiles::Candidate& candidate,
+             const hw::Gpu<double>& gpu) {
+    try {
+        return tiles::fits(operation, candidate, gpu);
+    } catch (const Error&) {
+        return true;
+    }
+}
+
+std::vector<Answer> tile_times(const Texts& parameters, Model& gpu, const Texts& conditions,
+                               const std::string& engine, const std::vector<Texts>& space) {
+    const workloads::Operation operation = workloads::make_operation("gemm", parameters);
+    const model::prediction::Conditions chosen = conditions_of(conditions, gpu.gpu());
+    const Model::Lease lease(gpu, engine);
+    std::vector<Answer> answers(space.size());
+    std::vector<tiles::Candidate> candidates;
+    std::vector<std::size_t> places;  // of the candidates in the space
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        try {
+            candidates.push_back(tiles::candidate_of(operation, space[i]));
+            places.push_back(i);
+        } catch (const Error& error) {
+            answers[i] = refusal_of(true, error);
+        }
+    }
+    const tiles::Ranking each = tiles::predict_each(operation, candidates, lease.engine(), gpu.gpu(), chosen);
+    for (const tiles::RankedTile& tile : each.tiles) {
+        answers[places[tile.candidate]] = tile.estimate.time;
+    }
+    for (const std::size_t index : each.dropped) {
+        answers[places[index]] = refusal_of(may_run(operation, candidates[index], gpu.gpu()),
+                                            tiles::why_dropped(operation, candidates[index], gpu.gpu()));
+    }
+    return answers;
+}
+
+}  // namespace
+
+void bind_tile_times(py::module_& module) {
+    module.def("tile_times", &tile_times, py::arg("parameters"), py::arg("gpu"), py::arg("conditions"),
+               py::arg("engine"), py::arg("space"), py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace warptime::python

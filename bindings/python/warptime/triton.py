@@ -1,0 +1,187 @@
+"""Triton's autotuner with predicted times instead of measured ones: seconds of tuning instead of minutes.
+
+    @triton.autotune(configs=CONFIGS, key=["M", "N", "K"], prune_configs_by=warptime.triton.prune("gemm", top_k=4))
+    @triton.jit
+    def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, ..., BLOCK_M: tl.constexpr, ...): ...
+
+Of each problem, only the `top_k` configurations that are predicted to be fastest are compiled and measured. Neither
+Triton nor PyTorch is imported here. Ignores what only the compiler knows, registers and spills: they are estimated.
+"""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+
+from warptime import _core
+from warptime._error import WarptimeError
+from warptime._gpu import Gpu
+from warptime._gpu import gpu as gpu_of
+from warptime._predict import explain
+from warptime._triton_arguments import (
+    NAMES,
+    Names,
+    device_sheet,
+    find,
+    names_of,
+    operands_of,
+    problem_of,
+    tile_of,
+)
+from warptime._values import Value, text_of, texts_of, utf8
+
+__all__ = ["Pruning", "early_config_prune", "estimate_matmul_time", "prune"]
+
+_MS_PER_S = 1e3
+_CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz")
+_MOST_KNOWN = 1 << 14  # remembered answers, forgotten together
+
+_Refusal = tuple[bool, str, str, str]
+_Answer = float | _Refusal
+
+
+class Pruning(TypedDict):
+    """What `triton.autotune` takes as `prune_configs_by`."""
+
+    early_config_prune: Callable[..., list[Any]]
+    perf_model: Callable[..., float]
+    top_k: int
+
+
+class _Tuner:
+    """Answers for one kernel. Its answers are kept, since Triton asks for each configuration apart."""
+
+    def __init__(self, gpu: str | Gpu | None, engine: str, names: Names, given: Mapping[str, object]) -> None:
+        self._gpu = None if gpu is None else gpu_of(gpu)
+        self._engine = text_of("conditions", "engine", engine)
+        self._names = names
+        self._conditions = texts_of("conditions", {k: v for k, v in given.items() if k in _CONDITIONS})
+        self._parameters = texts_of("gemm", {k: v for k, v in given.items() if k not in _CONDITIONS})
+        self._known: dict[object, _Answer] = {}
+
+    def gpu(self, arguments: Mapping[str, Any]) -> Gpu:
+        """The GPU given, or the one that holds A."""
+        return self._gpu or gpu_of(device_sheet(find(arguments, "a", self._names)))
+
+    def answers(self, arguments: list[Mapping[str, Any]]) -> list[_Answer]:
+        """Seconds of each launch, or why there are none; all are of the same problem and differ in the tile."""
+        problem = {**problem_of(arguments[0], self._names), **self._parameters}
+        gpu = self.gpu(arguments[0])
+        tiles = [tile_of(one, self._names) for one in arguments]
+        asked = (gpu, tuple(problem.items()))
+        keys = [(asked, tuple(tile.items())) for tile in tiles]
+        new = {key: tile for key, tile in zip(keys, tiles) if key not in self._known}
+        if new:
+            told = _core.tile_times(problem, gpu._core, self._conditions, self._engine, list(new.values()))
+            if len(self._known) > _MOST_KNOWN:
+                self._known = {}
+            self._known.update(zip(new, told))
+        return [self._known[key] for key in keys]
+
+    def early_config_prune(self, configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
+        """The configurations that can run; all of them when the model finds none, since Triton needs one."""
+        answers = self.answers([{**named_args, **kwargs, **config.all_kwargs()} for config in configs])
+        return [c for c, told in zip(configs, answers) if not isinstance(told, tuple) or told[0]] or configs
+
+    def perf_model(self, **arguments: Any) -> float:
+        """Milliseconds; infinite for a configuration that cannot be predicted, so that it comes last."""
+        (told,) = self.answers([arguments])
+        return math.inf if isinstance(told, tuple) else told * _MS_PER_S
+
+
+def prune(
+    op: str = "gemm",
+    *,
+    top_k: int = 4,
+    gpu: str | Gpu | None = None,
+    engine: str = "analytical",
+    names: Mapping[str, str] | None = None,
+    **given: Value,
+) -> Pruning:
+    """The whole `prune_configs_by` of `triton.autotune`, for a kernel that computes C[M, N] = A[M, K] B[K, N].
+
+    Triton then measures only `top_k` configurations of each problem, a whole number from 1: with 1 nothing is compared
+    by measuring. Sizes, tensors and tiles are found among the kernel's arguments by their usual names (M or m, a_ptr
+    or A or a, BLOCK_M or BLOCK_SIZE_M, GROUP_M, SPLIT_K, stride_am, ...); `names` has those that are called otherwise,
+    as names={"m": "rows", "block_m": "BM"}. Element types are those of the tensors (float32 is multiplied as tf32, as
+    tl.dot does), layouts those of the strides, and the GPU is the one that holds A unless `gpu` names another. Every
+    other keyword is a parameter of gemm or a condition of `predict` and wins over what was found: dtype="fp32",
+    schedule="persistent", pipeline="tma", cache="warm". Raises WarptimeError here for what is wrong for every launch,
+    and at a launch for an argument that is missing or of another form.
+
+    A configuration that cannot run is dropped before; one that cannot be predicted (as num_ctas=2) is tried last.
+
+    >>> import warptime.triton
+    >>> pruning = warptime.triton.prune("gemm", top_k=4, gpu="h200-sxm")
+    >>> sorted(pruning), pruning["top_k"]
+    (['early_config_prune', 'perf_model', 'top_k'], 4)
+    """
+    if op != "gemm":
+        raise WarptimeError("op", utf8(str(op)), "gemm, the only operator whose tiles are ranked")
+    # Triton takes a fraction, too; older versions round a small one to 0 and then fail.
+    if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
+        raise WarptimeError("top_k", utf8(repr(top_k)), "a whole number from 1: configurations to measure")
+    tuner = _Tuner(gpu, engine, names_of(names), given)
+    if gpu is not None:  # what is wrong with the other keywords shows at once
+        size = {"m": "128", "n": "128", "k": "128", **tuner._parameters}
+        _core.tile_times(size, tuner.gpu({})._core, tuner._conditions, tuner._engine, [])
+    return {"early_config_prune": tuner.early_config_prune, "perf_model": tuner.perf_model, "top_k": top_k}
+
+
+def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
+    """The configurations that can run on the GPU that holds A: the function of that name beside the old
+    `estimate_matmul_time`."""
+    return _Tuner(None, "analytical", NAMES, {}).early_config_prune(configs, named_args, **kwargs)
+
+
+def estimate_matmul_time(
+    num_warps: int,
+    num_stages: int,
+    A: Any,
+    B: Any,
+    C: Any,
+    M: int,
+    N: int,
+    K: int,
+    BLOCK_M: int,
+    BLOCK_N: int,
+    BLOCK_K: int,
+    SPLIT_K: int = 1,
+    debug: bool = False,
+    *,
+    gpu: str | Gpu | None = None,
+    **kwargs: Any,
+) -> float:
+    """The predicted time in ms, in place of the function of this name that `triton.ops` had.
+
+    A, B and C are tensors (their element types and strides count), GROUP_M may be among the other keywords, which are
+    ignored; without `gpu`, the GPU that holds A. Infinite for a configuration that cannot run. `debug` prints why it
+    takes so long. Raises WarptimeError for anything else that cannot be predicted.
+
+    >>> import numpy as np
+    >>> from warptime.triton import estimate_matmul_time
+    >>> a, b, c = np.empty((4096, 512), "f2"), np.empty((512, 4096), "f2"), np.empty((4096, 4096), "f2")
+    >>> ms = estimate_matmul_time(8, 3, a, b, c, 4096, 4096, 512, 128, 256, 64, 1, gpu="h200-sxm")
+    >>> 0.01 < ms < 0.1
+    True
+    """
+    arguments = {
+        **kwargs,
+        **{"num_warps": num_warps, "num_stages": num_stages, "A": A, "B": B, "C": C, "M": M, "N": N, "K": K},
+        **{"BLOCK_M": BLOCK_M, "BLOCK_N": BLOCK_N, "BLOCK_K": BLOCK_K, "SPLIT_K": SPLIT_K},
+    }
+    tuner = _Tuner(gpu, "analytical", NAMES, {})
+    (told,) = tuner.answers([arguments])
+    if isinstance(told, tuple):
+        may_run, parameter, value, expected = told
+        if may_run:
+            raise WarptimeError(parameter, value, expected)
+        return math.inf
+    if debug:
+        tile: dict[str, Any] = {"cta_tile": (BLOCK_M, BLOCK_N, BLOCK_K), "stages": num_stages, "warps": num_warps, "split_k": SPLIT_K}
+        problem: dict[str, Any] = {**operands_of(arguments, NAMES), "m": M, "n": N, "k": K}
+        group = tile_of(arguments, NAMES).get("GROUP_M")
+        print(explain("gemm", gpu=tuner.gpu(arguments), implementation="triton", group_m=group, **tile, **problem))
+    return told * _MS_PER_S
