@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "validate/expected_errors.hpp"
 #include "validate/replace_file.hpp"
+#include "validate/scoreboard_rows.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,11 @@ namespace warptime::validate {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* held_out_note =
+    "held-out rows are in the file: no constant may be fitted to them and no mechanism chosen by them, or "
+    "the "
+    "held-out figures say nothing any more\n";
 
 fs::path expected_path(const CommandOptions& options, const fs::path& recorded) {
     if (!options.expected.empty()) return options.expected;
@@ -49,9 +55,16 @@ CommandResult validate_recorded(std::span<RowPredictor* const> predictors, const
                     "no sample with --check or --tighten: ceilings are about all rows");
     }
     const fs::path recorded = find_recorded(options.data);
-    const Scoreboard board = score(read_recorded(recorded), predictors, options.score);
+    ScoreOptions chosen = options.score;
+    chosen.keep_rows = !options.rows.empty();
+    const RecordedRows rows = read_recorded(recorded);
+    const Scoreboard board = score(rows, predictors, chosen);
     CommandResult result;
     result.output = options.json ? to_json(board) : to_text(board);
+    if (chosen.keep_rows) {
+        replace_file(options.rows, rows_csv(board, options.held_out));
+        if (options.held_out) result.messages += held_out_note;
+    }
     const fs::path expected = expected_path(options, recorded);
     if (options.check) {
         const auto violations = check_ceilings(board, selected(load(expected, false), options.score));

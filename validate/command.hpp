@@ -15,13 +15,15 @@ struct CommandOptions {
     std::filesystem::path expected;  ///< empty: expected_error.csv beside the folder of recorded rows
     ScoreOptions score;
     bool json = false;
-    bool check = false;    ///< compare with the ceilings; they are about the first engine, on all rows
-    bool tighten = false;  ///< lower the ceilings in place (written to a temporary file and renamed)
+    bool check = false;          ///< compare with the ceilings; they are about the first engine, on all rows
+    std::filesystem::path rows;  ///< file for the rows one by one, see scoreboard_rows.hpp; empty: none
+    bool held_out = false;       ///< held-out rows in that file, too
+    bool tighten = false;        ///< lower the ceilings in place (written to a temporary file and renamed)
 };
 
 struct CommandResult {
     std::string output;    ///< for stdout
-    std::string messages;  ///< for stderr: ceilings that do not hold
+    std::string messages;  ///< for stderr: ceilings that do not hold, and what held-out rows are for
     int exit_code = 0;     ///< 1 when a ceiling does not hold
 };
 

@@ -85,7 +85,7 @@ std::string choice_name(const RecordedRow& row, const CaseKey& key) {
 }
 
 EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPredictor& predictor,
-                         std::size_t worst) {
+                         const ScoreOptions& options) {
     EngineScore score;
     score.engine = predictor.name();
     score.constants = predictor.constants(report.gpu);
@@ -97,6 +97,7 @@ EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPred
         cases.push_back({row->op + " " + row->params, facts.split, row->value, prediction.time_us,
                          prediction.low_us, prediction.high_us, prediction.limiter, prediction.error,
                          std::nullopt, row->quantity != "kernel_us", row->unit});
+        if (options.keep_rows) score.rows.push_back({row, facts.split, prediction});
         if (report.baseline && facts.work) cases.back().baseline_us = report.baseline->time_us(*facts.work);
         if (!facts.key.configuration.empty()) {
             candidates.push_back({choice_name(*row, facts.key), split_of(facts.key.shape), row->value,
@@ -105,7 +106,7 @@ EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPred
     }
     const std::vector<ShapeChoice> choices = choices_of(candidates);
     for (const Split split : all_splits) {
-        score.splits.push_back(score_split(cases, split, worst));
+        score.splits.push_back(score_split(cases, split, options.worst));
         if (!choices.empty()) score.choices.push_back(summarize_choices(choices, split));
     }
     return score;
@@ -124,7 +125,7 @@ SuiteReport score_suite(const SuiteId& id, const RowRefs& rows, std::span<RowPre
     for (const RecordedRow* row : recordings.first) report.recorded.add(*row);
     report.scored = scored.size();
     for (RowPredictor* predictor : predictors) {
-        report.engines.push_back(score_engine(scored, report, *predictor, options.worst));
+        report.engines.push_back(score_engine(scored, report, *predictor, options));
     }
     return report;
 }

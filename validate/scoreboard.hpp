@@ -26,6 +26,14 @@ struct ScoreOptions {
     std::vector<std::string> gpus;    ///< empty: all
     std::size_t worst = 3;            ///< how many of the worst rows to name, per suite and split
     std::size_t sample = 0;           ///< rows a suite to score, see sample.hpp; 0: all
+    bool keep_rows = false;           ///< fill EngineScore::rows
+};
+
+/// One recorded row beside its prediction. Refers to the rows that were scored.
+struct ScoredRow {
+    const RecordedRow* row = nullptr;
+    Split split = Split::fit;
+    RowPrediction prediction;
 };
 
 /// What one engine makes of a suite.
@@ -34,7 +42,8 @@ struct EngineScore {
     ConstantCount constants;
     std::vector<SplitScore> splits;  ///< fit, development, held-out; the baseline stands in each
     std::vector<ChoiceFigures>
-        choices;  ///< the same by split of the shape; empty: the suite is no tile sweep
+        choices;                  ///< the same by split of the shape; empty: the suite is no tile sweep
+    std::vector<ScoredRow> rows;  ///< of all splits, only where asked for
 };
 
 /// A suite with its surroundings.

@@ -11,6 +11,7 @@
 #include "validate/calibrate/calibrate.hpp"
 #include "validate/calibration_file.hpp"
 #include "validate/engine_fit_model.hpp"
+#include "validate/recorded_case.hpp"
 #include "validate/replace_file.hpp"
 #include "validate/source_tree.hpp"
 #include "workloads/csv.hpp"
@@ -124,14 +125,10 @@ calibrate::Plan read_plan(const Arguments& arguments, const fs::path& sources) {
     return plan;
 }
 
-/// Fit and development rows beside their predictions: what mechanisms may be looked for in.
-void write_list(const fs::path& path, const validate::RecordedRows& rows, const hw::Gpu<double>& gpu,
-                const std::vector<std::string>& suites, const model::prediction::Engine& engine) {
+void append_estimates(std::string& text, const validate::RecordedRows& rows, const hw::Gpu<double>& gpu,
+                      const std::vector<std::string>& suites, const model::prediction::Engine& engine) {
     validate::EngineFitModel model(rows, engine, gpu, suites, validate::RowsTaken::fit_and_development);
     constexpr double us = 1e6;
-    std::string text;
-    workloads::append_csv_record(text, {"suite", "op", "params", "cache", "measured_us", "predicted_us",
-                                        "low_us", "high_us", "limiter", "class"});
     for (const validate::FitRowEstimate& one : model.estimates()) {
         const auto& estimate = one.estimate;
         const bool refused = !(estimate.time > 0.0);
@@ -142,8 +139,49 @@ void write_list(const fs::path& path, const validate::RecordedRows& rows, const 
             text, {one.row->suite, one.row->op, one.row->params, one.row->cache,
                    fmt::format("{}", one.measured_us), number(estimate.time), number(estimate.low),
                    number(estimate.high), refused ? "" : std::string(to_string(estimate.limiter)),
-                   refused ? "" : std::string(to_string(estimate.band_class))});
+                   refused ? "" : std::string(to_string(estimate.band_class)), "", "", "", ""});
     }
+}
+
+/// What each row says of a constant in closed form, in the key's base unit, and what all of them give.
+void append_evidence(std::string& text, const std::vector<calibrate::Finding>& findings) {
+    for (const calibrate::Finding& finding : findings) {
+        for (const calibrate::Evidence& one : finding.evidence) {
+            const validate::RecordedRow& row = *one.row;
+            workloads::append_csv_record(
+                text, {row.suite, row.op, row.params, row.cache, "", "", "", "", "", "", finding.key,
+                       fmt::format("{:.6g}", one.value), fmt::format("{:.6g}", finding.value),
+                       std::string(hw::key_info[hw::key_index(finding.key)].unit)});
+        }
+    }
+}
+
+bool has_predictable_rows(const validate::RecordedRows& rows, const std::string& gpu,
+                          const std::string& suite) {
+    return std::any_of(rows.rows.begin(), rows.rows.end(), [&](const validate::RecordedRow& row) {
+        return row.gpu == gpu && row.suite == suite && validate::is_predictable(row);
+    });
+}
+
+/// Fit and development rows beside their predictions: what mechanisms may be looked for in; then, of each
+/// constant that has a closed form, the fit rows that it rests on.
+void write_list(const fs::path& path, const validate::RecordedRows& rows, const hw::Gpu<double>& gpu,
+                const std::vector<std::string>& suites, const model::prediction::Engine& engine,
+                const calibrate::Plan& plan) {
+    const std::vector<calibrate::Finding> findings =
+        calibrate::find_constants(plan, rows, gpu, suites, engine);
+    std::string text;
+    workloads::append_csv_record(
+        text, {"suite", "op", "params", "cache", "measured_us", "predicted_us", "low_us", "high_us",
+               "limiter", "class", "key", "row_value", "value", "unit"});
+    // Many a microbenchmark is no program that could be predicted.
+    std::vector<std::string> predicted = suites;
+    predicted.erase(
+        std::remove_if(predicted.begin(), predicted.end(),
+                       [&](const std::string& suite) { return !has_predictable_rows(rows, gpu.id, suite); }),
+        predicted.end());
+    if (suites.empty() || !predicted.empty()) append_estimates(text, rows, gpu, predicted, engine);
+    append_evidence(text, findings);
     validate::replace_file(path, text);
 }
 
@@ -160,7 +198,7 @@ int run(const Arguments& arguments) {
     const auto engine = make_engine(default_engine);
     const validate::RecordedRows rows = validate::read_recorded(data);
     if (const auto list = arguments.get("list")) {
-        write_list(*list, rows, gpu, arguments.all("suite"), *engine);
+        write_list(*list, rows, gpu, arguments.all("suite"), *engine, read_plan(arguments, sources));
         return exit_fine;
     }
     const calibrate::Calibration result =
@@ -200,7 +238,9 @@ Command calibrate_command() {
         {"keys",
          "Instead of the plan: fit these keys, by comma, to the rows of --suite; KEY or KEY=LOW..HIGH",
          OptionKind::repeated, "KEYS"},
-        {"list", "Instead of calibrating: write fit and development rows beside their predictions, as CSV",
+        {"list",
+         "Instead of calibrating: write fit and development rows beside their predictions, and the rows that "
+         "each constant in closed form rests on, as CSV",
          OptionKind::value, "FILE"},
         {"date", "Date to be written; default: today", OptionKind::value, "YYYY-MM-DD"},
         {"sources", "Source tree; default: this one", OptionKind::value, "DIR"}};

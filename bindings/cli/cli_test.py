@@ -531,6 +531,47 @@ class Calibration(Case):
         self.assertGreater(len(rows), 50)
         self.assertTrue(all(float(row["predicted_us"]) > 0 for row in rows))
 
+    def test_the_list_has_the_rows_that_a_constant_rests_on(self) -> None:
+        listed = self.root / "evidence.csv"
+        self.succeed("calibrate", "--gpu", "h200-sxm", "--list", str(listed), "--suite", "microbench_latency")
+        with listed.open(newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["key"] == "latency.shared"]
+        found = self.succeed("calibrate", "--gpu", "h200-sxm", "--dry-run", "--json", "--suite", "microbench_latency")
+        key = next(key for key in json.loads(found)["keys"] if key["key"] == "latency.shared")
+        self.assertEqual(len(rows), key["rows"])
+        for row in rows:
+            self.assertEqual((row["suite"], row["op"], row["unit"]), ("microbench_latency", "chase_shared", key["unit"]))
+            self.assertAlmostEqual(float(row["value"]), key["value"], delta=1e-4 * key["value"])
+        values = sorted(float(row["row_value"]) for row in rows)
+        self.assertAlmostEqual((values[len(values) // 2] + values[(len(values) - 1) // 2]) / 2, key["value"], places=3)
+
+    def test_rows_of_the_scoreboard(self) -> None:
+        path = self.root / "scored.csv"
+        score = ["validate", "--recorded", "--suite", "copy_add", "--rows", str(path)]
+
+        def splits(*more: str) -> list[str]:
+            result = run(*score, *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            # What bends a rule says so.
+            self.assertEqual(b"no mechanism chosen by them" in result.stderr, "--held-out" in more)
+            with path.open(newline="") as file:
+                return [row["split"] for row in csv.DictReader(file)]
+
+        seen = splits()
+        self.assertEqual(set(seen), {"fit", "development"})
+        everything = splits("--held-out")
+        self.assertEqual([split for split in everything if split != "held-out"], seen)
+        self.assertGreater(len(everything), len(seen))
+        self.fail_with(2, ["rows", "--held-out"], *score[:-2], "--held-out")
+        self.fail_with(1, ["/dev/null/x"], *score[:-1], "/dev/null/x")
+
+    def test_the_worst_cases_that_are_named(self) -> None:
+        score = ["validate", "--recorded", "--suite", "gemm_bf16"]
+        for wanted in ("0", "5"):
+            told = self.succeed(*score, "--worst", wanted)
+            self.assertEqual(sum("worst, fit" in line for line in told.splitlines()), int(wanted))
+        self.fail_with(2, ["worst", "'few'"], *score, "--worst", "few")
+
     def test_a_calibration_file_takes_the_place_of_the_embedded_one(self) -> None:
         score = ["validate", "--recorded", "--suite", "copy_add", "--json"]
         self.file.write_text('[calibration]\ngpu = "h200-sxm"\n[dram]\nread_efficiency = { value = 0.2 }\n')

@@ -43,6 +43,13 @@ std::size_t read_sample(const Arguments& arguments) {
     return as_usage([&] { return static_cast<std::size_t>(workloads::parse_size(*text, "sample")); });
 }
 
+/// 0 names none.
+std::size_t read_worst(const Arguments& arguments) {
+    const std::string text = arguments.get("worst").value_or("3");
+    if (text == "0") return 0;
+    return as_usage([&] { return static_cast<std::size_t>(workloads::parse_size(text, "worst")); });
+}
+
 /// Ceilings are about the GPUs as they are, in the default engine, on all rows.
 void check_about_ceilings(const Arguments& arguments, const std::vector<std::string>& engines) {
     for (const char* option : {"check", "tighten"}) {
@@ -107,6 +114,12 @@ int run(const Arguments& arguments) {
         options.score.gpus = arguments.all("gpu");
     }
     options.score.sample = read_sample(arguments);
+    options.score.worst = read_worst(arguments);
+    options.rows = arguments.get("rows").value_or("");
+    options.held_out = arguments.has("held_out");
+    if (options.held_out && options.rows.empty()) {
+        throw UsageError("rows", "", "with --held-out, --rows FILE.csv for them to be written to");
+    }
     options.json = arguments.has("json");
     options.check = arguments.has("check");
     options.tighten = arguments.has("tighten");
@@ -159,6 +172,14 @@ Command validate_command() {
            "KEY=VALUE"},
           {"engine",
            "analytical, simulation, or both (analytical,simulation) side by side; default: analytical"},
+          {"worst", "How many of the worst cases of a suite and split to name; default: 3", OptionKind::value,
+           "N"},
+          {"rows", "Write every fit and development row beside its prediction, as CSV", OptionKind::value,
+           "FILE.csv"},
+          {"held_out",
+           "With --rows: the held-out rows, too. They are for counting only: no constant may be fitted to "
+           "them, no mechanism chosen by them",
+           OptionKind::flag},
           {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
           json_option()},
          {},

@@ -196,4 +196,14 @@ Calibration calibrate(const Plan& plan, const RecordedRows& rows, hw::Gpu<double
     return result;
 }
 
+std::vector<Finding> find_constants(const Plan& plan, const RecordedRows& rows, hw::Gpu<double> gpu,
+                                    const std::vector<std::string>& suites,
+                                    const model::prediction::Engine& engine) {
+    Run run(rows, gpu, suites, engine);
+    for (const IsolatedConstant& constant : plan.constants) run.constant(constant);
+    std::vector<Finding> findings;
+    for (const CalibratedKey& key : run.result().keys) findings.push_back(key.finding);
+    return findings;
+}
+
 }  // namespace warptime::validate::calibrate

@@ -38,4 +38,10 @@ struct Calibration {
                                     std::string_view text, const std::vector<std::string>& suites,
                                     const model::prediction::Engine& engine, const std::string& date);
 
+/// The constants in closed form alone, each with the rows that it rests on; those of the plan's order whose
+/// suite is among `suites` (empty: all). Throws Error as calibrate does.
+[[nodiscard]] std::vector<Finding> find_constants(const Plan& plan, const RecordedRows& rows,
+                                                  hw::Gpu<double> gpu, const std::vector<std::string>& suites,
+                                                  const model::prediction::Engine& engine);
+
 }  // namespace warptime::validate::calibrate

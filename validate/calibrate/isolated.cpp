@@ -27,6 +27,7 @@ constexpr double deviations_80 = 1.2815515655446004;
 
 /// One case: its words and its numbers.
 struct Case {
+    const RecordedRow* row = nullptr;
     std::map<std::string, std::string, std::less<>> words;
     std::map<std::string, double, std::less<>> numbers;
     std::string steps;
@@ -58,6 +59,7 @@ std::vector<Case> cases_of(const Selection& selection, std::span<const RecordedR
         const auto [at, is_new] = index.emplace(identity_of(key), cases.size());
         if (is_new) {
             Case fresh;
+            fresh.row = row;
             fresh.words = parse_params(row->params);
             for (const auto& [name, word] : fresh.words) {
                 if (const auto number = number_of(word)) fresh.numbers[name] = *number;
@@ -133,6 +135,7 @@ class Scope {
 };
 
 struct Point {
+    const RecordedRow* row = nullptr;
     double x = 0.0;
     double y = 0.0;
     bool counts = true;
@@ -148,6 +151,7 @@ std::vector<Point> points_of(const IsolatedConstant& constant, const Selection& 
         Scope scope(one, gpu, reference);
         if (!selection.condition.empty() && scope.of(selection.condition) == 0.0) continue;
         Point point;
+        point.row = one.row;
         point.y = scope.of(selection.value);
         if (!constant.x.empty()) {
             point.x = scope.of(constant.x);
@@ -182,8 +186,8 @@ Line line_through(const std::vector<Point>& points) {
     return {mean_y - slope * mean_x, -slope};
 }
 
-std::vector<double> values_of(const IsolatedConstant& constant, const std::vector<Point>& points) {
-    std::vector<double> values;
+std::vector<Evidence> evidence_of(const IsolatedConstant& constant, const std::vector<Point>& points) {
+    std::vector<Evidence> evidence;
     const Line line = constant.x.empty() || points.empty() ? Line{} : line_through(points);
     double largest = -std::numeric_limits<double>::infinity();
     for (const Point& point : points) largest = std::max(largest, point.y);
@@ -191,20 +195,20 @@ std::vector<double> values_of(const IsolatedConstant& constant, const std::vecto
         if (!point.counts) continue;
         switch (constant.statistic) {
             case Statistic::median:
-                values.push_back(point.y);
+                evidence.push_back({point.row, point.y});
                 break;
             case Statistic::largest:
-                if (point.y == largest) values.push_back(point.y);
+                if (point.y == largest) evidence.push_back({point.row, point.y});
                 break;
             case Statistic::line_start:
-                values.push_back(point.y + line.fall * point.x);
+                evidence.push_back({point.row, point.y + line.fall * point.x});
                 break;
             case Statistic::line_fall:
-                values.push_back((line.start - point.y) / point.x);
+                evidence.push_back({point.row, (line.start - point.y) / point.x});
                 break;
         }
     }
-    return values;
+    return evidence;
 }
 
 double deviation(const std::vector<double>& values) {
@@ -247,16 +251,20 @@ Finding find_constant(const IsolatedConstant& constant, std::span<const Recorded
             const std::vector<Point> more = points_of(constant, selection, rows, gpu, reference);
             points.insert(points.end(), more.begin(), more.end());
         }
-        std::vector<double> values = values_of(constant, points);
-        finding.rows = static_cast<int>(values.size());
-        if (values.empty()) {
+        finding.evidence = evidence_of(constant, points);
+        finding.rows = static_cast<int>(finding.evidence.size());
+        if (finding.evidence.empty()) {
             finding.why = "no rows";
             return finding;
         }
         const double scale = constant.unit.empty()
                                  ? 1.0
                                  : hw::parse_value("1 " + constant.unit, info.unit, constant.key + " unit");
-        for (double& value : values) value *= scale;
+        std::vector<double> values;
+        for (Evidence& one : finding.evidence) {
+            one.value *= scale;
+            values.push_back(one.value);
+        }
         finding.value = median(values);
         finding.half_width = deviations_80 * deviation(values);
         for (const double value : values) {

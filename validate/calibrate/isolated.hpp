@@ -9,8 +9,15 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace warptime::validate::calibrate {
+
+/// What one recorded case says of a key, in its base unit. Refers to the first of the case's rows.
+struct Evidence {
+    const RecordedRow* row = nullptr;
+    double value = 0.0;
+};
 
 /// What the rows say of a key, in base units.
 struct Finding {
@@ -19,9 +26,10 @@ struct Finding {
     double half_width = 0.0;  ///< of the 80 % interval
     double residual = 0.0;    ///< mean |row - value| / value
     int rows = 0;
-    bool determined = false;  ///< there are rows, and their interval is narrower than the value
-    std::string why;          ///< when it is not: "no rows", ...
-    std::string source;       ///< suite, op and note
+    bool determined = false;         ///< there are rows, and their interval is narrower than the value
+    std::string why;                 ///< when it is not: "no rows", ...
+    std::string source;              ///< suite, op and note
+    std::vector<Evidence> evidence;  ///< of a constant in closed form: the rows that count
 };
 
 /// `rows`: of one GPU, any split; only the fit split is looked at, and of repeated recordings the first.
