@@ -11,12 +11,13 @@
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
 #include "model/analytical/l1_share.hpp"
+#include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
+#include "model/analytical/store_drain.hpp"
 #include "model/analytical/typical_item.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
-#include "model/memory/l1_residence.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
 
@@ -53,7 +54,11 @@ class Accumulator {
           gpu_(gpu),
           load_latency_(load_latency),
           item_(typical_item(kernel)),
-          result_(result) {}
+          result_(result),
+          stores_(
+              store_slowdown(std::min<std::int64_t>(kernel.grid.volume(),
+                                                    static_cast<std::int64_t>(hw::value_of(gpu.sm.count))),
+                             gpu)) {}
 
     void run() {
         if (kernel_.buffers.size() > max_buffers) {
@@ -146,6 +151,8 @@ class Accumulator {
     Cycles<S> body(std::size_t first, std::size_t last, double times, int depth, double trips) {
         Cycles<S> issued{};
         Cycles<S> done{};
+        const Cycles<S> outside = path_busy_;
+        path_busy_ = Cycles<S>{};
         for (std::size_t n = first; n < last; n = next(n)) {
             const kernel::Node& node = kernel_.nodes[n];
             switch (node.kind) {
@@ -154,7 +161,10 @@ class Accumulator {
                     const double share =
                         trips > 0.0 ? guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
                                     : 1.0;
+                    const Cycles<S> sent_before = part_->demand[Server::crossbar_write];
                     add_op(op, times * share);
+                    sent_ = times > 0.0 ? (part_->demand[Server::crossbar_write] - sent_before) / S(times)
+                                        : Cycles<S>{};
                     step(node.payload, op, times * share, issued, done);
                     break;
                 }
@@ -178,45 +188,41 @@ class Accumulator {
                     break;
                 }
                 case NodeKind::wait:
+                    if (ends_bulk_stores(kernel_.waits[node.payload].token)) {
+                        issued = stores_.arrived(hw::max(issued, done), gpu_);
+                    }
+                    break;
                 case NodeKind::signal:
                 case NodeKind::mark:
                     break;
             }
         }
         drained_ = true;
-        return hw::max(issued, done);
+        stores_.leave();
+        const Cycles<S> busy = path_busy_;
+        path_busy_ = outside;
+        return hw::max(hw::max(issued, done), busy);
     }
 
-    /// Share of an op's reads that the L1 serves: what is read again before the item's set has outgrown it.
-    /// With `lines` the share of warps that find so many lines there, all of them.
+    /// Whether a token tells of bulk stores that have arrived.
+    bool ends_bulk_stores(kernel::Id token) const {
+        return std::any_of(kernel_.ops.begin(), kernel_.ops.end(), [&](const Op& op) {
+            return op.cls == InstructionClass::cp_async_bulk_store && op.completes == token;
+        });
+    }
+
+    /// Share of an op's reads that the L1 serves; with `lines` that of warps that find so many lines there.
     double l1_hits(const Op& op, double lines = 1.0) {
-        if (op.cls != InstructionClass::ld_global || op.access_count != 1) {
-            return 0.0;
-        }
-        const Access& access = kernel_.accesses[op.first_access];
-        if (access.cache != kernel::CachePolicy::ca || !is_global(kernel_, access) ||
-            !comes_back(kernel_, access)) {
-            return 0.0;
-        }
-        double trips = 1.0;
-        for (const double others : free_.loop) {
-            trips *= others + 1.0;
-        }
-        const int warps = role_->warps * role_->instances;
-        const double read = trips * static_cast<double>(op.count) * warps * op.active * lanes_ *
-                            access_bytes(kernel_, access).full;
-        const double span = span_bytes(kernel_, op, access, free_, hw::value_of(gpu_.l1.line));
-        if (span >= read) {
+        if (!may_hit_l1(kernel_, op)) {
             return 0.0;
         }
         if (l1_room_ < 0.0) {
             l1_room_ = l1_room(kernel_, gpu_);
         }
-        const double room = l1_room_;
-        if (access.pattern == kernel::PatternKind::random) {
-            return std::min(1.0, room / span) * (1.0 - span / read);
-        }
-        return std::pow(1.0 - memory::missed_in_turn(span, room), lines) * (1.0 - span / read);
+        return l1_hit_share(kernel_, op,
+                            {free_, static_cast<double>(role_->warps * role_->instances), lanes_, l1_room_,
+                             hw::value_of(gpu_.l1.line)},
+                            lines);
     }
 
     /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one: the largest
@@ -250,11 +256,12 @@ class Accumulator {
         }
         if (is_load(op.cls)) {
             // A warp waits for the latency of a miss if any of its lines misses.
-            const double share = l1_hits(op);
-            const double lines =
-                share > 0.0 ? memory::touch_of(kernel_, kernel_.accesses[op.first_access], op.active).lines
-                            : 1.0;
-            const S hit(std::pow(share, lines));
+            double share = l1_hits(op);
+            if (share > 0.0) {
+                const Access& access = kernel_.accesses[op.first_access];
+                share = l1_hits(op, memory::touch_of(kernel_, access, op.active).lines);
+            }
+            const S hit(share);
             return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
         if (memory::moves_matrices(op)) {
@@ -295,24 +302,6 @@ class Accumulator {
         return free;
     }
 
-    /// Cycles from one instruction of an op to the next of the same warp. A wgmma is queued at the tensor
-    /// cores.
-    Cycles<S> issue_interval(const Op& op) const {
-        if (op.cls == InstructionClass::mma_sync) {
-            // Shared by the machine instructions that it is.
-            return hw::max(kernel::matrix_interval(op, gpu_) / gpu_.instructions[op.cls].machine.value(),
-                           Cycles<S>(S(1.0)));
-        }
-        if (memory::moves_matrices(op)) {
-            const std::int64_t passes = memory::path_passes(op, memory::matrix_rows(kernel_, op));
-            return gpu_.instructions[op.cls].interval * S(static_cast<double>(passes));
-        }
-        const Cycles<S> slot(S(1.0));
-        return op.cls == InstructionClass::wgmma || is_meeting(op.cls)
-                   ? slot
-                   : hw::max(gpu_.instructions[op.cls].interval, slot);
-    }
-
     /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
     void step(std::size_t id, const Op& op, double times, Cycles<S>& issued, Cycles<S>& done) {
         Cycles<S> start = issued;
@@ -327,9 +316,16 @@ class Accumulator {
         if (waits) {
             start = hw::max(start, room_for_loads(op, times));
         }
+        if (op.cls == InstructionClass::fence) {
+            start = hw::max(start, done);
+            start = stores_.arrived(start, gpu_);
+        }
+        if (Cycles<S>{} < sent_) {
+            stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
+        }
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         const S count(static_cast<double>(op.count));
-        const Cycles<S> interval = issue_interval(op);
+        const Cycles<S> interval = issue_interval(op, kernel_, gpu_);
         Cycles<S> interval_of_warp = interval;
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
@@ -337,14 +333,20 @@ class Accumulator {
                 const memory::LaneTouch touch = memory::touch_of(kernel_, access, op.active);
                 const double hits = l1_hits(op);
                 interval_of_warp =
-                    hw::max(interval, Cycles<S>(S(2.0 * (touch.lines * (1.0 - hits) + touch.passes * hits))));
+                    hw::max(interval, path_cycles(touch.lines * (1.0 - hits) + touch.passes * hits, gpu_));
             }
         }
         if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
-                // A sub-partition's half of the path takes a pass in two cycles.
-                interval_of_warp = hw::max(interval, Cycles<S>(S(2.0 * passes_of(op, access))));
+                // Loads wait their turn at the sub-partition's way to the banks; stores queue there and let
+                // the warp go on.
+                const Cycles<S> path = path_cycles(shared_passes(op, access, kernel_, gpu_), gpu_);
+                if (op.cls == InstructionClass::st_shared) {
+                    path_busy_ += path * count;
+                } else {
+                    interval_of_warp = hw::max(interval, path);
+                }
             }
         }
         issued = start + interval_of_warp * S(count * cost.machine.value());
@@ -357,6 +359,9 @@ class Accumulator {
             // All warps of the role multiply at the same time: each waits for the tensor cores to serve all.
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
+        }
+        if (op.cls == InstructionClass::fence) {
+            issued = end;
         }
         if (op.cls == InstructionClass::branch) {
             // What stands behind it is fetched only when it has been taken.
@@ -421,7 +426,8 @@ class Accumulator {
             } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
                        access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 shared_known = true;
-                part_->demand[Server::shared] += Cycles<S>(S(executions * warps * passes_of(op, access)));
+                part_->demand[Server::shared] +=
+                    Cycles<S>(S(executions * warps * shared_passes(op, access, kernel_, gpu_)));
             }
         }
         if (memory::moves_matrices(op)) {
@@ -434,14 +440,6 @@ class Accumulator {
         if (is_shared(op.cls) && !shared_known) {
             part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
         }
-    }
-
-    /// Passes over the banks of one instruction.
-    double passes_of(const Op& op, const Access& access) const {
-        if (access.pattern == kernel::PatternKind::contiguous) {
-            return hw::value_of(shared_cycles(S(lanes_per_warp * access.bytes), gpu_).value());
-        }
-        return memory::touch_of(kernel_, access, op.active).passes;
     }
 
     void add_matrix(const Op& op, double executions, int warps) {
@@ -544,8 +542,9 @@ class Accumulator {
             } else {
                 // A line a cycle through the tags when they miss, a pass over the banks when they hit; the
                 // bytes pass the array that is also the shared memory either way.
-                const double cycles = std::max(touch.lines * (1.0 - hits) + touch.passes * hits,
-                                               hw::value_of(shared_cycles(S(bytes.full), gpu_).value()));
+                const double cycles =
+                    std::max(touch.lines * (1.0 - hits) + touch.passes * hits,
+                             hw::value_of(shared_cycles(S(lanes_per_warp * access.bytes), gpu_).value()));
                 part_->demand[Server::l1] +=
                     Cycles<S>(S(cycles * times * static_cast<double>(op.count) * warps));
             }
@@ -567,6 +566,9 @@ class Accumulator {
     double batch_bytes_ = 0.0;  ///< of the plain loads under way
     int batch_loads_ = 0;
     Cycles<S> batch_end_{};  ///< when the first of them arrives
+    StoreDrain<S> stores_;
+    Cycles<S> sent_{};       ///< of the SM's port, by one execution of the op at hand
+    Cycles<S> path_busy_{};  ///< to shared memory, with the warp's stores in this body
     bool role_copies_ = false;
     bool role_multiplies_ = false;
     bool role_loads_ = false;      ///< from global memory, asynchronously or not

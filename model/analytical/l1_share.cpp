@@ -3,10 +3,13 @@
 
 #include "hw/dual.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/analytical/op_kind.hpp"
+#include "model/memory/l1_residence.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace warptime::model::analytical {
@@ -18,11 +21,15 @@ double l1_room(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
     const auto sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
     const int ctas = static_cast<int>(std::clamp<std::int64_t>((kernel.grid.volume() + sms - 1) / sms, 1,
                                                                std::max(1, resident.ctas_per_sm)));
-    std::int64_t shared = kernel.carveout >= 0 ? resident.shared_per_sm : 0;
-    for (std::size_t i = limits.carveout_count; i-- > 0 && kernel.carveout < 0;) {
-        if (limits.carveouts[i] >= resident.shared_per_cta * resident.ctas_per_sm) {
-            shared = limits.carveouts[i];
-        }
+    // The carveout holds what all resident CTAs need, or what the kernel wishes; it never falls below the
+    // system's part of as many CTAs as an SM can hold (recorded sets stay up to the same size at a wish for
+    // 0 % and without a wish).
+    const std::int64_t needed = std::max(
+        kernel.carveout >= 0 ? resident.shared_per_sm : resident.shared_per_cta * resident.ctas_per_sm,
+        limits.shared_reserved * limits.ctas);
+    std::int64_t shared = 0;
+    for (std::size_t i = limits.carveout_count; i-- > 0;) {
+        if (limits.carveouts[i] >= needed) shared = limits.carveouts[i];
     }
     return (hw::value_of(gpu.l1.capacity) - hw::value_of(gpu.l1.reserved) - static_cast<double>(shared)) /
            ctas;
@@ -60,9 +67,38 @@ double span_bytes(const kernel::Kernel& kernel, const kernel::Op& op, const kern
     if (access.pattern == kernel::PatternKind::random) {
         return static_cast<double>(access.distinct) * size;
     }
-    // The instructions of one op read side by side.
-    return kernel::span_of(kernel, access.origin[0], free) * size +
-           static_cast<double>(op.count) * access_bytes(kernel, access).full;
+    // The instructions of one op read side by side, within the buffer.
+    return std::min(static_cast<double>(buffer.elements()) * size,
+                    kernel::span_of(kernel, access.origin[0], free) * size +
+                        static_cast<double>(op.count) * access_bytes(kernel, access).full);
+}
+
+bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op) {
+    if (op.cls != hw::InstructionClass::ld_global || op.access_count != 1) {
+        return false;
+    }
+    const kernel::Access& access = kernel.accesses[op.first_access];
+    return access.cache == kernel::CachePolicy::ca && is_global(kernel, access) && comes_back(kernel, access);
+}
+
+double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1Reader& reader,
+                    double lines) {
+    const kernel::Access& access = kernel.accesses[op.first_access];
+    double trips = 1.0;
+    for (const double others : reader.free.loop) {
+        trips *= others + 1.0;
+    }
+    const double read = trips * static_cast<double>(op.count) * reader.warps * op.active * reader.lanes *
+                        access_bytes(kernel, access).full;
+    const double span = span_bytes(kernel, op, access, reader.free, reader.line_bytes);
+    if (span >= read) {
+        return 0.0;
+    }
+    const double kept = access.pattern == kernel::PatternKind::random
+                            ? std::min(1.0, reader.room / span)
+                            : 1.0 - memory::missed_in_turn(span, reader.room);
+    // What has never been read before misses in all its lines together.
+    return std::pow(kept, lines) * (1.0 - span / read);
 }
 
 }  // namespace warptime::model::analytical

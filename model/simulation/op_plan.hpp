@@ -50,6 +50,8 @@ struct OpPlan {
     bool holds_warp = false;    ///< the warp goes on only when it is complete
     bool copies = false;        ///< writes to shared memory what it reads
     bool bulk = false;          ///< by the copy engine
+    bool drains = false;        ///< waits for what its warp has stored
+    Ticks acknowledged = 0;     ///< of stores: from leaving the SM to the word that they have arrived
     bool waits_for_memory = false;
     std::size_t first_access = 0, access_count = 0;
     std::size_t history = 0;  ///< where its completion times are kept

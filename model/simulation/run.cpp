@@ -34,6 +34,7 @@ struct Warp {
     Ticks slot = 0;
     Ticks ready = 0;                       ///< earliest start of its next instruction
     Ticks done = 0;                        ///< latest completion of what it has issued
+    Ticks stored = 0;                      ///< arrival of what it has stored; 0 when it has been waited for
     std::vector<std::int64_t> executions;  ///< by op
     std::vector<Ticks> history;            ///< completion times that later ops may depend on
 };
@@ -170,6 +171,7 @@ class Simulation {
             warp.item = 0;
             warp.in_item = warp.at_leaf = warp.finished = warp.has_slot = false;
             warp.ready = warp.done = now;
+            warp.stored = 0;
             std::fill(warp.executions.begin(), warp.executions.end(), 0);
             queue_.push(now, event(warp_runs, slot * places_.size() + w));
         }
@@ -374,6 +376,11 @@ class Simulation {
             done =
                 std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
         }
+        if (plan.acknowledged > 0) warp.stored = std::max(warp.stored, done + plan.acknowledged);
+        if (plan.drains) {
+            done = std::max(done, warp.stored);
+            warp.stored = 0;
+        }
         done += plan.latency;
         done = std::max(done, sm.barrier.serve(now, part_of(plan.barrier, weight)));
         if (!plan.copies) done = std::max(done, served);
@@ -398,7 +405,7 @@ class Simulation {
         }
         const Id token = kernel_.ops[index].completes;
         if (token != kernel::no_id) {
-            arrive(cta, place, token, done, true, false);
+            arrive(cta, place, token, done + plan.acknowledged, true, false);
         }
     }
 

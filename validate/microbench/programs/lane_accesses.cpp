@@ -11,9 +11,20 @@ namespace {
 
 namespace mk = model::kernel;
 
-/// `unroll` accesses under way together, each used by two integer instructions, a counter and a jump.
+/// What the probes draw their gathers from (harness.cuh).
+std::uint32_t hash(std::uint32_t value) {
+    value ^= value >> 16;
+    value *= 0x7feb352dU;
+    value ^= value >> 15;
+    value *= 0x846ca68bU;
+    return value ^ (value >> 16);
+}
+
+/// Several accesses under way together, used by `sums` integer instructions; then a counter and a jump.
 void end_round(mk::Builder& build, mk::Id first, mk::Id last, int sums) {
-    add_integer(build, sums, 2, {{first, 0}, {last, 0}});
+    // The sums over all but the last are made while it is on its way.
+    if (sums > 1 && first != last) add_integer(build, sums - 1, 1, {{first, 0}});
+    add_integer(build, 1, 1, {{last, 0}});
     add_integer(build, 2, 1);
     mk::Op jump;
     jump.cls = mk::InstructionClass::branch;
@@ -51,6 +62,16 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
         a.pattern = w.gather ? mk::PatternKind::random : mk::PatternKind::stride;
         a.distinct = w.region / w.width;
         a.inner = w.stride;
+        if (w.gather && l1) {
+            // All warps come back to the same draw in every round.
+            a.pattern = mk::PatternKind::listed;
+            a.pool_first = static_cast<std::uint32_t>(k.address_list.size());
+            a.pool_length = 32;
+            for (std::uint32_t lane = 0; lane < 32; ++lane) {
+                k.address_list.push_back(hash(static_cast<std::uint32_t>(i) * 32 + lane) % a.distinct *
+                                         w.width / 4);
+            }
+        }
         const std::int64_t start = i * words + w.offset / 4;
         if (l1) {
             // Comes back to the same place in every round.
@@ -65,7 +86,10 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
         last = build.op(load, {a});
         if (first == mk::no_id) first = last;
     }
+    // Two halves of an address a load: in the shadow of several loads, else behind the sum.
+    if (w.unroll > 1) add_integer(build, 2 * w.unroll, 1);
     end_round(build, first, last, w.unroll * w.width / 4);
+    if (w.unroll == 1) add_integer(build, 2, 2);
     build.end();
     build.finish();
 }
@@ -143,7 +167,7 @@ Probe shared_access(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
         }
         if (way == "store") {
             // Addresses and values of the next round.
-            add_integer(build, 20, 1);
+            add_integer(build, 16, 2);
         } else {
             // Three sums of two cycles for each word that the lanes keep.
             end_round(build, first, last, way == "load" ? 6 * width / 4 : 6);

@@ -1,0 +1,50 @@
+// How long one instruction keeps its warp from issuing the next, and what it takes of the way to the banks.
+// Ignores: other warps of the sub-partition. Source: recorded loads and stores with conflicts
+// (microbench_bank_conflicts): one warp takes two cycles a pass, four warps one (key shared.pass_interval).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/math.hpp"
+#include "model/analytical/bounds/shared.hpp"
+#include "model/analytical/op_kind.hpp"
+#include "model/kernel/matrix_work.hpp"
+#include "model/memory/lane_touch.hpp"
+#include "model/memory/matrix_rows.hpp"
+
+namespace warptime::model::analytical {
+
+/// Passes over the banks of one shared-memory instruction that names its lanes' addresses.
+template <class S>
+[[nodiscard]] double shared_passes(const kernel::Op& op, const kernel::Access& access,
+                                   const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    if (access.pattern == kernel::PatternKind::contiguous) {
+        return hw::value_of(shared_cycles(S(32.0 * access.bytes), gpu).value());
+    }
+    return memory::touch_of(kernel, access, op.active).passes;
+}
+
+/// Of a sub-partition's way to the banks.
+template <class S>
+[[nodiscard]] hw::Cycles<S> path_cycles(double passes, const hw::Gpu<S>& /*gpu*/) {
+    constexpr double pass_interval = 2.0;
+    return hw::Cycles<S>(S(pass_interval * passes));
+}
+
+/// Cycles from one instruction of an op to the next of the same warp. A wgmma is queued at the tensor cores.
+template <class S>
+[[nodiscard]] hw::Cycles<S> issue_interval(const kernel::Op& op, const kernel::Kernel& kernel,
+                                           const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> slot(S(1.0));
+    const hw::InstructionCost<S>& cost = gpu.instructions[op.cls];
+    if (op.cls == hw::InstructionClass::mma_sync) {
+        // Shared by the machine instructions that it is.
+        return hw::max(kernel::matrix_interval(op, gpu) / cost.machine.value(), slot);
+    }
+    if (memory::moves_matrices(op)) {
+        const std::int64_t passes = memory::path_passes(op, memory::matrix_rows(kernel, op));
+        return cost.interval * S(static_cast<double>(passes));
+    }
+    return op.cls == hw::InstructionClass::wgmma || is_meeting(op.cls) ? slot : hw::max(cost.interval, slot);
+}
+
+}  // namespace warptime::model::analytical
