@@ -10,6 +10,7 @@
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
+#include "model/analytical/item_whole.hpp"
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
@@ -20,6 +21,7 @@
 #include "model/kernel/index_span.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
+#include "model/memory/row_lanes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,9 +74,8 @@ class Accumulator {
             add_role(role);
             first_warp_ += role.warps * role.instances;
         }
-        if (result_.self_fed) {
-            fold_prologue();
-        }
+        if (result_.self_fed) fold_prologue(result_);
+        if (narrow_rows_) share_array(result_);
     }
 
   private:
@@ -129,15 +130,6 @@ class Accumulator {
             result_.loads_itself =
                 result_.loads_itself || (role_loads_ && (role_multiplies_ || role_stages_));
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
-        }
-    }
-
-    /// What the prologue copies is what the first trips multiply: it is asked for before the loop and served
-    /// while the loop runs, so that every trip bears its part.
-    void fold_prologue() {
-        for (std::size_t i = 0; i < server_count; ++i) {
-            result_.loop.demand.cycles[i] += result_.before.demand.cycles[i] / S(result_.trips);
-            result_.before.demand.cycles[i] = Cycles<S>{};
         }
     }
 
@@ -363,6 +355,12 @@ class Accumulator {
         if (op.cls == InstructionClass::fence) {
             issued = end;
         }
+        if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
+            // So do those that fetch for the path to the L1, which lets none pass.
+            const Cycles<S> each = l1_row_cycles(kernel_, op, kernel_.accesses[op.first_access], gpu_);
+            issued = hw::max(issued, start + each * (count * S(static_cast<double>(role_->warps))));
+            end = hw::max(end, issued);
+        }
         if (op.cls == InstructionClass::branch) {
             // What stands behind it is fetched only when it has been taken.
             issued = end;
@@ -505,7 +503,8 @@ class Accumulator {
         }
         if (access.direction != kernel::Direction::read) {
             const double padded =
-                collective && bytes.rows > 0.0
+                memory::in_narrow_rows(access) ? memory::sent_per_written(kernel_, access)
+                : collective && bytes.rows > 0.0
                     ? sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector) / bytes.row_bytes
                     : 1.0;
             // A sector that lanes write in part counts twice: the L2 keeps its mask and merges it.
@@ -523,8 +522,11 @@ class Accumulator {
             // The load and store unit writes what cp.async fetches, in turn with the operand reads; the bulk
             // engine has a way of its own.
             const bool bulk = op.cls != InstructionClass::cp_async;
+            // What a lane holds and copies in pieces lands in banks that others write, too.
+            const double pieces =
+                memory::in_narrow_rows(access) ? memory::row_lanes(kernel_, access).pieces : 1.0;
             part_->demand[bulk ? Server::shared_write : Server::shared] +=
-                shared_cycles(S(executions * bytes.full * access.multicast_ctas), gpu_);
+                shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
@@ -536,7 +538,11 @@ class Accumulator {
             part_->demand[Server::l1] += l1_line_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
-            if (collective || op.cls != InstructionClass::ld_global) {
+            if (memory::in_narrow_rows(access)) {
+                narrow_rows_ = true;
+                part_->demand[Server::l1] += l1_row_cycles(kernel_, op, access, gpu_) *
+                                             S(times * static_cast<double>(op.count) * warps);
+            } else if (collective || op.cls != InstructionClass::ld_global) {
                 part_->demand[Server::l1] +=
                     l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
             } else {
@@ -561,6 +567,7 @@ class Accumulator {
     int first_warp_ = 0;  ///< of the role within the CTA
     double lanes_ = 1.0;  ///< share of active lanes in the branches around
     kernel::Freedom free_{};
+    bool narrow_rows_ = false;
     double l1_room_ = -1.0;     ///< not known yet
     bool drained_ = true;       ///< no plain load is under way
     double batch_bytes_ = 0.0;  ///< of the plain loads under way

@@ -148,11 +148,12 @@ struct AddressRun {
 };
 
 /// One access of an op. A collective moves a box at an origin (elements, fastest dimension first), once per
-/// op (by a warp, or by the copy engine); the other patterns say what each lane of the warp touches,
-/// `origin[0]` being the element index of lane 0. Contiguous: `bytes` per lane, lanes side by side. Stride:
-/// lane l reads `bytes` at (l % inner_extent) * inner + (l / inner_extent) * outer elements. Random:
-/// `distinct` possible elements. Chase: each access depends on the one before, `step` elements further in a
-/// `window`. Listed and stream take their addresses from the kernel's pool [first, first + length).
+/// op (by a warp, or by the copy engine); with `outer` > 0 a warp's lanes move it in pieces of `bytes`, and
+/// lie in it as those of a stride. The other patterns say what each lane of the warp touches, `origin[0]`
+/// being the element index of lane 0. Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads
+/// `bytes` at (l % inner_extent) * inner + (l / inner_extent) * outer elements. Random: `distinct` possible
+/// elements. Chase: each access depends on the one before, `step` elements further in a `window`. Listed and
+/// stream take their addresses from the kernel's pool [first, first + length).
 struct Access {
     Id buffer = no_id;
     Direction direction = Direction::read;

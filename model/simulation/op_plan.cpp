@@ -7,6 +7,7 @@
 #include "model/kernel/walk.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
+#include "model/memory/row_lanes.hpp"
 #include "model/memory/row_sectors.hpp"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ using kernel::PatternKind;
 namespace {
 
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
+constexpr double tag_interval = 0.5;  // key l1.tag_interval
 constexpr double widest_shared_bytes = 512.0;
 
 bool is_bulk(InstructionClass cls) {
@@ -141,17 +143,28 @@ class Planner {
                      gpu_.shared.bandwidth.value();
         }
         p.latency = ticks_of(latency * static_cast<double>(p.links));
-        p.l1 = is_load(op.cls) && !p.bulk ? ticks_of(count * l1_cycles(op)) : 0;
+        double l1 = is_load(op.cls) && !p.bulk ? count * l1_cycles(op) : 0.0;
         add_accesses(role, op, p, shared);
         if (p.waits_for_memory && p.access_count > 0) {
             p.latency = 0;
         }
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
+        // Narrow loads and shared memory take the path to the one array in turn.
+        if (narrow_rows_) l1 += shared / gpu_.shared.bandwidth.value();
+        p.l1 = ticks_of(l1);
     }
 
   private:
     /// Of one instruction: lanes of a pattern take a line a cycle, or what their bytes take.
     double l1_cycles(const Op& op) const {
+        if (op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
+            const Access& access = kernel_.accesses[op.first_access];
+            const bool copies = op.cls == InstructionClass::cp_async;
+            const double written =
+                copies ? 32.0 * access.bytes * memory::row_lanes(kernel_, access).pieces : 0.0;
+            return memory::row_load_cycles(kernel_, access, copies, tag_interval) +
+                   written / gpu_.shared.bandwidth.value();
+        }
         const bool plain = op.cls == InstructionClass::ld_global && op.access_count == 1;
         if (plain && kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
             const Access& access = kernel_.accesses[op.first_access];
@@ -242,6 +255,7 @@ class Planner {
     const hw::Gpu<double>& gpu_;
     prediction::Cache cache_;
     KernelPlan& plan_;
+    bool narrow_rows_ = memory::has_narrow_rows(kernel_);
     bool fits_ = false;
     double warps_ = 0.0;  ///< of a CTA
 };

@@ -47,14 +47,17 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
         store.cls = InstructionClass::cp_async_bulk_store;
         store.deps[0] = {synchronized, 0};
     } else {
+        // What one lane stores at once: as many elements as the rows' alignment leaves.
+        const int elements_at_once = std::max(1, c.store_bytes / hw::bytes_of(parts.problem.out));
+        const std::int64_t stores = std::max(stage.count, per_warp_lanes / elements_at_once);
         mk::Op reload;
         reload.cls = InstructionClass::ld_shared;
-        reload.count = stage.count;
+        reload.count = stores;
         reload.dep_count = 1;
         reload.deps[0] = {synchronized, 0};
         store.deps[0] = {b.op(reload), 0};
         store.cls = atomic ? InstructionClass::red_global : InstructionClass::st_global;
-        store.count = atomic ? per_warp_lanes : stage.count;
+        store.count = atomic ? per_warp_lanes : stores;
         store.returns = false;
     }
     b.op(store);

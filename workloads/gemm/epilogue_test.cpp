@@ -57,3 +57,17 @@ TEST_CASE("specialised kernels store by a bulk copy, atomic ones by reductions")
     CHECK(sums.instructions_of(InstructionClass::red_global) == 128.0 * 64 / 32);
     CHECK(sums.instructions_of(InstructionClass::st_global) == 0.0);
 }
+
+TEST_CASE("rows that are not aligned are stored in narrower pieces, and staged the same way") {
+    Config c = tile_of(128, 64, 64);
+    c.warps = 4;
+    const Problem p = problem_of(256, 256, 256);
+    const double aligned = totals(p, c).instructions_of(InstructionClass::st_global);
+    c.store_bytes = 2;
+    const auto walk = totals(p, c);
+    CHECK(walk.instructions_of(InstructionClass::st_global) == 8.0 * aligned);
+    CHECK(walk.instructions_of(InstructionClass::ld_shared) == 8.0 * aligned);
+    CHECK(walk.instructions_of(InstructionClass::st_shared) == aligned);
+    c.store_bytes = 4;
+    CHECK(totals(p, c).instructions_of(InstructionClass::st_global) == 4.0 * aligned);
+}

@@ -11,6 +11,9 @@ namespace mk = model::kernel;
 
 namespace {
 
+/// Bytes of a lane that one instruction moves at most.
+constexpr int widest_copy = 16;
+
 std::int64_t leading(std::int64_t given, std::int64_t dense) {
     return given > 0 ? given : dense;
 }
@@ -40,7 +43,9 @@ struct Side {
     std::uint16_t tile_position;
     int tile_extent;
     int sharers;
-    int rank_step;  ///< ranks from one sharer to the next: CTAs of a cluster count along m first
+    std::int64_t pitch;
+    std::int64_t lane_elements;  ///< that one lane holds
+    int rank_step;               ///< ranks from one sharer to the next: CTAs of a cluster count along m first
 };
 
 /// Each sharer begins `share` rows after the one before.
@@ -64,7 +69,7 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     const int share = side.tile_extent / sharers;
     access.multicast_ctas = sharers;
     // cp.async.cg takes 16 bytes only; narrower copies go through the L1's data (PTX ISA 8.7, cp.async).
-    access.cache = parts.config.copy_bytes == 16 ? mk::CachePolicy::cg : mk::CachePolicy::ca;
+    access.cache = parts.config.copy_bytes == widest_copy ? mk::CachePolicy::cg : mk::CachePolicy::ca;
     const mk::Index along_k = moved(parts.k_element, std::int64_t{parts.config.cta_k} * ahead);
     const mk::Index along_tile = sharers > 1 ? shared_origin(parts, side, share) : side.tile_origin;
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
@@ -73,6 +78,13 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     access.origin[2] = parts.batch;
     access.box[k_dim] = parts.config.cta_k;
     access.box[1 - k_dim] = share;
+    const Config& c = parts.config;
+    if (c.pipeline != Pipeline::tma && c.copy_bytes < widest_copy) {
+        access.bytes = c.copy_bytes;
+        access.inner = std::max<std::int64_t>(1, side.lane_elements);
+        access.inner_extent = std::clamp<std::int64_t>(access.box[0] / access.inner, 1, 32);
+        access.outer = side.pitch;
+    }
 }
 
 }  // namespace
@@ -115,11 +127,20 @@ void add_indices(Parts& parts) {
 
 void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     const Config& c = parts.config;
-    const Side side =
-        matrix == Matrix::a
-            ? Side{parts.a,     parts.tile_m, parts.problem.a_major == Major::k, 0, c.cta_m,
-                   c.cluster_n, c.cluster_m}
-            : Side{parts.b, parts.tile_n, parts.problem.b_major == Major::k, 1, c.cta_n, c.cluster_m, 1};
+    const Problem& p = parts.problem;
+    const bool is_a = matrix == Matrix::a;
+    const bool k_contiguous = (is_a ? p.a_major : p.b_major) == Major::k;
+    const std::int64_t dense = k_contiguous ? p.k : is_a ? p.m : p.n;
+    Side side{};
+    side.buffer = is_a ? parts.a : parts.b;
+    side.tile_origin = is_a ? parts.tile_m : parts.tile_n;
+    side.k_contiguous = k_contiguous;
+    side.tile_position = is_a ? 0 : 1;
+    side.tile_extent = is_a ? c.cta_m : c.cta_n;
+    side.sharers = is_a ? c.cluster_n : c.cluster_m;
+    side.pitch = leading(is_a ? p.lda : p.ldb, dense);
+    side.lane_elements = (is_a ? c.lane_bytes_a : c.lane_bytes_b) / hw::bytes_of(is_a ? p.a : p.b);
+    side.rank_step = is_a ? c.cluster_m : 1;
     add_stage_access(parts, side, ahead);
 }
 
@@ -148,6 +169,13 @@ void add_store_access(const Parts& parts) {
     }
     access.box[0] = parts.config.cta_n;
     access.box[1] = parts.config.cta_m;
+    if (parts.config.store_bytes < widest_copy) {
+        const int elements = std::max(1, parts.config.store_bytes / hw::bytes_of(parts.problem.out));
+        access.inner = elements;
+        access.bytes = elements * (to_workspace ? 4 : hw::bytes_of(parts.problem.out));
+        access.inner_extent = std::clamp<std::int64_t>(access.box[0] / elements, 1, 32);
+        access.outer = to_workspace || parts.problem.ldc == 0 ? parts.problem.n : parts.problem.ldc;
+    }
 }
 
 }  // namespace warptime::workloads::gemm

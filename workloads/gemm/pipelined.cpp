@@ -64,7 +64,10 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     const Config& c = parts.config;
     mk::Op store;
     store.cls = InstructionClass::st_shared;
-    store.count = copies_per_warp(stage_bytes(parts.problem, c), c);
+    // A lane stores at once the neighbours that it has fetched.
+    const int width = std::max(c.copy_bytes, std::min(16, c.lane_bytes_a));
+    store.count =
+        std::max<std::int64_t>(1, stage_bytes(parts.problem, c) / (std::int64_t{32} * width * c.warps));
     store.dep_count = 2;
     store.deps[0] = {fetches[0], 0};
     store.deps[1] = {fetches[1], 0};
@@ -72,27 +75,41 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     mk::Access& access = parts.builder.access();
     access.buffer = parts.stages;
     access.direction = mk::Direction::write;
-    access.bytes = c.copy_bytes;
+    access.bytes = width;
 }
 
 int mma_sync_k(const Problem& problem, const Config& c) {
     return c.mma_k > 0 ? c.mma_k : 32 / hw::bytes_of(problem.a);
 }
 
-/// Warps spread over M first, then N, as Triton's layout does; returns ldmatrix.x4 and mma per warp and
-/// iteration.
+/// Warps along M: spread over M first, then N, as Triton's layout does, or so that the warps' tiles read
+/// least, as CUTLASS's shapes do.
+int warps_along_m(const Config& c) {
+    if (!c.square_warp_tiles) {
+        return std::clamp(c.cta_m / 16, 1, c.warps);
+    }
+    int best = 1;
+    for (int along_m = 1; along_m <= c.warps; along_m *= 2) {
+        const auto side = [&c](int warps) { return c.cta_m / warps + c.cta_n * warps / c.warps; };
+        best = side(along_m) < side(best) ? along_m : best;
+    }
+    return best;
+}
+
+/// ldmatrix.x4 (16 rows of 32 bytes) and mma per warp and iteration.
 struct WarpCounts {
     std::int64_t mma = 0;
     std::int64_t ldmatrix = 0;
 };
 WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
-    const int warps_m = std::clamp(c.cta_m / 16, 1, c.warps);
+    const int warps_m = warps_along_m(c);
     const int warps_n = std::max(1, c.warps / warps_m);
     const int warp_m = std::max(16, c.cta_m / warps_m);
     const int warp_n = std::max(8, c.cta_n / warps_n);
     const std::int64_t k_steps = std::max(1, c.cta_k / mma_sync_k(problem, c));
+    const std::int64_t k_rows = std::max(1, c.cta_k * hw::bytes_of(problem.a) / 32);
     return {k_steps * (warp_m / 16) * (warp_n / 8),
-            k_steps * (std::max(1, warp_m / 16) + std::max(1, warp_n / 16))};
+            k_rows * (std::max(1, warp_m / 16) + std::max(1, warp_n / 16))};
 }
 
 }  // namespace

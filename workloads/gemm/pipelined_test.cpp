@@ -48,6 +48,29 @@ TEST_CASE("narrow copies take more instructions for the same bytes") {
     CHECK(narrow.instructions_of(InstructionClass::cp_async) == 32.0 * 2 * 16 * 4);
 }
 
+TEST_CASE("square warp tiles read less from shared memory than those along M first") {
+    Config c = pipelined(Pipeline::cp_async, 3);
+    const Problem p = problem_of(512, 512, 1024);
+    // 4 warps of 32 x 128 and of 64 x 64: 16 rows of 32 bytes each, twice a stage of 32 along K.
+    CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (2 + 8));
+    c.square_warp_tiles = true;
+    CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
+    // Whatever K one instruction has.
+    c.mma_k = 8;
+    CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
+}
+
+TEST_CASE("a lane that loads in pieces stores to shared memory at once what it holds") {
+    Config c = pipelined(Pipeline::sync, 2);
+    c.copy_bytes = 2;
+    const auto walk = walk_of(problem_of(512, 512, 1024), c);
+    CHECK(walk.instructions_of(InstructionClass::ld_global) == 8.0 * 32 * 2 * 4 * 4);
+    CHECK(walk.instructions_of(InstructionClass::st_shared) >= 32.0 * 2 * 4 * 4);
+    c.lane_bytes_a = c.lane_bytes_b = 2;
+    CHECK(walk_of(problem_of(512, 512, 1024), c).instructions_of(InstructionClass::st_shared) >=
+          8.0 * 32 * 2 * 4 * 4);
+}
+
 TEST_CASE("warps share the tile's matrix instructions and load their fragments") {
     const auto walk = walk_of(problem_of(512, 512, 1024), pipelined(Pipeline::cp_async, 3));
     // m16n8k16: 8 x 16 x 2 a stage of 128 x 128 x 32.

@@ -63,6 +63,10 @@ struct Config {
     bool one_cta_per_sm = false;  ///< a persistent grid of as many CTAs as there are SMs
     int copy_bytes = 16;          ///< per lane of a cp.async or plain load; less where rows are not aligned
     int mma_k = 0;                ///< K of mma.sync; 0: 32 bytes of it
+    int lane_bytes_a = 16;  ///< neighbouring bytes of a row that a lane fetches, in pieces of copy_bytes
+    int lane_bytes_b = 16;
+    int store_bytes = 16;            ///< of C per lane of a plain store; less where rows are not aligned
+    bool square_warp_tiles = false;  ///< warps share the tile out as squarely as they can; else along M first
 
     friend bool operator==(const Config&, const Config&) = default;
 };

@@ -16,6 +16,14 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
     }
     constexpr int narrowest_asynchronous = 4;
     config.copy_bytes = hw::bytes_of(problem.a);
+    // Neighbouring lanes take neighbours along K. The remainder that keeps rows and columns inside the matrix
+    // hides that those are neighbours, too: the lanes of a load lie in as many rows where K is not
+    // contiguous.
+    config.lane_bytes_a = problem.a_major == Major::k ? config.copy_bytes : config.cta_m * config.copy_bytes;
+    config.lane_bytes_b = problem.b_major == Major::k ? config.copy_bytes : config.cta_n * config.copy_bytes;
+    if (problem.n % known_divisor != 0) {
+        config.store_bytes = hw::bytes_of(problem.out);
+    }
     if (config.copy_bytes < narrowest_asynchronous) {
         config.pipeline = Pipeline::sync;
         config.stages = 1;

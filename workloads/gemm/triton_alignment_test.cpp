@@ -9,6 +9,8 @@ namespace {
 Config after(Problem problem, Pipeline pipeline = Pipeline::automatic) {
     problem.m = 256;
     Config config;
+    config.cta_m = config.cta_n = 128;
+    config.cta_k = 32;
     config.stages = 4;
     config.pipeline = pipeline;
     respect_triton_alignment(problem, config);
@@ -34,6 +36,16 @@ TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by elem
     CHECK(after(ragged).pipeline == Pipeline::automatic);
     CHECK(after(ragged).copy_bytes == 4);
     CHECK(after(ragged, Pipeline::cp_async).copy_bytes == 16);  // what was asked for stays
+}
+
+TEST_CASE("lanes lie side by side along a contiguous K, else in rows of their own") {
+    const Problem ragged{.n = 520, .k = 1000, .b_major = Major::other};
+    CHECK(after(ragged).lane_bytes_a == 2);
+    CHECK(after(ragged).lane_bytes_b == 2 * after(ragged).cta_n);
+    CHECK(after(ragged).store_bytes == 2);
+    const Problem along_k{.n = 512, .k = 1000};
+    CHECK(after(along_k).lane_bytes_b == 2);
+    CHECK(after(along_k).store_bytes == 16);
 }
 
 }  // namespace warptime::workloads::gemm

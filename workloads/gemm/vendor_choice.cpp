@@ -130,6 +130,8 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.registers = family.registers;
     config.copy_bytes = family.row_alignment;
     config.mma_k = family.mma_k;
+    config.square_warp_tiles = true;
+    config.store_bytes = family.row_alignment;
     config.shared_bytes = config.pipeline == Pipeline::tma
                               ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
                               : 0;

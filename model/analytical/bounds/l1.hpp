@@ -8,6 +8,8 @@
 
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
+#include "model/kernel/description.hpp"
+#include "model/memory/row_lanes.hpp"
 
 #include <algorithm>
 
@@ -23,6 +25,16 @@ template <class S>
 [[nodiscard]] hw::Cycles<S> l1_line_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
     const double line = hw::value_of(gpu.l1.line);
     return gpu.l1.line_interval * S(rows * std::max(1.0, row_bytes / line));
+}
+
+/// Cycles of one warp's instruction of a load or copy whose lanes lie in narrow rows.
+template <class S>
+[[nodiscard]] hw::Cycles<S> l1_row_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
+                                          const kernel::Access& access, const hw::Gpu<S>& gpu) {
+    static_cast<void>(gpu);
+    constexpr double tag_interval = 0.5;  // key l1.tag_interval
+    const bool copies = op.cls == hw::InstructionClass::cp_async;
+    return hw::Cycles<S>(S(memory::row_load_cycles(kernel, access, copies, tag_interval)));
 }
 
 }  // namespace warptime::model::analytical

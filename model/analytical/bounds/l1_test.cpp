@@ -3,6 +3,7 @@
 #include "model/analytical/bounds/l1.hpp"
 
 #include "hw/sheet.hpp"
+#include "model/analytical/item_whole.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,4 +12,20 @@ TEST_CASE("every warp-wide request takes one interval") {
     gpu.l1.request_interval = warptime::hw::Cycles<double>(6.0);
     CHECK(warptime::model::analytical::l1_cycles(50.0, gpu).value() == doctest::Approx(300.0));
     CHECK(warptime::model::analytical::l1_cycles(0.0, gpu).value() == 0.0);
+}
+
+TEST_CASE("narrow rows and shared memory are one load, and the prologue's copies the loop's") {
+    warptime::model::analytical::ItemDemand<double> item;
+    using warptime::hw::Cycles;
+    using warptime::model::analytical::Server;
+    item.trips = 4.0;
+    item.before.demand[Server::tma] = Cycles<double>(8.0);
+    item.loop.demand[Server::l1] = Cycles<double>(100.0);
+    item.loop.demand[Server::shared] = Cycles<double>(30.0);
+    share_array(item);
+    CHECK(item.loop.demand[Server::l1].value() == 130.0);
+    CHECK(item.loop.demand[Server::shared].value() == 30.0);
+    fold_prologue(item);
+    CHECK(item.loop.demand[Server::tma].value() == 2.0);
+    CHECK(item.before.demand[Server::tma].value() == 0.0);
 }

@@ -1,0 +1,30 @@
+// What is settled once all roles of an item are counted.
+// Ignores: the order in which a server takes what its parts ask. Source: KERNEL, meaning 2 and 4; recorded
+// loops of kernels for unaligned rows, whose times are those of narrow loads and shared memory together.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/analytical/item_demand.hpp"
+
+namespace warptime::model::analytical {
+
+/// What the prologue copies is what the first trips multiply: it is asked for before the loop and served
+/// while the loop runs, so that every trip bears its part.
+template <class S>
+void fold_prologue(ItemDemand<S>& item) {
+    for (std::size_t i = 0; i < server_count; ++i) {
+        item.loop.demand.cycles[i] += item.before.demand.cycles[i] / S(item.trips);
+        item.before.demand.cycles[i] = hw::Cycles<S>{};
+    }
+}
+
+/// Loads of narrow rows and shared memory take the path to the one array in turn: the L1 of such an item is
+/// busy with both.
+template <class S>
+void share_array(ItemDemand<S>& item) {
+    for (Part<S>* part : {&item.before, &item.loop, &item.after}) {
+        part->demand[Server::l1] += part->demand[Server::shared];
+    }
+}
+
+}  // namespace warptime::model::analytical

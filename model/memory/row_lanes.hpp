@@ -1,0 +1,39 @@
+// What one instruction touches whose lanes fetch a box in pieces of less than 16 bytes: lines, and passes
+// over the banks of the array that is L1 and shared memory. Unaligned matrices are fetched so: a lane holds a
+// few neighbouring elements of a row and takes them one after the other, and the next lanes hold the next of
+// the row, then rows further on. Ignores: rows of one instruction that share a line. Source: the iterators of
+// CUTLASS (include/cutlass/transform/threadblock/predicated_tile_access_iterator.h: a vector of 16 bytes a
+// lane in accesses of the rows' alignment) and recorded loops of such kernels (fitted key l1.tag_interval).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/description.hpp"
+
+namespace warptime::model::memory {
+
+/// Whether the access is a box whose lanes are described: `bytes` a lane and instruction, `inner_extent`
+/// lanes side by side in a row, `inner` elements apart, rows `outer` elements apart.
+[[nodiscard]] constexpr bool in_narrow_rows(const kernel::Access& access) {
+    return access.pattern == kernel::PatternKind::collective && access.outer > 0;
+}
+
+/// Whether any access of the kernel is one.
+[[nodiscard]] bool has_narrow_rows(const kernel::Kernel& kernel);
+
+struct RowLanes {
+    double lines = 0.0;   ///< averaged over the alignments that the pitch produces
+    double passes = 0.0;  ///< over the banks
+    double pieces = 1.0;  ///< instructions until a lane has all that it holds
+};
+[[nodiscard]] RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access);
+
+/// Bytes that a store of such rows sends for each that it writes: whole sectors, of which those written in
+/// part count twice, since the L2 keeps their mask and merges them.
+[[nodiscard]] double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access);
+
+/// Cycles of the path to the array that one instruction takes: each line's tag, or the passes that bring a
+/// load's words to registers. `tag_interval`: key l1.tag_interval.
+[[nodiscard]] double row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
+                                     double tag_interval);
+
+}  // namespace warptime::model::memory
