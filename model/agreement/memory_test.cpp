@@ -101,8 +101,13 @@ TEST_CASE("the port of one SM: bytes / port bandwidth") {
 TEST_CASE("stores of one SM: bytes / write bandwidth") {
     const auto gpu = teaching_gpu();
     const double bytes = 100.0 * 8 * 4 * 512;
-    check_cycles(stream(InstructionClass::st_global, 1, 8, 100, 4, 16, false),
-                 bytes / gpu.l2.write_bandwidth.value(), gpu);
+    const mk::Kernel stores = stream(InstructionClass::st_global, 1, 8, 100, 4, 16, false);
+    check_cycles(stores, bytes / gpu.l2.write_bandwidth.value(), gpu, Cache::warm);
+    // Who only writes does not wait for what a flush has made cold.
+    const Times cold = times_of(stores, gpu, at_fixed_clock(Cache::cold));
+    const Times warm = times_of(stores, gpu, at_fixed_clock(Cache::warm));
+    check_near(cold.analytical, warm.analytical);
+    check_near(cold.simulation, warm.simulation);
 }
 
 TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {

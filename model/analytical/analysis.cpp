@@ -76,9 +76,10 @@ class Timeline {
             const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
-        // One thread that waits, expects and issues needs its time for each turn.
+        // One thread that waits, expects and issues needs its time for each turn, and what it computes
+        // before.
         const bool bulk = a_.item.loop.demand[Server::tma] > Cycles<S>{};
-        const Cycles<S> least = bulk ? gpu_.pipeline.step_floor : Cycles<S>{};
+        const Cycles<S> least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : Cycles<S>{};
         return hw::max(hw::max(busy, a_.loop_chain), least);
     }
 
@@ -221,7 +222,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const Cycles<S> launch =
         cta_launch_cycles(static_cast<double>(a.ctas), gpu, static_cast<double>(kernel.cluster.volume()));
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
-    a.floor = launch_floor(conditions.cache, bulk, gpu);
+    // A kernel that only writes waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB).
+    const bool only_writes =
+        !bulk && !(S(0.0) < a.traffic.received.value()) && S(0.0) < a.traffic.l2_written.value();
+    a.floor = launch_floor(only_writes ? prediction::Cache::warm : conditions.cache, bulk, gpu);
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
     const Cycles<S> l2 =
@@ -238,7 +242,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     };
     const auto parts = [&] {
         std::array<S, 4> of{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(), a.l2_time.value()};
-        if (!a.item.asynchronous && a.item.trips > 1.0) {
+        // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
+        of[of[1] < of[3] ? 1 : 3] = S(0.0);
+        if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {
             // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
             // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
             const S waits = load_rounds(a) * (gpu.dram.queue / a.clock).value();

@@ -284,8 +284,9 @@ class Accumulator {
         }
         const bool full = !drained_ && batch_bytes_ + bytes > hw::value_of(gpu_.l1.warp_loads);
         const Cycles<S> free = full ? batch_end_ : Cycles<S>{};
+        // What follows because there is room again overlaps what is still under way.
+        if (drained_) part_->load_rounds += times * (1.0 - l1_hits(op));
         if (drained_ || full) {
-            part_->load_rounds += times * (1.0 - l1_hits(op));
             batch_bytes_ = 0.0;
             batch_loads_ = 0;
         }
@@ -368,9 +369,8 @@ class Accumulator {
         if (id < complete_.size()) {
             complete_[id] = end.value();
         }
-        if (waits && batch_loads_++ == 0) {
-            batch_end_ = end;
-        }
+        // Room comes with the first pieces, not with the last.
+        if (waits && batch_loads_++ == 0) batch_end_ = end - wait_for_last(op);
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
         }
@@ -542,7 +542,7 @@ class Accumulator {
                 narrow_rows_ = true;
                 part_->demand[Server::l1] += l1_row_cycles(kernel_, op, access, gpu_) *
                                              S(times * static_cast<double>(op.count) * warps);
-            } else if (collective || op.cls != InstructionClass::ld_global) {
+            } else if (collective || !is_taken_by_line(op, access)) {
                 part_->demand[Server::l1] +=
                     l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
             } else {

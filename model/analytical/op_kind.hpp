@@ -40,6 +40,13 @@ namespace warptime::model::analytical {
            cls == hw::InstructionClass::ld_local || is_asynchronous_copy(cls);
 }
 
+/// Plain loads, and copies of lanes past the L1: each line that they touch goes through the L1 once. Other
+/// requests take its tags as a whole (key l1.request_interval).
+[[nodiscard]] inline bool is_taken_by_line(const kernel::Op& op, const kernel::Access& access) {
+    return op.cls == hw::InstructionClass::ld_global ||
+           (op.cls == hw::InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg);
+}
+
 /// Warps of a CTA that wait for each other; the interval of the class is that between two arrivals.
 [[nodiscard]] inline bool is_meeting(hw::InstructionClass cls) {
     return cls == hw::InstructionClass::bar_sync || cls == hw::InstructionClass::cluster_barrier ||

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/chip.hpp"
 
+#include "model/memory/write_back.hpp"
+
 #include <algorithm>
 
 namespace warptime::model::simulation {
@@ -24,6 +26,7 @@ Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz)
     rates.dram_read_byte = dram_byte / gpu.dram.read_efficiency.value();
     rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();
     rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
+    rates.dram_turn_byte = dram_byte * memory::dram_turnaround;
     rates.latency_l2 = gpu.latency.l2_far.value();
     rates.latency_dram = gpu.latency.dram.value();
     rates.latency_bulk = gpu.latency.tma_extra.value();

@@ -69,7 +69,9 @@ void MemoryPath::write_back(Ticks now) {
                      : memory::writes_over_clean(read, written, capacity))
             .value();
     if (due > traffic_.dram_written) {
-        chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) * chip_.rates.dram_write_byte));
+        const double byte =
+            chip_.rates.dram_write_byte + (traffic_.dram_read > 0.0 ? chip_.rates.dram_turn_byte : 0.0);
+        chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) * byte));
         traffic_.dram_written = due;
     }
 }

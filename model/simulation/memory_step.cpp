@@ -37,8 +37,8 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
                 ? memory::writes_over_dirty(Bytes<double>(step.read_bytes), Bytes<double>(stored),
                                             gpu.l2.dirty_fraction, capacity)
                 : memory::writes_over_clean(Bytes<double>(step.read_bytes), Bytes<double>(stored), capacity);
-        chip.dram.serve(
-            0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * chip.rates.dram_write_byte));
+        const double byte = chip.rates.dram_write_byte + (reads ? chip.rates.dram_turn_byte : 0.0);
+        chip.dram.serve(0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * byte));
         step.written_bytes = due.value();
     }
     // Stores go through the L2 even where it keeps them.

@@ -1,10 +1,13 @@
-// DRAM: bytes read and written back over the rate that each direction reaches.
-// Ignores: channel imbalance, refresh and page misses one by one (they are inside the fitted fractions).
-// Source: recorded streams and matrix reads (fitted keys dram.*_efficiency): the times of a mix add, since
-// the bus carries one direction at a time. SPDX-License-Identifier: Apache-2.0
+// DRAM: bytes read and written back over the rate that each direction reaches, and the turns of the bus
+// between them. Ignores: channel imbalance, refresh and page misses one by one (they are inside the fitted
+// fractions), and how many bytes go between two turns. Source: recorded streams and matrix reads (fitted keys
+// dram.*_efficiency): the times of a mix add, since the bus carries one direction at a time; of eight
+// accesses one that loads is enough to make the others' stores dearer, by as much for each byte as in an even
+// mix (microbench_read_write_mix; key dram.turnaround). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/memory/write_back.hpp"
 
 namespace warptime::model::analytical {
 
@@ -13,9 +16,11 @@ namespace warptime::model::analytical {
 template <class S>
 [[nodiscard]] hw::Seconds<S> dram_seconds(const hw::Bytes<S>& streamed, const hw::Bytes<S>& in_rows,
                                           const hw::Bytes<S>& written, const hw::Gpu<S>& gpu) {
-    return streamed / (gpu.dram.bandwidth * gpu.dram.read_efficiency) +
-           in_rows / (gpu.dram.bandwidth * gpu.dram.row_efficiency) +
-           written / (gpu.dram.bandwidth * gpu.dram.write_efficiency);
+    const hw::Seconds<S> moved = streamed / (gpu.dram.bandwidth * gpu.dram.read_efficiency) +
+                                 in_rows / (gpu.dram.bandwidth * gpu.dram.row_efficiency) +
+                                 written / (gpu.dram.bandwidth * gpu.dram.write_efficiency);
+    if (!(S(0.0) < (streamed + in_rows).value())) return moved;
+    return moved + written / gpu.dram.bandwidth * S(memory::dram_turnaround);
 }
 
 }  // namespace warptime::model::analytical

@@ -12,13 +12,44 @@ namespace {
 
 namespace mk = model::kernel;
 
+// Dependent integer instructions that make the place of the next copy: a row's number; a slot's 64-bit
+// address that goes round; an address that steps and goes round.
+constexpr int tensor_addressing = 2;
+constexpr int bulk_addressing = 6;
+constexpr int walk_addressing = 9;
+
 /// A ring of stages that is refilled as soon as a stage has arrived.
 struct Ring {
     bool tensor = false;  ///< boxes of 128-byte rows, else one row
     std::int64_t ctas = 1, bytes = 1024, stages = 1, copies = 1, footprint = 16 << 20, shared = 0,
                  cluster = 1;
     std::int64_t first = 0, step = 0;  ///< bytes between CTAs, and between copies; 0: contiguous, far apart
+    int addressing = 1;                ///< integer instructions in series from a passed wait to the next copy
+    bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
+
+/// The copying thread sums the words of all stages: 16 of them a turn, four vectors and a chain of additions.
+void add_fold(mk::Builder& build, std::int64_t bytes) {
+    constexpr int vectors = 4;
+    mk::Buffer stages;
+    stages.name = "stages";
+    stages.space = mk::Space::shared;
+    stages.dtype = mk::Dtype::int32;
+    stages.extent[0] = bytes / 4;
+    const mk::Id words = build.buffer(stages);
+    build.loop(std::max<std::int64_t>(1, bytes / (16 * vectors)));
+    mk::Op load;
+    load.cls = mk::InstructionClass::ld_shared;
+    load.count = vectors;
+    load.active = 1.0 / 32.0;
+    mk::Access a;
+    a.buffer = words;
+    a.pattern = mk::PatternKind::broadcast;
+    a.bytes = 16;
+    const mk::Id loaded = build.op(load, {a});
+    add_integer(build, 2 * vectors, 2 * vectors, {{loaded, 0}});
+    build.end();
+}
 
 void add_ring(mk::Program& program, const Ring& r) {
     mk::Kernel& k = add_kernel(program, "ring", r.ctas, 32,
@@ -48,7 +79,10 @@ void add_ring(mk::Program& program, const Ring& r) {
         expect.cls = mk::InstructionClass::mbarrier_arrive;
         expect.active = 1.0 / 32.0;
         build.op(expect);
+        const mk::Id at = add_integer(build, r.addressing, r.addressing);
         mk::Op copy;
+        copy.dep_count = 1;
+        copy.deps[0] = {at, 0};
         copy.cls =
             r.tensor ? mk::InstructionClass::cp_async_bulk_tensor : mk::InstructionClass::cp_async_bulk;
         copy.completes = token;
@@ -76,6 +110,7 @@ void add_ring(mk::Program& program, const Ring& r) {
     build.wait(token);
     add_integer(build, 1, 1);
     build.end();
+    if (r.folds) add_fold(build, r.bytes * r.stages);
     build.finish();
 }
 
@@ -187,6 +222,7 @@ Probe copy_latency(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     Ring r;
     r.tensor = text(p, "kind") == "tensor";
     r.bytes = integer(p, "bytes");
+    r.addressing = r.tensor ? tensor_addressing : bulk_addressing;
     // One more copy in a row of copies that wait for each other.
     Probe probe;
     r.copies = 17;
@@ -220,6 +256,7 @@ Probe copy_stream(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
             r.bytes = integer(p, "bytes");
             r.stages = stages;
             r.copies = count;
+            r.addressing = r.tensor ? tensor_addressing : bulk_addressing;
             add_ring(program, r);
         }
     }
@@ -259,6 +296,8 @@ Probe move(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
         r.footprint = integer(p, "footprint");
         r.first = r.bytes;
         r.step = r.bytes * r.ctas;
+        r.addressing = walk_addressing;
+        r.folds = true;
         add_ring(probe.program, r);
     } else {
         Groups g;
