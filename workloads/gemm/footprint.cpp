@@ -44,7 +44,8 @@ bool wgmma_covers(const Config& config) {
 
 MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu<double>& gpu,
                                       const Config& config) {
-    if (problem.a == Dtype::fp32 || problem.a == Dtype::fp64) {
+    const Dtype dtype = problem.multiplied();
+    if (dtype == Dtype::fp32 || dtype == Dtype::fp64) {
         return MatrixInstruction::simt;
     }
     if (has_wgmma(gpu) && wgmma_covers(config)) {
@@ -79,9 +80,10 @@ void check_dtype(const Problem& problem, const hw::Gpu<double>& gpu, const Confi
     }
     require_tensor_dtype(problem, gpu);
     // On sm_100 mma.sync converts 8-bit types first, far below its share of their peak.
-    const bool known = problem.a == Dtype::bf16 || problem.a == Dtype::fp16 || problem.a == Dtype::tf32;
+    const Dtype dtype = problem.multiplied();
+    const bool known = dtype == Dtype::bf16 || dtype == Dtype::fp16 || dtype == Dtype::tf32;
     if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu) && !known) {
-        throw Error("gemm dtype", std::string(hw::to_string(problem.a)),
+        throw Error("gemm dtype", std::string(hw::to_string(dtype)),
                     fmt::format("bf16, fp16 or tf32 for mma.sync on {} (its rate for others is not on the "
                                 "sheet, and tcgen05 is not modelled yet)",
                                 gpu.id));
@@ -110,9 +112,9 @@ void check_instruction(const hw::Gpu<double>& gpu, const Config& config) {
 }  // namespace
 
 void require_tensor_dtype(const Problem& problem, const hw::Gpu<double>& gpu) {
-    if (hw::tensor_rate(problem.a, gpu).value() == 0.0) {
+    if (hw::tensor_rate(problem.multiplied(), gpu).value() == 0.0) {
         throw Error(
-            "gemm dtype", std::string(hw::to_string(problem.a)),
+            "gemm dtype", std::string(hw::to_string(problem.multiplied())),
             fmt::format("a type that the tensor cores of {} have: {}", gpu.id, hw::tensor_dtypes(gpu)));
     }
 }
@@ -145,7 +147,7 @@ int registers_wanted(const Problem& problem, const Config& config) {
     const int accumulators = tiles_held * config.cta_m * config.cta_n / consumers;
     int fragments = 0;
     if (config.mma == MatrixInstruction::mma_sync) {
-        const int bytes_per_step = (config.cta_m + config.cta_n) * 16 * hw::bytes_of(problem.a);
+        const int bytes_per_step = (config.cta_m + config.cta_n) * 16 * hw::bytes_of(problem.multiplied());
         fragments = std::max(8, bytes_per_step / (consumers * 2));
     } else if (config.mma == MatrixInstruction::simt) {
         fragments = 2 * 16;

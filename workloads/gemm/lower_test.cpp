@@ -152,7 +152,8 @@ TEST_CASE("matrix instructions do the work of whole tiles") {
     CHECK(rc::check("FLOP of the walk over all items", [] {
         Problem p =
             problem_of(*rc::gen::inRange(1, 300), *rc::gen::inRange(1, 300), *rc::gen::inRange(1, 600));
-        p.a = p.b = *rc::gen::element(Dtype::bf16, Dtype::fp8);
+        p.a = *rc::gen::element(Dtype::bf16, Dtype::fp8);
+        p.b = *rc::gen::element(Dtype::bf16, Dtype::fp8);
         Config c = tile_of(pick({64, 128}), pick({16, 64, 128, 256}), pick({32, 64, 128}));
         c.stages = 2;
         c.mma = *rc::gen::element(MatrixInstruction::wgmma, MatrixInstruction::mma_sync);
@@ -172,6 +173,31 @@ TEST_CASE("matrix instructions do the work of whole tiles") {
         }
         RC_ASSERT(near(flop, padded_flop(p, c)));
     }));
+}
+
+TEST_CASE("operands of two types are multiplied as the wider one, whichever it is") {
+    const auto multiplied = [](Dtype a, Dtype b, MatrixInstruction mma) {
+        Problem p = problem_of(256, 256, 512);
+        p.a = a;
+        p.b = b;
+        Config c = tile_of(128, 128, 64);
+        c.stages = 2;
+        c.warps = 4;
+        c.mma = mma;
+        const mk::Program program = lowered(p, c);
+        for (const mk::Op& op : program.kernels[0].ops) {
+            if (op.cls == mk::InstructionClass::wgmma || op.cls == mk::InstructionClass::mma_sync) {
+                return op.dtype;
+            }
+        }
+        return Dtype::b1;
+    };
+    for (const auto mma : {MatrixInstruction::wgmma, MatrixInstruction::mma_sync}) {
+        CHECK(multiplied(Dtype::fp8, Dtype::bf16, mma) == Dtype::bf16);
+        CHECK(multiplied(Dtype::bf16, Dtype::int8, mma) == Dtype::bf16);
+        CHECK(multiplied(Dtype::tf32, Dtype::bf16, mma) == Dtype::tf32);
+        CHECK(multiplied(Dtype::fp8, Dtype::fp8, mma) == Dtype::fp8);
+    }
 }
 
 TEST_CASE("the engine's demand is what the walk of an interior item counts") {

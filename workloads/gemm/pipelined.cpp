@@ -79,7 +79,7 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
 }
 
 int mma_sync_k(const Problem& problem, const Config& c) {
-    return c.mma_k > 0 ? c.mma_k : 32 / hw::bytes_of(problem.a);
+    return c.mma_k > 0 ? c.mma_k : 32 / hw::bytes_of(problem.multiplied());
 }
 
 /// Warps along M: spread over M first, then N, as Triton's layout does, or so that the warps' tiles read
@@ -177,7 +177,7 @@ void add_pipelined_role(Parts& parts) {
         const mk::Id loaded = b.op(fragments);
         mk::Op mma;
         mma.cls = InstructionClass::mma_sync;
-        mma.dtype = parts.problem.a;
+        mma.dtype = parts.problem.multiplied();
         mma.shape = {16, 8, mma_sync_k(parts.problem, c)};
         mma.count = counts.mma;
         mma.dep_count = 1;

@@ -25,6 +25,10 @@ struct Problem {
     /// move.
     [[nodiscard]] int row_alignment() const;
 
+    /// The type that the matrix instruction multiplies: the wider of both operands, to which a kernel
+    /// converts the other one (that work is not counted); A's where they are equally wide.
+    [[nodiscard]] Dtype multiplied() const { return hw::bits_of(b) > hw::bits_of(a) ? b : a; }
+
     /// Of A, B and C.
     [[nodiscard]] double bytes() const;
 

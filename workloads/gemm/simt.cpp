@@ -13,8 +13,9 @@ using mk::InstructionClass;
 void add_simt_role(Parts& parts) {
     mk::Builder& b = parts.builder;
     const Config& c = parts.config;
-    const bool fp64 = parts.problem.a == Dtype::fp64;
-    const int bytes = hw::bytes_of(parts.problem.a);
+    const Dtype multiplied = parts.problem.multiplied();
+    const bool fp64 = multiplied == Dtype::fp64;
+    const int bytes = hw::bytes_of(multiplied);  // in shared memory: converted as it is put there
     const std::int64_t lanes = std::int64_t{c.warps} * 32;
     const std::int64_t products =
         std::max<std::int64_t>(1, std::int64_t{c.cta_m} * c.cta_n * c.cta_k / lanes);
@@ -29,10 +30,12 @@ void add_simt_role(Parts& parts) {
     mk::Id loaded[2] = {mk::no_id, mk::no_id};
     int side = 0;
     for (const bool is_a : {true, false}) {
-        const std::int64_t tile_bytes = std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * bytes;
+        const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
+        const std::int64_t tile_bytes =
+            std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * hw::bytes_of(dtype);
         mk::Op load;
         load.cls = InstructionClass::ld_global;
-        load.dtype = parts.problem.a;
+        load.dtype = dtype;
         load.count = std::max<std::int64_t>(1, tile_bytes / (lanes * 16));
         loaded[side++] = b.op(load);
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
@@ -58,7 +61,7 @@ void add_simt_role(Parts& parts) {
     const mk::Id fetched = b.op(get);
     mk::Op multiply;
     multiply.cls = fp64 ? InstructionClass::fma_f64 : InstructionClass::fma_f32;
-    multiply.dtype = parts.problem.a;
+    multiply.dtype = multiplied;
     multiply.count = products;
     multiply.chain = std::min<std::int64_t>(products, c.cta_k);
     multiply.dep_count = 1;

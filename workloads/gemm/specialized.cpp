@@ -20,10 +20,10 @@ mk::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile) {
     const int rows = split_m ? along_m / warpgroups_per_tile : along_m;
     const int columns = split_m ? along_n : along_n / warpgroups_per_tile;
     const int n_pieces = (columns + 255) / 256;
-    const int mma_k = 32 / hw::bytes_of(parts.problem.a);
+    const int mma_k = 32 / hw::bytes_of(parts.problem.multiplied());
     mk::Op op;
     op.cls = InstructionClass::wgmma;
-    op.dtype = parts.problem.a;
+    op.dtype = parts.problem.multiplied();
     op.shape = {64, std::max(8, columns / n_pieces), mma_k};
     op.count = std::int64_t{rows / 64} * n_pieces * std::max(1, c.cta_k / mma_k);
     op.shared_operand = true;

@@ -60,7 +60,7 @@ Pipeline pipeline_of(const std::string& text) {
 
 bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<double>& gpu) {
     return family.compute_major == gpu.compute_major && gpu.compute_minor >= family.compute_minor_min &&
-           problem.row_alignment() % family.row_alignment == 0 &&
+           problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
 
@@ -93,6 +93,13 @@ int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile
 /// Says what is missing: the type, any kernel of the architecture, or one of this type.
 [[noreturn]] void refuse_choice(const Problem& problem, const std::vector<GemmFamily>& families,
                                 const hw::Gpu<double>& gpu) {
+    if (problem.a != problem.b) {
+        throw Error(
+            "gemm dtype_b", std::string(hw::to_string(problem.b)),
+            fmt::format("{}, as A, or an explicit cta_tile: the library's kernels multiply operands of "
+                        "one type",
+                        hw::to_string(problem.a)));
+    }
     if (problem.a != Dtype::fp32 && problem.a != Dtype::fp64) {
         require_tensor_dtype(problem, gpu);
     }

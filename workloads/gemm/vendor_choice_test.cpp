@@ -210,4 +210,8 @@ TEST_CASE("a dtype that no family serves is an error with a way out") {
         CHECK(error.expected().find("cta_tile") != std::string::npos);
         CHECK(error.expected().find(gpu().id) != std::string::npos);
     }
+    p.a = p.out = Dtype::bf16;
+    p.b = Dtype::fp8;
+    CHECK_THROWS_WITH_AS((void)choose_vendor_kernel(p, families(), gpu(), fewest_items, program),
+                         doctest::Contains("gemm dtype_b: got 'fp8', expected bf16"), warptime::Error);
 }

@@ -122,7 +122,7 @@ std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<
 
 std::vector<Candidate> cutlass_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu) {
     std::vector<Candidate> space;
-    if (gpu.instructions[hw::InstructionClass::wgmma].supported && wgmma_multiplies(problem.a)) {
+    if (gpu.instructions[hw::InstructionClass::wgmma].supported && wgmma_multiplies(problem.multiplied())) {
         add_hopper(problem, gpu, space);
     } else {
         add_multistage(problem, space);
