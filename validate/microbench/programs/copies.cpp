@@ -1,6 +1,7 @@
 // Copies into shared memory, and stores of tiles: bulk_copy, cp_async_rows, bandwidth_in_flight, cold_load,
 // epilogue. SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
+#include "validate/microbench/programs/loads.hpp"
 #include "validate/microbench/programs/streams.hpp"
 #include "validate/microbench/programs/walks.hpp"
 
@@ -312,7 +313,22 @@ Probe move(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     return probe;
 }
 
-void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns) {
+/// What has been loaded is added up; all warps meet.
+void end_touch(mk::Builder& build, mk::Id loaded) {
+    if (loaded != mk::no_id) add_integer(build, 4, 4, {{loaded, 0}});
+    mk::Op sync;
+    sync.cls = mk::InstructionClass::bar_sync;
+    build.op(sync);
+}
+
+/// Jumps of a touch to code that has not run yet: around the test of a single load; of the loop of copies,
+/// which the compiler has written four at a time and one at a time, to each half that it needs.
+int jumps_of(bool plain, std::int64_t loads) {
+    if (plain) return loads == 1 ? 1 : 0;
+    return loads >= 4 ? 2 : 1;
+}
+
+void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, const hw::Gpu<double>& gpu) {
     const std::string& way = text(p, "way");
     const std::int64_t ctas = integer(p, "ctas");
     const std::int64_t threads = integer(p, "threads");
@@ -326,10 +342,16 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns) 
     arrived.scope = mk::Scope::warp;
     const mk::Id token = build.token(arrived);
     build.role("warps", static_cast<int>(threads / 32));
-    build.loop(turns);
-    const std::int64_t loads = std::max<std::int64_t>(1, bytes / (threads * 16));
+    // Plain loads turn by turn, each after what the one before has brought.
+    const bool plain = way == "load";
+    if (!plain) build.loop(turns);
+    const std::int64_t each = std::max<std::int64_t>(1, bytes / (threads * 16));
+    const int jumps = jumps_of(plain, each);
+    constexpr double fetch_latency = 150.0;
     mk::Id last = mk::no_id;
-    for (std::int64_t i = 0; i < loads; ++i) {
+    for (std::int64_t i = 0; i < each * (plain ? turns : 1); ++i) {
+        if (i > 0 && i % each == 0) end_touch(build, last);
+        if (jumps > 0 && i % each == 0) build.op(idle_for(jumps * fetch_latency, gpu));
         mk::Op op;
         op.cls = way == "load" ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
         op.active = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(threads * 16));
@@ -343,21 +365,15 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns) 
                                    mk::term(mk::Variable::loop, bytes / 4 * ctas)});
         last = build.op(op, {a});
     }
-    if (way == "load") {
-        add_integer(build, 4, 4, {{last, 0}});
-    } else {
-        build.wait(token);
-    }
-    mk::Op sync;
-    sync.cls = mk::InstructionClass::bar_sync;
-    build.op(sync);
-    build.end();
+    if (!plain) build.wait(token);
+    end_touch(build, plain ? last : mk::no_id);
+    if (!plain) build.end();
     build.finish();
 }
 
-/// cold_load: one more touch of new memory after eight.
-Probe first_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
-    constexpr std::int64_t touches = 8;
+/// cold_load: one more touch of new memory after three.
+Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
+    constexpr std::int64_t touches = 3;
     Probe probe;
     for (const std::int64_t turns : {touches, touches + 1}) {
         mk::Program& program = turns == touches ? probe.without : probe.program;
@@ -369,7 +385,7 @@ Probe first_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
             r.footprint = r.ctas * r.bytes * turns;
             add_ring(program, r);
         } else {
-            add_touches(program, p, turns);
+            add_touches(program, p, turns, gpu);
         }
     }
     return probe;

@@ -174,7 +174,7 @@ Probe stream_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
     s.turn.folding = 2;
     Probe probe;
     // Many passes before, so that the first one, which misses, is a small part of both programs.
-    const std::int64_t before = 64 * (set / s.walk.step + 1);
+    const std::int64_t before = 512 * (set / s.walk.step + 1);
     s.trips = before;
     add_stream(probe.without, s);
     s.trips = before + rounds;

@@ -79,8 +79,9 @@ void add_turn(mk::Builder& build, const Walk& walk, const Turn& turn) {
     }
     mk::Id made = ready;
     if (last != mk::no_id) {
-        const int folds = turn.folding * turn.loads;
-        made = add_integer(build, std::max(1, folds), std::max(1, folds), {{first, 0}, {last, 0}});
+        // What the other loads have brought is added up while the last one is on its way.
+        if (first != last) add_integer(build, turn.folding * (turn.loads - 1), 1, {{first, 0}});
+        made = add_integer(build, turn.folding, std::max(1, turn.folding), {{last, 0}});
     }
     for (int i = 0; i < turn.stores; ++i) {
         mk::Op store;
