@@ -320,11 +320,14 @@ class Accumulator {
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = issue_interval(op, kernel_, gpu_);
         Cycles<S> interval_of_warp = interval;
+        Cycles<S> arrival{};  // from the first byte of a load to its last, through the SM's port
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && is_global(kernel_, access)) {
                 const memory::LaneTouch touch = memory::touch_of(kernel_, access, op.active);
                 const double hits = l1_hits(op);
+                const double bytes = touch.sectors * hw::value_of(gpu_.l1.sector) * (1.0 - hits);
+                arrival = crossbar_read_cycles(S(bytes), gpu_) * count;
                 interval_of_warp =
                     hw::max(interval, path_cycles(touch.lines * (1.0 - hits) + touch.passes * hits, gpu_));
             }
@@ -345,7 +348,7 @@ class Accumulator {
         issued = start + interval_of_warp * S(count * cost.machine.value());
         // The latency counts from the issue of the last instruction, which then holds its unit for an
         // interval.
-        const Cycles<S> last = issued - interval;
+        const Cycles<S> last = hw::max(issued - interval, start + arrival);
         Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
                                                                     1, std::min(op.chain, op.count)))));
         if (is_matrix(op.cls)) {

@@ -59,7 +59,7 @@ TEST_CASE("a set that fits misses once; a warp that finds many lines misses more
     const double some = hits(4096.0 * 3.6, 1.0);
     CHECK(some < 0.99);
     CHECK(hits(4096.0 * 3.6, 2.0) == doctest::Approx(some * some).epsilon(0.01));
-    CHECK(hits(4096.0, 1.0) == 0.0);
+    CHECK(hits(4096.0, 1.0) < 1e-3);
     access.cache = kernel::CachePolicy::cg;
     CHECK_FALSE(may_hit_l1(kernel, kernel.ops[0]));
 }

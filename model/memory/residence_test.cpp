@@ -7,14 +7,31 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 namespace mk = warptime::model::kernel;
 using namespace warptime::model::memory;
 
-TEST_CASE("a set that fits misses nothing; half as much again, and two ways miss everything") {
-    CHECK(missed_in_turn(100.0, 100.0) == 0.0);
-    CHECK(missed_in_turn(110.0, 100.0) == doctest::Approx(3.0 * 0.1 / 1.1));
-    CHECK(missed_in_turn(150.0, 100.0) == 1.0);
-    CHECK(missed_in_turn(1.0, 0.0) == 1.0);
+TEST_CASE("a set that fits misses nothing; lines beyond take the sets that they fall into") {
+    CHECK(missed_in_turn(100.0, 100.0, 4.0) == 0.0);
+    CHECK(missed_in_turn(1.0, 0.0, 4.0) == 1.0);
+    CHECK(missed_in_turn(300.0, 100.0, 4.0) > 0.999);
+    CHECK(missed_in_turn(110.0, 100.0, 2.0) < missed_in_turn(110.0, 100.0, 4.0));
+    // Against lines dealt out to 4096 sets of four by a generator, every seventh further line beyond.
+    constexpr std::size_t sets = 4096;
+    std::array<int, sets> beyond{};
+    std::uint64_t state = 1;
+    const std::size_t extra = 4 * sets / 7;
+    for (std::size_t i = 0; i < extra; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        ++beyond[state >> 52];
+    }
+    std::size_t spoilt = 0;
+    for (const int lines : beyond) spoilt += lines > 0 ? 1U : 0U;
+    CHECK(missed_in_turn(4.0 * sets + static_cast<double>(extra), 4.0 * sets, 4.0) ==
+          doctest::Approx(static_cast<double>(spoilt) / sets).epsilon(0.03));
 }
 
 TEST_CASE("what survives a sweep is a fixed number of bytes") {
