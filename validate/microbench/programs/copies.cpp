@@ -433,6 +433,19 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
     const int warps = static_cast<int>(t.threads / 32);
     build.role("warps", warps);
     add_integer(build, 4, 4);
+    if (!tensor) {
+        // A word before the clock is read, with and without tiles: both are kernels that write and never
+        // read.
+        mk::Op word;
+        word.cls = mk::InstructionClass::st_global;
+        word.returns = false;
+        mk::Access a;
+        a.buffer = to;
+        a.direction = mk::Direction::write;
+        a.pattern = mk::PatternKind::broadcast;
+        a.bytes = 4;
+        build.op(word, {a});
+    }
     if (t.turns == 0) {
         build.finish();
         return;
