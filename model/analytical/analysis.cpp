@@ -239,9 +239,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         a.sm_time = makespan / a.clock;
         a.launch_time = launch / a.clock;
         a.l2_time = l2 / a.clock;
+        a.atomic_time = a.traffic.atomics / a.clock;
     };
     const auto parts = [&] {
-        std::array<S, 4> of{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(), a.l2_time.value()};
+        std::array<S, 5> of{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(), a.l2_time.value(),
+                            a.atomic_time.value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[3] ? 1 : 3] = S(0.0);
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {
@@ -254,7 +256,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         return of;
     };
     const auto whole = [&] {
-        const std::array<S, 4> of = parts();
+        const std::array<S, 5> of = parts();
         return a.floor + Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
@@ -265,7 +267,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         set_clock(given ? hw::Frequency<S>(S(conditions.clock_hz))
                         : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data));
         if (a.item.uses_tensor && round == 0) {
-            const std::array<S, 4> of = parts();
+            const std::array<S, 5> of = parts();
             a.time = a.floor + Seconds<S>(*std::max_element(of.begin(), of.end()));
         } else {
             a.time = whole();
@@ -296,6 +298,10 @@ prediction::Limiter name_limiter(const Analysis<S>& a) {
     const S dram = a.dram_time.value();
     const S l2 = a.l2_time.value();
     const S launch = hw::max(a.floor.value(), a.launch_time.value());
+    const S atomic = a.atomic_time.value();
+    if (sm < atomic && dram < atomic && l2 < atomic && launch < atomic) {
+        return Limiter::atomic;
+    }
     if (sm < launch && dram < launch && l2 < launch) {
         return Limiter::launch;
     }

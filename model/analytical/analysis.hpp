@@ -44,6 +44,7 @@ struct Analysis {
     hw::Seconds<S> sm_time{};
     hw::Seconds<S> dram_time{};
     hw::Seconds<S> l2_time{};
+    hw::Seconds<S> atomic_time{};
     hw::Seconds<S> launch_time{};
     hw::Seconds<S> time{};
     S tensor_utilization{};

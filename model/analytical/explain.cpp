@@ -65,6 +65,10 @@ void add_bounds(const Analysis<double>& a, Prediction& p) {
         {{"read_bytes", a.traffic.dram_read.value()}, {"written_bytes", a.traffic.dram_written.value()}});
     add_bound(p, Limiter::l2, a.l2_time.value(),
               {{"read_bytes", a.traffic.l2_read.value()}, {"written_bytes", a.traffic.l2_written.value()}});
+    if (a.atomic_time.value() > 0.0) {
+        add_bound(p, Limiter::atomic, a.atomic_time.value(),
+                  {{"slice_cycles", a.traffic.atomics.value()}, {"clock_hz", clock}});
+    }
     add_bound(p, Limiter::launch, std::max(a.floor.value(), a.launch_time.value()),
               {{"floor_s", a.floor.value()}, {"ctas", static_cast<double>(a.ctas)}});
     add_bound(p, Limiter::tail, a.exposure.tail.value() / clock,
@@ -81,7 +85,8 @@ void add_shares(const Analysis<double>& a, double exponent, Limiter loop, Predic
     const double dram = std::pow(a.dram_time.value() / above_floor, exponent);
     const double launch = std::pow(a.launch_time.value() / above_floor, exponent);
     const double l2 = std::pow(a.l2_time.value() / above_floor, exponent);
-    const double sum = sm + dram + launch + l2;
+    const double atomic = std::pow(a.atomic_time.value() / above_floor, exponent);
+    const double sum = sm + dram + launch + l2 + atomic;
     const double unit = sum > 0.0 ? above_floor / time / sum : 0.0;
     const double makespan = std::max(a.exposure.makespan().value(), 1e-30);
     const auto of_sm = [&](double cycles) { return sm * unit * cycles / makespan; };
@@ -92,6 +97,9 @@ void add_shares(const Analysis<double>& a, double exponent, Limiter loop, Predic
     p.shares.emplace_back("tail", of_sm(a.exposure.tail.value()));
     p.shares.emplace_back("l2", l2 * unit);
     p.shares.emplace_back("dram", dram * unit);
+    if (atomic > 0.0) {
+        p.shares.emplace_back("atomic", atomic * unit);
+    }
 }
 
 Limiter loop_limiter(const Analysis<double>& a) {

@@ -3,6 +3,8 @@
 
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
+#include "model/analytical/atomic_demand.hpp"
+#include "model/analytical/body_nodes.hpp"
 #include "model/analytical/bounds/arithmetic.hpp"
 #include "model/analytical/bounds/crossbar.hpp"
 #include "model/analytical/bounds/issue.hpp"
@@ -79,23 +81,16 @@ class Accumulator {
     }
 
   private:
-    double trips_of(const kernel::Loop& loop) const {
-        if (loop.trips.expected) {
-            return loop.trips.mean;
-        }
-        return std::max(0.0, static_cast<double>(kernel::evaluate(kernel_, loop.trips.index, item_)));
-    }
-
     void add_role(const kernel::Role& role) {
         // The main loop is the top-level loop with the most trips; of equal ones the last, since a prologue
         // that fills a pipeline may be as long as what it fills it for.
         std::size_t main = role.last_node;
         double most = 0.0;
-        for (std::size_t n = role.first_node; n < role.last_node; n = next(n)) {
+        for (std::size_t n = role.first_node; n < role.last_node; n = next_node(kernel_, n)) {
             if (kernel_.nodes[n].kind != NodeKind::loop) {
                 continue;
             }
-            const double trips = trips_of(kernel_.loops[kernel_.nodes[n].payload]);
+            const double trips = trips_of(kernel_, kernel_.loops[kernel_.nodes[n].payload], item_);
             if (trips >= most && trips > 0.0) {
                 most = trips;
                 main = n;
@@ -133,11 +128,6 @@ class Accumulator {
         }
     }
 
-    [[nodiscard]] std::size_t next(std::size_t node) const {
-        const kernel::Node& n = kernel_.nodes[node];
-        return n.kind == NodeKind::loop || n.kind == NodeKind::branch ? n.end : node + 1;
-    }
-
     /// Adds nodes [first, last), each executed `times`; returns the latency of one warp's in-order pass over
     /// them.
     Cycles<S> body(std::size_t first, std::size_t last, double times, int depth, double trips) {
@@ -145,7 +135,7 @@ class Accumulator {
         Cycles<S> done{};
         const Cycles<S> outside = path_busy_;
         path_busy_ = Cycles<S>{};
-        for (std::size_t n = first; n < last; n = next(n)) {
+        for (std::size_t n = first; n < last; n = next_node(kernel_, n)) {
             const kernel::Node& node = kernel_.nodes[n];
             switch (node.kind) {
                 case NodeKind::op: {
@@ -161,9 +151,12 @@ class Accumulator {
                     break;
                 }
                 case NodeKind::loop: {
-                    const double inner = trips_of(kernel_.loops[node.payload]);
+                    const double inner = trips_of(kernel_, kernel_.loops[node.payload], item_);
                     free_.loop[static_cast<std::size_t>(depth)] = std::max(0.0, inner - 1.0);
+                    const std::size_t around = first_op_;
+                    first_op_ = first_op(kernel_, n + 1, node.end);
                     const Cycles<S> pass = body(n + 1, node.end, times * inner, depth + 1, inner);
+                    first_op_ = around;
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
                     issued = hw::max(issued, done) + pass * S(inner);
                     done = issued;
@@ -246,6 +239,9 @@ class Accumulator {
         if (is_asynchronous_copy(op.cls)) {
             return Cycles<S>{};
         }
+        if (op.cls == InstructionClass::atom_global) {
+            return atomic_latency(kernel_, op, load_latency_, gpu_);
+        }
         if (is_load(op.cls)) {
             // A warp waits for the latency of a miss if any of its lines misses.
             double share = l1_hits(op);
@@ -261,7 +257,7 @@ class Accumulator {
             return gpu_.latency.shared + cost.interval * S(static_cast<double>(passes - 1));
         }
         if (is_shared(op.cls)) {
-            return gpu_.latency.shared;
+            return op.returns ? gpu_.latency.shared + cost.latency : Cycles<S>{};
         }
         if (op.cls == InstructionClass::mma_sync) {
             return kernel::mma_sync_latency(op, gpu_);
@@ -301,7 +297,9 @@ class Accumulator {
         const bool waits = is_load(op.cls) && !is_asynchronous_copy(op.cls);
         for (std::uint8_t d = 0; d < op.dep_count; ++d) {
             const kernel::Dep& dep = op.deps[d];
-            if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) < complete_.size()) {
+            // What stands before the loop is complete when it begins.
+            if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_ &&
+                static_cast<std::size_t>(dep.op) < complete_.size()) {
                 start = hw::max(start, Cycles<S>(complete_[static_cast<std::size_t>(dep.op)]));
                 drained_ = drained_ || is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls);
             }
@@ -334,13 +332,14 @@ class Accumulator {
         }
         if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
             const Access& access = kernel_.accesses[op.first_access];
+            const bool counted = access.direction == kernel::Direction::atomic && !op.returns;
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 // Loads wait their turn at the sub-partition's way to the banks; stores queue there and let
-                // the warp go on.
+                // the warp go on, and additions of one are counted there.
                 const Cycles<S> path = path_cycles(shared_passes(op, access, kernel_, gpu_), gpu_);
                 if (op.cls == InstructionClass::st_shared) {
                     path_busy_ += path * count;
-                } else {
+                } else if (!counted) {
                     interval_of_warp = hw::max(interval, path);
                 }
             }
@@ -378,6 +377,7 @@ class Accumulator {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
         }
         const bool fire_and_forget = op.cls == InstructionClass::st_global ||
+                                     op.cls == InstructionClass::red_global || !op.returns ||
                                      op.cls == InstructionClass::st_shared ||
                                      op.cls == InstructionClass::stmatrix || is_asynchronous_copy(op.cls);
         done = hw::max(done, fire_and_forget ? issued : end);
@@ -458,6 +458,12 @@ class Accumulator {
     }
 
     void add_global(const Op& op, const Access& access, double times, int warps) {
+        if (access.direction == kernel::Direction::atomic) {
+            add_atomic(kernel_, *role_, op, access, times * static_cast<double>(op.count) * warps * lanes_,
+                       part_ == &result_.loop ? result_.trips : 1.0, gpu_, *part_,
+                       result_.buffers[static_cast<std::size_t>(access.buffer)]);
+            return;
+        }
         const bool collective = access.pattern == kernel::PatternKind::collective;
         // A box is moved once by those who share it; lanes that a divergent warp leaves out move nothing.
         const double movers = collective ? static_cast<double>(warps) /
@@ -567,8 +573,9 @@ class Accumulator {
     ItemDemand<S>& result_;
     Part<S>* part_ = nullptr;
     const kernel::Role* role_ = nullptr;
-    int first_warp_ = 0;  ///< of the role within the CTA
-    double lanes_ = 1.0;  ///< share of active lanes in the branches around
+    int first_warp_ = 0;        ///< of the role within the CTA
+    std::size_t first_op_ = 0;  ///< of the loop that is being added
+    double lanes_ = 1.0;        ///< share of active lanes in the branches around
     kernel::Freedom free_{};
     bool narrow_rows_ = false;
     double l1_room_ = -1.0;     ///< not known yet

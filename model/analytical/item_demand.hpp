@@ -5,6 +5,7 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/analytical/bounds/atomics.hpp"
 #include "model/analytical/server.hpp"
 #include "model/kernel/description.hpp"
 
@@ -38,6 +39,7 @@ struct BufferTraffic {
     bool in_rows = false;     ///< read in rows that are short against their pitch
     bool random = false;      ///< a chase: in an order of its own, line by line
     bool shifted = false;     ///< items go round the whole buffer, each from another place
+    AtomicTraffic atomics;
 };
 inline constexpr std::size_t max_buffers = 16;
 

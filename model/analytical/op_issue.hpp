@@ -8,6 +8,7 @@
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/kernel/matrix_work.hpp"
+#include "model/memory/atomics.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
 
@@ -17,6 +18,9 @@ namespace warptime::model::analytical {
 template <class S>
 [[nodiscard]] double shared_passes(const kernel::Op& op, const kernel::Access& access,
                                    const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    if (access.direction == kernel::Direction::atomic) {
+        return memory::bank_passes(kernel, op, access);
+    }
     if (access.pattern == kernel::PatternKind::contiguous) {
         return hw::value_of(shared_cycles(S(32.0 * access.bytes), gpu).value());
     }

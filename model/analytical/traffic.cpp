@@ -52,6 +52,9 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         const kernel::Buffer& buffer = kernel.buffers[b];
         written += use.written_bytes * items;
         sent += use.sent_bytes * items;
+        if (use.atomics.window.bytes() > 0.0) {
+            result.atomics += atomic_cycles(use.atomics, items, gpu);
+        }
         if (use.read_bytes <= 0.0) {
             continue;
         }

@@ -20,6 +20,7 @@ struct Traffic {
     hw::Bytes<S> l2_written{};
     hw::Bytes<S> l2_stored{};  ///< of them, as the slices count them: partly written sectors twice
     hw::Bytes<S> received{};   ///< by all SMs
+    hw::Cycles<S> atomics{};   ///< of the L2 slices that carry out atomics
     bool from_dram = false;    ///< first touches of the operands miss L2
 };
 

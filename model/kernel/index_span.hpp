@@ -12,9 +12,10 @@
 namespace warptime::model::kernel {
 
 /// Values that each variable takes beyond its first, within one item: trips - 1 of each enclosing loop, warps
-/// and instances - 1 of the role. Tiles, items and ranks are fixed.
+/// and instances - 1 of the role. Items and ranks are fixed, tiles too unless several items are meant.
 struct Freedom {
     std::array<double, 8> loop{};
+    std::array<double, 4> tiles{};
     double warps = 0.0, instances = 0.0, lanes = 0.0;
 };
 
@@ -27,6 +28,9 @@ struct Freedom {
         switch (term.variable) {
             case Variable::loop:
                 range = free.loop[term.position];
+                break;
+            case Variable::tile:
+                range = free.tiles[term.position];
                 break;
             case Variable::warp:
                 range = free.warps;

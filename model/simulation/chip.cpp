@@ -95,6 +95,7 @@ std::vector<Busy> busy_of(const Chip& chip) {
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_in; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_out; }));
     all.push_back({Limiter::l2, chip.l2.busy(), static_cast<double>(chip.l2.busy())});
+    all.push_back({Limiter::atomic, chip.atomics.busy(), static_cast<double>(chip.atomics.busy())});
     all.push_back({Limiter::dram, chip.dram.busy(), static_cast<double>(chip.dram.busy())});
     return all;
 }

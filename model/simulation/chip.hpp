@@ -49,6 +49,8 @@ struct Chip {
     Rates rates;
     std::vector<Sm> sms;
     Server l2;
+    Server atomics;         ///< units in the slices of L2, as far as the addresses reach them
+    Server atomic_returns;  ///< way back of their old values
     Server dram;
     Server dispatcher;  ///< hands out CTAs
 };

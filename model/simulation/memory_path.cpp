@@ -102,6 +102,32 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, std::uint64_t
     return {done, latency};
 }
 
+MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, std::uint64_t block, double share,
+                                     Ticks now) {
+    const Rates& rates = chip_.rates;
+    const AtomicPlan& atomics = plan.atomics;
+    const double changed = atomics.changed_bytes * share;
+    const Ticks left = sm.port_out.serve(now, ticks_of(atomics.sent_bytes * share * rates.port_out_byte));
+    Ticks served = std::max(left, chip_.atomics.serve(now, ticks_of(atomics.slices * share)));
+    double latency = rates.latency_l2;
+    const L2::Found found = l2_.read(block, changed, now);
+    if (!found.present && !plan.starts_in_l2) {
+        traffic_.dram_read += changed;
+        served = std::max(served, chip_.dram.serve(now, ticks_of(changed * rates.dram_read_byte)));
+        latency = rates.latency_dram;
+    }
+    l2_.write(block, changed);
+    traffic_.l2_written += changed;
+    write_back(now);
+    if (atomics.returned_bytes <= 0.0) return {left, 0};
+    const double returned = atomics.returned_bytes * share;
+    traffic_.received += returned;
+    served = std::max(served, sm.port_in.serve(now, ticks_of(returned * rates.port_in_byte)));
+    served = std::max(served, chip_.atomic_returns.serve(now, ticks_of(atomics.returns * share)));
+    const Ticks back = ticks_of(latency + atomics.latency);
+    return {served + back, back};
+}
+
 Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now) {
     traffic_.l2_written += bytes;
     const Ticks end = sm.port_out.serve(now, ticks_of(bytes * padded * chip_.rates.port_out_byte));
@@ -123,6 +149,9 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
         return reply;
     }
     const std::uint64_t block = block_of(access, who);
+    if (access.atomic) {
+        return atomic(sm, access, block, who.weight * who.lanes, now);
+    }
     const std::int32_t copies = access.access->multicast_ctas;
     if (access.reads) {
         reply = read(sm, access, block, inside * access.fetched_per_requested, now);

@@ -45,6 +45,8 @@ class MemoryPath {
 
   private:
     Reply read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes, Ticks now);
+    /// Carried out in L2; done when the old values are back, or the operands have left the SM.
+    Reply atomic(Sm& sm, const AccessPlan& plan, std::uint64_t block, double share, Ticks now);
     Ticks write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now);
     /// Dirty lines that have to leave L2 for the traffic so far.
     void write_back(Ticks now);

@@ -5,6 +5,7 @@
 #include "hw/tensor_rate.hpp"
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk.hpp"
+#include "model/memory/atomics.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
 #include "model/memory/row_lanes.hpp"
@@ -130,7 +131,9 @@ class Planner {
             p.pipe_time = ticks_of(p.instructions * cost.interval.value() * path);
             p.last_interval = ticks_of(cost.interval.value() * path);
         } else if (is_shared(op.cls)) {
-            latency = gpu_.latency.shared.value();
+            latency = op.cls == InstructionClass::atom_shared && !op.returns
+                          ? 0.0
+                          : latency + gpu_.latency.shared.value();
         } else if (is_meeting(op.cls)) {
             latency = op.cls == InstructionClass::bar_sync ? gpu_.latency.bar_sync.value() : latency;
             latency += cost.interval.value() * warps_;
@@ -143,7 +146,8 @@ class Planner {
                      gpu_.shared.bandwidth.value();
         }
         p.latency = ticks_of(latency * static_cast<double>(p.links));
-        double l1 = is_load(op.cls) && !p.bulk ? count * l1_cycles(op) : 0.0;
+        const bool through_l1 = is_load(op.cls) && !p.bulk && op.cls != InstructionClass::atom_global;
+        double l1 = through_l1 ? count * l1_cycles(op) : 0.0;
         add_accesses(role, op, p, shared);
         if (p.waits_for_memory && p.access_count > 0) {
             p.latency = 0;
@@ -197,6 +201,15 @@ class Planner {
         for (const Access& access : kernel_.accesses_of(op)) {
             if (in_memory(kernel_, access)) {
                 plan_.accesses.push_back(access_plan(role, op, access));
+            } else if (op.cls == InstructionClass::atom_shared) {
+                width_known = true;
+                const double passes = memory::bank_passes(kernel_, op, access);
+                shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
+                // A sub-partition's half of the path takes a pass in two cycles.
+                if (op.returns) {
+                    p.pipe_time = std::max(p.pipe_time, ticks_of(2.0 * p.instructions * passes));
+                    p.last_interval = std::max(p.last_interval, ticks_of(2.0 * passes));
+                }
             } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
                        access.pattern == PatternKind::contiguous) {
                 width_known = true;
@@ -219,6 +232,10 @@ class Planner {
         a.access = &access;
         a.reads = access.direction != kernel::Direction::write;
         a.writes = access.direction != kernel::Direction::read;
+        a.atomic = access.direction == kernel::Direction::atomic;
+        if (a.atomic) {
+            a.atomics = atomic_plan(kernel_, role, op, access, gpu_);
+        }
         a.collective = access.pattern == PatternKind::collective;
         a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_);
         const double lane_bytes = access.bytes;

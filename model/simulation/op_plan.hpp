@@ -9,6 +9,7 @@
 #include "model/kernel/collective.hpp"
 #include "model/kernel/description.hpp"
 #include "model/prediction/conditions.hpp"
+#include "model/simulation/atomic_plan.hpp"
 #include "model/simulation/ticks.hpp"
 
 #include <cstddef>
@@ -29,6 +30,8 @@ struct AccessPlan {
     double rows = 1.0;                   ///< of a whole box
     double lines = 1.0;                  ///< that its rows touch, counted row by row
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
+    bool atomic = false;
+    AtomicPlan atomics;
 };
 
 /// Durations of one execution by one warp.

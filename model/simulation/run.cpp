@@ -436,7 +436,8 @@ class Simulation {
     Run finished() {
         // What was asked of L2 and DRAM belongs to the kernel; CTAs without work take the time to be handed
         // out.
-        result_.end = std::max({result_.end, chip_.l2.free_at(), chip_.dram.free_at()});
+        result_.end =
+            std::max({result_.end, chip_.l2.free_at(), chip_.atomics.free_at(), chip_.dram.free_at()});
         result_.first_idle = result_.end;
         for (const Ticks last : last_end_) {
             result_.first_idle = last > 0 ? std::min(result_.first_idle, last) : result_.first_idle;

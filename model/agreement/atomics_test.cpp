@@ -1,0 +1,56 @@
+// Atomics of many warps: both engines give the passes of the slices, the port's bytes and the latency to
+// rounding. SPDX-License-Identifier: Apache-2.0
+#include "model/memory/atomics.hpp"
+
+#include "model/agreement/both_engines_test.hpp"
+
+namespace {
+
+using namespace warptime::model::agreement;
+using warptime::hw::BytesPerCycle;
+using warptime::hw::Cycles;
+using warptime::hw::Dtype;
+using warptime::model::prediction::Cache;
+
+/// Each of `ctas` x `warps` warps adds to `distinct` words, `trips` times; `waits` for the old value.
+mk::Kernel additions(std::int64_t ctas, int warps, std::int64_t trips, std::int64_t distinct, bool waits) {
+    mk::Kernel kernel = grid_of(ctas, warps);
+    mk::Builder build(kernel);
+    mk::Buffer words = mk::examples::vector_of("words", Dtype::int32, distinct);
+    words.before = mk::Before::warm;
+    const mk::Id table = build.buffer(words);
+    build.role("warps", warps);
+    build.loop(trips);
+    Draft op = make_op(waits ? InstructionClass::atom_global : InstructionClass::red_global);
+    op.dtype = Dtype::int32;
+    op.returns = waits;
+    if (waits) {
+        op.dep_count = 1;
+        op.deps[0] = {0, 1};
+    }
+    mk::Access access = mk::examples::lanes(table, mk::Direction::atomic, mk::Builder::constant(0), 4);
+    access.pattern = mk::PatternKind::stride;
+    access.inner = 1;
+    access.bounds = mk::Bounds::wrap;
+    add_access(op, access);
+    add_op(build, op);
+    build.end();
+    build.finish();
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("both engines: warps that add to one word follow its turns") {
+    const auto gpu = teaching_gpu();
+    const double turns = warptime::model::memory::slice_cycles(0.0, 32.0, gpu).value();
+    const auto make = [](std::int64_t trips) { return additions(132, 8, trips, 1, false); };
+    check_period(make, 64, 132.0 * 8.0 * turns, gpu, Cache::warm);
+}
+
+TEST_CASE("both engines: one SM sends its operands with a sector ahead of each line") {
+    auto gpu = teaching_gpu();
+    gpu.l2.write_bandwidth = BytesPerCycle<double>(4.0);
+    const auto make = [](std::int64_t trips) { return additions(1, 4, trips, 1024, false); };
+    check_period(make, 64, 4.0 * (128.0 + 32.0) / 4.0, gpu, Cache::warm);
+}

@@ -1,0 +1,33 @@
+// Atomics on global memory: the passes of all SMs over the sectors of the L2, on the slices that hold them;
+// the turns that floating-point additions take on one sector; and the way back of the old values. Ignores:
+// requests for other sectors that overtake a queue. Source: model/memory/atomics.hpp; recorded rows of
+// microbench_atomics atomic_global, in which returning atomics of all SMs take longer than the others by what
+// they return, while those on few lines do not. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/memory/atomics.hpp"
+
+namespace warptime::model::analytical {
+
+/// What a typical item's atomics ask of the L2 for one buffer.
+struct AtomicTraffic {
+    double whole = 0.0, part = 0.0;  ///< passes over sectors
+    double returned = 0.0;           ///< of them with the old value
+    double ordered = 0.0;            ///< of them that wait for the one before in their sector
+    memory::Window window;           ///< in which those under way lie
+    double sectors = 1.0;            ///< of the window
+};
+
+/// Cycles of the L2 for `items` items.
+template <class S>
+[[nodiscard]] hw::Cycles<S> atomic_cycles(const AtomicTraffic& of_item, double items, const hw::Gpu<S>& gpu) {
+    const S slices = memory::slices_reached(of_item.window.bytes(), gpu);
+    const hw::Cycles<S> busy =
+        memory::slice_cycles(items * of_item.whole, items * of_item.part, gpu) / slices;
+    const hw::Cycles<S> turns(S(memory::atomic_keys::chain * items * of_item.ordered / of_item.sectors));
+    const hw::Cycles<S> back =
+        hw::Cycles<S>(S(memory::atomic_keys::back * items * of_item.returned)) / gpu.sm.count.value();
+    return hw::max(hw::max(busy, turns), back);
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory/atomics.hpp"
+
+#include "model/kernel/evaluate_index.hpp"
+#include "model/kernel/index_span.hpp"
+#include "model/memory/bank_conflicts.hpp"
+#include "model/memory/coalescing.hpp"
+#include "model/memory/lane_touch.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+namespace warptime::model::memory {
+
+namespace {
+
+constexpr std::int64_t sector = 32;
+constexpr std::int64_t line = 128;
+
+/// Passes over one sector whose lanes change the words at the addresses given (sorted): as many as the word
+/// has lanes that has most.
+void add_sector(std::span<const std::int64_t> addresses, std::int64_t bytes, AtomicTouch& touch) {
+    std::int64_t deepest = 0;
+    std::int64_t words = 0;
+    for (std::size_t i = 0; i < addresses.size();) {
+        std::size_t end = i;
+        while (end < addresses.size() && addresses[end] == addresses[i]) ++end;
+        deepest = std::max(deepest, static_cast<std::int64_t>(end - i));
+        ++words;
+        i = end;
+    }
+    (words * bytes >= sector ? touch.whole : touch.part) += static_cast<double>(deepest);
+}
+
+AtomicTouch touch_of_lanes(std::span<std::int64_t> addresses, std::int64_t bytes) {
+    AtomicTouch touch;
+    std::sort(addresses.begin(), addresses.end());
+    std::int64_t last_line = -1;
+    for (std::size_t i = 0; i < addresses.size();) {
+        std::size_t end = i;
+        while (end < addresses.size() && addresses[end] / sector == addresses[i] / sector) ++end;
+        add_sector(std::span<const std::int64_t>(addresses).subspan(i, end - i), bytes, touch);
+        touch.lines += addresses[i] / line != last_line ? 1.0 : 0.0;
+        last_line = addresses[i] / line;
+        i = end;
+    }
+    return touch;
+}
+
+/// Lanes that fall anywhere in a window: those on one word take turns, those in one sector do not.
+AtomicTouch touch_at_random(double lanes, double window, double bytes) {
+    const auto cells = [&](double size) { return expected_distinct(lanes, std::max(1.0, window / size)); };
+    AtomicTouch touch;
+    touch.part = cells(sector) + lanes - cells(bytes);
+    touch.lines = cells(line);
+    return touch;
+}
+
+std::size_t lanes_of(double active) {
+    return static_cast<std::size_t>(
+        std::clamp<long>(std::lround(lanes_per_warp * active), 1, lanes_per_warp));
+}
+
+LaneAddresses addresses_of(const kernel::Kernel& kernel, const kernel::Access& access) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const std::int64_t size = hw::bytes_of(buffer.dtype);
+    const std::int64_t whole = std::max<std::int64_t>(1, buffer.elements() * size);
+    const std::int64_t base = (access.origin[0].constant * size % line + line) % line;
+    LaneAddresses at{};
+    for (std::size_t lane = 0; lane < at.size(); ++lane) {
+        const auto l = static_cast<std::int64_t>(lane);
+        std::int64_t apart = l * access.bytes;
+        if (access.pattern == kernel::PatternKind::stride) {
+            apart = (l % access.inner_extent * access.inner + l / access.inner_extent * access.outer) * size;
+        } else if (access.pattern == kernel::PatternKind::listed) {
+            apart = kernel.address_list[access.pool_first + lane] * size;
+        } else if (access.pattern != kernel::PatternKind::contiguous) {
+            apart = 0;
+        }
+        at[lane] = base + apart;
+        if (access.bounds == kernel::Bounds::wrap) at[lane] %= whole;
+    }
+    return at;
+}
+
+}  // namespace
+
+AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& access, double active) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const std::int64_t size = hw::bytes_of(buffer.dtype);
+    const std::size_t lanes = lanes_of(active);
+    if (access.pattern == kernel::PatternKind::collective) {
+        AtomicTouch touch;
+        touch.whole = static_cast<double>(lanes_per_warp * size) / sector;
+        touch.lines = static_cast<double>(lanes_per_warp * size) / line;
+        return touch;
+    }
+    if (access.pattern == kernel::PatternKind::random) {
+        return touch_at_random(static_cast<double>(lanes),
+                               static_cast<double>(access.distinct * access.bytes), access.bytes);
+    }
+    LaneAddresses at = addresses_of(kernel, access);
+    return touch_of_lanes(std::span(at).first(lanes), access.bytes);
+}
+
+double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access) {
+    const std::size_t lanes = lanes_of(op.active);
+    if (access.pattern == kernel::PatternKind::random) {
+        return touch_of(kernel, access, op.active).passes;
+    }
+    const LaneAddresses at = addresses_of(kernel, access);
+    const std::uint32_t mask =
+        lanes == static_cast<std::size_t>(lanes_per_warp) ? all_lanes : (1U << lanes) - 1U;
+    if (!op.returns) {
+        return static_cast<double>(shared_passes(at, access.bytes, mask));
+    }
+    constexpr BankGeometry banks;
+    std::array<std::int64_t, lanes_per_warp> on_bank{};
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        ++on_bank[static_cast<std::size_t>(at[lane] / banks.bank_bytes % banks.banks)];
+    }
+    return static_cast<double>(*std::max_element(on_bank.begin(), on_bank.end()));
+}
+
+Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
+                     const kernel::Access& access, double concurrent) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const double size = hw::bytes_of(buffer.dtype);
+    const double whole = static_cast<double>(buffer.elements()) * size;
+    if (access.pattern == kernel::PatternKind::collective) {
+        double bytes = concurrent * size;
+        for (std::uint8_t d = 0; d < access.rank; ++d) bytes *= static_cast<double>(access.box[d]);
+        return {0.0, std::min(bytes, whole)};
+    }
+    if (access.pattern == kernel::PatternKind::random) {
+        return {0.0, std::min(static_cast<double>(access.distinct) * size, whole)};
+    }
+    kernel::Freedom free;
+    free.loop.fill(1.0);
+    free.warps = role.warps - 1.0;
+    free.instances = role.instances - 1.0;
+    free.lanes = static_cast<double>(lanes_per_warp * role.warps * role.instances) - 1.0;
+    for (std::size_t i = 0; i < free.tiles.size(); ++i) {
+        free.tiles[i] = std::min(concurrent, static_cast<double>(kernel.schedule.tiles[i])) - 1.0;
+    }
+    const bool strided = access.pattern == kernel::PatternKind::stride;
+    const bool side_by_side = access.pattern == kernel::PatternKind::contiguous;
+    const auto lanes = static_cast<double>(lanes_per_warp - 1);
+    const double apart = strided        ? static_cast<double>(std::abs(access.inner)) * size
+                         : side_by_side ? static_cast<double>(access.bytes)
+                                        : 0.0;
+    const double reach = (kernel::span_of(kernel, access.origin[0], free) +
+                          static_cast<double>((op.count - 1) * std::abs(access.step))) *
+                             size +
+                         lanes * apart + access.bytes;
+    const double first =
+        static_cast<double>(kernel::evaluate(kernel, access.origin[0], kernel::Coordinates{})) * size;
+    return reach >= whole ? Window{0.0, whole} : Window{first, first + reach};
+}
+
+double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access, double window_bytes) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const bool strided = access.pattern == kernel::PatternKind::stride;
+    const std::int64_t apart = strided ? std::abs(access.inner) * hw::bytes_of(buffer.dtype) : 0;
+    return std::max(1.0, window_bytes / static_cast<double>(std::max(sector, apart)));
+}
+
+}  // namespace warptime::model::memory

@@ -1,0 +1,87 @@
+// What atomics on global memory ask of the units in the slices of the L2 that carry them out: passes over
+// sectors, and how many slices a set of addresses keeps busy.
+// Ignores: which lines the hash of the addresses puts together (a set is taken to be spread as the recorded
+// ones are on average), and requests for other sectors that overtake a queue on one of them.
+// Source: recorded rows of microbench_atomics atomic_global. Lanes that add to one word take turns, lanes of
+// one sector on different words do not: 32 lanes on 1, 4 and 16 words of four bytes take 46, 12 and 5 cycles
+// of one slice. With n lines the fullest slice serves n / slices + l2.uneven_lines of them: sets of 1 to 128
+// kB are 2, 4, 8, 12, 26, 26, 53 and 52 times as fast as one line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+#include "model/kernel/description.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::memory {
+
+namespace atomic_keys {
+inline constexpr double slices = 0.591, interval = 1.17, part_interval = 1.45, chain = 3.48, back = 3.5,
+                        uneven_lines = 4.0;
+}
+
+/// Of one warp-instruction. A pass is one word of a sector for each of the lanes that differ in it.
+struct AtomicTouch {
+    double whole = 0.0;  ///< passes over sectors whose every byte some lane changes
+    double part = 0.0;   ///< passes over other sectors
+    double lines = 0.0;  ///< requests that it becomes
+    [[nodiscard]] double passes() const { return whole + part; }
+};
+
+/// Of an access of a lane pattern by `active` of the lanes, or of one 32-lane piece of a box. Addresses go
+/// round the buffer where the access wraps.
+[[nodiscard]] AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& access,
+                                       double active);
+
+/// Passes over the banks of one instruction on shared memory. Lanes of one word take turns where the old
+/// value returns; additions of one without it are counted by the bank and take one pass a word.
+[[nodiscard]] double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op,
+                                 const kernel::Access& access);
+
+/// Part of a buffer, in bytes.
+struct Window {
+    double first = 0.0, last = 0.0;
+    [[nodiscard]] double bytes() const { return last - first; }
+    [[nodiscard]] Window with(const Window& other) const {
+        return {std::min(first, other.first), std::max(last, other.last)};
+    }
+};
+
+/// Where the atomics of an access lie that are under way at a time, with `concurrent` items: what one turn of
+/// every loop and the next one touch.
+[[nodiscard]] Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role,
+                                   const kernel::Op& op, const kernel::Access& access, double concurrent);
+
+/// Distinct sectors in such a window.
+[[nodiscard]] double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access,
+                                    double window_bytes);
+
+/// Whether the additions of a type wait for one another in a sector.
+[[nodiscard]] constexpr bool adds_in_float(hw::Dtype dtype) {
+    return dtype != hw::Dtype::int8 && dtype != hw::Dtype::int32 && dtype != hw::Dtype::int64 &&
+           dtype != hw::Dtype::b1;
+}
+
+template <class S>
+[[nodiscard]] S slices_of(const hw::Gpu<S>& gpu) {
+    return S(atomic_keys::slices) * gpu.sm.count.value();
+}
+
+/// Slices at work when requests go evenly to the lines of `window` bytes: at least one. Of up to eight lines
+/// half lie in the fullest slice.
+template <class S>
+[[nodiscard]] S slices_reached(double window_bytes, const hw::Gpu<S>& gpu) {
+    const double lines = std::max(1.0, window_bytes / hw::value_of(gpu.l1.line));
+    const S uneven(std::min(std::max(std::min(lines, 2.0), 0.5 * lines), atomic_keys::uneven_lines));
+    return hw::max(S(1.0), S(lines) / (uneven + S(lines) / slices_of(gpu)));
+}
+
+/// Cycles of one slice for the passes of a request.
+template <class S>
+[[nodiscard]] hw::Cycles<S> slice_cycles(double whole, double part, const hw::Gpu<S>& /*gpu*/) {
+    return hw::Cycles<S>(S(whole * atomic_keys::interval + part * atomic_keys::part_interval));
+}
+
+}  // namespace warptime::model::memory

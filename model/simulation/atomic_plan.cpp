@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/atomic_plan.hpp"
+
+#include "model/memory/atomics.hpp"
+#include "model/occupancy/placement.hpp"
+#include "model/occupancy/sm_limits.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::simulation {
+
+AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
+                       const kernel::Access& access, const hw::Gpu<double>& gpu) {
+    const occupancy::Occupancy resident = occupancy::residency(kernel, occupancy::limits_of(gpu));
+    const double items = std::min(static_cast<double>(kernel.schedule.item_count()),
+                                  gpu.sm.count.value() * resident.ctas_per_sm);
+    const double window = memory::atomic_window(kernel, role, op, access, items).bytes();
+    const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active);
+    const double sector = gpu.l1.sector.value();
+    const bool single =
+        access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
+    const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
+    const double turns = memory::adds_in_float(op.dtype) ? memory::atomic_keys::chain * touch.passes() /
+                                                               memory::atomic_sectors(kernel, access, window)
+                                                         : 0.0;
+    const auto count = static_cast<double>(op.count);
+    AtomicPlan plan;
+    plan.sent_bytes = count * (32.0 * op.active * access.bytes + touch.lines * sector);
+    plan.changed_bytes = count * (single ? access.bytes : touch.passes() * sector);
+    plan.slices = count * std::max(own / memory::slices_reached(window, gpu), turns);
+    if (op.returns) {
+        plan.returned_bytes = count * touch.passes() * sector;
+        plan.returns = count * touch.passes() * memory::atomic_keys::back / gpu.sm.count.value();
+        plan.latency = gpu.instructions[op.cls].latency.value() + own / touch.lines;
+    }
+    return plan;
+}
+
+}  // namespace warptime::model::simulation

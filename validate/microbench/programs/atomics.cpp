@@ -1,0 +1,277 @@
+// Additions to words that many threads share, in global and in shared memory: atomics.cu.
+// Ignores: which CTA the losers of a compare-and-swap belong to; a word is won once a round trip, by one
+// lane. SPDX-License-Identifier: Apache-2.0
+#include "validate/microbench/programs/families.hpp"
+#include "validate/microbench/programs/walks.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::validate::microbench {
+namespace {
+
+namespace mk = model::kernel;
+
+struct Additions {
+    std::string kind, type;
+    std::int64_t distinct = 1, pitch = 4, ctas = 1, threads = 32, rounds = 1;
+    bool by_warp = false;
+    [[nodiscard]] int bytes() const { return type == "u64" ? 8 : 4; }
+    [[nodiscard]] mk::Dtype dtype() const {
+        return type == "f32" ? mk::Dtype::fp32 : type == "f16x2" ? mk::Dtype::fp16 : mk::Dtype::int32;
+    }
+};
+
+Additions additions(const Parameters& p) {
+    Additions a;
+    a.kind = text(p, "kind");
+    a.type = text(p, "type");
+    a.distinct = integer(p, "distinct");
+    a.pitch = integer(p, "pitch");
+    a.ctas = integer(p, "ctas");
+    a.threads = integer(p, "threads");
+    a.rounds = integer(p, "rounds");
+    a.by_warp = text(p, "spread") == "warp";
+    return a;
+}
+
+constexpr std::int64_t unroll = 4;
+
+/// The access of part `part` of a turn; a loop outside this one does not move it.
+mk::Access access_of(mk::Builder& build, const Additions& a, mk::Id table, std::int64_t part,
+                     std::int64_t parts, std::uint16_t depth) {
+    const std::int64_t words = a.pitch / 4;
+    const std::int64_t lanes = a.by_warp ? 1 : 32;
+    const std::int64_t cta = a.threads / 32 * lanes;
+    const std::int64_t all = a.ctas * cta;
+    mk::Access access;
+    access.buffer = table;
+    access.direction = mk::Direction::atomic;
+    access.bytes = a.bytes();
+    access.pattern = a.by_warp ? mk::PatternKind::broadcast : mk::PatternKind::stride;
+    access.inner = words;
+    access.bounds = mk::Bounds::wrap;
+    const mk::Index element =
+        build.index(part * all, {mk::Term{.coefficient = cta}, mk::term(mk::Variable::warp, lanes),
+                                 mk::term(mk::Variable::loop, parts * all, depth)});
+    access.origin[0] = build.scaled(build.modulo(element, a.distinct), words);
+    return access;
+}
+
+mk::Op addition(const Additions& a, bool global) {
+    mk::Op op;
+    op.returns = a.kind != "red";
+    op.dtype = a.dtype();
+    op.cls = !global      ? mk::InstructionClass::atom_shared
+             : op.returns ? mk::InstructionClass::atom_global
+                          : mk::InstructionClass::red_global;
+    return op;
+}
+
+/// Additions of integers, which alternate between two pipes.
+void add_addresses(mk::Builder& build, std::int64_t count) {
+    mk::Op op;
+    op.cls = mk::InstructionClass::add_s32;
+    op.count = count;
+    build.op(op);
+}
+
+/// Rounds of a loop, four to a turn; the old values are summed up behind them.
+void add_rounds(mk::Builder& build, const Additions& a, mk::Id table, bool global) {
+    build.loop(a.rounds / unroll);
+    mk::Id last = mk::no_id;
+    for (std::int64_t part = 0; part < unroll; ++part) {
+        last = build.op(addition(a, global), {access_of(build, a, table, part, unroll, 0)});
+    }
+    // The next addresses are worked out meanwhile.
+    add_addresses(build, 4 * unroll + 2);
+    if (a.kind != "red") add_integer(build, unroll, 1, {{last, 0}});
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    build.op(jump);
+    build.end();
+}
+
+/// What stands around the loop of tries of one round: the address, and the lanes coming together.
+void add_meeting(mk::Builder& build) {
+    add_addresses(build, 8);
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    build.op(jump);
+}
+
+/// One try: in shared memory a word is read in one pass and written in another.
+mk::Id add_swap(mk::Builder& build, const Additions& a, mk::Id table, std::int64_t lanes, bool global,
+                mk::Id after) {
+    mk::Op swap = addition(a, global);
+    swap.active = 1.0 / static_cast<double>(lanes);
+    swap.count = swap.chain = global ? 1 : 2;
+    swap.dep_count = 1;
+    swap.deps[0] = {after, 0};
+    const mk::Id found = build.op(swap, {access_of(build, a, table, 0, 1, 0)});
+    mk::Op compare;
+    compare.cls = mk::InstructionClass::set_predicate;
+    compare.dep_count = 1;
+    compare.deps[0] = {found, 0};
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    jump.dep_count = 1;
+    jump.deps[0] = {build.op(compare), 0};
+    return build.op(jump);
+}
+
+/// A loop that compares and swaps until it has won. Of all threads that are at a word one wins at a time, and
+/// loads and swaps in the next round before another does: recorded rows of four warps on one word take as
+/// long for each success as a round without contention. The lanes of a warp that lose to another are told so
+/// in one pass.
+void add_swaps(mk::Builder& build, const Additions& a, mk::Id table, bool global) {
+    const std::int64_t lanes = a.by_warp ? 32 : std::max<std::int64_t>(1, 32 / a.distinct);
+    const std::int64_t tries = std::max(lanes, a.ctas * a.threads / a.distinct);
+    build.loop(a.rounds * tries);
+    add_addresses(build, 4);
+    mk::Op load;
+    load.cls = global ? mk::InstructionClass::ld_global : mk::InstructionClass::ld_shared;
+    mk::Access read = access_of(build, a, table, 0, 1, 0);
+    read.direction = mk::Direction::read;
+    read.cache = mk::CachePolicy::cg;
+    const mk::Id seen = build.op(load, {read});
+    mk::Id before = add_swap(build, a, table, lanes, global, seen);
+    // In shared memory the lanes that have won and go on take turns with those that try again.
+    if (!global && lanes > 1) before = add_swap(build, a, table, lanes, global, before);
+    if (!global) add_meeting(build);
+    add_integer(build, 3, 2, {{before, 0}});
+    build.end();
+}
+
+void add_kernel_of(mk::Program& program, const Additions& a, bool global) {
+    mk::Kernel& k = add_kernel(program, "count", a.ctas, a.threads, global ? 0 : a.distinct * a.pitch);
+    mk::Builder build(k);
+    mk::Buffer words = words_of("table", a.distinct * a.pitch);
+    if (!global) words.space = mk::Space::shared;
+    const mk::Id table = build.buffer(words);
+    build.role("warps", static_cast<int>(a.threads / 32));
+    if (a.kind == "cas") {
+        add_swaps(build, a, table, global);
+    } else {
+        add_rounds(build, a, table, global);
+    }
+    build.finish();
+}
+
+/// What a warp does in shared memory.
+struct Turns {
+    std::int64_t warps = 1;  ///< that work on words of their own
+    std::int64_t tries = 1;  ///< of each of them for every round
+    std::int64_t lanes = 32;
+    bool queue = false;  ///< others are at the word: the next try begins when this one has been written
+};
+
+/// Additions that are loops of load, add and compare-and-swap: lanes of one bank win one after another. Words
+/// that several warps add to are taken for warps of their own, which make all of the additions in turn.
+Turns turns_of(const Additions& a) {
+    const std::int64_t warps = a.threads / 32;
+    Turns turns;
+    if (a.pitch > a.bytes()) {
+        turns.warps = warps;
+        turns.tries = a.bytes() == 8 && a.distinct > 1 ? 16 : 32;
+        turns.lanes = std::min<std::int64_t>(a.distinct, 32);
+        const std::int64_t at_a_word = a.threads / a.distinct;
+        turns.queue = at_a_word > 2 * turns.tries;
+        if (turns.queue) {
+            turns.warps = 1;
+            turns.tries = at_a_word;
+        }
+        return turns;
+    }
+    turns.warps = std::clamp<std::int64_t>(a.distinct / 32, 1, warps);
+    turns.lanes = std::min<std::int64_t>(a.distinct, 32);
+    turns.tries = a.threads / (turns.warps * turns.lanes);
+    turns.queue = warps > 2 * turns.warps;
+    return turns;
+}
+
+void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Turns& turns) {
+    build.loop(a.rounds);
+    add_meeting(build);
+    build.loop(turns.tries);
+    mk::Op load;
+    load.cls = mk::InstructionClass::ld_shared;
+    // Of the lanes that still try there are half on average.
+    load.active = static_cast<double>(turns.lanes) / (turns.tries > 1 && a.pitch > a.bytes() ? 64.0 : 32.0);
+    mk::Access read = access_of(build, a, table, 0, 1, 0);
+    read.direction = mk::Direction::read;
+    const mk::Id seen = build.op(load, {read});
+    mk::Op sum;
+    sum.cls = a.type == "f32" ? mk::InstructionClass::add_f32 : mk::InstructionClass::add_s32;
+    sum.count = sum.chain = a.type == "f32" ? 1 : 4;
+    sum.dep_count = 1;
+    sum.deps[0] = {seen, 0};
+    const mk::Id added = build.op(sum);
+    mk::Op swap = addition(a, false);
+    swap.active = 1.0 / 32.0;
+    swap.returns = !turns.queue;
+    swap.dep_count = 1;
+    swap.deps[0] = {added, 0};
+    const mk::Id swapped = build.op(swap, {access_of(build, a, table, 0, 1, 0)});
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    jump.dep_count = 1;
+    jump.deps[0] = {swapped, 0};
+    if (!turns.queue) {
+        mk::Op compare;
+        compare.cls = mk::InstructionClass::set_predicate;
+        compare.dep_count = 1;
+        compare.deps[0] = {swapped, 0};
+        jump.deps[0] = {build.op(compare), 0};
+    }
+    build.op(jump);
+    build.end();
+    build.end();
+}
+
+Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    const Additions once = additions(p);
+    const bool emulated = once.kind != "cas" && once.type != "s32";
+    Probe probe;
+    for (const int times : {1, 2}) {
+        Additions a = once;
+        a.rounds *= times;
+        const Turns turns = turns_of(a);
+        mk::Kernel& k = add_kernel(times == 1 ? probe.without : probe.program, "count", 1,
+                                   emulated ? 32 * turns.warps : a.threads, a.distinct * a.pitch);
+        mk::Builder build(k);
+        mk::Buffer words = words_of("table", a.distinct * a.pitch);
+        words.space = mk::Space::shared;
+        const mk::Id table = build.buffer(words);
+        build.role("warps", static_cast<int>(k.cta.x / 32));
+        if (emulated) {
+            add_emulated(build, a, table, turns);
+        } else if (a.kind == "cas") {
+            add_swaps(build, a, table, false);
+        } else {
+            add_rounds(build, a, table, false);
+        }
+        build.finish();
+    }
+    probe.units = static_cast<double>(once.rounds);
+    return probe;
+}
+
+Probe atomic_global(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+    Probe probe;
+    add_kernel_of(probe.program, additions(p), true);
+    return probe;
+}
+
+constexpr std::array families{
+    Family{"microbench_atomics", "atomic_global", atomic_global},
+    Family{"microbench_atomics", "atomic_shared", atomic_shared},
+};
+
+}  // namespace
+
+std::span<const Family> atomic_families() {
+    return families;
+}
+
+}  // namespace warptime::validate::microbench

@@ -1,0 +1,81 @@
+// The programs of the atomics probe are sound descriptions and follow the laws that they were written for.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/kernel/checks.hpp"
+#include "validate/microbench/programs/families.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace warptime::validate::microbench {
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm", {});
+    return loaded;
+}
+
+Parameters additions(const std::string& kind, const std::string& type, int distinct, int pitch, int ctas,
+                     int threads, const std::string& spread = "lanes") {
+    return {{"kind", kind},
+            {"type", type},
+            {"distinct", std::to_string(distinct)},
+            {"pitch", std::to_string(pitch)},
+            {"ctas", std::to_string(ctas)},
+            {"threads", std::to_string(threads)},
+            {"rounds", "64"},
+            {"spread", spread}};
+}
+
+Value value_of(const char* op, const Parameters& parameters) {
+    static const auto engine = model::analytical::make_engine();
+    const Family* family = find_family("microbench_atomics", op);
+    REQUIRE(family != nullptr);
+    const Probe probe = family->make(parameters, gpu());
+    model::kernel::check(probe.program.kernels.front());
+    model::prediction::Conditions conditions;
+    conditions.cache = model::prediction::Cache::warm;
+    const bool global = std::string(op) == "atomic_global";
+    return predict(probe, global ? "kernel_us" : "cycles_per_instruction", *engine, gpu(), conditions);
+}
+
+double global(const Parameters& parameters) {
+    return value_of("atomic_global", parameters).value;
+}
+double shared(const Parameters& parameters) {
+    return value_of("atomic_shared", parameters).value;
+}
+
+}  // namespace
+
+TEST_CASE("additions to one word in L2 take a turn for each lane, floating point longer") {
+    const double one = global(additions("red", "s32", 1, 4, 132, 256));
+    CHECK(value_of("atomic_global", additions("red", "s32", 1, 4, 132, 256)).limiter == "atomic");
+    CHECK(one / global(additions("red", "s32", 4, 4, 132, 256)) == doctest::Approx(4.0).epsilon(0.05));
+    CHECK(global(additions("red", "f32", 1, 4, 132, 256)) > 2.0 * one);
+    CHECK(global(additions("red", "s32", 1, 4, 132, 256, "warp")) == doctest::Approx(one).epsilon(0.01));
+    CHECK(global(additions("red", "s32", 1 << 18, 128, 132, 256)) < 0.05 * one);
+}
+
+TEST_CASE("a word is won by one thread a round trip") {
+    const double alone = global(additions("cas", "s32", 1 << 20, 4, 4, 32));
+    const double together = global(additions("cas", "s32", 1, 4, 4, 32));
+    CHECK(together / alone == doctest::Approx(128.0).epsilon(0.1));
+}
+
+TEST_CASE("shared memory counts additions of one, and gives old values lane by lane") {
+    CHECK(shared(additions("atom", "s32", 1, 4, 1, 1024)) == doctest::Approx(1024.0).epsilon(0.02));
+    CHECK(shared(additions("red", "s32", 1, 4, 1, 1024)) < 64.0);
+    CHECK(shared(additions("red", "s32", 256, 128, 1, 1024)) == doctest::Approx(1024.0).epsilon(0.05));
+    // Floating point and eight bytes are loops that each lane of a word leaves in turn.
+    const double apart = shared(additions("red", "f32", 32, 4, 1, 32));
+    CHECK(shared(additions("red", "f32", 1, 4, 1, 32)) > 24.0 * apart);
+    CHECK(shared(additions("red", "u64", 32, 8, 1, 32)) > apart);
+    CHECK(shared(additions("cas", "s32", 32, 4, 1, 32)) > apart);
+    CHECK_THROWS_AS((void)shared({}), Error);
+}
+
+}  // namespace warptime::validate::microbench
