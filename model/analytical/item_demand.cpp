@@ -14,6 +14,7 @@
 #include "model/analytical/bounds/tma.hpp"
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/l1_share.hpp"
+#include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/analytical/store_drain.hpp"
@@ -210,9 +211,7 @@ class Accumulator {
                             lines);
     }
 
-    /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one: the largest
-    /// of n exponential times is the sum of their mean / i (Renyi 1953), and the mean is that of DRAM's
-    /// queues.
+    /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one.
     Cycles<S> wait_for_last(const Op& op) const {
         if (op.cls != InstructionClass::ld_global || op.access_count != 1 ||
             load_latency_ < gpu_.latency.dram || part_ != &result_.loop) {
@@ -223,12 +222,8 @@ class Accumulator {
             access.pattern == kernel::PatternKind::chase) {
             return {};
         }
-        const double pieces = memory::touch_of(kernel_, access, op.active).granules;
-        double sum = 0.0;
-        for (int i = 2; i <= static_cast<int>(pieces); ++i) {
-            sum += 1.0 / i;
-        }
-        return gpu_.dram.queue * S(sum);
+        return gpu_.dram.queue *
+               S(beyond_the_mean(static_cast<int>(memory::touch_of(kernel_, access, op.active).granules)));
     }
 
     Cycles<S> latency_of(const Op& op) {
@@ -252,23 +247,7 @@ class Accumulator {
             const S hit(share);
             return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
-        if (memory::moves_matrices(op)) {
-            const std::int64_t passes = memory::matrix_rows(kernel_, op).passes;
-            return gpu_.latency.shared + cost.interval * S(static_cast<double>(passes - 1));
-        }
-        if (is_shared(op.cls)) {
-            return op.returns ? gpu_.latency.shared + cost.latency : Cycles<S>{};
-        }
-        if (op.cls == InstructionClass::mma_sync) {
-            return kernel::mma_sync_latency(op, gpu_);
-        }
-        if (is_meeting(op.cls)) {
-            // The warps arrive one after another.
-            const Cycles<S> base =
-                op.cls == InstructionClass::bar_sync ? gpu_.latency.bar_sync : Cycles<S>(cost.latency);
-            return base + cost.interval * S(static_cast<double>(result_.warps));
-        }
-        return cost.latency;
+        return latency_in_sm(op, kernel_, result_.warps, gpu_);
     }
 
     /// When a warp may issue further plain loads: at once, or, where those under way are as many as it can
@@ -345,8 +324,7 @@ class Accumulator {
             }
         }
         issued = start + interval_of_warp * S(count * cost.machine.value());
-        // The latency counts from the issue of the last instruction, which then holds its unit for an
-        // interval.
+        // The latency counts from the issue of the last instruction, which holds its unit for an interval.
         const Cycles<S> last = hw::max(issued - interval, start + arrival);
         Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
                                                                     1, std::min(op.chain, op.count)))));
@@ -364,13 +342,9 @@ class Accumulator {
             issued = hw::max(issued, start + each * (count * S(static_cast<double>(role_->warps))));
             end = hw::max(end, issued);
         }
-        if (op.cls == InstructionClass::branch) {
-            // What stands behind it is fetched only when it has been taken.
-            issued = end;
-        }
-        if (id < complete_.size()) {
-            complete_[id] = end.value();
-        }
+        // What stands behind a branch is fetched only when it has been taken.
+        if (op.cls == InstructionClass::branch) issued = end;
+        if (id < complete_.size()) complete_[id] = end.value();
         // Room comes with the first pieces, not with the last.
         if (waits && batch_loads_++ == 0) batch_end_ = end - wait_for_last(op);
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {

@@ -9,6 +9,16 @@
 
 namespace warptime::model::analytical {
 
+/// What the largest of `pieces` exponential times of mean one takes longer than the mean: the sum of 1 / i
+/// from 2 on (Renyi 1953). With the mean of DRAM's queues it is what a load waits for the last of its pieces.
+[[nodiscard]] constexpr double beyond_the_mean(int pieces) {
+    double sum = 0.0;
+    for (int i = 2; i <= pieces; ++i) {
+        sum += 1.0 / i;
+    }
+    return sum;
+}
+
 /// The time T with T = alone + waits u / (1 - u), u = transfer / T: `alone` without a queue, `transfer` what
 /// the memory needs at least, `waits` what all waits take at half utilisation. max(alone, transfer) when
 /// waits is 0.

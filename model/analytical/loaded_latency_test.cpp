@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+using warptime::model::analytical::beyond_the_mean;
 using warptime::model::analytical::queued;
 
 TEST_CASE("the time satisfies alone + waits u / (1 - u) with u = transfer / time") {
@@ -20,4 +21,9 @@ TEST_CASE("the time satisfies alone + waits u / (1 - u) with u = transfer / time
 TEST_CASE("without a queue the longer of both counts") {
     CHECK(queued(3.0, 2.0, 0.0) == doctest::Approx(3.0));
     CHECK(queued(1.0, 2.0, 0.0) == doctest::Approx(2.0));
+}
+
+TEST_CASE("the last of several pieces comes later than one") {
+    CHECK(beyond_the_mean(1) == 0.0);
+    CHECK(beyond_the_mean(4) == doctest::Approx(1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0));
 }

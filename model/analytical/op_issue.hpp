@@ -34,6 +34,30 @@ template <class S>
     return hw::Cycles<S>(S(pass_interval * passes));
 }
 
+/// Until the result of an op that stays within its SM is there; `warps`: of the CTA.
+template <class S>
+[[nodiscard]] hw::Cycles<S> latency_in_sm(const kernel::Op& op, const kernel::Kernel& kernel, int warps,
+                                          const hw::Gpu<S>& gpu) {
+    const hw::InstructionCost<S>& cost = gpu.instructions[op.cls];
+    if (memory::moves_matrices(op)) {
+        const std::int64_t passes = memory::matrix_rows(kernel, op).passes;
+        return gpu.latency.shared + cost.interval * S(static_cast<double>(passes - 1));
+    }
+    if (is_shared(op.cls)) {
+        return op.returns ? gpu.latency.shared + cost.latency : hw::Cycles<S>{};
+    }
+    if (op.cls == hw::InstructionClass::mma_sync) {
+        return kernel::mma_sync_latency(op, gpu);
+    }
+    if (is_meeting(op.cls)) {
+        // The warps arrive one after another.
+        const hw::Cycles<S> base =
+            op.cls == hw::InstructionClass::bar_sync ? gpu.latency.bar_sync : hw::Cycles<S>(cost.latency);
+        return base + cost.interval * S(static_cast<double>(warps));
+    }
+    return cost.latency;
+}
+
 /// Cycles from one instruction of an op to the next of the same warp. A wgmma is queued at the tensor cores.
 template <class S>
 [[nodiscard]] hw::Cycles<S> issue_interval(const kernel::Op& op, const kernel::Kernel& kernel,
