@@ -44,7 +44,8 @@ template <class S>
         return gpu.latency.shared + cost.interval * S(static_cast<double>(passes - 1));
     }
     if (is_shared(op.cls)) {
-        return op.returns ? gpu.latency.shared + cost.latency : hw::Cycles<S>{};
+        const bool counted = op.cls == hw::InstructionClass::atom_shared && !op.returns;
+        return counted ? hw::Cycles<S>{} : gpu.latency.shared + cost.latency;
     }
     if (op.cls == hw::InstructionClass::mma_sync) {
         return kernel::mma_sync_latency(op, gpu);
