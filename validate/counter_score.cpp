@@ -17,6 +17,8 @@ using Counters = std::vector<std::pair<std::string, double>>;
 
 struct Errors {
     std::array<std::vector<double>, 3> by_split;
+    std::array<std::vector<double>, 3> small_bytes;  // |p - c| of small counts
+    std::array<std::size_t, 3> small_rows{};
     std::size_t not_predicted = 0;
     RowSet recorded;
 };
@@ -24,6 +26,13 @@ struct Errors {
 double counter_error(double predicted, double counted) {
     if (counted == 0.0) return predicted == 0.0 ? 0.0 : 1.0;
     return relative_error(predicted, counted);
+}
+
+/// Bytes that one count of a metric stands for; 0 for what is no traffic.
+double bytes_per_count(std::string_view metric) {
+    constexpr double sector = 32.0;
+    if (metric.find("bytes") != std::string_view::npos) return 1.0;
+    return metric.find("sectors") != std::string_view::npos ? sector : 0.0;
 }
 
 /// Identity of the case, without the metric.
@@ -62,8 +71,17 @@ std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> row
             ++errors.not_predicted;
             continue;
         }
+        const auto split = static_cast<std::size_t>(split_of_row(*row));
+        const double bytes = bytes_per_count(row->quantity);
+        if (bytes > 0.0 && row->value * bytes < smallest_relative_bytes) {
+            ++errors.small_rows[split];
+            if (metric != counters.end()) {
+                errors.small_bytes[split].push_back(std::fabs(metric->second - row->value) * bytes);
+            }
+            continue;
+        }
         const double error = metric == counters.end() ? 1.0 : counter_error(metric->second, row->value);
-        errors.by_split[static_cast<std::size_t>(split_of_row(*row))].push_back(error);
+        errors.by_split[split].push_back(error);
     }
     std::vector<CounterScore> scores;
     for (const auto& [name, errors] : metrics) {
@@ -71,7 +89,8 @@ std::vector<CounterScore> score_counters(std::span<const RecordedRow* const> row
                            errors.not_predicted, errors.recorded};
         for (std::size_t s = 0; s < score.splits.size(); ++s) {
             const std::vector<double>& sample = errors.by_split[s];
-            score.splits[s] = {sample.size(), median(sample), quantile(sample, 0.9)};
+            score.splits[s] = {sample.size(), median(sample), quantile(sample, 0.9), errors.small_rows[s],
+                               mean(errors.small_bytes[s])};
         }
         scores.push_back(score);
     }

@@ -34,7 +34,7 @@ std::string rows_text() {
     for (int i = 1; i <= 60; ++i) {
         text += fixture::line("copy_add", "copy", fmt::format("dtype=bf16 n={}", i * 1000), 5.0 * i);
     }
-    return text + fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 1000);
+    return text + fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 1e9);
 }
 
 std::string rows_of(const char* suite) {

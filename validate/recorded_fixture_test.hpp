@@ -77,7 +77,7 @@ class FakePredictor : public RowPredictor {
     }
     [[nodiscard]] std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) override {
         if (times_(row) < 0.0) return {};
-        return {{"dram__bytes_read.sum", 1100.0}};
+        return {{"dram__bytes_read.sum", 1.1e9}};
     }
     [[nodiscard]] ConstantCount constants(std::string_view) override { return {12, 3}; }
 

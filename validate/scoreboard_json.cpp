@@ -117,7 +117,9 @@ Json counter_json(const CounterScore& score, const std::string& engine) {
         json["splits"].push_back({{"split", to_string(split)},
                                   {"rows", figures.rows},
                                   {"median", number(figures.median)},
-                                  {"p90", number(figures.p90)}});
+                                  {"p90", number(figures.p90)},
+                                  {"small_rows", figures.small_rows},
+                                  {"small_mean_bytes", number(figures.small_mean_bytes)}});
     }
     return json;
 }

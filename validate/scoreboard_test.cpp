@@ -141,8 +141,8 @@ TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts th
     text += fixture::line("microbench_dram", "copy", "n=3", 10);
     for (int i = 1; i <= 40; ++i) {
         const std::string params = fmt::format("dtype=bf16 n={}", i);
-        text += fixture::counter_line(params, "dram__bytes_read.sum", 1000);
-        text += fixture::counter_line(params, "lts__t_sectors.sum", 10);
+        text += fixture::counter_line(params, "dram__bytes_read.sum", 1e9);
+        text += fixture::counter_line(params, "lts__t_sectors.sum", 1e7);
     }
     const auto rows = fixture::read(text);
     fixture::FakePredictor predictor([](const validate::RecordedRow& row) { return row.value * 1.05; });
@@ -195,7 +195,7 @@ TEST_CASE("engines stand side by side on the same sample, their choices too") {
     for (int i = 1; i <= 30; ++i) {
         const auto params = fmt::format("cta_tile=64x64x32 dtype=bf16 group_m={} k=512 m=512 n=512", i);
         text += fixture::line("sweep", "gemm", params, 100.0 + i);
-        text += fixture::counter_line(fmt::format("dtype=bf16 n={}", i), "dram__bytes_read.sum", 1000);
+        text += fixture::counter_line(fmt::format("dtype=bf16 n={}", i), "dram__bytes_read.sum", 1e9);
     }
     const auto rows = fixture::read(text);
     fixture::FakePredictor right([](const validate::RecordedRow& row) { return row.value; });
@@ -238,16 +238,35 @@ TEST_CASE("engines stand side by side on the same sample, their choices too") {
           doctest::Approx(second.top1.mean));
 }
 
-TEST_CASE("counters that read nothing, and refused cases") {
+TEST_CASE("small counts are judged by their difference, and a refused case has none") {
     const auto rows =
-        fixture::read(fixture::header + fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 0));
-    std::vector<const validate::RecordedRow*> refs{&rows.rows[0]};
-    fixture::FakePredictor wrong([](const validate::RecordedRow&) { return 1.0; });
+        fixture::read(fixture::header + fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 0) +
+                      fixture::counter_line("dtype=bf16 n=1", "lts__t_sectors.sum", 31249));
+    std::vector<const validate::RecordedRow*> refs{&rows.rows[0], &rows.rows[1]};
+    fixture::FakePredictor answering([](const validate::RecordedRow&) { return 1.0; });
     fixture::FakePredictor refusing([](const validate::RecordedRow&) { return -1.0; });
-    for (validate::RowPredictor* predictor : std::vector<validate::RowPredictor*>{&wrong, &refusing}) {
-        const auto scores = validate::score_counters(refs, *predictor);
-        double error = 0;
-        for (const auto& split : scores.at(0).splits) error += split.rows > 0 ? split.median : 0.0;
-        CHECK(error == 1.0);
+    const auto answered = validate::score_counters(refs, answering);
+    const auto refused = validate::score_counters(refs, refusing);
+    const auto split =
+        static_cast<std::size_t>(validate::split_of(validate::case_key("copy", "dtype=bf16 n=1")));
+    CHECK(answered.at(0).splits[split].rows == 0);
+    CHECK(answered.at(0).splits[split].small_rows == 1);
+    CHECK(answered.at(0).splits[split].small_mean_bytes == doctest::Approx(1.1e9));
+    CHECK(refused.at(0).splits[split].small_rows == 1);
+    CHECK(std::isnan(refused.at(0).splits[split].small_mean_bytes));
+    CHECK(refused.at(1).splits[split].small_rows == 1);  // 31249 sectors hold less than 1 MB
+}
+
+TEST_CASE("a refused case counts as wholly wrong") {
+    const auto rows = fixture::read(fixture::header +
+                                    fixture::counter_line("dtype=bf16 n=1", "smsp__inst_executed.sum", 10) +
+                                    fixture::counter_line("dtype=bf16 n=1", "dram__bytes_read.sum", 1e9));
+    std::vector<const validate::RecordedRow*> refs{&rows.rows[0], &rows.rows[1]};
+    fixture::FakePredictor refusing([](const validate::RecordedRow&) { return -1.0; });
+    const auto split =
+        static_cast<std::size_t>(validate::split_of(validate::case_key("copy", "dtype=bf16 n=1")));
+    for (const auto& score : validate::score_counters(refs, refusing)) {
+        CHECK(score.splits[split].rows == 1);
+        CHECK(score.splits[split].median == 1.0);
     }
 }

@@ -152,13 +152,25 @@ void append_counters(std::string& out, const EngineCounters& counters, bool side
         last = owner;
         fmt::format_to(to, "    {:<52}", score.metric);
         std::size_t compared = 0;
-        for (const CounterFigures& figures : score.splits) compared += figures.rows;
-        if (compared == 0) {
+        std::size_t small = 0;
+        for (const CounterFigures& figures : score.splits) {
+            compared += figures.rows;
+            small += figures.small_rows;
+        }
+        if (compared == 0 && small == 0) {
             fmt::format_to(to, "  not predicted ({} rows)\n", score.not_predicted);
             continue;
         }
         for (const CounterFigures& figures : score.splits) {
             fmt::format_to(to, "{:>12}{:>12}", percent(figures.median), percent(figures.p90));
+            if (&figures != &score.splits.back()) out += "  ";
+        }
+        out += '\n';
+        if (small == 0) continue;
+        fmt::format_to(to, "    {:<52}", "  counts below 1 MB, and the mean |p-c|");
+        for (const CounterFigures& figures : score.splits) {
+            fmt::format_to(to, "{:>12}{:>12}", figures.small_rows,
+                           fmt::format("{:.3f} MB", figures.small_mean_bytes / smallest_relative_bytes));
             if (&figures != &score.splits.back()) out += "  ";
         }
         out += '\n';

@@ -7,18 +7,31 @@
 
 namespace warptime::model::analytical {
 
-std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& a,
-                                                        const hw::Gpu<double>& gpu) {
+namespace {
+
+/// Bytes of the profiler's own that the kernel's traffic pushes out of an L2 that the profiler has
+/// invalidated: none until a quarter of its capacity came in, all from three quarters on.
+double profiler_writes(const Analysis<double>& a, const hw::Gpu<double>& gpu) {
+    const double came_in = ((a.traffic.dram_read + a.traffic.l2_written) / gpu.l2.capacity).value();
+    return gpu.l2.cold_dirty.value() * std::clamp(2.0 * came_in - 0.5, 0.0, 1.0);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& a, const hw::Gpu<double>& gpu,
+                                                        const prediction::Conditions& conditions) {
+    const double written = a.traffic.dram_written.value() +
+                           (conditions.cache == prediction::Cache::cold ? profiler_writes(a, gpu) : 0.0);
     const double visits = slice_visits(gpu);
     const double sector = gpu.l1.sector.value();
-    const double reads = a.traffic.l2_read.value() / sector * visits;
+    const double reads = a.traffic.l2_looked_up.value() / sector;
     const double writes = a.traffic.l2_written.value() / sector * visits;
     const double instructions =
         static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
     const double resident = static_cast<double>(std::min<std::int64_t>(
         a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
-            {"dram__bytes_write.sum", a.traffic.dram_written.value()},
+            {"dram__bytes_write.sum", written},
             {"lts__t_sectors.sum", reads + writes},
             {"lts__t_sectors_op_read.sum", reads},
             {"lts__t_sectors_op_write.sum", writes},

@@ -12,7 +12,8 @@
 
 namespace warptime::model::analytical {
 
-[[nodiscard]] std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& a,
-                                                                      const hw::Gpu<double>& gpu);
+/// `conditions` are those of `a`.
+[[nodiscard]] std::vector<std::pair<std::string, double>> counters_of(
+    const Analysis<double>& a, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions);
 
 }  // namespace warptime::model::analytical

@@ -4,6 +4,7 @@
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
 #include "model/analytical/bounds/dram.hpp"
+#include "model/analytical/bounds/l2.hpp"
 #include "model/memory/write_back.hpp"
 #include "model/prediction/launch_floor.hpp"
 #include "model/prediction/link_copy.hpp"
@@ -23,7 +24,8 @@ Bytes<S> written_back(const Bytes<S>& read, const Bytes<S>& stored, bool fits, c
     return cache == prediction::Cache::flushed
                ? memory::writes_over_dirty(read, stored, gpu.l2.dirty_fraction,
                                            memory::dirty_capacity_of(gpu))
-               : memory::writes_over_clean(read, stored, memory::dirty_capacity_of(gpu));
+               : memory::writes_over_clean(Bytes<S>(read.value() * slice_visits(gpu)), stored,
+                                           gpu.l2.capacity, memory::dirty_capacity_of(gpu));
 }
 
 template <class S>

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 
 namespace warptime::model::analytical {
@@ -17,6 +18,7 @@ namespace warptime::model::analytical {
 namespace {
 
 using hw::Bytes;
+using hw::Cycles;
 
 /// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits.
 bool starts_warm(const kernel::Buffer& buffer, prediction::Cache cache) {
@@ -82,12 +84,17 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     double read = 0.0;
     double row_read = 0.0;
     S asked(0.0);
+    S looked_up(0.0);
+    S filled(0.0);
     for (std::size_t i = 0; i < count; ++i) {
         const S distinct(moved[i].requested_bytes > 0.0 ? moved[i].wave_bytes / moved[i].requested_bytes
                                                         : 1.0);
-        asked = asked + S(uses[i]->fetched_bytes * items) * unmerged_share(distinct, gpu);
+        const S fetched(uses[i]->fetched_bytes * items);
+        asked = asked + fetched * unmerged_share(distinct, gpu);
+        const S requests = fetched * counted_share(distinct, gpu);
         // A set that is read again and again stays as long as the whole L2 holds it.
         if (warm[i] && footprint <= all) {
+            looked_up = looked_up + requests + crossings(requests, S(moved[i].compulsory_bytes), gpu);
             continue;
         }
         // What one item reads again comes from DRAM again when the set has outgrown the L2.
@@ -97,18 +104,26 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         const double missed =
             uses[i]->shifted && footprint > all ? uses[i]->read_bytes * items : moved[i].dram_bytes * turns;
         read += missed;
+        const S crossed = crossings(requests, S(missed), gpu);
+        looked_up = looked_up + requests + crossed;
+        filled = filled + S(missed) + crossed;
         row_read += uses[i]->in_rows ? missed : 0.0;
         result.from_dram = true;
     }
     result.dram_read = Bytes<S>(S(read));
     result.dram_row_read = Bytes<S>(S(row_read));
     result.l2_read = Bytes<S>(asked);
+    result.l2_looked_up = Bytes<S>(looked_up);
     const Bytes<S> stores{S(written)};
-    result.dram_written =
-        conditions.cache == prediction::Cache::flushed
-            ? memory::writes_over_dirty(result.dram_read, stores, gpu.l2.dirty_fraction,
-                                        memory::dirty_capacity_of(gpu))
-            : memory::writes_over_clean(result.dram_read, stores, memory::dirty_capacity_of(gpu));
+    // Results that leave after the main loop come out wave by wave.
+    const bool throughout = Cycles<S>{} < item.loop.demand[Server::crossbar_write];
+    const double bursts =
+        throughout ? std::numeric_limits<double>::infinity() : items / static_cast<double>(reuse.concurrent);
+    result.dram_written = conditions.cache == prediction::Cache::flushed
+                              ? memory::writes_over_dirty(result.dram_read, stores, gpu.l2.dirty_fraction,
+                                                          memory::dirty_capacity_of(gpu))
+                              : memory::writes_over_clean(Bytes<S>(filled), stores, gpu.l2.capacity,
+                                                          memory::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
     result.l2_stored = Bytes<S>(S(sent));
     result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));

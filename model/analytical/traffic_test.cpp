@@ -73,9 +73,11 @@ TEST_CASE(
           doctest::Approx(gpu().l2.dirty_fraction.value() * 2.0 * 64 * fixture::stream_bytes_per_cta));
     const auto large = fixture::stream(65536, 1);
     const double w = 65536.0 * fixture::stream_bytes_per_cta;
-    const double stays = gpu().l2.capacity.value() * gpu().l2.dirty_capacity.value();
-    CHECK(of(large, Cache::cold).dram_written.value() == doctest::Approx(w - stays / 2.0));
-    CHECK(of(large, Cache::warm).dram_written.value() == doctest::Approx(w - stays / 2.0));
+    // The last bytes to come in stay, to within those of a wave: lines read are kept in one and a half
+    // partitions, lines written once.
+    const double stays = gpu().l2.capacity.value() / 2.5;
+    CHECK(of(large, Cache::cold).dram_written.value() == doctest::Approx(w - stays).epsilon(0.01));
+    CHECK(of(large, Cache::warm).dram_written.value() == of(large, Cache::cold).dram_written.value());
     CHECK(of(large, Cache::flushed).dram_written.value() == doctest::Approx(w));
     CHECK(of(large, Cache::flushed).l2_written.value() == doctest::Approx(w));
     CHECK(of(large, Cache::flushed).dram_read.value() == doctest::Approx(w));

@@ -9,6 +9,10 @@
 #include "hw/math.hpp"
 #include "hw/quantity.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 namespace warptime::model::memory {
 
 /// DRAM writes over an L2 full of another buffer's dirty lines (condition `flushed`):
@@ -23,19 +27,33 @@ template <class S>
     return written + displaced - hw::min(written, dirty_capacity);
 }
 
-/// DRAM writes over a clean L2 (conditions `cold` and `warm`): the last Dm of what came in are still there at
-/// the end, reads and writes mixed as they came, so W (1 - min(1, Dm / (R + W))). Nsight Compute's
-/// dram__bytes_write of 40 adds, GEMMs and Triton kernels with caches invalidated follow it within 15 % from
-/// 8 MB of writes on (counters_copy_add, counters_gemm_bf16, counters_triton_bf16, fit and development rows);
-/// kernels that write next to nothing show 2.3 to 3.0 MB all the same.
+/// Share of a kernel's writes that no more than a share `room` of its traffic follows, when they come at the
+/// end of each of `waves` waves (the last of which may be partly full) after its share of the reads. Endless
+/// waves mix reads and writes as they come: `room` itself.
+[[nodiscard]] inline double written_last(double room, double waves) {
+    if (room >= 1.0 || waves <= 1.0) return 1.0;
+    if (std::isinf(waves)) return room;
+    const double full = std::floor(waves);
+    const double first = std::max(1.0, std::ceil(waves * (1.0 - room)));
+    return (waves - full + std::max(0.0, full - first + 1.0)) / waves;
+}
+
+/// DRAM writes over a clean L2 (conditions `cold` and `warm`): what came in last is still there at the end,
+/// so W - min(D, W s), with s the share of the writes that no more than the capacity C follows of all that
+/// comes in, F + W. `filled` F = bytes of lines that reads bring in, counted in each partition that keeps a
+/// copy (l2_partitions.hpp); D = bytes of the L2 that can be dirty. No constant is fitted to it: Nsight
+/// Compute's dram__bytes_write of streams, mixes, adds and GEMMs with caches invalidated, fit and development
+/// rows of counters_*.
 template <class S>
-[[nodiscard]] hw::Bytes<S> writes_over_clean(hw::Bytes<S> read, hw::Bytes<S> written,
-                                             hw::Bytes<S> dirty_capacity) {
-    const hw::Bytes<S> moved = read + written;
-    if (!(dirty_capacity < moved)) {
-        return hw::Bytes<S>{};
-    }
-    return hw::Bytes<S>(written.value() * (S(1.0) - dirty_capacity.value() / moved.value()));
+[[nodiscard]] hw::Bytes<S> writes_over_clean(hw::Bytes<S> filled, hw::Bytes<S> written, hw::Bytes<S> capacity,
+                                             hw::Bytes<S> dirty_capacity,
+                                             double waves = std::numeric_limits<double>::infinity()) {
+    const hw::Bytes<S> moved = filled + written;
+    if (!(capacity < moved)) return written - hw::min(written, dirty_capacity);
+    const S room = capacity.value() / moved.value();
+    const S kept = std::isinf(waves) ? S(written.value() * room)
+                                     : S(written.value() * S(written_last(hw::value_of(room), waves)));
+    return written - hw::min(hw::Bytes<S>(kept), dirty_capacity);
 }
 
 /// Extra time of each byte written while reads wait for the bus, as a share of its time at dram.bandwidth.

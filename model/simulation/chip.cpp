@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/chip.hpp"
 
+#include "model/memory/l2_partitions.hpp"
 #include "model/memory/write_back.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz)
     for (Sm& sm : sms) {
         sm.sub_partitions.resize(static_cast<std::size_t>(gpu.sm.sub_partitions.value()));
     }
-    const double visits = 2.0 - 1.0 / gpu.l2.partitions.value();
+    const double visits = memory::slice_visits(gpu);
     const double dram_byte = clock_hz / gpu.dram.bandwidth.value();
     rates.shared_byte = 1.0 / gpu.shared.bandwidth.value();
     rates.l1_request = gpu.l1.request_interval.value();

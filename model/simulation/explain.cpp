@@ -2,6 +2,7 @@
 #include "model/simulation/explain.hpp"
 
 #include "hw/provenance.hpp"
+#include "model/memory/l2_partitions.hpp"
 #include "model/power/power.hpp"
 #include "model/simulation/activity.hpp"
 
@@ -73,7 +74,7 @@ void add_utilization(const KernelTime& t, const hw::Gpu<double>& gpu, Prediction
 void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu,
                   Prediction& p) {
     const Traffic& moved = t.run.traffic;
-    const double visits = 2.0 - 1.0 / gpu.l2.partitions.value();
+    const double visits = memory::slice_visits(gpu);
     const double reads = moved.l2_read / gpu.l1.sector.value() * visits;
     const double writes = moved.l2_written / gpu.l1.sector.value() * visits;
     const double at_work = static_cast<double>(std::min(t.run.sms, kernel.grid.volume()));

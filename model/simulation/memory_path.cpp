@@ -3,6 +3,7 @@
 
 #include "model/kernel/access_bytes.hpp"
 #include "model/kernel/evaluate_index.hpp"
+#include "model/memory/l2_partitions.hpp"
 #include "model/memory/write_back.hpp"
 
 #include <algorithm>
@@ -31,6 +32,8 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
       chip_(chip),
       l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
       over_dirty_(conditions.cache == prediction::Cache::flushed),
+      capacity_(gpu.l2.capacity.value()),
+      visits_(memory::slice_visits(gpu)),
       dirty_fraction_(gpu.l2.dirty_fraction.value()),
       dirty_capacity_(memory::dirty_capacity_of(gpu).value()) {}
 
@@ -66,7 +69,8 @@ void MemoryPath::write_back(Ticks now) {
     const Bytes<double> capacity(dirty_capacity_);
     const double due =
         (over_dirty_ ? memory::writes_over_dirty(read, written, hw::Number<double>(dirty_fraction_), capacity)
-                     : memory::writes_over_clean(read, written, capacity))
+                     : memory::writes_over_clean(Bytes<double>(traffic_.dram_read * visits_), written,
+                                                 Bytes<double>(capacity_), capacity))
             .value();
     if (due > traffic_.dram_written) {
         const double byte =

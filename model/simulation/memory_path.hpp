@@ -57,6 +57,8 @@ class MemoryPath {
     L2 l2_;
     Traffic traffic_;
     bool over_dirty_;
+    double capacity_;
+    double visits_;  ///< to L2 slices, of a sector read for the first time
     double dirty_fraction_;
     double dirty_capacity_;
 };

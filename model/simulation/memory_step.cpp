@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/memory_step.hpp"
 
+#include "model/memory/l2_partitions.hpp"
 #include "model/memory/write_back.hpp"
 #include "model/prediction/launch_floor.hpp"
 #include "model/prediction/link_copy.hpp"
@@ -36,7 +37,8 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
             : conditions.cache == prediction::Cache::flushed
                 ? memory::writes_over_dirty(Bytes<double>(step.read_bytes), Bytes<double>(stored),
                                             gpu.l2.dirty_fraction, capacity)
-                : memory::writes_over_clean(Bytes<double>(step.read_bytes), Bytes<double>(stored), capacity);
+                : memory::writes_over_clean(Bytes<double>(step.read_bytes * memory::slice_visits(gpu)),
+                                            Bytes<double>(stored), gpu.l2.capacity, capacity);
         const double byte = chip.rates.dram_write_byte + (reads ? chip.rates.dram_turn_byte : 0.0);
         chip.dram.serve(0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * byte));
         step.written_bytes = due.value();

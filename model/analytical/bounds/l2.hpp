@@ -7,15 +7,12 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/memory/l2_partitions.hpp"
 
 namespace warptime::model::analytical {
 
-/// Slices that a sector passes on average: its home and, from the other partition, the point where it
-/// crosses.
-template <class S>
-[[nodiscard]] S slice_visits(const hw::Gpu<S>& gpu) {
-    return S(2.0) - S(1.0) / gpu.l2.partitions.value();
-}
+using memory::crossings;
+using memory::slice_visits;
 
 /// Share of requests that remain when neighbours in a TPC merge theirs; `distinct`: share of a wave's
 /// requested bytes that are not also read by another of its CTAs.
@@ -23,6 +20,14 @@ template <class S>
 [[nodiscard]] S unmerged_share(const S& distinct, const hw::Gpu<S>& gpu) {
     const S one_of = S(1.0) / gpu.tpc.sms.value();
     return one_of + (S(1.0) - one_of) * distinct;
+}
+
+/// Share of requests that the slices' counters show where `distinct` is as above: neighbours' requests for
+/// the same line become one only while the other's is under way, a share l2.merged of them. Recorded GEMMs
+/// show between a quarter (tiles that loop over several waves) and all of them (one wave in step).
+template <class S>
+[[nodiscard]] S counted_share(const S& distinct, const hw::Gpu<S>& gpu) {
+    return S(1.0) - gpu.l2.merged.value() * (S(1.0) - unmerged_share(distinct, gpu));
 }
 
 /// `bytes` requested by all SMs together, over the slices' rate (l2.bandwidth is per SM of the whole chip).
