@@ -454,6 +454,37 @@ class Tiles(Case):
         path.write_text('[{"cta_tile": "128x256x64", "stagez": 4}]')
         self.fail_with(2, ["tile 0", "stagez", "stages"], *self.GEMM, "--space", str(path))
 
+    def test_why_the_first(self) -> None:
+        text = self.succeed(*self.GEMM, "--top", "3", "--explain")
+        lines = text[text.index("why the first") :].splitlines()
+        self.assertEqual([line.split()[0] for line in lines[1:]], ["2", "bounds", "3", "bounds"])
+        answer = json.loads(self.succeed(*self.GEMM, "--top", "3", "--explain", "--json"))
+        for comparison, tile in zip(answer["comparisons"], answer["tiles"][1:]):
+            sums = [sum(share["us"][side] for share in comparison["shares"]) for side in (0, 1)]
+            self.assertAlmostEqual(sums[0], answer["tiles"][0]["time_us"], places=6)
+            self.assertAlmostEqual(sums[1], tile["time_us"], places=6)
+        self.assertNotIn("comparisons", json.loads(self.succeed(*self.GEMM, "--top", "3", "--json")))
+
+    def test_a_list_of_problems_as_cutlass_has_it(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "problems.json"
+        good = {"m": 4096, "n": 2048, "k": 1024, "layout": "tnn", "dtype_a": "f16", "dtype_b": "f16", "dtype_d": "f16"}
+        path.write_text(json.dumps([good, {**good, "beta": 1.0}, {**good, "layout": "ttn", "dtype_acc": "f32"}]))
+        at = ["tiles", "gemm", "--problems", str(path), "--gpu", "h200-sxm", "--space", "cutlass", "--top", "2"]
+        result = run(*at, "--json")
+        self.assertEqual(result.returncode, 3)
+        first, second, third = json.loads(result.stdout)["problems"]
+        alone = "tiles gemm 4096 2048 1024 --dtype fp16 --gpu h200-sxm --space cutlass --top 2 --json".split()
+        self.assertEqual(first["tiles"], json.loads(self.succeed(*alone))["tiles"])
+        self.assertEqual(second["error"]["parameter"], "problem 1 beta")
+        self.assertEqual(third["tiles"], json.loads(self.succeed(*alone, "--b-major", "n"))["tiles"])
+        self.assertIn(b"refused: problem 1 beta: got '1.0', expected 0", run(*at).stdout)
+        path.write_text(json.dumps([good]))
+        self.assertEqual(json.loads(self.succeed(*at, "--json"))["problems"], [first])
+        self.fail_with(2, ["dtype", "--problems"], *at, "--dtype", "bf16")
+        self.fail_with(2, ["problems", "nowhere.json"], *[w if w != str(path) else "nowhere.json" for w in at])
+
     def test_wrong_usage(self) -> None:
         self.fail_with(2, ["space", "trytn", "triton"], *self.GEMM, "--space", "trytn")
         self.fail_with(2, ["top", "0", "or all"], *self.GEMM, "--top", "0")

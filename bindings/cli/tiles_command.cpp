@@ -8,16 +8,27 @@
 #include "workloads/condition_values.hpp"
 #include "workloads/predict.hpp"
 #include "workloads/report_context.hpp"
+#include "workloads/tiles/comparison.hpp"
+#include "workloads/tiles/problem_file.hpp"
 #include "workloads/tiles/report.hpp"
 #include "workloads/tiles/space.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace warptime::cli {
 
 namespace {
 
 namespace tiles = workloads::tiles;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t default_top = 10;
 
@@ -49,23 +60,112 @@ std::optional<double> library_time(const workloads::Operation& operation,
     }
 }
 
+/// What is asked about every problem alike.
+struct Question {
+    const hw::Gpu<double>& gpu;
+    const model::prediction::Engine& engine;
+    model::prediction::Conditions conditions;
+    std::string space;
+    std::size_t top = default_top;
+    bool explain = false;
+    bool json = false;
+};
+
+/// Each of the shown tiles with its whole prediction.
+std::vector<tiles::ExplainedTile> explained(const workloads::Operation& operation,
+                                            const tiles::Ranking& ranking,
+                                            std::span<const tiles::Candidate> space, const Question& asked) {
+    workloads::Predictor predictor(asked.engine, asked.gpu);
+    std::vector<tiles::ExplainedTile> shown;
+    for (std::size_t i = 0; i < std::min(asked.top, ranking.tiles.size()); ++i) {
+        shown.push_back(
+            tiles::explain_tile(operation, space[ranking.tiles[i].candidate], predictor, asked.conditions));
+    }
+    return shown;
+}
+
+std::string answer(const workloads::Operation& operation, const Question& asked) {
+    const auto space = as_usage([&] { return tiles::space_named(asked.space, operation, asked.gpu); });
+    const tiles::Ranking ranking = tiles::rank(operation, space, asked.engine, asked.gpu, asked.conditions);
+    const tiles::RankingContext context{
+        operation, asked.space,
+        workloads::make_report_context(operation, asked.gpu.id, asked.conditions, asked.engine.name()),
+        library_time(operation, asked.engine, asked.gpu, asked.conditions)};
+    std::vector<tiles::ExplainedTile> shown;
+    if (asked.explain) shown = explained(operation, ranking, space, asked);
+    if (!asked.json) {
+        std::string text = tiles::ranking_text(ranking, space, context, asked.gpu, asked.top);
+        if (shown.size() > 1)
+            text += "\n" + tiles::why_first_text(shown.front(), std::span(shown).subspan(1));
+        return text;
+    }
+    Json json = Json::parse(tiles::ranking_json(ranking, space, context, asked.gpu, asked.top));
+    for (std::size_t i = 1; i < shown.size(); ++i) {
+        json["comparisons"].push_back(Json::parse(tiles::comparison_json(shown.front(), shown[i])));
+    }
+    return json.dump(2);
+}
+
+/// Every problem of a list that CUTLASS reads, too; those that are refused are said at the end.
+int answer_list(const std::string& path, const Question& asked) {
+    const auto problems = as_usage([&path] { return tiles::read_problem_file(path); });
+    Json answers = Json::array();
+    std::string text;
+    bool failed = false;
+    for (const tiles::ListedProblem& problem : problems) {
+        try {
+            if (problem.refusal) throw *problem.refusal;
+            const std::string told = answer(*problem.operation, asked);
+            if (asked.json) answers.push_back(Json::parse(told));
+            text += (text.empty() ? "" : "\n") + told;
+        } catch (const Error& error) {
+            failed = true;
+            answers.push_back({{"error",
+                                {{"parameter", error.parameter()},
+                                 {"value", error.value()},
+                                 {"expected", error.expected()},
+                                 {"message", error.what()}}}});
+            text += fmt::format("{}refused: {}\n", text.empty() ? "" : "\n", error.what());
+        }
+    }
+    const Json object{{"schema", "warptime.tile_problems/1"}, {"problems", std::move(answers)}};
+    print(asked.json ? object.dump(2) + "\n" : text);
+    return failed ? exit_some_rows_failed : exit_fine;
+}
+
+/// A list has its own sizes and types.
+void check_alone(const Arguments& arguments) {
+    for (const workloads::ParameterInfo& parameter : workloads::find_operator("gemm").parameters) {
+        const std::string name(parameter.name);
+        if (arguments.get(name)) {
+            throw UsageError(name, *arguments.get(name), "nothing with --problems, whose file says it");
+        }
+    }
+}
+
 int run(const Arguments& arguments) {
     const std::vector<hw::Setting> settings = read_settings(arguments);
-    const workloads::Operation operation = read_operation(arguments, settings);
+    const std::optional<std::string> problems = arguments.get("problems");
+    std::optional<workloads::Operation> operation;
+    if (problems) {
+        check_alone(arguments);
+    } else {
+        operation = read_operation(arguments, settings);
+    }
     const model::prediction::Conditions conditions = read_conditions(arguments);
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
     const std::size_t top = read_top(arguments);
     const hw::Gpu<double> gpu = load_requested_gpu(required_gpu(arguments), settings);
     workloads::check_available_sms(conditions, static_cast<int>(gpu.sm.count.value()));
-    const std::string name = arguments.get("space").value_or("triton");
-    const auto space = as_usage([&] { return tiles::space_named(name, operation, gpu); });
-
-    const tiles::Ranking ranking = tiles::rank(operation, space, *engine, gpu, conditions);
-    const tiles::RankingContext context{
-        operation, name, workloads::make_report_context(operation, gpu.id, conditions, engine->name()),
-        library_time(operation, *engine, gpu, conditions)};
-    print(arguments.has("json") ? tiles::ranking_json(ranking, space, context, gpu, top) + "\n"
-                                : tiles::ranking_text(ranking, space, context, gpu, top));
+    const Question asked{gpu,
+                         *engine,
+                         conditions,
+                         arguments.get("space").value_or("triton"),
+                         top,
+                         arguments.has("explain"),
+                         arguments.has("json")};
+    if (problems) return answer_list(*problems, asked);
+    print(answer(*operation, asked) + (asked.json ? "\n" : ""));
     return exit_fine;
 }
 
@@ -78,6 +178,11 @@ Command tiles_command() {
     options.push_back({"space", "triton, cutlass, or a JSON list of tiles; default: triton",
                        OptionKind::value, "NAME|FILE.json"});
     options.push_back({"top", "How many to show; default: 10", OptionKind::value, "N|all"});
+    options.push_back(
+        {"explain", "Say why the first and not each of the others that are shown", OptionKind::flag});
+    options.push_back({"problems",
+                       "Instead of M N K: a JSON list of problems, as CUTLASS's heuristics read it",
+                       OptionKind::value, "FILE.json"});
     const workloads::OperatorInfo& info = workloads::find_operator("gemm");
     CommandSpec gemm{std::string(info.name),
                      std::string(info.meaning),

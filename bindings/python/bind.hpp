@@ -20,5 +20,7 @@ void bind_batch(pybind11::module_& module);
 void bind_tiles(pybind11::module_& module);
 /// tile_times.
 void bind_tile_times(pybind11::module_& module);
+/// compare_tiles and read_problems.
+void bind_comparison(pybind11::module_& module);
 
 }  // namespace warptime::python

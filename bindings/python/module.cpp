@@ -14,4 +14,5 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_batch(module);
     warptime::python::bind_tiles(module);
     warptime::python::bind_tile_times(module);
+    warptime::python::bind_comparison(module);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -68,3 +69,45 @@ def test_only_gemm_has_tiles() -> None:
     with pytest.raises(wt.WarptimeError) as raised:
         wt.best_tiles("copy", n=100, gpu="h200-sxm")
     assert raised.value.expected.startswith("gemm")
+
+
+def test_why_this_tile_and_not_that_one() -> None:
+    best = wt.best_tiles("gemm", **GEMM, top=5)
+    for rank in (2, 5):
+        found = best.compare(rank)
+        assert sum(share.first_us for share in found.shares) == pytest.approx(best[0].time_us)
+        assert sum(share.second_us for share in found.shares) == pytest.approx(best[rank - 1].time_us)
+        assert max(bound.second_us for bound in found.bounds) == found.bounds[0].second_us
+    told = best.explain(5, against=2)
+    assert told.startswith("first ") and f"{best[1].time_us:.2f}" in told and f"{best[4].time_us:.2f}" in told
+    again = pickle.loads(pickle.dumps(best))
+    assert again.tiles == best.tiles and again.compare(3) == best.compare(3)
+    assert best.explain() == repr(best.compare(2, 1)) and "<pre>" in best.compare(2)._repr_html_()
+
+
+def test_a_tile_that_was_dropped_says_why() -> None:
+    best = wt.best_tiles("gemm", **GEMM, top=1)
+    parameters, error = best.dropped[0]
+    assert f"cannot run: {error}" in best.explain(parameters)
+    assert best.compare(parameters).shares == ()
+    fine = best.compare({"cta_tile": (64, 64, 64), "stages": 3, "warps": 4, "implementation": "triton"})
+    assert sum(share.more_us for share in fine.shares) > 0
+    for wrong in (0, 2, True, "1"):
+        with pytest.raises(wt.WarptimeError, match="rank from 1 to 1"):
+            best.compare(wrong)  # type: ignore[arg-type]
+    with pytest.raises(wt.WarptimeError, match="stages"):
+        best.compare({"cta_tile": "64x64x64", "stagse": 3})
+
+
+def test_problems_as_cutlass_lists_them(tmp_path: Path) -> None:
+    path = tmp_path / "problems.json"
+    good = {"m": 512, "n": 256, "k": 128, "layout": "ntt", "dtype_a": "bf16", "dtype_b": "bf16", "dtype_d": "f32"}
+    path.write_text(json.dumps([good, {**good, "batch_count": 4}]), encoding="utf-8")
+    one, four = wt.read_problems(path)
+    assert one == {"m": "512", "n": "256", "k": "128", "a_major": "m", "b_major": "n", "dtype": "bf16", "dtype_b": "bf16", "out_dtype": "fp32"}
+    assert four["batch"] == "4"
+    path.write_text(json.dumps([good, {**good, "beta": 0.5}]), encoding="utf-8")
+    with pytest.raises(wt.WarptimeError, match="problem 1 beta"):
+        wt.read_problems(path)
+    with pytest.raises(wt.WarptimeError, match="nowhere"):
+        wt.read_problems("nowhere.json")

@@ -20,12 +20,13 @@ from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Kernel, Occupancy, Prediction, Utilization
 from warptime._text import Report
-from warptime._tiles import RankedTile, RankedTiles, best_tiles
+from warptime._tiles import Difference, RankedTile, RankedTiles, TileComparison, best_tiles, read_problems
 
 __all__ = [
     "Achieved",
     "Batch",
     "Bound",
+    "Difference",
     "Gpu",
     "GpuKey",
     "GpuSummary",
@@ -37,6 +38,7 @@ __all__ = [
     "RankedTile",
     "RankedTiles",
     "Report",
+    "TileComparison",
     "Utilization",
     "WarptimeError",
     "__version__",
@@ -47,4 +49,5 @@ __all__ = [
     "operators",
     "predict",
     "predict_batch",
+    "read_problems",
 ]

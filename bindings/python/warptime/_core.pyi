@@ -48,3 +48,12 @@ def tile_times(
     engine: str,
     space: list[dict[str, str]],
 ) -> list[float | tuple[bool, str, str, str]]: ...
+def compare_tiles(
+    parameters: dict[str, str],
+    gpu: Gpu,
+    conditions: dict[str, str],
+    engine: str,
+    first: dict[str, str],
+    second: dict[str, str],
+) -> tuple[str, str]: ...
+def read_problems(path: str) -> list[dict[str, str] | tuple[str, str, str]]: ...

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, required
-from warptime._text import html_table
+from warptime._text import Report, html_table
 from warptime._values import Value, text_of, texts_of, utf8
 
 
@@ -28,6 +28,40 @@ class RankedTile:
     gap: float
 
 
+@dataclass(frozen=True)
+class Difference:
+    """One cause or bound of two tiles, in us; 0 where a tile does not have it."""
+
+    name: str
+    first_us: float
+    second_us: float
+
+    @property
+    def more_us(self) -> float:
+        """What the second takes more."""
+        return self.second_us - self.first_us
+
+
+@dataclass(frozen=True, repr=False)
+class TileComparison:
+    """Two tiles side by side: `shares` are the exposed times by cause, largest difference first, and add up to both
+    times; `bounds` are the times if one alone held the kernel back. Both are empty when one tile cannot run."""
+
+    shares: tuple[Difference, ...]
+    bounds: tuple[Difference, ...]
+    _text: str
+
+    def __repr__(self) -> str:
+        return self._text.rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return Report(self._text)._repr_html_()
+
+
+Tile: TypeAlias = "int | Mapping[str, Value]"
+_Asked: TypeAlias = "tuple[dict[str, str], Gpu, dict[str, str], str]"
+
+
 @dataclass(frozen=True, repr=False)
 class RankedTiles(Sequence[RankedTile]):
     """The fastest tiles of a space, fastest first, and those that cannot run.
@@ -38,6 +72,7 @@ class RankedTiles(Sequence[RankedTile]):
     tiles: tuple[RankedTile, ...]
     dropped: tuple[tuple[Mapping[str, Any], WarptimeError], ...]
     _text: str
+    _asked: _Asked
 
     def __len__(self) -> int:
         return len(self.tiles)
@@ -51,6 +86,37 @@ class RankedTiles(Sequence[RankedTile]):
 
     def __iter__(self) -> Iterator[RankedTile]:
         return iter(self.tiles)
+
+    def compare(self, tile: Tile, against: Tile = 1) -> TileComparison:
+        """What `tile` takes more than `against`, by cause and by bound.
+
+        Each is a rank of this list, or a dict of parameters, as an entry of a space has them: so a tile that is not
+        among the best, or one that was dropped, can be asked about. Raises WarptimeError for a rank that is not here.
+
+        >>> import warptime as wt
+        >>> best = wt.best_tiles("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm", top=3)
+        >>> slower = best.compare({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "num_stages": 3, "num_warps": 4})
+        >>> sum(share.more_us for share in slower.shares) > 0
+        True
+        """
+        parameters, gpu, conditions, engine = self._asked
+        two = self._parameters_of("against", against), self._parameters_of("tile", tile)
+        told, text = _core.compare_tiles(parameters, gpu._core, conditions, engine, *two)
+        found = json.loads(told)
+        shares, bounds = (tuple(Difference(d["name"], *d["us"]) for d in found[name]) for name in ("shares", "bounds"))
+        return TileComparison(shares, bounds, text)
+
+    def explain(self, tile: Tile = 2, against: Tile = 1) -> Report:
+        """`compare` in words: why `against`, the best by default, and not `tile`."""
+        return Report(repr(self.compare(tile, against)))
+
+    def _parameters_of(self, name: str, tile: Tile) -> dict[str, str]:
+        if isinstance(tile, Mapping):
+            return texts_of("gemm", tile)
+        if isinstance(tile, bool) or not isinstance(tile, int) or not 1 <= tile <= len(self.tiles):
+            expected = f"a rank from 1 to {len(self.tiles)}, or a dict of parameters"
+            raise WarptimeError(name, utf8(repr(tile)), expected)
+        return texts_of("gemm", self.tiles[tile - 1].parameters)
 
     def __repr__(self) -> str:
         return self._text.rstrip("\n")
@@ -115,15 +181,13 @@ def best_tiles(
     chosen: str | list[dict[str, str]]
     chosen = utf8(os.fspath(space)) if isinstance(space, (str, os.PathLike)) else _listed(op, space)
     conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
-    told, text = _core.best_tiles(
-        utf8(op),
+    asked = (
         texts_of(op, parameters),
-        required(gpu)._core,
+        required(gpu),
         texts_of("conditions", conditions),
         text_of("conditions", "engine", engine),
-        chosen,
-        min(top, 2**62),
     )
+    told, text = _core.best_tiles(utf8(op), asked[0], asked[1]._core, *asked[2:], chosen, min(top, 2**62))
     ranking = json.loads(told)
     return RankedTiles(
         tuple(RankedTile(**tile) for tile in ranking["tiles"]),
@@ -132,4 +196,27 @@ def best_tiles(
             for tile in ranking["dropped"]
         ),
         text,
+        asked,
     )
+
+
+def read_problems(path: str | os.PathLike[str]) -> list[dict[str, str]]:
+    """The GEMMs of a JSON list as CUTLASS's heuristics read it: keywords of `best_tiles` and `predict` for each.
+
+    An entry has m, n, k, layout (as "tnn"), dtype_a, dtype_b, dtype_d and CUTLASS's optional names. Raises
+    WarptimeError, with the number of the problem, for one that the model cannot take, as with beta other than 0.
+
+    >>> import json, tempfile, warptime as wt
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     json.dump([{"m": 512, "n": 256, "k": 128, "layout": "tnn", "dtype_a": "f16", "dtype_b": "f16", "dtype_d": "f16"}], file)
+    ...     file.flush()
+    ...     problem = wt.read_problems(file.name)[0]
+    >>> problem["dtype"], wt.best_tiles("gemm", **problem, gpu="h200-sxm", space="cutlass", top=1)[0].rank
+    ('fp16', 1)
+    """
+    problems: list[dict[str, str]] = []
+    for problem in _core.read_problems(utf8(os.fspath(path))):
+        if not isinstance(problem, dict):
+            raise WarptimeError(*problem)
+        problems.append(problem)
+    return problems
