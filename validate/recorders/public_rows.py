@@ -117,17 +117,59 @@ def elementwise_rows(path: Path, gpu: str) -> Iterator[Row]:
             }
 
 
+def tile_rows(path: Path, gpu: str) -> Iterator[Row]:
+    """Triton tiles timed by torch.compile's tuner: shape, layouts and tile, time_us; the library is left out.
+
+    The tuner's kernel orders tiles in groups of eight rows and knows every stride when it is compiled, which the
+    description of a Triton kernel does not say: shapes whose strides are no multiple of 16 are predicted too slow.
+    """
+    seen: set[str] = set()
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["impl"] != "triton" or row["a_dtype"] != "float16" or row["b_dtype"] != "float16":
+                continue
+            params = {
+                "cta_tile": f"{row['block_m']}x{row['block_n']}x{row['block_k']}",
+                "dtype": "fp16",
+                "group_m": "8",
+                "stages": row["num_stages"],
+                "warps": row["num_warps"],
+            } | {name: row[name] for name in ("m", "n", "k")}
+            if row["a_layout"] == "col":
+                params["a_major"] = "m"
+            if row["b_layout"] == "row":
+                params["b_major"] = "n"
+            text = " ".join(f"{name}={params[name]}" for name in sorted(params))
+            if text in seen:
+                continue
+            seen.add(text)
+            yield {
+                "suite": "tile_sweep_public",
+                "op": "gemm",
+                "params": text,
+                "implementation": "triton",
+                "cache": "flushed",
+                "value": row["time_us"],
+                "samples": "1",
+                "method": "tuner of torch.compile (AlnisM/autoheuristic-datasets 3ed2bc4; no licence stated)",
+                "library": "triton (version not recorded)",
+                "board": CHIPS[gpu].board,
+            }
+
+
+READERS = {"gemm": gemm_rows, "elementwise": elementwise_rows, "tiles": tile_rows}
+
+
 def main() -> None:
     """Reads one published file and writes rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kind", choices=["gemm", "elementwise"])
+    parser.add_argument("kind", choices=sorted(READERS))
     parser.add_argument("source", type=Path, help="the published CSV file")
     parser.add_argument("gpu", choices=sorted(CHIPS))
     parser.add_argument("out", type=Path)
     parser.add_argument("--rows", type=int, default=1500, help="keep so many, lowest hash first")
     parser.add_argument("--date", required=True, help="day on which the figures were taken over, ISO 8601")
     options = parser.parse_args()
-    read = gemm_rows if options.kind == "gemm" else elementwise_rows
     common = {
         "gpu": options.gpu,
         "duty": "isolated",
@@ -136,7 +178,7 @@ def main() -> None:
         "unit": "us",
         "date": options.date,
     }
-    rows = [{**common, **row} for row in read(options.source, options.gpu)]
+    rows = [{**common, **row} for row in READERS[options.kind](options.source, options.gpu)]
     rows.sort(key=lambda row: sample_place(f"{row['op']} {row['params']}"))
     with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
