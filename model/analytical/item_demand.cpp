@@ -59,6 +59,7 @@ class Accumulator {
           gpu_(gpu),
           load_latency_(load_latency),
           item_(typical_item(kernel)),
+          pieces_(memory::pieces_of(gpu)),
           result_(result),
           stores_(
               store_slowdown(std::min<std::int64_t>(kernel.grid.volume(),
@@ -222,8 +223,8 @@ class Accumulator {
             access.pattern == kernel::PatternKind::chase) {
             return {};
         }
-        return gpu_.dram.queue *
-               S(beyond_the_mean(static_cast<int>(memory::touch_of(kernel_, access, op.active).granules)));
+        return gpu_.dram.queue * S(beyond_the_mean(static_cast<int>(
+                                     memory::touch_of(kernel_, access, op.active, pieces_).granules)));
     }
 
     Cycles<S> latency_of(const Op& op) {
@@ -242,7 +243,7 @@ class Accumulator {
             double share = l1_hits(op);
             if (share > 0.0) {
                 const Access& access = kernel_.accesses[op.first_access];
-                share = l1_hits(op, memory::touch_of(kernel_, access, op.active).lines);
+                share = l1_hits(op, memory::touch_of(kernel_, access, op.active, pieces_).lines);
             }
             const S hit(share);
             return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
@@ -301,7 +302,7 @@ class Accumulator {
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && is_global(kernel_, access)) {
-                const memory::LaneTouch touch = memory::touch_of(kernel_, access, op.active);
+                const memory::LaneTouch touch = memory::touch_of(kernel_, access, op.active, pieces_);
                 const double hits = l1_hits(op);
                 const double bytes = touch.sectors * hw::value_of(gpu_.l1.sector) * (1.0 - hits);
                 arrival = crossbar_read_cycles(S(bytes), gpu_) * count;
@@ -452,7 +453,7 @@ class Accumulator {
         memory::LaneTouch touch;
         // Movers count in whole warps' bytes, so shares of the lanes are left to them.
         if (!collective) {
-            touch = memory::touch_of(kernel_, access, 1.0);
+            touch = memory::touch_of(kernel_, access, 1.0, pieces_);
             moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
             asked = std::max(moved, touch.lines * slice_bytes);
             opened = std::max(moved, touch.granules * slice_bytes);
@@ -544,6 +545,7 @@ class Accumulator {
     const hw::Gpu<S>& gpu_;
     Cycles<S> load_latency_;
     kernel::Coordinates item_;
+    memory::MemoryPieces pieces_;
     ItemDemand<S>& result_;
     Part<S>* part_ = nullptr;
     const kernel::Role* role_ = nullptr;

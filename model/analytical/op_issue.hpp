@@ -24,7 +24,7 @@ template <class S>
     if (access.pattern == kernel::PatternKind::contiguous) {
         return hw::value_of(shared_cycles(S(32.0 * access.bytes), gpu).value());
     }
-    return memory::touch_of(kernel, access, op.active).passes;
+    return memory::touch_of(kernel, access, op.active, memory::pieces_of(gpu)).passes;
 }
 
 /// Of a sub-partition's way to the banks.

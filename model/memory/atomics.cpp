@@ -108,7 +108,8 @@ AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& acc
 double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access) {
     const std::size_t lanes = lanes_of(op.active);
     if (access.pattern == kernel::PatternKind::random) {
-        return touch_of(kernel, access, op.active).passes;
+        return expected_passes(static_cast<double>(lanes), access.bytes,
+                               static_cast<double>(access.distinct * access.bytes));
     }
     const LaneAddresses at = addresses_of(kernel, access);
     const std::uint32_t mask =

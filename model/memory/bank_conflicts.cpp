@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 
@@ -63,6 +64,25 @@ std::int64_t shared_passes_strided(std::int64_t stride, int bytes_per_lane, Bank
     const std::int64_t lanes = lanes_per_phase(bytes_per_lane, geometry);
     const std::int64_t phases = lanes_per_warp / lanes;
     return stride == 0 ? phases : phases * std::gcd(stride / bytes_per_lane, lanes);
+}
+
+double expected_passes(double lanes, int bytes_per_lane, double window_bytes,
+                       BankGeometry geometry) noexcept {
+    if (lanes <= 0.0 || bytes_per_lane <= 0) return 0.0;
+    // Lanes of a phase, and as many groups of banks that one of them takes.
+    const auto groups = static_cast<double>(lanes_per_phase(bytes_per_lane, geometry));
+    const double phases = std::max(1.0, lanes / groups);
+    const double rows = std::max(1.0, window_bytes / static_cast<double>(geometry.pass_bytes()));
+    const double hit = expected_distinct(lanes / phases, groups * rows) / (groups * rows);
+    double exactly = std::exp(rows * std::log1p(-hit));  // no place of a group of banks
+    double at_most = 0.0;
+    double fullest = 0.0;
+    for (int k = 0; k < lanes_per_warp; ++k) {
+        at_most = std::min(1.0, at_most + exactly);
+        fullest += 1.0 - std::pow(at_most, groups);
+        exactly *= std::max(0.0, rows - k) / (k + 1.0) * hit / (1.0 - hit);
+    }
+    return phases * std::max(1.0, fullest);
 }
 
 std::int64_t ldmatrix_passes(std::span<const std::int64_t> rows, BankGeometry geometry) noexcept {

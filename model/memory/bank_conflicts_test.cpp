@@ -31,6 +31,31 @@ std::vector<std::int64_t> column_of_rows(std::int64_t pitch, std::int64_t column
     return rows;
 }
 
+TEST_CASE("draws from a window: passes to be expected against passes counted") {
+    std::uint64_t state = 7;
+    const auto draw = [&](std::int64_t below) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(below));
+    };
+    for (const int bytes : {4, 8, 16}) {
+        for (const std::int64_t window : {128, 512, 4096, 1 << 20}) {
+            constexpr int turns = 2000;
+            double counted = 0.0;
+            for (int turn = 0; turn < turns; ++turn) {
+                LaneAddresses at{};
+                for (std::int64_t& address : at) address = draw(window / bytes) * bytes;
+                counted += static_cast<double>(shared_passes(at, bytes));
+            }
+            CAPTURE(bytes);
+            CAPTURE(window);
+            CHECK(expected_passes(32.0, bytes, static_cast<double>(window)) ==
+                  doctest::Approx(counted / turns).epsilon(0.05));
+        }
+    }
+    CHECK(expected_passes(32.0, 4, 1e12) == doctest::Approx(3.53).epsilon(0.02));
+    CHECK(expected_passes(0.0, 4, 4096.0) == 0.0);
+}
+
 }  // namespace
 
 TEST_CASE("patterns of the programming guide") {

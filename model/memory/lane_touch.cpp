@@ -11,10 +11,6 @@ namespace warptime::model::memory {
 
 namespace {
 
-constexpr double line = 128.0;
-constexpr double granule = 64.0;
-constexpr double sector = 32.0;
-
 /// Cells of a size that draws from a window of bytes touch.
 double touched(double draws, double window, double cell) {
     return expected_distinct(draws, std::max(1.0, window / cell));
@@ -22,24 +18,24 @@ double touched(double draws, double window, double cell) {
 
 }  // namespace
 
-LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active) {
+LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,
+                   const MemoryPieces& pieces) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const std::int64_t size = hw::bytes_of(buffer.dtype);
     const int lanes = std::clamp(static_cast<int>(std::lround(32.0 * active)), 1, 32);
-    const std::int64_t base = (access.origin[0].constant * size % 128 + 128) % 128;
+    const auto line = static_cast<std::int64_t>(pieces.line);
+    const std::int64_t base = (access.origin[0].constant * size % line + line) % line;
     LaneTouch touch;
     if (access.pattern == kernel::PatternKind::chase || access.pattern == kernel::PatternKind::broadcast) {
-        touch.sectors = touch.granules = touch.lines = 1.0;
-        touch.passes = std::max(1.0, access.bytes / 4.0 * 0.25);
+        touch.sectors = touch.granules = touch.lines = touch.passes = 1.0;
         return touch;
     }
     if (access.pattern == kernel::PatternKind::random) {
         const double window = static_cast<double>(access.distinct * access.bytes);
-        touch.sectors = touched(lanes, window, sector);
-        touch.granules = touched(lanes, window, granule);
-        touch.lines = touched(lanes, window, line);
-        // The fullest of 32 banks under independent draws, about.
-        touch.passes = std::clamp(window / line, 1.0, 3.5);
+        touch.sectors = touched(lanes, window, pieces.sector);
+        touch.granules = touched(lanes, window, pieces.granule);
+        touch.lines = touched(lanes, window, pieces.line);
+        touch.passes = expected_passes(lanes, access.bytes, window, pieces.banks);
         return touch;
     }
     const bool listed = access.pattern == kernel::PatternKind::listed;
@@ -60,17 +56,18 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
     const std::uint32_t mask = lanes == 32 ? all_lanes : (1U << lanes) - 1U;
     if (!strided && !listed && lanes == 32 && base == 0) {
         const double bytes = 32.0 * access.bytes;
-        touch.sectors = std::max(1.0, bytes / sector);
-        touch.granules = std::max(1.0, bytes / granule);
-        touch.lines = touch.passes = std::max(1.0, bytes / line);
+        touch.sectors = std::max(1.0, bytes / pieces.sector);
+        touch.granules = std::max(1.0, bytes / pieces.granule);
+        touch.lines = touch.passes = std::max(1.0, bytes / pieces.line);
         return touch;
     }
-    const Coalesced fine = coalesce(at, access.bytes, mask);
-    const Coalesced coarse = coalesce(at, access.bytes, mask, {64, 128});
+    const Coalesced fine = coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.sector), line});
+    const Coalesced coarse =
+        coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.granule), line});
     touch.sectors = static_cast<double>(fine.sectors);
     touch.lines = static_cast<double>(fine.lines);
     touch.granules = static_cast<double>(coarse.sectors);
-    touch.passes = static_cast<double>(shared_passes(at, access.bytes, mask));
+    touch.passes = static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks));
     return touch;
 }
 

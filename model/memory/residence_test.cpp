@@ -45,7 +45,8 @@ TEST_CASE("lanes touch sectors, pieces of DRAM, lines and banks") {
     mk::Builder build(kernel);
     const mk::Id x = build.buffer(mk::examples::vector_of("x", warptime::hw::Dtype::int32, 1 << 20));
     mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 16);
-    LaneTouch whole = touch_of(kernel, access, 1.0);
+    const MemoryPieces pieces{32.0, 64.0, 128.0, {}};
+    LaneTouch whole = touch_of(kernel, access, 1.0, pieces);
     CHECK(whole.sectors == 16.0);
     CHECK(whole.granules == 8.0);
     CHECK(whole.lines == 4.0);
@@ -53,14 +54,14 @@ TEST_CASE("lanes touch sectors, pieces of DRAM, lines and banks") {
     access.bytes = 4;
     access.pattern = mk::PatternKind::stride;
     access.inner = 16;
-    const LaneTouch strided = touch_of(kernel, access, 1.0);
+    const LaneTouch strided = touch_of(kernel, access, 1.0, pieces);
     CHECK(strided.sectors == 32.0);
     CHECK(strided.granules == 32.0);
     CHECK(strided.lines == 16.0);
     CHECK(strided.passes == 16.0);
     access.inner = 1;
     access.origin[0] = mk::Builder::constant(1);
-    const LaneTouch shifted = touch_of(kernel, access, 1.0);
+    const LaneTouch shifted = touch_of(kernel, access, 1.0, pieces);
     CHECK(shifted.sectors == 5.0);
     CHECK(shifted.lines == 2.0);
     CHECK(shifted.passes == 1.0);

@@ -172,7 +172,7 @@ class Planner {
         const bool plain = op.cls == InstructionClass::ld_global && op.access_count == 1;
         if (plain && kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
             const Access& access = kernel_.accesses[op.first_access];
-            return std::max(memory::touch_of(kernel_, access, 1.0).lines,
+            return std::max(memory::touch_of(kernel_, access, 1.0, memory::pieces_of(gpu_)).lines,
                             32.0 * access.bytes / gpu_.shared.bandwidth.value());
         }
         return gpu_.l1.request_interval.value();
