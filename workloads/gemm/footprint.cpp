@@ -156,7 +156,7 @@ int registers_wanted(const Problem& problem, const Config& config) {
     return (accumulators + fragments + allowance + 7) / 8 * 8;
 }
 
-int registers_per_thread(const Problem& problem, const Config& config) {
+int registers_per_thread(const Problem& problem, const Config& config, int most) {
     if (config.registers > 0) {
         return config.registers;
     }
@@ -164,7 +164,7 @@ int registers_per_thread(const Problem& problem, const Config& config) {
         // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
         return 168;
     }
-    return std::min(255, registers_wanted(problem, config));
+    return std::min(most, registers_wanted(problem, config));
 }
 
 void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config) {

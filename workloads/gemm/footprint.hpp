@@ -18,12 +18,13 @@ namespace warptime::workloads::gemm {
 /// Dynamic shared memory: stages, barriers, and a staged epilogue where it does not alias them.
 [[nodiscard]] std::int64_t shared_bytes(const Problem& problem, const Config& config);
 
-/// Registers per thread that the loop wants, as estimated, without the limit of 255: above it the compiler
-/// spills. Warp-specialised kernels move registers between their roles: what a consumer thread wants.
+/// Registers per thread that the loop wants, as estimated, without a limit: above that of the GPU the
+/// compiler spills. Warp-specialised kernels move registers between their roles: what a consumer thread
+/// wants.
 [[nodiscard]] int registers_wanted(const Problem& problem, const Config& config);
 
-/// Registers per thread at launch, rounded to the allocation unit of 8, at most 255.
-[[nodiscard]] int registers_per_thread(const Problem& problem, const Config& config);
+/// Registers per thread at launch, rounded to the allocation unit of 8, at most `most`, which a GPU allows.
+[[nodiscard]] int registers_per_thread(const Problem& problem, const Config& config, int most);
 
 /// Threads of a CTA, with the producer warpgroup where warps are specialised.
 [[nodiscard]] int threads(const Config& config);

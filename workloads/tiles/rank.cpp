@@ -18,10 +18,11 @@ namespace warptime::workloads::tiles {
 
 namespace {
 
-model::occupancy::CtaResources resources_of(const gemm::Problem& problem, const gemm::Config& config) {
+model::occupancy::CtaResources resources_of(const gemm::Problem& problem, const gemm::Config& config,
+                                            const model::occupancy::SmLimits& limits) {
     model::occupancy::CtaResources resources;
     resources.threads = gemm::threads(config);
-    resources.registers_per_thread = gemm::registers_per_thread(problem, config);
+    resources.registers_per_thread = gemm::registers_per_thread(problem, config, limits.registers_per_thread);
     resources.dynamic_shared = gemm::shared_bytes(problem, config);
     return resources;
 }
@@ -36,7 +37,7 @@ bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu<doubl
           const model::occupancy::SmLimits& limits) {
     gemm::complete(problem, gpu, config);
     return !spills(problem, config, limits) &&
-           model::occupancy::occupancy(resources_of(problem, config), limits).ctas_per_sm > 0;
+           model::occupancy::occupancy(resources_of(problem, config, limits), limits).ctas_per_sm > 0;
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ Error why_dropped(const Operation& operation, const Candidate& candidate, const 
     try {
         gemm::complete(problem, gpu, config);
         const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
-        model::occupancy::check(resources_of(problem, config), limits);
+        model::occupancy::check(resources_of(problem, config, limits), limits);
         if (spills(problem, config, limits)) {
             return {
                 "gemm registers", std::to_string(gemm::registers_wanted(problem, config)),
