@@ -5,7 +5,6 @@
 #include "model/kernel/index_span.hpp"
 #include "model/memory/bank_conflicts.hpp"
 #include "model/memory/coalescing.hpp"
-#include "model/memory/lane_touch.hpp"
 
 #include <array>
 #include <cmath>
