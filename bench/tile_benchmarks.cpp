@@ -58,6 +58,29 @@ void lower_and_evaluate(benchmark::State& state) {
         benchmark::Counter(static_cast<double>(kernels), benchmark::Counter::kIsRate);
 }
 
+/// Matrices whose rows are no multiple of 16 elements, which Triton fetches element by element.
+void lower_and_evaluate_unaligned(benchmark::State& state) {
+    const Fixture f;
+    gemm::Config config;
+    config.cta_m = config.cta_n = 128;
+    config.cta_k = 64;
+    config.stages = 3;
+    config.warps = config.group = 8;
+    config.strides_by_16 = true;
+    gemm::Problem problem;
+    kernel::Program program;
+    std::int64_t at = 0;
+    for ([[maybe_unused]] const auto step : state) {
+        problem.m = problem.n = problem.k = 1000 + 16 * at;
+        program.clear();
+        gemm::lower(problem, config, f.gpu, program);
+        auto estimate = f.evaluate(program);
+        benchmark::DoNotOptimize(estimate);
+        at = (at + 1) % 256;
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+
 void lower_alone(benchmark::State& state) {
     const Fixture f;
     kernel::Program program;
@@ -134,6 +157,7 @@ void load_sheet(benchmark::State& state) {
 }  // namespace
 
 BENCHMARK(lower_and_evaluate);
+BENCHMARK(lower_and_evaluate_unaligned);
 BENCHMARK(lower_alone);
 BENCHMARK(evaluate_alone);
 BENCHMARK(predict_library_choice);

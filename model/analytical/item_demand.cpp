@@ -507,8 +507,7 @@ class Accumulator {
             // engine has a way of its own.
             const bool bulk = op.cls != InstructionClass::cp_async;
             // What a lane holds and copies in pieces lands in banks that others write, too.
-            const double pieces =
-                memory::in_narrow_rows(access) ? memory::row_lanes(kernel_, access).pieces : 1.0;
+            const double pieces = memory::in_narrow_rows(access) ? memory::row_pieces(kernel_, access) : 1.0;
             part_->demand[bulk ? Server::shared_write : Server::shared] +=
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
             if (bulk) {

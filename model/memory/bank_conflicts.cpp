@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -12,27 +13,58 @@ namespace warptime::model::memory {
 
 namespace {
 
+/// Quotient and remainder by a number that is nearly always a power of two, where shifting saves a division.
+class Divisor {
+  public:
+    explicit Divisor(std::int64_t by) noexcept
+        : by_(by),
+          shift_(std::has_single_bit(static_cast<std::uint64_t>(by))
+                     ? std::countr_zero(static_cast<std::uint64_t>(by))
+                     : -1) {}
+    [[nodiscard]] std::int64_t quotient(std::int64_t value) const noexcept {
+        return shift_ >= 0 && value >= 0 ? value >> shift_ : value / by_;
+    }
+    [[nodiscard]] std::int64_t remainder(std::int64_t value) const noexcept {
+        return value - quotient(value) * by_;
+    }
+
+  private:
+    std::int64_t by_;
+    int shift_;
+};
+
 /// Distinct words on the busiest bank, of accesses that together are one phase.
 std::int64_t phase_passes(std::span<const std::int64_t> addresses, std::int64_t bytes,
                           const BankGeometry& geometry) noexcept {
     constexpr std::size_t most_words = 4 * lanes_per_warp;
-    std::array<std::int64_t, most_words> words{};
+    const Divisor bank_bytes(geometry.bank_bytes);
+    std::array<std::int64_t, most_words> words;
     std::size_t count = 0;
+    bool ascending = true;  // as the lanes of most accesses are: then only neighbours are equal
     for (const std::int64_t address : addresses) {
-        const std::int64_t last = (address + bytes - 1) / geometry.bank_bytes;
-        for (std::int64_t word = address / geometry.bank_bytes; word <= last && count < most_words; ++word) {
+        const std::int64_t last = bank_bytes.quotient(address + bytes - 1);
+        for (std::int64_t word = bank_bytes.quotient(address); word <= last && count < most_words; ++word) {
+            if (count > 0 && word == words[count - 1]) continue;
+            ascending = ascending && (count == 0 || words[count - 1] < word);
             words[count++] = word;
         }
     }
-    const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
-    std::sort(words.begin(), end);
-    const auto unique_end = std::unique(words.begin(), end);
+    if (!ascending) {
+        const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
+        std::sort(words.begin(), end);
+        count = static_cast<std::size_t>(std::unique(words.begin(), end) - words.begin());
+    }
+    const Divisor banks(geometry.banks);
+    std::array<std::int64_t, most_words> on_bank;
+    std::transform(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), on_bank.begin(),
+                   [&banks](std::int64_t word) { return banks.remainder(word); });
+    const auto end = on_bank.begin() + static_cast<std::ptrdiff_t>(count);
+    std::sort(on_bank.begin(), end);
     std::int64_t busiest = 0;
-    for (auto word = words.begin(); word != unique_end; ++word) {
-        const std::int64_t bank = *word % geometry.banks;
-        busiest = std::max<std::int64_t>(busiest, std::count_if(words.begin(), unique_end, [&](auto other) {
-                                             return other % geometry.banks == bank;
-                                         }));
+    std::int64_t run = 0;
+    for (auto bank = on_bank.begin(); bank != end; ++bank) {
+        run = bank != on_bank.begin() && *bank == *(bank - 1) ? run + 1 : 1;
+        busiest = std::max(busiest, run);
     }
     return busiest;
 }

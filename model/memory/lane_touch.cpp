@@ -40,6 +40,13 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
     }
     const bool listed = access.pattern == kernel::PatternKind::listed;
     const bool strided = access.pattern == kernel::PatternKind::stride;
+    if (!strided && !listed && lanes == 32 && base == 0) {
+        const double bytes = 32.0 * access.bytes;
+        touch.sectors = std::max(1.0, bytes / pieces.sector);
+        touch.granules = std::max(1.0, bytes / pieces.granule);
+        touch.lines = touch.passes = std::max(1.0, bytes / pieces.line);
+        return touch;
+    }
     LaneAddresses at{};
     for (std::size_t lane = 0; lane < at.size(); ++lane) {
         const auto l = static_cast<std::int64_t>(lane);
@@ -54,13 +61,6 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
                  : l * access.bytes);
     }
     const std::uint32_t mask = lanes == 32 ? all_lanes : (1U << lanes) - 1U;
-    if (!strided && !listed && lanes == 32 && base == 0) {
-        const double bytes = 32.0 * access.bytes;
-        touch.sectors = std::max(1.0, bytes / pieces.sector);
-        touch.granules = std::max(1.0, bytes / pieces.granule);
-        touch.lines = touch.passes = std::max(1.0, bytes / pieces.line);
-        return touch;
-    }
     const Coalesced fine = coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.sector), line});
     const Coalesced coarse =
         coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.granule), line});

@@ -12,32 +12,53 @@ bool has_narrow_rows(const kernel::Kernel& kernel) {
     return std::any_of(kernel.accesses.begin(), kernel.accesses.end(), in_narrow_rows);
 }
 
-RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access) {
+namespace {
+
+/// Neighbouring lanes, what each holds of a row, and the pitch, in bytes.
+struct Rows {
+    std::int64_t in_row = 1, held = 1, pitch = 1;
+};
+
+Rows rows_of(const kernel::Kernel& kernel, const kernel::Access& access) {
+    const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    return {std::clamp<std::int64_t>(access.inner_extent, 1, lanes_per_warp), access.inner * size,
+            access.outer * size};
+}
+
+double lines_of(const Rows& rows) {
     constexpr std::int64_t line = 128;
-    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    const std::int64_t size = hw::bytes_of(buffer.dtype);
-    const std::int64_t in_row = std::clamp<std::int64_t>(access.inner_extent, 1, lanes_per_warp);
-    const std::int64_t held = access.inner * size;
-    const std::int64_t pitch = access.outer * size;
+    // Every lane has a line of its own.
+    if (rows.held >= line) return static_cast<double>(lanes_per_warp);
     // Rows begin anywhere that the pitch allows, and a lane's pieces anywhere in what it holds.
-    const std::int64_t grain = std::min(line, std::max(pitch & -pitch, held));
-    const auto row = static_cast<double>(in_row * held);
-    const double rows = static_cast<double>(lanes_per_warp) / static_cast<double>(in_row);
-    RowLanes result;
-    result.lines =
-        rows * std::max(1.0, (row + static_cast<double>(line - grain)) / static_cast<double>(line));
-    result.pieces = static_cast<double>(held) / static_cast<double>(std::max(1, access.bytes));
-    if (held >= line) {
-        // Every lane has a line of its own.
-        result.lines = static_cast<double>(lanes_per_warp);
-    }
+    const std::int64_t grain = std::min(line, std::max(rows.pitch & -rows.pitch, rows.held));
+    const auto row = static_cast<double>(rows.in_row * rows.held);
+    const double count = static_cast<double>(lanes_per_warp) / static_cast<double>(rows.in_row);
+    return count * std::max(1.0, (row + static_cast<double>(line - grain)) / static_cast<double>(line));
+}
+
+double passes_of(const Rows& rows, const kernel::Access& access) {
     LaneAddresses at{};
-    for (std::size_t lane = 0; lane < at.size(); ++lane) {
-        const auto l = static_cast<std::int64_t>(lane);
-        at[lane] = l % in_row * held + l / in_row * pitch;
+    std::int64_t column = 0;
+    std::int64_t first = 0;  // of the row
+    for (std::int64_t& address : at) {
+        address = first + column * rows.held;
+        if (++column == rows.in_row) {
+            column = 0;
+            first += rows.pitch;
+        }
     }
-    result.passes = static_cast<double>(shared_passes(at, access.bytes));
-    return result;
+    return static_cast<double>(shared_passes(at, access.bytes));
+}
+
+}  // namespace
+
+double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access) {
+    return static_cast<double>(rows_of(kernel, access).held) / static_cast<double>(std::max(1, access.bytes));
+}
+
+RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access) {
+    const Rows rows = rows_of(kernel, access);
+    return {lines_of(rows), passes_of(rows, access), row_pieces(kernel, access)};
 }
 
 double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access) {
@@ -53,9 +74,9 @@ double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& acce
 
 double row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
                        double tag_interval) {
-    const RowLanes touch = row_lanes(kernel, access);
-    const double tags = touch.lines * tag_interval;
-    return copies ? tags : std::max(tags, touch.passes);
+    const Rows rows = rows_of(kernel, access);
+    const double tags = lines_of(rows) * tag_interval;
+    return copies ? tags : std::max(tags, passes_of(rows, access));
 }
 
 }  // namespace warptime::model::memory

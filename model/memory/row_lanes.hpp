@@ -26,6 +26,8 @@ struct RowLanes {
     double pieces = 1.0;  ///< instructions until a lane has all that it holds
 };
 [[nodiscard]] RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access);
+/// The last of them alone, which is known without looking at every lane.
+[[nodiscard]] double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access);
 
 /// Bytes that a store of such rows sends for each that it writes: whole sectors, of which those written in
 /// part count twice, since the L2 keeps their mask and merges them.
