@@ -284,13 +284,8 @@ class Accumulator {
                 drained_ = drained_ || is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls);
             }
         }
-        if (waits) {
-            start = hw::max(start, room_for_loads(op, times));
-        }
-        if (op.cls == InstructionClass::fence) {
-            start = hw::max(start, done);
-            start = stores_.arrived(start, gpu_);
-        }
+        if (waits) start = hw::max(start, room_for_loads(op, times));
+        if (op.cls == InstructionClass::fence) start = stores_.arrived(hw::max(start, done), gpu_);
         if (Cycles<S>{} < sent_) {
             stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
         }
@@ -323,6 +318,10 @@ class Accumulator {
                     interval_of_warp = hw::max(interval, path);
                 }
             }
+        }
+        if (memory::moves_matrices(op) && !waited_for(kernel_, id)) {
+            path_busy_ += interval * count;
+            interval_of_warp = Cycles<S>(S(1.0));
         }
         issued = start + interval_of_warp * S(count * cost.machine.value());
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.

@@ -27,6 +27,16 @@ template <class S>
     return memory::touch_of(kernel, access, op.active, memory::pieces_of(gpu)).passes;
 }
 
+/// Whether an op of the same trip needs what this one brings: else it queues, and the warp goes on.
+[[nodiscard]] inline bool waited_for(const kernel::Kernel& kernel, std::size_t id) {
+    for (const kernel::Op& op : kernel.ops) {
+        for (std::uint8_t d = 0; d < op.dep_count; ++d) {
+            if (op.deps[d].op == static_cast<kernel::Id>(id) && op.deps[d].distance == 0) return true;
+        }
+    }
+    return false;
+}
+
 /// Of a sub-partition's way to the banks.
 template <class S>
 [[nodiscard]] hw::Cycles<S> path_cycles(double passes, const hw::Gpu<S>& /*gpu*/) {

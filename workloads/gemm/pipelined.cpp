@@ -181,7 +181,7 @@ void add_pipelined_role(Parts& parts) {
         mma.shape = {16, 8, mma_sync_k(parts.problem, c)};
         mma.count = counts.mma;
         mma.dep_count = 1;
-        mma.deps[0] = {loaded, 0};
+        mma.deps[0] = {loaded, static_cast<std::int16_t>(c.fragments_ahead ? 1 : 0)};
         last = b.op(mma);
     }
     if (synchronous && ahead > 0) {

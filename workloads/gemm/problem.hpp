@@ -70,6 +70,7 @@ struct Config {
     int lane_bytes_a = 16;  ///< neighbouring bytes of a row that a lane fetches, in pieces of copy_bytes
     int lane_bytes_b = 16;
     int store_bytes = 16;            ///< of C per lane of a plain store; less where rows are not aligned
+    bool fragments_ahead = false;    ///< operands of the next step are read while this one is multiplied
     bool square_warp_tiles = false;  ///< warps share the tile out as squarely as they can; else along M first
 
     friend bool operator==(const Config&, const Config&) = default;

@@ -24,34 +24,70 @@ std::int64_t grid_volume(const std::string& text, std::size_t from) {
     return std::stoll(found[1]) * std::stoll(found[2]) * std::stoll(found[3]);
 }
 
-/// CUTLASS 2 names: cutlass_<arch>_tensorop_..._<N>x<M>[_<K>x<stages>]_<layouts>_align<elements>.
-std::optional<Config> config_of_cutlass(const std::string& text, const Problem& problem,
-                                        const std::vector<libraries::GemmFamily>& families,
-                                        const hw::Gpu<double>& gpu) {
-    static const std::regex pattern("cutlass_([0-9]+)_tensorop_[a-z0-9_]*gemm_[a-z0-9]+_([0-9]+)x([0-9]+)_");
+/// The tile of a family that a kernel is built of, `stages` and `k` deciding where several have its size.
+const libraries::Tile* find_tile(const libraries::GemmFamily& family, int m, int n, int k, int stages) {
+    const libraries::Tile* found = nullptr;
+    for (const libraries::Tile& tile : family.tiles) {
+        if (tile.m == m && tile.n == n &&
+            (found == nullptr || (tile.stages == stages && tile.k == k) ||
+             (tile.stages == stages && found->stages != stages))) {
+            found = &tile;
+        }
+    }
+    return found;
+}
+
+int splits_of(const std::string& text, std::size_t from) {
     static const std::regex grid("grid=[0-9]+x[0-9]+x([0-9]+)");
+    std::smatch splits;
+    return std::regex_search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), splits, grid)
+               ? std::max(1, std::stoi(splits[1]))
+               : 1;
+}
+
+/// CUTLASS 2 names: cutlass_<arch>_<tensorop|simt>_..._<N>x<M>[_<K>x<stages>]_<layouts>_align<elements>;
+/// those of xmma: <arch>_xmma_..._tilesize<N>x<M>x<K>[_stage<stages>]_...
+std::optional<Config> config_of_tile(const std::string& text, const Problem& problem,
+                                     const std::vector<libraries::GemmFamily>& families,
+                                     const hw::Gpu<double>& gpu) {
+    static const std::regex cutlass(
+        "(cutlass_[0-9]+)_[a-z0-9_]*gemm[a-z0-9_]*?_([0-9]+)x([0-9]+)(?:_([0-9]+)x([0-9]+))?_[tn]+_align([0-"
+        "9]"
+        "+)");
+    static const std::regex xmma(
+        "(sm[0-9]+_xmma)_[a-z0-9_]*tilesize([0-9]+)x([0-9]+)x([0-9]+)(?:_stage([0-9]+))?");
     std::smatch found;
-    if (!std::regex_search(text, found, pattern)) {
+    if (!std::regex_search(text, found, cutlass) && !std::regex_search(text, found, xmma)) {
         return std::nullopt;
     }
-    const std::string prefix = "cutlass_" + found[1].str();
-    const int along_n = std::stoi(found[2]);
-    const int along_m = std::stoi(found[3]);
+    const auto number = [&found](std::size_t group) {
+        return found.size() > group && found[group].matched ? std::stoi(found[group]) : 0;
+    };
+    const std::string prefix =
+        found[1].str().front() == 's' ? "xmma_" + found[1].str().substr(0, 4) : found[1].str();
+    const int alignment = number(6) * hw::bytes_of(problem.a);
+    const int along_k = number(4);
+    const int stages = number(5);
     for (const libraries::GemmFamily& family : families) {
-        if (family.compute_major != gpu.compute_major || family.name.rfind(prefix, 0) != 0) {
+        const bool type =
+            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
+        if (family.compute_major != gpu.compute_major || family.name.rfind(prefix, 0) != 0 || !type ||
+            (alignment > 0 && family.row_alignment != alignment)) {
             continue;
         }
-        for (const libraries::Tile& tile : family.tiles) {
-            if (tile.n != along_n || tile.m != along_m) {
-                continue;
-            }
-            Config config = vendor_config(problem, family, tile, {1, 1}, gpu);
-            std::smatch splits;
-            if (std::regex_search(found[0].second, text.cend(), splits, grid)) {
-                config.split_k = std::max(1, std::stoi(splits[1]));
-            }
-            return config;
+        const libraries::Tile* tile = find_tile(family, number(3), number(2), along_k, stages);
+        if (tile == nullptr) {
+            continue;
         }
+        Config config = vendor_config(problem, family, *tile, {1, 1}, gpu);
+        if (config.pipeline == Pipeline::cp_async && stages > 0) {
+            config.stages = stages;
+            config.cta_k = along_k;
+        }
+        if (!family.persistent) {
+            config.split_k = splits_of(text, static_cast<std::size_t>(found.position(0)));
+        }
+        return config;
     }
     return std::nullopt;
 }
@@ -67,7 +103,7 @@ std::optional<Config> config_of_recorded(std::string_view steps, const Problem& 
         "splitK)?(?:_algo[0-9]+)?_[A-Z][A-Z]([A-Z])");
     std::smatch found;
     if (!std::regex_search(text, found, pattern)) {
-        return config_of_cutlass(text, problem, families, gpu);
+        return config_of_tile(text, problem, families, gpu);
     }
     const auto family = std::find_if(families.begin(), families.end(), [&](const libraries::GemmFamily& f) {
         return f.compute_major == gpu.compute_major && f.instruction == "wgmma";

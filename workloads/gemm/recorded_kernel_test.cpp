@@ -146,3 +146,36 @@ TEST_CASE("every recorded nvjet kernel is lowered to the grid that ran, with its
     CHECK(memset_mismatches == 0);
     CHECK(reduction_mismatches == 0);
 }
+
+TEST_CASE("kernels of CUTLASS 2 and xmma: type, alignment, stages and K of the name decide") {
+    Problem p = problem_of(1024, 1024, 4096);
+    p.a = p.b = Dtype::int8;
+    p.out = p.accumulator = Dtype::int32;
+    const Config three =
+        config_of("cutlass_80_tensorop_i16832gemm_s8_128x64_128x3_tn_align16 grid=64x1x1 block=128x1x1", p);
+    CHECK(three.cta_n == 128);
+    CHECK(three.cta_m == 64);
+    CHECK(three.cta_k == 128);
+    CHECK(three.stages == 3);
+    CHECK(three.registers == 150);
+    CHECK(three.mma_k == 32);
+    CHECK(three.copy_bytes == 16);
+    const Config six =
+        config_of("cutlass_80_tensorop_i16832gemm_s8_128x64_128x6_tn_align4 grid=64x1x1 block=128x1x1", p);
+    CHECK(six.stages == 6);
+    CHECK(six.copy_bytes == 4);
+    p.a = p.b = Dtype::tf32;
+    p.out = p.accumulator = Dtype::fp32;
+    const Config short_k =
+        config_of("cutlass_80_tensorop_s1688gemm_64x64_16x6_tn_align4 grid=64x1x5 block=128x1x1", p);
+    CHECK(short_k.cta_k == 16);
+    CHECK(short_k.stages == 6);
+    CHECK(short_k.split_k == 5);
+    const Config hopper = config_of(
+        "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_off_"
+        "kernel__5x_cublas grid=66x2x1 block=384x1x1",
+        p);
+    CHECK(hopper.cta_n == 128);
+    CHECK(hopper.cta_m == 256);
+    CHECK(hopper.mma == MatrixInstruction::wgmma);
+}

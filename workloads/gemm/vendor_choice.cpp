@@ -64,6 +64,11 @@ bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<doub
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
 
+/// A family for ragged N serves those alone, and then is the only one.
+bool fits_n(const GemmFamily& family, const Problem& problem, bool ragged) {
+    return ragged ? family.ragged_n > 0 && problem.n % family.ragged_n != 0 : family.ragged_n == 0;
+}
+
 /// A cluster that is wider than the grid of tiles runs CTAs without work; the library does not pick those,
 /// but for problems of a single tile, where every cluster is.
 bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& cluster) {
@@ -127,17 +132,18 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     Config config;
     config.cta_m = tile.m;
     config.cta_n = tile.n;
-    config.cta_k = family.k_bytes / hw::bytes_of(problem.a);
+    config.cta_k = tile.k > 0 ? tile.k : family.k_bytes / hw::bytes_of(problem.a);
     config.cluster_m = cluster.m;
     config.cluster_n = cluster.n;
-    config.stages = stages_of(problem, family, tile);
+    config.stages = tile.stages > 0 ? tile.stages : stages_of(problem, family, tile);
     config.mma = instruction_of(family.instruction);
     config.pipeline = pipeline_of(family.pipeline);
     config.transposed = tile.transposed;
-    config.registers = family.registers;
+    config.registers = tile.registers > 0 ? tile.registers : family.registers;
     config.copy_bytes = family.row_alignment;
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
+    config.fragments_ahead = true;
     config.store_bytes = family.row_alignment;
     config.shared_bytes = config.pipeline == Pipeline::tma
                               ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
@@ -194,9 +200,11 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
     double best_time = std::numeric_limits<double>::infinity();
     // The library takes the widest copies that the rows allow.
     int widest = 0;
+    bool ragged = false;
     for (const GemmFamily& family : families) {
         if (serves(family, problem, gpu)) {
             widest = std::max(widest, family.row_alignment);
+            ragged = ragged || fits_n(family, problem, true);
         }
     }
     const auto consider = [&](const Config& config) {
@@ -209,7 +217,8 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
         }
     };
     for (const GemmFamily& family : families) {
-        if (!serves(family, problem, gpu) || family.row_alignment != widest) {
+        if (!serves(family, problem, gpu) || family.row_alignment != widest ||
+            !fits_n(family, problem, ragged)) {
             continue;
         }
         for (const Tile& tile : family.tiles) {

@@ -215,3 +215,14 @@ TEST_CASE("a dtype that no family serves is an error with a way out") {
     CHECK_THROWS_WITH_AS((void)choose_vendor_kernel(p, families(), gpu(), fewest_items, program),
                          doctest::Contains("gemm dtype_b: got 'fp8', expected bf16"), warptime::Error);
 }
+
+TEST_CASE("a family for ragged N is taken where its number does not divide N, and nowhere else") {
+    Problem p = problem_of(256, 824, 2368);
+    p.a = p.b = Dtype::int8;
+    p.out = p.accumulator = Dtype::int32;
+    mk::Program program;
+    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).mma == MatrixInstruction::wgmma);
+    p.n = 832;
+    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).mma ==
+          MatrixInstruction::mma_sync);
+}

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <span>
 
 namespace warptime::workloads::libraries {
@@ -66,6 +67,22 @@ const toml::array& array_of(const Section& section, std::string_view field) {
     return *array;
 }
 
+/// The number behind `name=` among the words of a tile; 0 without.
+int number_of(std::string_view words, std::string_view name, const std::string& place) {
+    const std::string key = fmt::format(" {}=", name);
+    const std::size_t at = words.find(key);
+    if (at == std::string_view::npos) {
+        return 0;
+    }
+    int value = 0;
+    const char* begin = words.data() + at + key.size();
+    const auto [end, error] = std::from_chars(begin, words.data() + words.size(), value);
+    if (error != std::errc{} || value <= 0 || (end != words.data() + words.size() && *end != ' ')) {
+        throw Error(fmt::format("{} tiles {}", place, name), std::string(words), "a whole number from 1");
+    }
+    return value;
+}
+
 template <class F>
 void for_each_text(const Section& section, std::string_view field, F&& use) {
     for (const toml::node& node : array_of(section, field)) {
@@ -86,6 +103,7 @@ GemmFamily read_family(const Section& section) {
                   [&](const std::string& t) { family.dtypes.push_back(hw::parse_dtype(t, section.place)); });
     family.row_alignment = section.whole("row_alignment");
     family.mma_k = section.whole("mma_k");
+    family.ragged_n = section.table.contains("ragged_n") ? section.whole("ragged_n") : 0;
     family.split_searched = section.get<bool>("split_searched", "true or false");
     family.instruction = section.text("instruction");
     family.pipeline = section.text("pipeline");
@@ -104,7 +122,8 @@ GemmFamily read_family(const Section& section) {
         family.clusters.push_back({m, n});
     });
     // The word after the size says how consumer warpgroups work: cooperative or pingpong; a third,
-    // `transposed`, that the instruction's M runs along n.
+    // `transposed`, that the instruction's M runs along n. k=, stages= and registers= stand for what differs
+    // from the family.
     for_each_text(section, "tiles", [&](const std::string& t) {
         Tile tile;
         const std::size_t space = t.find(' ');
@@ -113,6 +132,9 @@ GemmFamily read_family(const Section& section) {
         tile.n = n;
         tile.cooperative = t.find("cooperative") != std::string::npos;
         tile.transposed = t.find("transposed") != std::string::npos;
+        tile.k = number_of(t, "k", section.place);
+        tile.stages = number_of(t, "stages", section.place);
+        tile.registers = number_of(t, "registers", section.place);
         family.tiles.push_back(tile);
     });
     return family;

@@ -19,6 +19,9 @@ struct Tile {
     int m = 0, n = 0;
     bool cooperative = false;
     bool transposed = false;  ///< the instruction's M runs along n
+    int k = 0;                ///< elements along K of a stage; 0: the family's bytes
+    int stages = 0;           ///< 0: as many as the family's shared memory holds
+    int registers = 0;        ///< 0: the family's
 };
 
 struct ClusterShape {
@@ -33,6 +36,7 @@ struct GemmFamily {
     std::vector<hw::Dtype> dtypes;
     int row_alignment = 16;  ///< bytes that every row must be aligned to, and the width of one lane's copy
     int mma_k = 0;           ///< K of mma.sync; 0: 32 bytes of it
+    int ragged_n = 0;        ///< taken only, and before others, where this does not divide N; 0: always
     bool split_searched = false;  ///< the number of splits is tried out instead of following the wave rule
     std::string instruction;      ///< wgmma, mma.sync or simt
     std::string pipeline;         ///< tma, cp.async or sync

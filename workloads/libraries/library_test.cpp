@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 
@@ -65,11 +66,11 @@ TEST_CASE("the embedded families are whole") {
         const std::set<std::string> pipelines{"tma", "cp.async", "sync"};
         CHECK(instructions.count(f.instruction) == 1);
         CHECK(pipelines.count(f.pipeline) == 1);
-        std::set<std::pair<int, int>> sizes;
+        std::set<std::array<int, 4>> sizes;
         for (const Tile& t : f.tiles) {
             CAPTURE(t.m);
             CAPTURE(t.n);
-            CHECK(sizes.insert({t.m, t.n}).second);
+            CHECK(sizes.insert({t.m, t.n, t.k, t.stages}).second);
             if (f.instruction == "wgmma") {
                 CHECK((t.transposed ? t.n : t.m) % 64 == 0);
                 CHECK((t.transposed ? t.m : t.n) % 8 == 0);
@@ -119,6 +120,17 @@ TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     REQUIRE(libraries.gemm_families.size() == 1);
     CHECK(libraries.gemm_families[0].clusters[0].n == 2);
     CHECK_FALSE(libraries.gemm_families[0].tiles[0].cooperative);
+    const auto with_words = [&family](const char* words) { return replaced(family, "64x8 pingpong", words); };
+    Libraries worded;
+    read_library(with_words("64x8 k=16 stages=6 registers=88"), "lib.toml", worded);
+    CHECK(worded.gemm_families[0].tiles[0].k == 16);
+    CHECK(worded.gemm_families[0].tiles[0].stages == 6);
+    CHECK(worded.gemm_families[0].tiles[0].registers == 88);
+    CHECK(worded.gemm_families[0].ragged_n == 0);
+    for (const char* words : {"64x8 stages=", "64x8 stages=0", "64x8 stages=3x", "64x8 k=-1"}) {
+        CAPTURE(words);
+        CHECK(error_of(with_words(words)).expected().find("whole number") != std::string::npos);
+    }
     for (const char* size : {"64", "64x", "x8", "0x8", "64x-8", "64y8", "64x8x2"}) {
         CAPTURE(size);
         const Error error = error_of(replaced(family, "64x8", size));
