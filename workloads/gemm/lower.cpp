@@ -142,7 +142,7 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     add_indices(parts);
     if (config.specialization != Specialization::none) {
         add_specialized_roles(parts);
-    } else if (config.mma == MatrixInstruction::simt) {
+    } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);
     } else {
         add_pipelined_role(parts);

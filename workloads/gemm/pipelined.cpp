@@ -98,8 +98,8 @@ int warps_along_m(const Config& c) {
 
 /// ldmatrix.x4 (16 rows of 32 bytes) and mma per warp and iteration.
 struct WarpCounts {
-    std::int64_t mma = 0;
-    std::int64_t ldmatrix = 0;
+    std::int64_t products = 0;
+    std::int64_t loads = 0;
 };
 WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
     const int warps_m = warps_along_m(c);
@@ -110,6 +110,18 @@ WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
     const std::int64_t k_rows = std::max(1, c.cta_k * hw::bytes_of(problem.a) / 32);
     return {k_steps * (warp_m / 16) * (warp_n / 8),
             k_rows * (std::max(1, warp_m / 16) + std::max(1, warp_n / 16))};
+}
+
+/// Fused multiply-adds of one warp and iteration, and the 16-byte loads of its lanes' operands: each lane
+/// owns a block of outputs that is as square as it can be.
+WarpCounts fma_counts(const Problem& problem, const Config& c) {
+    const std::int64_t outputs = std::max<std::int64_t>(1, std::int64_t{c.cta_m} * c.cta_n / (32 * c.warps));
+    std::int64_t side = 1;
+    while (side * side < outputs) {
+        side *= 2;
+    }
+    const std::int64_t values = side + outputs / side;
+    return {outputs * c.cta_k, std::max<std::int64_t>(1, values * hw::bytes_of(problem.a) * c.cta_k / 16)};
 }
 
 }  // namespace
@@ -166,6 +178,22 @@ void add_pipelined_role(Parts& parts) {
         address.count = 40 + 4 * (copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c));
         last = b.op(mma);
         b.op(address);  // while the tensor cores multiply
+    } else if (c.mma == MatrixInstruction::simt) {
+        const WarpCounts counts = fma_counts(parts.problem, c);
+        address.count = 33 + 3 * copies_per_warp(stage_bytes(parts.problem, c), c);
+        b.op(address);
+        mk::Op fragments;
+        fragments.cls = InstructionClass::ld_shared;
+        fragments.count = counts.loads;
+        const mk::Id loaded = b.op(fragments);
+        mk::Op multiply;
+        multiply.cls = parts.problem.a == Dtype::fp64 ? InstructionClass::fma_f64 : InstructionClass::fma_f32;
+        multiply.dtype = parts.problem.a;
+        multiply.count = counts.products;
+        multiply.chain = c.cta_k;
+        multiply.dep_count = 1;
+        multiply.deps[0] = {loaded, 1};
+        last = b.op(multiply);
     } else {
         const WarpCounts counts = mma_sync_counts(parts.problem, c);
         address.count = 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
@@ -173,13 +201,13 @@ void add_pipelined_role(Parts& parts) {
         mk::Op fragments;
         // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
         fragments.cls = parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared;
-        fragments.count = counts.ldmatrix;
+        fragments.count = counts.loads;
         const mk::Id loaded = b.op(fragments);
         mk::Op mma;
         mma.cls = InstructionClass::mma_sync;
         mma.dtype = parts.problem.multiplied();
         mma.shape = {16, 8, mma_sync_k(parts.problem, c)};
-        mma.count = counts.mma;
+        mma.count = counts.products;
         mma.dep_count = 1;
         mma.deps[0] = {loaded, static_cast<std::int16_t>(c.fragments_ahead ? 1 : 0)};
         last = b.op(mma);

@@ -46,7 +46,7 @@ int splits_of(const std::string& text, std::size_t from) {
 }
 
 /// CUTLASS 2 names: cutlass_<arch>_<tensorop|simt>_..._<N>x<M>[_<K>x<stages>]_<layouts>_align<elements>;
-/// those of xmma: <arch>_xmma_..._tilesize<N>x<M>x<K>[_stage<stages>]_...
+/// those of xmma: <arch>_xmma_..._tilesize<M>x<N>x<K>[_stage<stages>]_...
 std::optional<Config> config_of_tile(const std::string& text, const Problem& problem,
                                      const std::vector<libraries::GemmFamily>& families,
                                      const hw::Gpu<double>& gpu) {
@@ -63,8 +63,10 @@ std::optional<Config> config_of_tile(const std::string& text, const Problem& pro
     const auto number = [&found](std::size_t group) {
         return found.size() > group && found[group].matched ? std::stoi(found[group]) : 0;
     };
-    const std::string prefix =
-        found[1].str().front() == 's' ? "xmma_" + found[1].str().substr(0, 4) : found[1].str();
+    const bool is_xmma = found[1].str().front() == 's';
+    const std::string prefix = is_xmma ? "xmma_" + found[1].str().substr(0, 4) : found[1].str();
+    const int along_m = number(is_xmma ? 2 : 3);
+    const int along_n = number(is_xmma ? 3 : 2);
     const int alignment = number(6) * hw::bytes_of(problem.a);
     const int along_k = number(4);
     const int stages = number(5);
@@ -75,7 +77,7 @@ std::optional<Config> config_of_tile(const std::string& text, const Problem& pro
             (alignment > 0 && family.row_alignment != alignment)) {
             continue;
         }
-        const libraries::Tile* tile = find_tile(family, number(3), number(2), along_k, stages);
+        const libraries::Tile* tile = find_tile(family, along_m, along_n, along_k, stages);
         if (tile == nullptr) {
             continue;
         }

@@ -175,7 +175,7 @@ TEST_CASE("kernels of CUTLASS 2 and xmma: type, alignment, stages and K of the n
         "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x256x32_warpgroupsize2x1x1_execute_segment_k_off_"
         "kernel__5x_cublas grid=66x2x1 block=384x1x1",
         p);
-    CHECK(hopper.cta_n == 128);
-    CHECK(hopper.cta_m == 256);
+    CHECK(hopper.cta_m == 128);
+    CHECK(hopper.cta_n == 256);
     CHECK(hopper.mma == MatrixInstruction::wgmma);
 }

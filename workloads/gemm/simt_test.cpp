@@ -29,3 +29,24 @@ TEST_CASE("products are shared by the lanes, in the pipe of their type") {
         CHECK(program.kernels[0].roles.size() == 1);
     }
 }
+
+TEST_CASE("a library's loop copies ahead and reads the next operands while it multiplies") {
+    Problem p = problem_of(256, 256, 512);
+    p.a = p.b = p.out = p.accumulator = Dtype::fp32;
+    Config c = tile_of(128, 64, 8);
+    c.warps = 4;
+    c.stages = 3;
+    c.mma = MatrixInstruction::simt;
+    c.pipeline = Pipeline::cp_async;
+    c.copy_bytes = c.lane_bytes_a = c.lane_bytes_b = 4;
+    c.fragments_ahead = true;
+    const mk::Program program = lowered(p, c);
+    const mk::WalkTotals walk = mk::walk_totals(program.kernels[0], item_at(program.kernels[0], 0));
+    CHECK(walk.vector_flop == 2.0 * 128 * 64 * 512);
+    // Four bytes a lane, both operands.
+    CHECK(walk.instructions_of(InstructionClass::cp_async) == (128.0 + 64) * 512 / 32);
+    CHECK(walk.instructions_of(InstructionClass::ld_global) == 0.0);
+    // 64 outputs a lane are 8 x 8: 16 values a step along K, four at a time.
+    CHECK(walk.instructions_of(InstructionClass::ld_shared) >= 512.0 * 4 * 4);
+    CHECK(walk.instructions_of(InstructionClass::fma_f32) == 512.0 * 64 * 4);
+}

@@ -140,10 +140,14 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.pipeline = pipeline_of(family.pipeline);
     config.transposed = tile.transposed;
     config.registers = tile.registers > 0 ? tile.registers : family.registers;
-    config.copy_bytes = family.row_alignment;
+    config.copy_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
     config.fragments_ahead = true;
+    if (config.mma == MatrixInstruction::simt) {
+        // Elements go to shared memory one by one, transposed.
+        config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
+    }
     config.store_bytes = family.row_alignment;
     config.shared_bytes = config.pipeline == Pipeline::tma
                               ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes

@@ -102,6 +102,7 @@ GemmFamily read_family(const Section& section) {
     for_each_text(section, "dtypes",
                   [&](const std::string& t) { family.dtypes.push_back(hw::parse_dtype(t, section.place)); });
     family.row_alignment = section.whole("row_alignment");
+    family.copy_bytes = section.table.contains("copy_bytes") ? section.whole("copy_bytes") : 0;
     family.mma_k = section.whole("mma_k");
     family.ragged_n = section.table.contains("ragged_n") ? section.whole("ragged_n") : 0;
     family.split_searched = section.get<bool>("split_searched", "true or false");

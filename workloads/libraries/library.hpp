@@ -35,6 +35,7 @@ struct GemmFamily {
     int compute_minor_min = 0;
     std::vector<hw::Dtype> dtypes;
     int row_alignment = 16;  ///< bytes that every row must be aligned to, and the width of one lane's copy
+    int copy_bytes = 0;      ///< of one lane, where less than the alignment; 0: the alignment
     int mma_k = 0;           ///< K of mma.sync; 0: 32 bytes of it
     int ragged_n = 0;        ///< taken only, and before others, where this does not divide N; 0: always
     bool split_searched = false;  ///< the number of splits is tried out instead of following the wave rule
