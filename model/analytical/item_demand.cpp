@@ -6,6 +6,7 @@
 #include "model/analytical/atomic_demand.hpp"
 #include "model/analytical/body_nodes.hpp"
 #include "model/analytical/bounds/arithmetic.hpp"
+#include "model/analytical/bounds/cluster.hpp"
 #include "model/analytical/bounds/crossbar.hpp"
 #include "model/analytical/bounds/issue.hpp"
 #include "model/analytical/bounds/l1.hpp"
@@ -323,6 +324,9 @@ class Accumulator {
             path_busy_ += interval * count;
             interval_of_warp = Cycles<S>(S(1.0));
         }
+        if (op.cls == InstructionClass::ld_shared_cluster) {
+            interval_of_warp = hw::max(interval, cluster_cycles(S(remote_bytes(op)), gpu_));
+        }
         issued = start + interval_of_warp * S(count * cost.machine.value());
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
         const Cycles<S> last = hw::max(issued - interval, start + arrival);
@@ -394,6 +398,7 @@ class Accumulator {
             default:
                 break;
         }
+        part_->demand[Server::cluster] += cluster_cycles(S(executions * warps * remote_bytes(op)), gpu_);
         bool shared_known = false;
         for (const Access& access : kernel_.accesses_of(op)) {
             if (is_global(kernel_, access)) {
@@ -415,6 +420,14 @@ class Accumulator {
         if (is_shared(op.cls) && !shared_known) {
             part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
         }
+    }
+
+    /// Bytes that one instruction brings from other SMs of the cluster.
+    double remote_bytes(const Op& op) const {
+        if (op.cls != InstructionClass::ld_shared_cluster || op.access_count == 0) {
+            return 0.0;
+        }
+        return lanes_per_warp * op.active * kernel_.accesses[op.first_access].bytes;
     }
 
     void add_matrix(const Op& op, double executions, int warps) {

@@ -14,7 +14,8 @@ namespace warptime::model::analytical {
 /// shared_write is what asynchronous copies write to shared memory: GEMMs whose operand reads and copies
 /// together exceed the banks' bandwidth run at the tensor cores' full rate (recorded 256x128 tiles), so the
 /// two do not add. barrier is where warps arrive to meet. crossbar_read and crossbar_write are the SM's ports
-/// to L2. L2 and DRAM serve all SMs and are counted per kernel.
+/// to L2, cluster its way to the other SMs of its cluster. L2 and DRAM serve all SMs and are counted per
+/// kernel.
 enum class Server : std::uint8_t {
     issue,
     fp32,
@@ -30,6 +31,7 @@ enum class Server : std::uint8_t {
     crossbar_read,
     crossbar_write,
     barrier,
+    cluster,
     count
 };
 inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::count);
@@ -59,6 +61,7 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
             return Limiter::l1;
         case Server::tma:
             return Limiter::tma;
+        case Server::cluster:
         case Server::crossbar_read:
         case Server::crossbar_write:
         case Server::count:

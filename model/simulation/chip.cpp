@@ -93,6 +93,7 @@ std::vector<Busy> busy_of(const Chip& chip) {
     all.push_back(over_sms(chip, Limiter::shared, [](const Sm& sm) { return sm.shared_write; }));
     all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.l1; }));
     all.push_back(over_sms(chip, Limiter::tma, [](const Sm& sm) { return sm.tma; }));
+    all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.cluster; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_in; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_out; }));
     all.push_back({Limiter::l2, chip.l2.busy(), static_cast<double>(chip.l2.busy())});

@@ -27,6 +27,7 @@ struct Sm {
     Server l1;
     Server barrier;
     Server tma;
+    Server cluster;            ///< from the shared memory of other SMs
     Server port_in, port_out;  ///< to and from L2
 };
 

@@ -153,6 +153,9 @@ class Planner {
             p.latency = 0;
         }
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
+        if (op.cls == InstructionClass::ld_shared_cluster && op.access_count > 0) {
+            p.cluster = ticks_of(count * 32.0 * op.active * kernel_.accesses[op.first_access].bytes / 17.0);
+        }
         // Narrow loads and shared memory take the path to the one array in turn.
         if (narrow_rows_) l1 += shared / gpu_.shared.bandwidth.value();
         p.l1 = ticks_of(l1);

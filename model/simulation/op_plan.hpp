@@ -46,6 +46,7 @@ struct OpPlan {
         0;  ///< of pipe_time, from the issue of the last instruction; none of the tensor core
     Ticks shared = 0;
     Ticks l1 = 0;
+    Ticks cluster = 0;  ///< of the way to the other SMs of the cluster
     Ticks barrier = 0;  ///< of the place where the warps of the SM arrive to meet
     Ticks latency = 0;  ///< after the last issue; of loads only without accesses, which bring their own
     std::int64_t links = 1;

@@ -360,6 +360,7 @@ class Simulation {
         Ticks done = plan.copies ? now : served - std::min(plan.last_interval, served - now);
         done = std::max(done, sm.shared.serve(now, part_of(plan.shared, weight)));
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, weight)));
+        done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, weight)));
         for (std::size_t a = 0; a < plan.access_count; ++a) {
             const Requester who{&warp.at,
                                 warp.executions[index],
