@@ -16,6 +16,7 @@ struct Chase {
     std::int64_t shared = 0;  ///< taken by the kernel
     std::int64_t carveout = -1;
     mk::CachePolicy cache = mk::CachePolicy::cg;
+    int beside = 0;   ///< integer instructions there that are not in series
     int between = 0;  ///< integer instructions in series from one load to the next
 };
 
@@ -38,7 +39,7 @@ void add_chase(mk::Program& program, const Chase& chase, std::int64_t steps) {
     access.step = chase.stride / 4;
     access.cache = chase.cache;
     const mk::Id loaded = build.op(load, {access});
-    if (chase.between > 0) add_integer(build, chase.between, chase.between, {{loaded, 0}});
+    if (chase.between > 0) add_integer(build, chase.between + chase.beside, chase.between, {{loaded, 0}});
     build.end();
     build.finish();
 }
@@ -74,6 +75,21 @@ Probe chase_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
     chase.shared = integer(p, "shared");
     chase.cache = mk::CachePolicy::ca;
     const std::int64_t percent = integer(p, "carveout");
+    if (percent >= 0) chase.carveout = percent * static_cast<std::int64_t>(gpu.shared.capacity.value()) / 100;
+    return chase_probe(chase);
+}
+
+/// carveout: a chase on every SM, of which one stands for all; each address is worked out from an
+/// index.
+Probe carveout_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
+    Chase chase;
+    chase.bytes = integer(p, "working_set");
+    chase.stride = integer(p, "stride");
+    chase.shared = integer(p, "shared");
+    chase.cache = mk::CachePolicy::ca;
+    chase.between = 1;
+    chase.beside = 2;
+    const std::int64_t percent = integer(p, "preference");
     if (percent >= 0) chase.carveout = percent * static_cast<std::int64_t>(gpu.shared.capacity.value()) / 100;
     return chase_probe(chase);
 }
@@ -128,6 +144,7 @@ Probe next_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
 }
 
 constexpr std::array families{
+    Family{"microbench_carveout", "carveout_l1", carveout_l1},
     Family{"microbench_cold_load", "next_touch", next_touch},
     Family{"microbench_latency", "chase_global", chase_global},
     Family{"microbench_latency", "l2_line", l2_line},
