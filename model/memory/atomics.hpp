@@ -17,11 +17,6 @@
 
 namespace warptime::model::memory {
 
-namespace atomic_keys {
-inline constexpr double slices = 0.591, interval = 1.17, part_interval = 1.45, chain = 3.48, back = 3.5,
-                        uneven_lines = 4.0;
-}
-
 /// Of one warp-instruction. A pass is one word of a sector for each of the lanes that differ in it.
 struct AtomicTouch {
     double whole = 0.0;  ///< passes over sectors whose every byte some lane changes
@@ -66,7 +61,7 @@ struct Window {
 
 template <class S>
 [[nodiscard]] S slices_of(const hw::Gpu<S>& gpu) {
-    return S(atomic_keys::slices) * gpu.sm.count.value();
+    return gpu.l2.slices.value() * gpu.sm.count.value();
 }
 
 /// Slices at work when requests go evenly to the lines of `window` bytes: at least one. Of up to eight lines
@@ -74,14 +69,14 @@ template <class S>
 template <class S>
 [[nodiscard]] S slices_reached(double window_bytes, const hw::Gpu<S>& gpu) {
     const double lines = std::max(1.0, window_bytes / hw::value_of(gpu.l1.line));
-    const S uneven(std::min(std::max(std::min(lines, 2.0), 0.5 * lines), atomic_keys::uneven_lines));
+    const S uneven = hw::min(S(std::max(std::min(lines, 2.0), 0.5 * lines)), gpu.l2.uneven_lines.value());
     return hw::max(S(1.0), S(lines) / (uneven + S(lines) / slices_of(gpu)));
 }
 
 /// Cycles of one slice for the passes of a request.
 template <class S>
-[[nodiscard]] hw::Cycles<S> slice_cycles(double whole, double part, const hw::Gpu<S>& /*gpu*/) {
-    return hw::Cycles<S>(S(whole * atomic_keys::interval + part * atomic_keys::part_interval));
+[[nodiscard]] hw::Cycles<S> slice_cycles(double whole, double part, const hw::Gpu<S>& gpu) {
+    return gpu.l2.atomic_interval * S(whole) + gpu.l2.atomic_part_interval * S(part);
 }
 
 }  // namespace warptime::model::memory

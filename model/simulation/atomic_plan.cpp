@@ -20,7 +20,7 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const bool single =
         access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
     const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
-    const double turns = memory::adds_in_float(op.dtype) ? memory::atomic_keys::chain * touch.passes() /
+    const double turns = memory::adds_in_float(op.dtype) ? gpu.l2.atomic_chain.value() * touch.passes() /
                                                                memory::atomic_sectors(kernel, access, window)
                                                          : 0.0;
     const auto count = static_cast<double>(op.count);
@@ -30,7 +30,7 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     plan.slices = count * std::max(own / memory::slices_reached(window, gpu), turns);
     if (op.returns) {
         plan.returned_bytes = count * touch.passes() * sector;
-        plan.returns = count * touch.passes() * memory::atomic_keys::back / gpu.sm.count.value();
+        plan.returns = count * touch.passes() * gpu.l2.atomic_return.value() / gpu.sm.count.value();
         plan.latency = gpu.instructions[op.cls].latency.value() + own / touch.lines;
     }
     return plan;

@@ -154,7 +154,8 @@ class Planner {
         }
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
         if (op.cls == InstructionClass::ld_shared_cluster && op.access_count > 0) {
-            p.cluster = ticks_of(count * 32.0 * op.active * kernel_.accesses[op.first_access].bytes / 17.0);
+            p.cluster = ticks_of(count * 32.0 * op.active * kernel_.accesses[op.first_access].bytes /
+                                 gpu_.shared.cluster_bandwidth.value());
         }
         // Narrow loads and shared memory take the path to the one array in turn.
         if (narrow_rows_) l1 += shared / gpu_.shared.bandwidth.value();

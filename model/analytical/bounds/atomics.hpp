@@ -24,9 +24,8 @@ template <class S>
     const S slices = memory::slices_reached(of_item.window.bytes(), gpu);
     const hw::Cycles<S> busy =
         memory::slice_cycles(items * of_item.whole, items * of_item.part, gpu) / slices;
-    const hw::Cycles<S> turns(S(memory::atomic_keys::chain * items * of_item.ordered / of_item.sectors));
-    const hw::Cycles<S> back =
-        hw::Cycles<S>(S(memory::atomic_keys::back * items * of_item.returned)) / gpu.sm.count.value();
+    const hw::Cycles<S> turns = gpu.l2.atomic_chain * S(items * of_item.ordered / of_item.sectors);
+    const hw::Cycles<S> back = gpu.l2.atomic_return * S(items * of_item.returned) / gpu.sm.count.value();
     return hw::max(hw::max(busy, turns), back);
 }
 

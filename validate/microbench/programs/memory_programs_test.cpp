@@ -54,6 +54,17 @@ const std::vector<Case>& cases() {
           {"threads", "256"},
           {"unroll", "4"},
           {"rounds", "64"}}},
+        {"carveout",
+         "carveout_l1",
+         {{"working_set", "65536"}, {"preference", "50"}, {"shared", "0"}, {"stride", "128"}}},
+        {"dsmem",
+         "dsmem_read",
+         {{"cluster", "4"},
+          {"clusters", "16"},
+          {"distance", "1"},
+          {"bytes", "16"},
+          {"loads", "4"},
+          {"warps", "8"}}},
         {"l2_halves", "chase_l2", {{"working_set", "4194304"}, {"by", "all"}}},
         {"l2_halves",
          "stream_halves",
@@ -160,6 +171,36 @@ TEST_CASE("a chase takes the latency of the level that holds it") {
     CHECK(chase("65536", "cg") == doctest::Approx(near).epsilon(0.01));
     CHECK(chase("1048576", "ca") == doctest::Approx(near).epsilon(0.01));
     CHECK(chase("1073741824", "cg") > 0.9 * gpu().latency.dram.value());
+}
+
+TEST_CASE("many warps read other CTAs' memory at the rate of the way, their own at that of the banks") {
+    const auto read = [](const char* distance, const char* bytes) {
+        return value_of({"dsmem",
+                         "dsmem_read",
+                         {{"cluster", "2"},
+                          {"clusters", "32"},
+                          {"distance", distance},
+                          {"bytes", bytes},
+                          {"loads", "1"},
+                          {"warps", "32"}}},
+                        "cycles_per_instruction");
+    };
+    const double rate = gpu().shared.cluster_bandwidth.value();
+    CHECK(read("1", "16") == doctest::Approx(512.0 / rate).epsilon(0.02));
+    CHECK(read("1", "8") == doctest::Approx(256.0 / rate).epsilon(0.1));
+    CHECK(read("0", "16") < 8.0);
+}
+
+TEST_CASE("a chase that a carveout leaves room for hits the L1, and a longer one does not") {
+    const auto chase = [](const char* preference) {
+        return value_of(
+            {"carveout",
+             "carveout_l1",
+             {{"working_set", "65536"}, {"preference", preference}, {"shared", "0"}, {"stride", "128"}}},
+            "cycles_per_instruction");
+    };
+    CHECK(chase("0") < 1.3 * gpu().latency.l1.value());
+    CHECK(chase("100") > gpu().latency.l2_near.value());
 }
 
 TEST_CASE("shared memory takes a cycle a pass when all sub-partitions are at it") {
