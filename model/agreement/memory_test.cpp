@@ -1,6 +1,7 @@
 // Closed forms of loads in flight, ports, L2, DRAM and pipelines of stages: both engines give them to
 // rounding. SPDX-License-Identifier: Apache-2.0
 #include "model/agreement/both_engines_test.hpp"
+#include "model/memory/l2_ports.hpp"
 
 #include <algorithm>
 
@@ -95,7 +96,7 @@ TEST_CASE("the port of one SM: bytes / port bandwidth") {
     gpu.l1.request_interval = Cycles<double>(1e-3);
     const double bytes = 400.0 * 16 * 4 * 512;
     check_cycles(stream(InstructionClass::ld_global, 1, 16, 400, 4, 16, true),
-                 bytes / gpu.l2.port_bandwidth.value(), gpu);
+                 bytes * warptime::model::memory::port_costs(1.0, gpu).own, gpu);
 }
 
 TEST_CASE("stores of one SM: bytes / write bandwidth") {
@@ -114,6 +115,7 @@ TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {
     auto gpu = teaching_gpu();
     gpu.latency.dram = Cycles<double>(0.0);
     gpu.l2.port_bandwidth = BytesPerCycle<double>(1e6);
+    gpu.l2.sm_bandwidth = BytesPerCycle<double>(1e6);
     check_cycles(stream(InstructionClass::ld_global, 1, 16, 300, 4, 16, true), 300.0 * 16 * 4 * 4, gpu);
 }
 
@@ -137,9 +139,9 @@ TEST_CASE("a ring of stages: max(produce, consume, around / stages)") {
     const auto gpu = teaching_gpu();
     const auto period = [&](int stages, double rows, double columns, double work) {
         const double bytes = rows * columns * 2.0;
-        const double transfer = bytes / gpu.l2.port_bandwidth.value();
+        const double transfer = bytes * warptime::model::memory::port_costs(1.0, gpu).own;
         const double produce = std::max(transfer, rows * gpu.tma.row_interval.value());
-        const double around = gpu.latency.dram.value() + gpu.latency.tma_extra.value() + transfer +
+        const double around = gpu.latency.dram.value() + gpu.latency.tma_extra.value() + produce +
                               8.0 * (work - 1.0) + gpu.instructions[InstructionClass::mufu].latency.value();
         return std::max({produce, 8.0 * work, around / stages});
     };

@@ -22,7 +22,8 @@ double tiled_extent(const kernel::Kernel& kernel, const kernel::Index& origin) {
 
 bool has_tile(const kernel::Kernel& kernel, const kernel::Index& index) {
     for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
-        if (kernel.terms[t].variable == kernel::Variable::tile) return true;
+        const kernel::Term& term = kernel.terms[t];
+        if (term.variable == kernel::Variable::tile && term.coefficient != 0) return true;
     }
     return false;
 }

@@ -12,7 +12,9 @@
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/memory/l2_ports.hpp"
 #include "model/memory/l2_residence.hpp"
+#include "model/occupancy/groups_at_work.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
@@ -46,7 +48,23 @@ void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction
     a.slots = sms * a.occupancy.ctas_per_sm;
     a.persistent = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta && a.ctas < a.items;
     a.sms = std::min(sms, a.ctas);
+    a.fullest_group = occupancy::fullest_group(gpu, a.sms, kernel.cluster.volume());
     a.waves = static_cast<double>(a.ctas) / static_cast<double>(a.slots);
+}
+
+/// What the ports take when only some SMs of a graphics processing cluster are at work.
+template <class S>
+void share_ports(const hw::Gpu<S>& gpu, Analysis<S>& a) {
+    if (a.fullest_group >= occupancy::largest_group(gpu)) return;
+    const memory::PortCosts<S> cost = memory::port_costs(a.fullest_group, gpu);
+    for (Part<S>* part : {&a.item.before, &a.item.loop, &a.item.after}) {
+        // What is multicast is shared anyway.
+        const bool multicast = part->fetched_bytes < part->received_bytes;
+        const S own = multicast ? S(0.0) : S(part->fetched_bytes) * a.traffic.own_share;
+        part->demand[Server::crossbar_read] =
+            Cycles<S>(own * cost.own + (S(part->received_bytes) - own) * cost.shared);
+        part->demand[Server::crossbar_write] = Cycles<S>(S(part->sent_bytes) * cost.stored);
+    }
 }
 
 template <class S>
@@ -76,6 +94,7 @@ class Timeline {
             const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
+        if (!a_.item.asynchronous) return hw::max(hw::max(busy, a_.loop_chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
         // before.
         const bool bulk = a_.item.loop.demand[Server::tma] > Cycles<S>{};
@@ -97,6 +116,16 @@ class Timeline {
     }
 
   private:
+    /// The turn of a warp that waits for its loads, and at the SM's port for those of the others; its own
+    /// transfer is a part of its chain.
+    [[nodiscard]] Cycles<S> at_port(std::int64_t resident) const {
+        const S port = a_.item.loop.demand[Server::crossbar_read].value();
+        if (!(S(0.0) < port) || a_.item.warps == 0) return {};
+        const S one = port / S(static_cast<double>(a_.item.warps));
+        const S rest = hw::max(a_.item.loop.chain.value() - one, S(0.0));
+        return Cycles<S>(steady_turn_time(resident * a_.item.warps, one, rest));
+    }
+
     /// The period from trip to trip. Where the warps that multiply also copy, the last trip has nothing left
     /// to wait for: the transfer of the first stage, which the prologue waits for, stands in its place.
     [[nodiscard]] Cycles<S> main_loop(std::int64_t resident) const {
@@ -121,8 +150,8 @@ class Timeline {
     /// their ports send together. Epilogues before it fall apart, and their stores mix with other SMs' loads.
     [[nodiscard]] Cycles<S> burst(std::int64_t resident) const {
         const S sending = S(static_cast<double>(a_.sms)) / gpu_.sm.count.value();
-        const S slower =
-            hw::max(S(1.0), sending * gpu_.l2.write_bandwidth.value() / gpu_.l2.ingest_bandwidth.value());
+        const S alone = memory::port_costs(a_.fullest_group, gpu_).stored;
+        const S slower = hw::max(S(1.0), sending / gpu_.l2.ingest_bandwidth.value() / alone);
         const S sent =
             a_.item.after.demand[Server::crossbar_write].value() * S(static_cast<double>(resident));
         return Cycles<S>(sent * (slower - S(1.0)));
@@ -246,6 +275,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
                             a.atomic_time.value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[3] ? 1 : 3] = S(0.0);
+        if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[3]) {
+            of[0] = hw::max(of[0], of[3]);
+            of[3] = S(0.0);
+        }
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {
             // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
             // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
@@ -336,6 +369,7 @@ Cycles<S> first_latency(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
     if (conditions.cache != prediction::Cache::warm) return load_latency(true, gpu);
     double footprint = 0.0;
     bool random = false;
+    bool strange = false;
     for (const kernel::Access& access : kernel.accesses) {
         if (access.pattern != kernel::PatternKind::chase) {
             continue;
@@ -346,7 +380,10 @@ Cycles<S> first_latency(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
         const double lines = static_cast<double>(access.window) * hw::bytes_of(buffer.dtype) / step;
         footprint += lines * std::min(step, hw::value_of(gpu.l1.line));
         random = true;
+        strange = strange || buffer.before == kernel::Before::warm;
     }
+    // What the description calls warm was brought by whoever ran before; else it was this SM.
+    if (strange) return memory::lane_latency(memory::places_of_strangers(footprint, gpu), gpu);
     if (!random) return load_latency(false, gpu);
     const Cycles<S> near = (gpu.latency.l2_near + gpu.latency.l2_far) * S(0.5);
     const S missed(
@@ -363,7 +400,12 @@ Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
     Analysis<S> a{.item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions))};
     place(kernel, gpu, conditions, a);
     const std::int64_t concurrent = a.persistent ? a.ctas : std::min(a.items, a.slots);
-    a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions);
+    a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions, a.sms);
+    if (a.traffic.places.near < 1.0) {
+        // The set has outgrown the L2: the same item, whose loads wait longer.
+        a.item = item_demand(kernel, gpu, memory::latency_of(a.traffic.places, gpu));
+    }
+    share_ports(gpu, a);
     const Cycles<S> load = load_latency(a.traffic.from_dram, gpu);
     a.loop_chain = loop_chain(kernel, a.item, load, gpu);
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};

@@ -29,8 +29,9 @@ struct Analysis {
     occupancy::Occupancy occupancy{};
     std::int64_t items = 0;
     std::int64_t ctas = 0;
-    std::int64_t slots = 0;  ///< CTAs that run at a time
-    std::int64_t sms = 0;    ///< SMs that have work
+    std::int64_t slots = 0;      ///< CTAs that run at a time
+    std::int64_t sms = 0;        ///< SMs that have work
+    double fullest_group = 1.0;  ///< SMs at work in the graphics processing cluster that has most of them
     double waves = 0.0;
     bool persistent = false;
     ItemDemand<S> item{};

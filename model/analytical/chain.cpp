@@ -33,7 +33,8 @@ hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load,
     // before.
     const hw::Cycles<S> engine = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
     const hw::Cycles<S> extra = item.self_fed ? engine + gpu.latency.cp_async_extra : engine;
-    return load + extra + hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
+    const hw::Cycles<S> taken = hw::max(item.loop.demand[Server::l1], item.loop.demand[Server::tma]);
+    return load + extra + hw::max(item.loop.demand[Server::crossbar_read], taken);
 }
 
 template <class S>

@@ -5,6 +5,8 @@
 // doi.org/10.1145/322186.322195). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/math.hpp"
+
 #include <cstdint>
 
 namespace warptime::model::analytical {
@@ -23,6 +25,24 @@ template <class S>
         queue = S(static_cast<double>(present)) * residence / turn;
     }
     return turn;
+}
+
+/// The same for services that all take the same time: who arrives waits for half of the one under way
+/// (Reiser, IEEE Trans. Commun. 27(8), 1979, doi.org/10.1109/TCOM.1979.1094520, with the residual time of a
+/// constant).
+template <class S>
+[[nodiscard]] S steady_turn_time(std::int64_t customers, const S& service, const S& elsewhere) {
+    S queue(0.0);
+    S busy(0.0);
+    S turn = service + elsewhere;
+    for (std::int64_t present = 1; present <= customers; ++present) {
+        const S residence = service * (S(1.0) + queue - S(0.5) * busy);
+        turn = residence + elsewhere;
+        const S count(static_cast<double>(present));
+        queue = count * residence / turn;
+        busy = hw::min(S(1.0), count * service / turn);
+    }
+    return hw::max(turn, service * S(static_cast<double>(customers)));
 }
 
 /// The time from one completion to the next when `customers` each use one server for `first`, then another

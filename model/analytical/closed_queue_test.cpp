@@ -9,6 +9,7 @@
 #include <cmath>
 
 using warptime::model::analytical::pace_of_two_queues;
+using warptime::model::analytical::steady_turn_time;
 using warptime::model::analytical::turn_time;
 
 namespace {
@@ -67,4 +68,17 @@ TEST_CASE("two queues in a circle follow the product form") {
     }));
     CHECK(pace_of_two_queues(1, 30.0, 70.0) == doctest::Approx(100.0));
     CHECK(pace_of_two_queues(2, 0.0, 70.0) == doctest::Approx(70.0));
+}
+
+TEST_CASE("services of one length wait less than services of any") {
+    CHECK(rc::check([] {
+        const int customers = *rc::gen::inRange(1, 40);
+        const double service = *rc::gen::inRange(1, 50);
+        const double elsewhere = *rc::gen::inRange(0, 1000);
+        const double steady = steady_turn_time(customers, service, elsewhere);
+        RC_ASSERT(steady >= std::max(customers * service, service + elsewhere) * (1.0 - 1e-12));
+        RC_ASSERT(steady <= turn_time(customers, service, elsewhere) * (1.0 + 1e-12));
+    }));
+    CHECK(steady_turn_time(1, 30.0, 70.0) == doctest::Approx(100.0));
+    CHECK(steady_turn_time(20, 10.0, 0.0) == doctest::Approx(200.0));
 }

@@ -6,6 +6,7 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/memory/l2_reuse.hpp"
 #include "model/memory/write_back.hpp"
+#include "model/occupancy/groups_at_work.hpp"
 #include "model/occupancy/tile_order.hpp"
 
 #include <algorithm>
@@ -34,11 +35,23 @@ bool starts_warm(const kernel::Buffer& buffer, prediction::Cache cache) {
     return cache == prediction::Cache::warm;
 }
 
+/// What is read again and again of one operand; the others take their share of the L2.
+template <class S>
+memory::L2Set set_of(const BufferTraffic& use, double whole, double footprint, const kernel::Kernel& kernel,
+                     const hw::Gpu<S>& gpu, std::int64_t sms) {
+    memory::L2Set set;
+    set.bytes = footprint;
+    set.everywhere = occupancy::fullest_group(gpu, sms, kernel.cluster.volume()) < static_cast<double>(sms);
+    const bool part = !use.shifted && use.span_bytes < 0.75 * whole;
+    set.reach = part && set.everywhere ? 1.0 / std::max(1.0, hw::value_of(gpu.l2.partitions)) : 1.0;
+    return set;
+}
+
 }  // namespace
 
 template <class S>
 Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
-                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions) {
+                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms) {
     Traffic<S> result;
     const auto items = static_cast<double>(kernel.schedule.item_count());
     std::array<memory::Operand, max_buffers> operands{};
@@ -86,12 +99,31 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     S asked(0.0);
     S looked_up(0.0);
     S filled(0.0);
+    S fetched_by_item(0.0);
     for (std::size_t i = 0; i < count; ++i) {
         const S distinct(moved[i].requested_bytes > 0.0 ? moved[i].wave_bytes / moved[i].requested_bytes
                                                         : 1.0);
+        // SMs that go round the same set, all of it, end up side by side.
+        const bool laps = uses[i]->shifted && uses[i]->read_bytes >= operands[i].total_bytes &&
+                          2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
+        const S merged = unmerged_share(laps ? S(0.0) : distinct, gpu);
         const S fetched(uses[i]->fetched_bytes * items);
-        asked = asked + fetched * unmerged_share(distinct, gpu);
+        fetched_by_item = fetched_by_item + S(uses[i]->fetched_bytes);
+        result.own_share = result.own_share + S(uses[i]->fetched_bytes) * (laps ? S(0.0) : distinct);
+        asked = asked + fetched * merged;
         const S requests = fetched * counted_share(distinct, gpu);
+        if (warm[i] && uses[i]->span_bytes > 0.0 && !uses[i]->random) {
+            const memory::L2Places places = memory::places_in_turn(
+                set_of(*uses[i], operands[i].total_bytes, footprint, kernel, gpu, sms), gpu);
+            if (places.near <= result.places.near) result.places = places;
+            const double lost = places.dram * uses[i]->read_bytes * items * hw::value_of(merged);
+            const S crossed = crossings(requests, S(std::max(lost, moved[i].compulsory_bytes)), gpu);
+            read += lost;
+            looked_up = looked_up + requests + crossed;
+            if (lost > 0.0) filled = filled + S(lost) + crossed;
+            result.from_dram = result.from_dram || lost > 0.0;
+            continue;
+        }
         // A set that is read again and again stays as long as the whole L2 holds it.
         if (warm[i] && footprint <= all) {
             looked_up = looked_up + requests + crossings(requests, S(moved[i].compulsory_bytes), gpu);
@@ -110,6 +142,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         row_read += uses[i]->in_rows ? missed : 0.0;
         result.from_dram = true;
     }
+    if (S(0.0) < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes<S>(S(read));
     result.dram_row_read = Bytes<S>(S(row_read));
     result.l2_read = Bytes<S>(asked);
@@ -131,8 +164,9 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
 }
 
 template Traffic<double> traffic(const kernel::Kernel&, const ItemDemand<double>&, std::int64_t,
-                                 const hw::Gpu<double>&, const prediction::Conditions&);
+                                 const hw::Gpu<double>&, const prediction::Conditions&, std::int64_t);
 template Traffic<hw::Dual<4>> traffic(const kernel::Kernel&, const ItemDemand<hw::Dual<4>>&, std::int64_t,
-                                      const hw::Gpu<hw::Dual<4>>&, const prediction::Conditions&);
+                                      const hw::Gpu<hw::Dual<4>>&, const prediction::Conditions&,
+                                      std::int64_t);
 
 }  // namespace warptime::model::analytical

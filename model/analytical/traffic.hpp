@@ -5,6 +5,7 @@
 
 #include "hw/gpu.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/memory/l2_places.hpp"
 #include "model/prediction/conditions.hpp"
 
 #include <cstdint>
@@ -23,12 +24,14 @@ struct Traffic {
     hw::Bytes<S> received{};   ///< by all SMs
     hw::Cycles<S> atomics{};   ///< of the L2 slices that carry out atomics
     bool from_dram = false;    ///< first touches of the operands miss L2
+    S own_share{};             ///< of the requests: for lines that no other item of the wave asks for
+    memory::L2Places places;   ///< of what is read again and again from a warm L2
 };
 
-/// `concurrent`: items in flight at a time.
+/// `concurrent`: items in flight at a time. `sms`: that have work.
 template <class S>
 [[nodiscard]] Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                  std::int64_t concurrent, const hw::Gpu<S>& gpu,
-                                 const prediction::Conditions& conditions);
+                                 const prediction::Conditions& conditions, std::int64_t sms = 1 << 20);
 
 }  // namespace warptime::model::analytical

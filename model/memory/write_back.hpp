@@ -56,9 +56,6 @@ template <class S>
     return written - hw::min(hw::Bytes<S>(kept), dirty_capacity);
 }
 
-/// Extra time of each byte written while reads wait for the bus, as a share of its time at dram.bandwidth.
-inline constexpr double dram_turnaround = 0.22;
-
 /// Bytes of L2 that can be dirty: share l2.dirty_capacity of l2.capacity.
 template <class Gpu>
 [[nodiscard]] auto dirty_capacity_of(const Gpu& gpu) {

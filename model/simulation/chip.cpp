@@ -2,7 +2,7 @@
 #include "model/simulation/chip.hpp"
 
 #include "model/memory/l2_partitions.hpp"
-#include "model/memory/write_back.hpp"
+#include "model/memory/l2_ports.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace warptime::model::simulation {
 using hw::Unit;
 using prediction::Limiter;
 
-Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz)
+Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz, double at_work)
     : sms(static_cast<std::size_t>(sm_count)) {
     for (Sm& sm : sms) {
         sm.sub_partitions.resize(static_cast<std::size_t>(gpu.sm.sub_partitions.value()));
@@ -21,13 +21,16 @@ Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz)
     rates.shared_byte = 1.0 / gpu.shared.bandwidth.value();
     rates.l1_request = gpu.l1.request_interval.value();
     rates.tma_row = gpu.tma.row_interval.value();
-    rates.port_in_byte = 1.0 / gpu.l2.port_bandwidth.value();
-    rates.port_out_byte = 1.0 / gpu.l2.write_bandwidth.value();
+    const memory::PortCosts<double> port =
+        memory::port_costs(at_work > 0.0 ? at_work : occupancy::largest_group(gpu), gpu);
+    rates.port_in_byte = port.shared;
+    rates.port_own_byte = port.own;
+    rates.port_out_byte = port.stored;
     rates.l2_byte = visits / (gpu.l2.bandwidth.value() * gpu.sm.count.value());
     rates.dram_read_byte = dram_byte / gpu.dram.read_efficiency.value();
     rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();
     rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
-    rates.dram_turn_byte = dram_byte * memory::dram_turnaround;
+    rates.dram_turn_byte = dram_byte * gpu.dram.turnaround.value();
     rates.latency_l2 = gpu.latency.l2_far.value();
     rates.latency_dram = gpu.latency.dram.value();
     rates.latency_bulk = gpu.latency.tma_extra.value();

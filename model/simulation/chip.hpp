@@ -37,7 +37,8 @@ struct Rates {
     double l1_request = 0.0;
     double tma_row = 0.0;
     double port_in_byte = 0.0, port_out_byte = 0.0;
-    double l2_byte = 0.0;  ///< with the slices that a sector passes
+    double port_own_byte = 0.0;  ///< received by no other SM
+    double l2_byte = 0.0;        ///< with the slices that a sector passes
     double dram_read_byte = 0.0, dram_row_byte = 0.0, dram_write_byte = 0.0;
     double dram_turn_byte = 0.0;  ///< beside dram_write_byte while reads wait for the bus
     double latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;
@@ -45,7 +46,8 @@ struct Rates {
 
 struct Chip {
     /// `sms` of the GPU's take part; DRAM keeps its rate in seconds, so the clock enters its cycles.
-    Chip(const hw::Gpu<double>& gpu, int sms, double clock_hz);
+    /// `at_work`: of them in the fullest graphics processing cluster; 0: all.
+    Chip(const hw::Gpu<double>& gpu, int sms, double clock_hz, double at_work = 0.0);
 
     Rates rates;
     std::vector<Sm> sms;

@@ -85,8 +85,10 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, std::uint64_t
     const Rates& rates = chip_.rates;
     const double received = bytes * plan.access->multicast_ctas;
     traffic_.received += received;
-    const Ticks ported = sm.port_in.serve(now, ticks_of(received * rates.port_in_byte));
     const L2::Found found = l2_.read(block, bytes, now);
+    const bool own = !found.merged && plan.access->multicast_ctas == 1;
+    const Ticks ported =
+        sm.port_in.serve(now, ticks_of(received * (own ? rates.port_own_byte : rates.port_in_byte)));
     const Ticks near = ticks_of(rates.latency_l2);
     if (found.merged) {
         return {std::max(ported + near, found.arrives), near};

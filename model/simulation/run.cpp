@@ -2,6 +2,7 @@
 #include "model/simulation/run.hpp"
 
 #include "hw/error.hpp"
+#include "model/occupancy/groups_at_work.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/work_items.hpp"
@@ -63,7 +64,8 @@ class Simulation {
           launch_interval_(ticks_of(
               prediction::launch_interval(static_cast<double>(kernel.cluster.volume()), gpu).value())),
           result_(placed(kernel, gpu, conditions)),
-          chip_(gpu, static_cast<int>(result_.sms), clock_hz),
+          chip_(gpu, static_cast<int>(result_.sms), clock_hz,
+                occupancy::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume())),
           memory_(kernel, gpu, conditions, chip_) {
         const auto slots = std::min<std::int64_t>(result_.ctas, result_.sms * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(result_.sms), result_.occupancy.ctas_per_sm);

@@ -1,7 +1,7 @@
-// The SM's ports to L2: bytes received and sent over the crossbar.
-// Ignores: merging of requests of neighbouring SMs, and hops between the two L2 halves.
-// Source: recorded bulk-copy rates (fitted keys l2.port_bandwidth, l2.write_bandwidth).
-// SPDX-License-Identifier: Apache-2.0
+// An SM's ports to L2: bytes received and sent over the crossbar, with all SMs at work;
+// model/memory/l2_ports.hpp says what changes when they are not. Ignores: merging of requests of neighbouring
+// SMs, and hops between the two L2 halves. Source: recorded bulk-copy rates (fitted keys l2.port_bandwidth,
+// l2.write_bandwidth). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "hw/gpu.hpp"
-#include "model/memory/write_back.hpp"
 
 namespace warptime::model::analytical {
 
@@ -20,7 +19,7 @@ template <class S>
                                  in_rows / (gpu.dram.bandwidth * gpu.dram.row_efficiency) +
                                  written / (gpu.dram.bandwidth * gpu.dram.write_efficiency);
     if (!(S(0.0) < (streamed + in_rows).value())) return moved;
-    return moved + written / gpu.dram.bandwidth * S(memory::dram_turnaround);
+    return moved + written / gpu.dram.bandwidth * gpu.dram.turnaround;
 }
 
 }  // namespace warptime::model::analytical

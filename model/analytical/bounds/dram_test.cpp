@@ -24,7 +24,7 @@ TEST_CASE("reads, short rows and writes each have their efficiency") {
     CHECK(dram_seconds(none, some, none, gpu).value() == doctest::Approx(4e-3));
     CHECK(dram_seconds(none, none, some, gpu).value() == doctest::Approx(5e-3));
     // Writes among reads turn the bus, whatever is read.
-    const double turned = 2e-3 * warptime::model::memory::dram_turnaround;
+    const double turned = 2e-3 * gpu.dram.turnaround.value();
     CHECK(dram_seconds(some, some, some, gpu).value() == doctest::Approx(11.5e-3 + turned));
     CHECK(dram_seconds(Bytes<double>(8e6), none, some, gpu).value() ==
           doctest::Approx(5e-3 + 2.5e-6 + turned));

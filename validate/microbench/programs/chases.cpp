@@ -16,6 +16,7 @@ struct Chase {
     std::int64_t shared = 0;  ///< taken by the kernel
     std::int64_t carveout = -1;
     mk::CachePolicy cache = mk::CachePolicy::cg;
+    bool strange = false;  ///< all SMs have read the set before
     int beside = 0;   ///< integer instructions there that are not in series
     int between = 0;  ///< integer instructions in series from one load to the next
 };
@@ -24,7 +25,9 @@ void add_chase(mk::Program& program, const Chase& chase, std::int64_t steps) {
     mk::Kernel& k = add_kernel(program, "chase", 1, 32, chase.shared);
     k.carveout = chase.carveout;
     mk::Builder build(k);
-    const mk::Id table = build.buffer(words_of("table", chase.bytes));
+    mk::Buffer words = words_of("table", chase.bytes);
+    if (chase.strange) words.before = mk::Before::warm;
+    const mk::Id table = build.buffer(words);
     build.role("lane", 1);
     build.loop(steps);
     mk::Op load;
@@ -65,7 +68,7 @@ Probe chase_global(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
 Probe chase_l2(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     Chase chase;
     chase.bytes = integer(p, "working_set");
-    (void)text(p, "by");
+    chase.strange = text(p, "by") == "all";
     return chase_probe(chase);
 }
 

@@ -45,8 +45,8 @@ void add_fold(mk::Builder& build, std::int64_t bytes) {
     load.active = 1.0 / 32.0;
     mk::Access a;
     a.buffer = words;
-    a.pattern = mk::PatternKind::broadcast;
-    a.bytes = 16;
+    a.pattern = mk::PatternKind::contiguous;
+    a.bytes = 4;
     const mk::Id loaded = build.op(load, {a});
     add_integer(build, 2 * vectors, 2 * vectors, {{loaded, 0}});
     build.end();

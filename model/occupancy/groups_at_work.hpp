@@ -1,0 +1,67 @@
+// How many SMs of one graphics processing cluster are at work when a kernel has fewer CTAs than the chip has
+// SMs. Ignores: kernels that run beside, and CTAs that end early. Source: SMs of the CTAs of launches of 1 to
+// 200 CTAs on an H200: single TPCs that no larger group could take come first, all in one cluster with the
+// smallest other group; then one SM of every TPC, group after group in turn; then the second SMs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace warptime::model::occupancy {
+
+/// SMs in the largest graphics processing cluster.
+template <class S>
+[[nodiscard]] double largest_group(const hw::Gpu<S>& gpu) {
+    double largest = 0.0;
+    for (const auto& group : gpu.cluster.groups) largest = std::max(largest, hw::value_of(group));
+    return largest > 0.0 ? largest
+                         : hw::value_of(gpu.sm.count) / std::max(1.0, hw::value_of(gpu.gpc.count));
+}
+
+/// SMs at work in the cluster that has most of them, of `sms` in all that run CTAs in clusters of `cluster`.
+template <class S>
+[[nodiscard]] double fullest_group(const hw::Gpu<S>& gpu, std::int64_t sms, std::int64_t cluster) {
+    const double largest = largest_group(gpu);
+    const auto n = static_cast<double>(sms);
+    if (n >= hw::value_of(gpu.sm.count)) return largest;
+    const auto count = static_cast<std::size_t>(std::max(1.0, hw::value_of(gpu.gpc.count)));
+    const std::size_t parts = gpu.cluster.groups.size();
+    if (parts < count) {
+        return std::min(n, std::max(static_cast<double>(cluster), std::ceil(n / static_cast<double>(count))));
+    }
+    const auto size = [&](std::size_t i) { return hw::value_of(gpu.cluster.groups[i]); };
+    if (cluster > 1) {
+        // Whole clusters, one group after the other.
+        const auto each = static_cast<double>(cluster);
+        double fits = 0.0;
+        for (std::size_t i = 0; i < parts; ++i) fits += size(i) >= each ? 1.0 : 0.0;
+        return std::min({n, largest, each * std::ceil(n / each / std::max(1.0, fits))});
+    }
+    const std::size_t whole = parts - count;  // the first that is no single TPC
+    double single = 0.0;
+    for (std::size_t i = 0; i < whole; ++i) single += size(i);
+    double first = std::min(n, single);  // with the smallest other group
+    double other = 0.0;
+    double left = n - first;
+    for (int pass = 0; pass < 2 && left > 0.0; ++pass) {
+        double level = 0.0;
+        double taken = 0.0;
+        while (taken < left && level < largest) {
+            level += 1.0;
+            taken = 0.0;
+            for (std::size_t i = whole; i < parts; ++i) taken += std::min(size(i) / 2.0, level);
+        }
+        first += std::min(size(whole) / 2.0, level);
+        other += std::min(largest / 2.0, level);
+        left -= taken;
+    }
+    return std::max(first, other);
+}
+
+}  // namespace warptime::model::occupancy
