@@ -393,11 +393,12 @@ Cycles<S> first_latency(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
 
 }  // namespace
 
+namespace {
+
+/// Everything that follows from the demand of one item.
 template <class S>
-Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                    const prediction::Conditions& conditions) {
-    // Built in place: it is the larger part of the analysis, and copying it shows.
-    Analysis<S> a{.item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions))};
+void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
+              Analysis<S>& a) {
     place(kernel, gpu, conditions, a);
     const std::int64_t concurrent = a.persistent ? a.ctas : std::min(a.items, a.slots);
     a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions, a.sms);
@@ -415,6 +416,23 @@ Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
     a.exposure = timeline.exposure();
     combine(kernel, gpu, conditions, a);
     a.limiter = name_limiter(a);
+}
+
+}  // namespace
+
+template <class S>
+Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
+                    const prediction::Conditions& conditions) {
+    // Built in place: it is the larger part of the analysis, and copying it shows.
+    Analysis<S> a{.item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions))};
+    complete(kernel, gpu, conditions, a);
+    return a;
+}
+
+Analysis<double> analyse_regrouped(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                                   const prediction::Conditions& conditions, const ItemDemand<double>& item) {
+    Analysis<double> a{.item = item};
+    complete(kernel, gpu, conditions, a);
     return a;
 }
 

@@ -57,4 +57,10 @@ template <class S>
 [[nodiscard]] Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
                                   const prediction::Conditions& conditions);
 
+/// The same for a kernel that differs from the one whose items `item` describes in its schedule's group
+/// alone.
+[[nodiscard]] Analysis<double> analyse_regrouped(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                                                 const prediction::Conditions& conditions,
+                                                 const ItemDemand<double>& item);
+
 }  // namespace warptime::model::analytical

@@ -5,6 +5,7 @@
 #include "model/analytical/band.hpp"
 #include "model/analytical/explain.hpp"
 #include "model/analytical/memory_step.hpp"
+#include "model/prediction/tile_groups.hpp"
 
 namespace warptime::model::analytical {
 
@@ -15,8 +16,13 @@ using prediction::Estimate;
 using prediction::Prediction;
 using prediction::Scratch;
 
+Estimate<double> estimate_of(const Analysis<double>& a, const hw::Gpu<double>& gpu) {
+    return with_band(a.time.value(), a.limiter,
+                     band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), gpu);
+}
+
 /// The closed forms keep all their state on the stack, so the scratch is empty.
-class Engine final : public prediction::Engine {
+class Engine final : public prediction::Engine, public prediction::GroupsTiles {
   public:
     [[nodiscard]] std::string_view name() const override { return "analytical"; }
     [[nodiscard]] std::unique_ptr<Scratch> make_scratch() const override {
@@ -27,11 +33,8 @@ class Engine final : public prediction::Engine {
                                             const hw::Gpu<double>& gpu, const Conditions& conditions,
                                             Scratch& /*scratch*/) const override {
         switch (step.kind) {
-            case kernel::StepKind::kernel: {
-                const Analysis<double> a = analyse(program.kernels[step.payload], gpu, conditions);
-                return with_band(a.time.value(), a.limiter,
-                                 band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), gpu);
-            }
+            case kernel::StepKind::kernel:
+                return estimate_of(analyse(program.kernels[step.payload], gpu, conditions), gpu);
             case kernel::StepKind::memset: {
                 const auto t = memset_time(program.memsets[step.payload], gpu, conditions);
                 return with_band(t.time.value(), limiter_of(t), gpu);
@@ -41,6 +44,19 @@ class Engine final : public prediction::Engine {
         }
         const auto t = memcpy_time(program.memcpys[step.payload], gpu, conditions);
         return with_band(t.time.value(), limiter_of(t), gpu);
+    }
+
+    void evaluate_groups(kernel::Kernel& kernel, std::span<const std::int64_t> groups,
+                         const hw::Gpu<double>& gpu, const Conditions& conditions,
+                         std::span<Estimate<double>> estimates) const override {
+        if (groups.empty()) return;
+        kernel.schedule.group = groups[0];
+        const Analysis<double> first = analyse(kernel, gpu, conditions);
+        estimates[0] = estimate_of(first, gpu);
+        for (std::size_t i = 1; i < groups.size(); ++i) {
+            kernel.schedule.group = groups[i];
+            estimates[i] = estimate_of(analyse_regrouped(kernel, gpu, conditions, first.item), gpu);
+        }
     }
 
     [[nodiscard]] Prediction explain(const kernel::Program& program, const kernel::Step& step,

@@ -7,8 +7,11 @@
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/analytical/memory_step.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
+#include "model/prediction/tile_groups.hpp"
 
 #include <doctest/doctest.h>
+
+#include <array>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
@@ -37,6 +40,34 @@ TEST_CASE("each kind of step takes its own way and the same time in both answers
     CHECK(time(0) == memset_time(program.memsets[0], gpu, conditions).time.value());
     CHECK(time(1) == analyse(program.kernels[0], gpu, conditions).time.value());
     CHECK(time(2) == memcpy_time(program.memcpys[0], gpu, conditions).time.value());
+}
+
+TEST_CASE("groups of tiles one after another are what each of them is alone") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto engine = make_engine();
+    const auto* grouping = dynamic_cast<const prediction::GroupsTiles*>(engine.get());
+    REQUIRE(grouping != nullptr);
+    mk::Program program;
+    mk::examples::triton_gemm(program.add_kernel(), {4096, 4096, 4096});
+    const auto scratch = engine->make_scratch();
+    const std::array<std::int64_t, 4> groups{1, 8, 3, 1};
+    std::array<prediction::Estimate<double>, 4> together;
+    mk::Kernel kernel = program.kernels[0];
+    grouping->evaluate_groups(kernel, groups, gpu, {}, together);
+    CHECK(kernel.schedule.group == 1);
+    bool differ = false;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        program.kernels[0].schedule.group = groups[i];
+        const auto alone = engine->evaluate(program, program.steps[0], gpu, {}, *scratch);
+        CHECK(together[i].time == alone.time);
+        CHECK(together[i].low == alone.low);
+        CHECK(together[i].high == alone.high);
+        CHECK(together[i].limiter == alone.limiter);
+        CHECK(together[i].band_class == alone.band_class);
+        differ = differ || together[i].time != together[0].time;
+    }
+    CHECK(differ);
+    grouping->evaluate_groups(kernel, {}, gpu, {}, {});
 }
 
 TEST_CASE("a cold launch costs its fetches, a warm one does not") {

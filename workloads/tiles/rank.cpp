@@ -3,6 +3,7 @@
 
 #include "model/occupancy/occupancy.hpp"
 #include "model/occupancy/sm_limits.hpp"
+#include "model/prediction/tile_groups.hpp"
 #include "model/system/program.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/lower.hpp"
@@ -40,6 +41,32 @@ bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu<doubl
            model::occupancy::occupancy(resources_of(problem, config, limits), limits).ctas_per_sm > 0;
 }
 
+/// Whether it runs; then `program` holds it.
+bool lowers(const gemm::Problem& problem, const gemm::Config& config, const hw::Gpu<double>& gpu,
+            const model::occupancy::SmLimits& limits, model::kernel::Program& program) {
+    try {
+        if (!fits(problem, config, gpu, limits)) return false;
+        program.clear();
+        gemm::lower(problem, config, gpu, program);
+    } catch (const Error&) {
+        return false;
+    }
+    return true;
+}
+
+/// One past the candidates from `first` on that differ in the group alone, which a kernel's body does not
+/// depend on.
+std::size_t end_of_run(std::span<const Candidate> space, std::size_t first) {
+    std::size_t end = first + 1;
+    while (end < space.size()) {
+        Candidate same = space[end];
+        same.config.group = space[first].config.group;
+        if (same != space[first]) break;
+        ++end;
+    }
+    return end;
+}
+
 }  // namespace
 
 Ranking predict_each(const Operation& operation, std::span<const Candidate> space,
@@ -50,22 +77,28 @@ Ranking predict_each(const Operation& operation, std::span<const Candidate> spac
     Ranking ranking;
     ranking.tiles.reserve(space.size());
     const auto scratch = engine.make_scratch();
+    const auto* grouping = dynamic_cast<const model::prediction::GroupsTiles*>(&engine);
     const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
     model::kernel::Program program;
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        try {
-            if (!fits(problem, space[i].config, gpu, limits)) {
-                ranking.dropped.push_back(i);
-                continue;
-            }
-            program.clear();
-            gemm::lower(problem, space[i].config, gpu, program);
-        } catch (const Error&) {
-            ranking.dropped.push_back(i);
+    std::vector<std::int64_t> groups;
+    std::vector<model::prediction::Estimate<double>> estimates;
+    for (std::size_t first = 0, end = 0; first < space.size(); first = end) {
+        end = end_of_run(space, first);
+        if (!lowers(problem, space[first].config, gpu, limits, program)) {
+            for (std::size_t i = first; i < end; ++i) ranking.dropped.push_back(i);
             continue;
         }
-        ranking.tiles.push_back(
-            {i, model::system::evaluate(program, engine, gpu, conditions, *scratch), 0.0});
+        if (grouping == nullptr || program.steps.size() != 1 || end == first + 1) {
+            end = first + 1;
+            ranking.tiles.push_back(
+                {first, model::system::evaluate(program, engine, gpu, conditions, *scratch), 0.0});
+            continue;
+        }
+        groups.clear();
+        for (std::size_t i = first; i < end; ++i) groups.push_back(std::max(1, space[i].config.group));
+        estimates.resize(groups.size());
+        grouping->evaluate_groups(program.kernels.front(), groups, gpu, conditions, estimates);
+        for (std::size_t i = first; i < end; ++i) ranking.tiles.push_back({i, estimates[i - first], 0.0});
     }
     return ranking;
 }
