@@ -45,8 +45,6 @@ using kernel::NodeKind;
 using kernel::Op;
 
 constexpr double lanes_per_warp = 32.0;
-/// Least that one line costs a slice of the L2, and least piece that DRAM delivers.
-constexpr double slice_bytes = 64.0;
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
 constexpr double widest_shared_bytes = 512.0;
 
@@ -209,7 +207,7 @@ class Accumulator {
         }
         return l1_hit_share(kernel_, op,
                             {free_, static_cast<double>(role_->warps * role_->instances), lanes_, l1_room_,
-                             hw::value_of(gpu_.l1.line)},
+                             hw::value_of(gpu_.l1.line), hw::value_of(gpu_.l1.ways)},
                             lines);
     }
 
@@ -465,15 +463,15 @@ class Accumulator {
         const AccessBytes bytes = access_bytes(kernel_, access);
         const double sector = hw::value_of(gpu_.l1.sector);
         double moved = bytes.full;
-        double asked = bytes.full;   // of the L2's slices, which serve a line at least as 64 bytes
-        double opened = bytes.full;  // in DRAM, whose pieces are 64 bytes
+        double asked = bytes.full;   // of the L2's slices
+        double opened = bytes.full;  // in DRAM
         memory::LaneTouch touch;
         // Movers count in whole warps' bytes, so shares of the lanes are left to them.
         if (!collective) {
             touch = memory::touch_of(kernel_, access, 1.0, pieces_);
             moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
-            asked = std::max(moved, touch.lines * slice_bytes);
-            opened = std::max(moved, touch.granules * slice_bytes);
+            asked = std::max(moved, touch.lines * hw::value_of(gpu_.l2.access_bytes));
+            opened = std::max(moved, touch.granules * pieces_.granule);
             if (access.pattern == kernel::PatternKind::chase) {
                 asked = moved = opened = bytes.full;
             }

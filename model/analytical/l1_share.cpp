@@ -96,7 +96,7 @@ double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1
     }
     const double kept = access.pattern == kernel::PatternKind::random
                             ? std::min(1.0, reader.room / span)
-                            : 1.0 - memory::missed_in_turn(span, reader.room, 3.5);
+                            : 1.0 - memory::missed_in_turn(span, reader.room, reader.ways);
     // What has never been read before misses in all its lines together.
     return std::pow(kept, lines) * (1.0 - span / read);
 }

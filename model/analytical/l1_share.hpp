@@ -28,6 +28,7 @@ struct L1Reader {
     double lanes = 1.0;           ///< share of them that the branches around leave active
     double room = 0.0;            ///< bytes
     double line_bytes = 0.0;
+    double ways = 1.0;  ///< of the L1
 };
 
 /// Whether an op is a plain load through the L1 that comes back to what it has read.

@@ -52,7 +52,7 @@ TEST_CASE("a set that fits misses once; a warp that finds many lines misses more
     kernel::Freedom free;
     free.loop[0] = 99999.0;
     const auto hits = [&](double room, double lines) {
-        return l1_hit_share(kernel, kernel.ops[0], {free, 1.0, 1.0, room, 128.0}, lines);
+        return l1_hit_share(kernel, kernel.ops[0], {free, 1.0, 1.0, room, 128.0, 4.0}, lines);
     };
     CHECK(hits(4096.0 * 4.0, 1.0) > 0.99);
     CHECK(hits(4096.0 * 4.0, 1.0) == hits(4096.0 * 4.0, 32.0));

@@ -39,9 +39,8 @@ template <class S>
 
 /// Of a sub-partition's way to the banks.
 template <class S>
-[[nodiscard]] hw::Cycles<S> path_cycles(double passes, const hw::Gpu<S>& /*gpu*/) {
-    constexpr double pass_interval = 2.0;
-    return hw::Cycles<S>(S(pass_interval * passes));
+[[nodiscard]] hw::Cycles<S> path_cycles(double passes, const hw::Gpu<S>& gpu) {
+    return gpu.shared.pass_interval * S(passes);
 }
 
 /// Until the result of an op that stays within its SM is there; `warps`: of the CTA.

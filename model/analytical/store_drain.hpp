@@ -39,10 +39,10 @@ class StoreDrain {
         sent_ = hw::Cycles<S>{};
     }
     /// When those stores have arrived, for a wait that begins at `now`; nothing is under way afterwards.
-    [[nodiscard]] hw::Cycles<S> arrived(const hw::Cycles<S>& now, const hw::Gpu<S>& /*gpu*/) {
+    [[nodiscard]] hw::Cycles<S> arrived(const hw::Cycles<S>& now, const hw::Gpu<S>& gpu) {
         hw::Cycles<S> end = here_ ? hw::max(now, hw::Cycles<S>(begin_ + sent_)) : now;
-        if (plain_) end += hw::Cycles<S>(S(715.0));
-        if (bulk_ && !plain_) end += hw::Cycles<S>(S(399.0));
+        if (plain_) end += gpu.latency.store;
+        if (bulk_ && !plain_) end += gpu.latency.bulk_store;
         plain_ = bulk_ = false;
         leave();
         return end;

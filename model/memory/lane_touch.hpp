@@ -17,9 +17,8 @@ struct MemoryPieces {
 };
 template <class S>
 [[nodiscard]] MemoryPieces pieces_of(const hw::Gpu<S>& gpu) {
-    constexpr double granule = 64.0;
     return {hw::value_of(gpu.l1.sector),
-            granule,
+            hw::value_of(gpu.dram.access_bytes),
             hw::value_of(gpu.l1.line),
             {static_cast<std::int64_t>(hw::value_of(gpu.shared.banks)),
              static_cast<std::int64_t>(hw::value_of(gpu.shared.bank_width))}};

@@ -103,8 +103,8 @@ class Planner {
         p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
         p.drains = op.cls == InstructionClass::fence;
         p.holds_warp = is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
-        if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(715.0);
-        if (op.cls == InstructionClass::cp_async_bulk_store) p.acknowledged = ticks_of(399.0);
+        if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
+        if (op.cls == InstructionClass::cp_async_bulk_store) p.acknowledged = ticks_of(gpu_.latency.bulk_store.value());
         p.waits_for_memory = is_load(op.cls);
         p.flop = kernel::flop_of(op) * count * op.active;
         double latency = cost.latency.value();

@@ -347,11 +347,10 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, 
     if (!plain) build.loop(turns);
     const std::int64_t each = std::max<std::int64_t>(1, bytes / (threads * 16));
     const int jumps = jumps_of(plain, each);
-    constexpr double fetch_latency = 150.0;
     mk::Id last = mk::no_id;
     for (std::int64_t i = 0; i < each * (plain ? turns : 1); ++i) {
         if (i > 0 && i % each == 0) end_touch(build, last);
-        if (jumps > 0 && i % each == 0) build.op(idle_for(jumps * fetch_latency, gpu));
+        if (jumps > 0 && i % each == 0) build.op(idle_for(jumps * gpu.code.fetch_latency.value(), gpu));
         mk::Op op;
         op.cls = way == "load" ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
         op.active = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(threads * 16));
