@@ -171,7 +171,7 @@ Probe stream_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
     s.walk.cache = mk::CachePolicy::ca;
     s.turn.loads = unroll;
     s.turn.addressing = 2;
-    s.turn.folding = 3;
+    s.turn.folding = 2;
     Probe probe;
     // Many passes before, so that the first one, which misses, is a small part of both programs.
     const std::int64_t before = 512 * (set / s.walk.step + 1);

@@ -79,9 +79,14 @@ void add_turn(mk::Builder& build, const Walk& walk, const Turn& turn) {
     }
     mk::Id made = ready;
     if (last != mk::no_id) {
-        // What the other loads have brought is added up while the last one is on its way.
-        if (first != last) add_integer(build, turn.folding * (turn.loads - 1), 1, {{first, 0}});
-        made = add_integer(build, turn.folding, std::max(1, turn.folding), {{last, 0}});
+        // One sum in series, which begins with the first word while others are on their way.
+        const int folds = std::max(1, turn.folding);
+        mk::Dep before{first, 0};
+        if (first != last) {
+            const int early = folds * (turn.loads - 1);
+            before = {add_integer(build, early, early, {before}), 0};
+        }
+        made = add_integer(build, folds, folds, {before, {last, 0}});
     }
     for (int i = 0; i < turn.stores; ++i) {
         mk::Op store;
