@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace warptime::validate::microbench {
 namespace {
@@ -20,11 +21,22 @@ std::uint32_t hash(std::uint32_t value) {
     return value ^ (value >> 16);
 }
 
-/// Several accesses under way together, used by `sums` integer instructions; then a counter and a jump.
-void end_round(mk::Builder& build, mk::Id first, mk::Id last, int sums) {
+/// Accesses under way together, used by about `sums` integer instructions; then a counter and a jump.
+void end_round(mk::Builder& build, const std::vector<mk::Id>& loaded, int sums) {
     // The sums over all but the last are made while it is on its way.
-    if (sums > 1 && first != last) add_integer(build, sums - 1, 1, {{first, 0}});
-    add_integer(build, 1, 1, {{last, 0}});
+    constexpr std::size_t inputs = 4;  // of one op
+    const std::size_t early = loaded.size() - 1;
+    const auto ops = static_cast<int>((early + inputs - 1) / inputs);
+    for (std::size_t i = 0; i < early; i += inputs) {
+        mk::Op sum;
+        sum.cls = mk::InstructionClass::mad_s32;
+        sum.count = std::max(1, (sums - 1) / ops);
+        for (std::size_t k = i; k < std::min(early, i + inputs); ++k) {
+            sum.deps[sum.dep_count++] = {loaded[k], 0};
+        }
+        build.op(sum);
+    }
+    add_integer(build, 1, 1, {{loaded.back(), 0}});
     add_integer(build, 2, 1);
     mk::Op jump;
     jump.cls = mk::InstructionClass::branch;
@@ -50,8 +62,7 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
     const mk::Id data = build.buffer(words_of("data", w.region * (dram ? loads * rounds : held)));
     build.role("warps", w.warps);
     build.loop(rounds);
-    mk::Id first = mk::no_id;
-    mk::Id last = mk::no_id;
+    std::vector<mk::Id> loaded;
     for (int i = 0; i < w.unroll; ++i) {
         mk::Op load;
         load.cls = mk::InstructionClass::ld_global;
@@ -83,12 +94,11 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
                                               mk::term(mk::Variable::loop, dram ? loads * words : 0)});
         }
         a.bounds = mk::Bounds::wrap;
-        last = build.op(load, {a});
-        if (first == mk::no_id) first = last;
+        loaded.push_back(build.op(load, {a}));
     }
     // Two halves of an address a load: in the shadow of several loads, else behind the sum.
     if (w.unroll > 1) add_integer(build, 2 * w.unroll, 1);
-    end_round(build, first, last, w.unroll * w.width / 4);
+    end_round(build, loaded, w.unroll * w.width / 4);
     if (w.unroll == 1) add_integer(build, 2, 2);
     build.end();
     build.finish();
@@ -131,8 +141,7 @@ Probe shared_access(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
         const mk::Id shared = build.buffer(table);
         build.role("warps", warps);
         build.loop(turns);
-        mk::Id first = mk::no_id;
-        mk::Id last = mk::no_id;
+        std::vector<mk::Id> loaded;
         for (int i = 0; i < unroll; ++i) {
             mk::Op op;
             op.cls = way == "store"  ? mk::InstructionClass::st_shared
@@ -162,15 +171,14 @@ Probe shared_access(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
                     k.address_list.push_back((row * pitch + ((lane % columns * width) ^ (row % 8 * 16))) / 4);
                 }
             }
-            last = build.op(op, {a});
-            if (first == mk::no_id) first = last;
+            loaded.push_back(build.op(op, {a}));
         }
         if (way == "store") {
             // Addresses and values of the next round.
             add_integer(build, 16, 2);
         } else {
             // Three sums of two cycles for each word that the lanes keep.
-            end_round(build, first, last, way == "load" ? 6 * width / 4 : 6);
+            end_round(build, loaded, way == "load" ? 6 * width / 4 : 6);
         }
         build.end();
         build.finish();
