@@ -17,8 +17,8 @@ struct Chase {
     std::int64_t carveout = -1;
     mk::CachePolicy cache = mk::CachePolicy::cg;
     bool strange = false;  ///< all SMs have read the set before
-    int beside = 0;   ///< integer instructions there that are not in series
-    int between = 0;  ///< integer instructions in series from one load to the next
+    int beside = 0;        ///< integer instructions there that are not in series
+    int between = 0;       ///< integer instructions in series from one load to the next
 };
 
 void add_chase(mk::Program& program, const Chase& chase, std::int64_t steps) {

@@ -15,9 +15,9 @@ namespace mk = model::kernel;
 
 // Dependent integer instructions that make the place of the next copy: a row's number; a slot's 64-bit
 // address that goes round; an address that steps and goes round.
-constexpr int tensor_addressing = 2;
-constexpr int bulk_addressing = 6;
-constexpr int walk_addressing = 9;
+constexpr int tensor_addressing = 1;
+constexpr int bulk_addressing = 4;
+constexpr int walk_addressing = 7;
 
 /// A ring of stages that is refilled as soon as a stage has arrived.
 struct Ring {
@@ -207,6 +207,9 @@ void add_load_rounds(mk::Program& program, std::int64_t ctas, std::int64_t threa
     Turn turn;
     turn.warps = static_cast<int>(threads / 32);
     turn.loads = stages;
+    // The number of a slot goes round in 64 bits, and becomes an address.
+    turn.slot = 8;
+    turn.slot_chain = 4;
     turn.from = build.buffer(words_of("data", 16 << 20));
     Walk walk;
     walk.first = (std::int64_t{16} << 18) / ctas;

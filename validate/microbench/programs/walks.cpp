@@ -70,6 +70,7 @@ void add_turn(mk::Builder& build, const Walk& walk, const Turn& turn) {
             ready = add_integer(build, 2, 2, {{read, 0}});
         }
         if (i >= turn.loads) continue;
+        if (turn.slot > 0) ready = add_integer(build, turn.slot, turn.slot_chain, {{ready, 0}});
         mk::Op load;
         load.cls = mk::InstructionClass::ld_global;
         load.dep_count = 1;

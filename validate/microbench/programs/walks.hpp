@@ -33,6 +33,8 @@ struct Turn {
     int warps = 1;       ///< of the role, which share a turn's block side by side
     int addressing = 4;  ///< integer instructions in series before the first access
     int constants = 0;   ///< loads of a parameter in series on the way to the accesses
+    int slot = 0;  ///< integer instructions that make the place of each load from that of the one before
+    int slot_chain = 0;  ///< of them in series
     int folding = 4;     ///< integer instructions in series on what each load brought
     int control = 3;     ///< integer instructions on the loop's counter
 };
