@@ -4,6 +4,7 @@
 #include "validate/microbench/programs/families.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace warptime::validate::microbench {
 namespace {
@@ -78,16 +79,22 @@ Probe unroll(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
 }
 
 /// One lane goes round in the shared memory of a CTA of its cluster: an addition makes each address.
-Probe dsmem_chase(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe dsmem_chase(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t unroll = 8;
     const bool own = integer(parameters, "distance") == 0;
+    mk::Op address = op_of(mk::InstructionClass::add_s32);
+    if (own) {
+        // Own memory takes longer through this instruction than through a plain load, by some additions.
+        const double longer = (gpu.latency.shared_mapped - gpu.latency.shared).value();
+        address.count += std::llround(longer / gpu.instructions[address.cls].latency.value());
+        address.chain = address.count;
+    }
     ChainLoop loop;
     loop.trips = trips;
     loop.turns = unroll;
     loop.warps = 1;
     loop.parts.push_back(
-        {{op_of(mk::InstructionClass::add_s32),
-          op_of(own ? mk::InstructionClass::ld_shared : mk::InstructionClass::ld_shared_cluster)},
+        {{address, op_of(own ? mk::InstructionClass::ld_shared : mk::InstructionClass::ld_shared_cluster)},
          1,
          1});
     return chain_probe(std::move(loop), static_cast<double>(trips * unroll));
