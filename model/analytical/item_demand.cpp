@@ -304,8 +304,8 @@ class Accumulator {
                 const double hits = l1_hits(op);
                 const double bytes = touch.sectors * hw::value_of(gpu_.l1.sector) * (1.0 - hits);
                 arrival = crossbar_read_cycles(S(bytes), gpu_) * count;
-                interval_of_warp =
-                    hw::max(interval, path_cycles(touch.lines * (1.0 - hits) + touch.passes * hits, gpu_));
+                interval_of_warp = hw::max(
+                    interval, path_cycles(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits, gpu_));
             }
         }
         if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
@@ -544,10 +544,10 @@ class Accumulator {
                 part_->demand[Server::l1] +=
                     l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
             } else {
-                // A line a cycle through the tags when they miss, a pass over the banks when they hit; the
-                // bytes pass the array that is also the shared memory either way.
+                // A line a cycle through the tags when they miss, several and a pass over the banks when they
+                // hit; the bytes pass the array that is also the shared memory either way.
                 const double cycles =
-                    std::max(touch.lines * (1.0 - hits) + touch.passes * hits,
+                    std::max(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits,
                              hw::value_of(shared_cycles(S(lanes_per_warp * access.bytes), gpu_).value()));
                 part_->demand[Server::l1] +=
                     Cycles<S>(S(cycles * times * static_cast<double>(op.count) * warps));

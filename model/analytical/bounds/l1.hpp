@@ -9,6 +9,7 @@
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
 #include "model/kernel/description.hpp"
+#include "model/memory/lane_touch.hpp"
 #include "model/memory/row_lanes.hpp"
 
 #include <algorithm>
@@ -18,6 +19,13 @@ namespace warptime::model::analytical {
 template <class S>
 [[nodiscard]] hw::Cycles<S> l1_cycles(const S& requests, const hw::Gpu<S>& gpu) {
     return gpu.l1.request_interval * requests;
+}
+
+/// One load that hits: a pass over the banks a cycle, as fast as the tags look its lines up. Source: recorded
+/// rows of microbench_spill local_chase, whose lanes lie in 16 and 32 lines without bank conflicts.
+template <class S>
+[[nodiscard]] double hit_cycles(const memory::LaneTouch& touch, const hw::Gpu<S>& gpu) {
+    return std::max(touch.passes, touch.lines / hw::value_of(gpu.l1.tags));
 }
 
 /// `rows` contiguous rows of `row_bytes`, each of which begins with a line.

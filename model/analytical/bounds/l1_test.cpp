@@ -29,3 +29,14 @@ TEST_CASE("narrow rows and shared memory are one load, and the prologue's copies
     CHECK(item.loop.demand[Server::tma].value() == 2.0);
     CHECK(item.before.demand[Server::tma].value() == 0.0);
 }
+
+TEST_CASE("a load that hits takes its passes, or its lines as fast as the tags look them up") {
+    auto gpu = warptime::hw::load_gpu("h200-sxm");
+    gpu.l1.tags = warptime::hw::PerCycle<double>(4.0);
+    warptime::model::memory::LaneTouch touch;
+    touch.lines = 32.0;
+    touch.passes = 1.0;
+    CHECK(warptime::model::analytical::hit_cycles(touch, gpu) == 8.0);
+    touch.passes = 16.0;
+    CHECK(warptime::model::analytical::hit_cycles(touch, gpu) == 16.0);
+}
