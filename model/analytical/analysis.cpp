@@ -207,14 +207,21 @@ class Timeline {
             total.epilogue = one.epilogue;
             total.main_loop = step * S(fair - 1.0) + one.main_loop;
         } else {
-            step = one.main_loop + one.epilogue;
+            // Where a producer runs ahead, a tile's bulk stores leave while the next one is multiplied:
+            // between the products of two tiles stands what the consumers take from one to the next, however
+            // large.
+            const bool ahead = a_.item.loop.demand[Server::tma] > Cycles<S>{} && !a_.item.self_fed;
+            const Cycles<S> between = ahead ? tile_gap() : one.epilogue;
+            step = one.main_loop + between;
             total.main_loop = one.main_loop * S(fair);
-            total.epilogue = one.epilogue * S(fair);
+            total.epilogue = between * S(fair - 1.0) + one.epilogue;
         }
         total.tail = step * S(n - fair);
         total.epilogue += burst(resident);
         return total;
     }
+
+    static Cycles<S> tile_gap() { return Cycles<S>(S(2400.0)); }  // key pipeline.tile_gap
 
     const Analysis<S>& a_;
     const hw::Gpu<S>& gpu_;

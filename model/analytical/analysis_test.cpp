@@ -124,6 +124,10 @@ TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
     const double round = after_prologue(twice) - after_prologue(full);
     CHECK(after_prologue(thrice) - after_prologue(twice) == doctest::Approx(round));
     CHECK(round > 0.9 * after_prologue(full));
+    // Between two tiles stands what the consumers take, whatever a tile's stores take.
+    const double longer = after_prologue(of(specialized(12 * 128, 22 * 256, 8192, false))) -
+                          after_prologue(of(specialized(6 * 128, 22 * 256, 8192, false)));
+    CHECK(2.0 * round - longer == doctest::Approx(2400.0));
     CHECK(round < after_prologue(full));
     CHECK(after_prologue(beyond) == doctest::Approx(after_prologue(twice)));
     CHECK(beyond.exposure.tail > twice.exposure.tail);

@@ -72,11 +72,4 @@ double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& acce
     return (piece + static_cast<double>(sector - grain) + in_part * sector) / piece;
 }
 
-double row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
-                       double tag_interval) {
-    const Rows rows = rows_of(kernel, access);
-    const double tags = lines_of(rows) * tag_interval;
-    return copies ? tags : std::max(tags, passes_of(rows, access));
-}
-
 }  // namespace warptime::model::memory

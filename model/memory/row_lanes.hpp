@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/math.hpp"
 #include "model/kernel/description.hpp"
 
 namespace warptime::model::memory {
@@ -35,7 +36,12 @@ struct RowLanes {
 
 /// Cycles of the path to the array that one instruction takes: each line's tag, or the passes that bring a
 /// load's words to registers. `tag_interval`: key l1.tag_interval.
-[[nodiscard]] double row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
-                                     double tag_interval);
+template <class S>
+[[nodiscard]] S row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
+                                const S& tag_interval) {
+    const RowLanes touch = row_lanes(kernel, access);
+    const S tags = tag_interval * S(touch.lines);
+    return copies ? tags : hw::max(tags, S(touch.passes));
+}
 
 }  // namespace warptime::model::memory

@@ -26,7 +26,6 @@ using kernel::PatternKind;
 namespace {
 
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
-constexpr double tag_interval = 0.5;  // key l1.tag_interval
 constexpr double widest_shared_bytes = 512.0;
 
 bool is_bulk(InstructionClass cls) {
@@ -169,7 +168,7 @@ class Planner {
             const Access& access = kernel_.accesses[op.first_access];
             const bool copies = op.cls == InstructionClass::cp_async;
             const double written = copies ? 32.0 * access.bytes * memory::row_pieces(kernel_, access) : 0.0;
-            return memory::row_load_cycles(kernel_, access, copies, tag_interval) +
+            return memory::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value()) +
                    written / gpu_.shared.bandwidth.value();
         }
         const bool plain = op.cls == InstructionClass::ld_global && op.access_count == 1;

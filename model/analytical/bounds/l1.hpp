@@ -39,10 +39,8 @@ template <class S>
 template <class S>
 [[nodiscard]] hw::Cycles<S> l1_row_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                           const kernel::Access& access, const hw::Gpu<S>& gpu) {
-    static_cast<void>(gpu);
-    constexpr double tag_interval = 0.5;  // key l1.tag_interval
     const bool copies = op.cls == hw::InstructionClass::cp_async;
-    return hw::Cycles<S>(S(memory::row_load_cycles(kernel, access, copies, tag_interval)));
+    return hw::Cycles<S>(memory::row_load_cycles(kernel, access, copies, gpu.l1.tag_interval.value()));
 }
 
 }  // namespace warptime::model::analytical
