@@ -1,5 +1,5 @@
-// Atomics of many warps: both engines give the passes of the slices, the port's bytes and the latency to
-// rounding. SPDX-License-Identifier: Apache-2.0
+// Atomics of many warps and loads across a cluster: both engines give the passes of slices and banks and the
+// bytes of port and cluster to rounding. SPDX-License-Identifier: Apache-2.0
 #include "model/memory/atomics.hpp"
 
 #include "model/agreement/both_engines_test.hpp"
@@ -39,7 +39,46 @@ mk::Kernel additions(std::int64_t ctas, int warps, std::int64_t trips, std::int6
     return kernel;
 }
 
+/// Each warp reads or adds to shared memory, its own or that of another CTA, `trips` times.
+mk::Kernel shared_turns(InstructionClass cls, int warps, std::int64_t trips, mk::Direction direction) {
+    const bool remote = cls == InstructionClass::ld_shared_cluster;
+    mk::Kernel kernel = grid_of(remote ? 2 : 1, warps);
+    kernel.cluster = {remote ? 2 : 1, 1, 1};
+    kernel.dynamic_shared = 64 << 10;
+    mk::Builder build(kernel);
+    mk::Buffer words = mk::examples::vector_of("words", Dtype::int32, 8192);
+    words.space = remote ? mk::Space::cluster_shared : mk::Space::shared;
+    const mk::Id table = build.buffer(words);
+    build.role("warps", warps);
+    build.loop(trips);
+    Draft op = make_op(cls);
+    op.dtype = Dtype::int32;
+    mk::Access access = mk::examples::lanes(table, direction, mk::Builder::constant(0), 4);
+    if (!remote) access.pattern = mk::PatternKind::broadcast;
+    add_access(op, access);
+    add_op(build, op);
+    build.end();
+    build.finish();
+    return kernel;
+}
+
 }  // namespace
+
+TEST_CASE("both engines: old values of one word in shared memory come lane by lane") {
+    const auto make = [](std::int64_t trips) {
+        return shared_turns(InstructionClass::atom_shared, 16, trips, mk::Direction::atomic);
+    };
+    check_period(make, 64, 16.0 * 32.0);
+}
+
+TEST_CASE("both engines: loads from another CTA take the way across the cluster") {
+    auto gpu = teaching_gpu();
+    gpu.shared.cluster_bandwidth = BytesPerCycle<double>(8.0);
+    const auto make = [](std::int64_t trips) {
+        return shared_turns(InstructionClass::ld_shared_cluster, 32, trips, mk::Direction::read);
+    };
+    check_period(make, 64, 32.0 * 128.0 / 8.0, gpu);
+}
 
 TEST_CASE("both engines: warps that add to one word follow its turns") {
     const auto gpu = teaching_gpu();
