@@ -15,7 +15,7 @@ using warptime::model::prediction::Cache;
 
 /// Each warp loads or stores `count` rows of 32 lanes x `bytes`, `trips` times; every byte once.
 mk::Kernel stream(InstructionClass cls, std::int64_t ctas, int warps, std::int64_t trips, std::int64_t count,
-                  int bytes, bool waits) {
+                  int bytes, bool waits, bool fenced = false) {
     const std::int64_t row = std::int64_t{32} * bytes / 4;
     const std::int64_t per_trip = warps * count * row;
     mk::Kernel kernel = grid_of(ctas, warps);
@@ -36,6 +36,7 @@ mk::Kernel stream(InstructionClass cls, std::int64_t ctas, int warps, std::int64
                                                        mk::term(mk::Variable::warp, count * row)}),
                                        bytes, row));
     add_op(build, op);
+    if (fenced) add_op(build, make_op(InstructionClass::fence));
     build.end();
     build.finish();
     return kernel;
@@ -109,6 +110,17 @@ TEST_CASE("stores of one SM: bytes / write bandwidth") {
     const Times warm = times_of(stores, gpu, at_fixed_clock(Cache::warm));
     check_near(cold.analytical, warm.analytical);
     check_near(cold.simulation, warm.simulation);
+}
+
+TEST_CASE("stores and a fence each trip: bytes / write bandwidth, the way to L2, the fence") {
+    const auto gpu = teaching_gpu();
+    const double period = 64.0 * 512 / gpu.l2.write_bandwidth.value() + gpu.latency.store.value() +
+                          gpu.instructions[InstructionClass::fence].latency.value();
+    check_period(
+        [](std::int64_t trips) {
+            return stream(InstructionClass::st_global, 1, 1, trips, 64, 16, false, true);
+        },
+        100, period, gpu);
 }
 
 TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {

@@ -26,6 +26,7 @@ Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz, double at_
     rates.port_in_byte = port.shared;
     rates.port_own_byte = port.own;
     rates.port_out_byte = port.stored;
+    rates.l2_stored_byte = 1.0 / (gpu.l2.ingest_bandwidth.value() * gpu.sm.count.value());
     rates.l2_byte = visits / (gpu.l2.bandwidth.value() * gpu.sm.count.value());
     rates.dram_read_byte = dram_byte / gpu.dram.read_efficiency.value();
     rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();

@@ -39,6 +39,7 @@ struct Rates {
     double port_in_byte = 0.0, port_out_byte = 0.0;
     double port_own_byte = 0.0;  ///< received by no other SM
     double l2_byte = 0.0;        ///< with the slices that a sector passes
+    double l2_stored_byte = 0.0;
     double dram_read_byte = 0.0, dram_row_byte = 0.0, dram_write_byte = 0.0;
     double dram_turn_byte = 0.0;  ///< beside dram_write_byte while reads wait for the bus
     double latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;

@@ -134,10 +134,10 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, std::uint64
     return {served + back, back};
 }
 
-Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now) {
+Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now, Ticks& arrived) {
     traffic_.l2_written += bytes;
     const Ticks end = sm.port_out.serve(now, ticks_of(bytes * padded * chip_.rates.port_out_byte));
-    chip_.l2.serve(now, ticks_of(bytes * chip_.rates.l2_byte));
+    arrived = std::max(end, chip_.l2.serve(now, ticks_of(bytes * padded * chip_.rates.l2_stored_byte)));
     l2_.write(block, bytes);
     write_back(now);
     return end;
@@ -163,8 +163,8 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
         reply = read(sm, access, block, inside * access.fetched_per_requested, now);
     }
     if (access.writes) {
-        const double padded = access.collective ? access.fetched_per_requested : 1.0;
-        reply.done = std::max(reply.done, write(sm, block, inside, padded, now));
+        const double padded = access.collective ? access.fetched_per_requested : access.sent_per_written;
+        reply.done = std::max(reply.done, write(sm, block, inside, padded, now, reply.arrived));
     }
     if (plan.copies) {
         reply.done = std::max(

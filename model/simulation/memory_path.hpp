@@ -38,6 +38,7 @@ class MemoryPath {
     struct Reply {
         Ticks done = 0;     ///< data arrived, or stores have left the SM
         Ticks latency = 0;  ///< part of it that is no unit's busy time; 0 for stores
+        Ticks arrived = 0;  ///< of stores: the L2 has taken them in
     };
     Reply access(Sm& sm, const kernel::Op& op, const OpPlan& plan, const AccessPlan& access,
                  const Requester& who, Ticks now);
@@ -47,7 +48,7 @@ class MemoryPath {
     Reply read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes, Ticks now);
     /// Carried out in L2; done when the old values are back, or the operands have left the SM.
     Reply atomic(Sm& sm, const AccessPlan& plan, std::uint64_t block, double share, Ticks now);
-    Ticks write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now);
+    Ticks write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now, Ticks& arrived);
     /// Dirty lines that have to leave L2 for the traffic so far.
     void write_back(Ticks now);
     [[nodiscard]] std::uint64_t block_of(const AccessPlan& plan, const Requester& who) const;

@@ -103,7 +103,8 @@ class Planner {
         p.drains = op.cls == InstructionClass::fence;
         p.holds_warp = is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
         if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
-        if (op.cls == InstructionClass::cp_async_bulk_store) p.acknowledged = ticks_of(gpu_.latency.bulk_store.value());
+        if (op.cls == InstructionClass::cp_async_bulk_store)
+            p.acknowledged = ticks_of(gpu_.latency.bulk_store.value());
         p.waits_for_memory = is_load(op.cls);
         p.flop = kernel::flop_of(op) * count * op.active;
         double latency = cost.latency.value();
@@ -259,6 +260,12 @@ class Planner {
                 const double apart = std::clamp(static_cast<double>(access.inner) * size, lane_bytes,
                                                 std::max(sector, lane_bytes));
                 a.fetched_per_requested = apart / lane_bytes;
+                const double sectors =
+                    memory::touch_of(kernel_, access, 1.0, memory::pieces_of(gpu_)).sectors * sector;
+                if (a.writes && !a.reads && sectors > 32.0 * apart) {
+                    // The L2 keeps the mask of a sector written in part and merges it.
+                    a.sent_per_written = 2.0 * sectors / (32.0 * lane_bytes);
+                }
                 break;
             }
             case PatternKind::contiguous:

@@ -29,6 +29,7 @@ struct AccessPlan {
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
     double lines = 1.0;                  ///< that its rows touch, counted row by row
+    double sent_per_written = 1.0;       ///< whole sectors, those that lanes write in part twice
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
     bool atomic = false;
     AtomicPlan atomics;

@@ -363,6 +363,7 @@ class Simulation {
         done = std::max(done, sm.shared.serve(now, part_of(plan.shared, weight)));
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, weight)));
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, weight)));
+        Ticks arrived = 0;  // of what it stores, in the L2
         for (std::size_t a = 0; a < plan.access_count; ++a) {
             const Requester who{&warp.at,
                                 warp.executions[index],
@@ -378,8 +379,11 @@ class Simulation {
             const Ticks last = plan.copies ? now : served - std::min(plan.last_interval, served - now);
             done =
                 std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
+            arrived = std::max(arrived, reply.arrived);
         }
-        if (plan.acknowledged > 0) warp.stored = std::max(warp.stored, done + plan.acknowledged);
+        if (plan.acknowledged > 0) {
+            warp.stored = std::max(warp.stored, std::max(done, arrived) + plan.acknowledged);
+        }
         if (plan.drains) {
             done = std::max(done, warp.stored);
             warp.stored = 0;

@@ -433,6 +433,11 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
         group = build.token(stored);
     }
     const int warps = static_cast<int>(t.threads / 32);
+    mk::Token meet;
+    meet.name = "meet";
+    meet.kind = mk::TokenKind::named_barrier;
+    meet.arrivals = warps;
+    const mk::Id meeting = t.each && t.turns > 0 ? build.token(meet) : mk::no_id;
     build.role("warps", warps);
     add_integer(build, 4, 4);
     if (!tensor) {
@@ -500,6 +505,8 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
         mk::Op sync;
         sync.cls = mk::InstructionClass::bar_sync;
         build.op(sync);
+        build.signal(meeting);
+        build.wait(meeting);
     }
     build.end();
     // All ways wait once more before the clock is read.
