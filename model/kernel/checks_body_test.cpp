@@ -1,0 +1,78 @@
+// What a lane pattern, a data-dependent loop, a branch and a guard must not say; checks_test has the rest.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/examples/parts.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+namespace {
+
+using namespace warptime::model::kernel;
+using namespace warptime::model::kernel::examples;
+
+/// One load in a branch of a loop of unknown length; the parameter that its check names after `change`, ""
+/// when it passes.
+std::string refused(const std::function<void(Kernel&)>& change) {
+    Kernel kernel;
+    kernel.name = "k";
+    kernel.cta = {32, 1, 1};
+    Builder build(kernel);
+    const Id x = build.buffer(vector_of("x", Dtype::fp32, 4096));
+    build.role("warp", 1);
+    build.loop(Trips{true, {}, 5.0, 9.0, 7.0});
+    build.branch({0.5, 8.0});
+    Access access;
+    access.buffer = x;
+    build.op(make_op(InstructionClass::ld_global), {access});
+    build.end();
+    build.end();
+    build.finish();
+    change(kernel);
+    try {
+        check(kernel);
+    } catch (const warptime::Error& error) {
+        CHECK(!error.expected().empty());
+        return error.parameter().substr(std::string("kernel 'k' ").size());
+    }
+    return "";
+}
+
+std::string refused_pattern(PatternKind pattern, const std::function<void(Access&)>& change) {
+    return refused([&](Kernel& k) {
+        k.accesses[0].pattern = pattern;
+        change(k.accesses[0]);
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a body with a branch in a loop of unknown length passes") {
+    CHECK(refused([](Kernel&) {}).empty());
+}
+
+TEST_CASE("each pattern names what it cannot do without") {
+    CHECK(refused_pattern(PatternKind::contiguous, [](Access& a) { a.bytes = 12; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::contiguous, [](Access& a) { a.bytes = 64; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::stride, [](Access& a) { a.inner_extent = 0; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::stride, [](Access& a) { a.inner = 7; }).empty());
+    CHECK(refused_pattern(PatternKind::random, [](Access& a) { a.distinct = 0; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::random, [](Access& a) { a.distinct = 1; }).empty());
+    CHECK(refused_pattern(PatternKind::chase, [](Access& a) { a.step = 1; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::chase, [](Access& a) { a.window = 64; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::listed, [](Access& a) { a.pool_length = 33; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::listed, [](Access& a) { a.pool_length = 32; }) == "op 0 access 0");
+    CHECK(refused_pattern(PatternKind::stream, [](Access& a) { a.pool_length = 1; }) == "op 0 access 0");
+}
+
+TEST_CASE("trips, branches and guards stay within what they can be") {
+    CHECK(refused([](Kernel& k) { k.loops[0].trips.mean = -1.0; }) == "loop 0 trips");
+    CHECK(refused([](Kernel& k) { k.loops[0].machine_unroll = 0; }) == "loop 0 machine_unroll");
+    CHECK(refused([](Kernel& k) { k.branches[0].warps_taking = 1.5; }) == "branch 0 warps_taking");
+    CHECK(refused([](Kernel& k) { k.branches[0].mean_lanes = 33.0; }) == "branch 0 mean_lanes");
+    CHECK(refused([](Kernel& k) { k.ops[0].when = {true, {}, 4, 3}; }) == "op 0 when");
+    CHECK(refused([](Kernel& k) { k.ops[0].count = 0; }) == "op 0 count");
+}
