@@ -23,6 +23,8 @@ def text_of(op: str, name: str, value: object) -> str:
     """
     if value is None:
         return ""
+    if type(value) is int:  # the protocols below take long to ask
+        return str(value)
     if isinstance(value, str):
         return utf8(value)
     if type(value).__name__ in ("bool", "bool_"):
