@@ -48,6 +48,24 @@ TEST_CASE("a grid of empty CTAs: CTAs x launch interval") {
     check_cycles(empty(50000), 50000 * 1.334, gpu);
 }
 
+TEST_CASE("code beyond the nearest cache: instructions x the interval at which they come") {
+    auto gpu = teaching_gpu();
+    gpu.code.near_instructions = warptime::hw::Number<double>(100.0);
+    gpu.code.far_instructions = warptime::hw::Number<double>(1000.0);
+    gpu.code.far_interval = Cycles<double>(2.5);
+    gpu.code.l2_interval = Cycles<double>(6.0);
+    gpu.code.dram_interval = Cycles<double>(11.0);
+    struct Case {
+        std::int64_t text;
+        double interval, first;
+    };
+    // The caches are cold, so that what no cache of the SM holds comes from DRAM once.
+    for (const Case& with : {Case{100, 1.0, 1.0}, {400, 2.5, 2.5}, {4000, 6.0, 11.0}}) {
+        const double cycles = static_cast<double>(with.text) * (49 * with.interval + with.first);
+        check_cycles(looped(make_op(InstructionClass::nanosleep, with.text), 50, 4), cycles, gpu);
+    }
+}
+
 TEST_CASE("a dependent chain: n x latency") {
     for (const std::int64_t n : {10, 1000}) {
         check_cycles(looped(dependent(), n, 1), static_cast<double>(n) * dependent_cycles);

@@ -38,7 +38,9 @@ inline hw::Gpu<double> teaching_gpu() {
     gpu.launch.cta_interval = hw::Cycles<double>(0.0);
     gpu.launch.cluster_interval = hw::Cycles<double>(0.0);
     gpu.launch.cta_turnaround = hw::Cycles<double>(0.0);
+    gpu.launch.warp_turnaround = hw::Cycles<double>(0.0);
     gpu.pipeline.step_floor = hw::Cycles<double>(0.0);
+    gpu.code.near_instructions = gpu.code.far_instructions = hw::Number<double>(1e12);
     return gpu;
 }
 

@@ -12,6 +12,7 @@
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/memory/instruction_fetch.hpp"
 #include "model/memory/l2_ports.hpp"
 #include "model/memory/l2_residence.hpp"
 #include "model/occupancy/groups_at_work.hpp"
@@ -37,7 +38,6 @@ using prediction::launch_clock;
 template <class S>
 void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
            Analysis<S>& a) {
-    a.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
     std::int64_t sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
     if (conditions.available_sms > 0) {
         sms = std::min<std::int64_t>(sms, conditions.available_sms);
@@ -67,6 +67,16 @@ void share_ports(const hw::Gpu<S>& gpu, Analysis<S>& a) {
     }
 }
 
+/// CTAs that share an SM: as many as fit, or as the grid has for each.
+template <class S>
+std::int64_t sharing(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
+                     const prediction::Conditions& conditions, const occupancy::Occupancy& occupancy) {
+    auto sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
+    if (conditions.available_sms > 0) sms = std::min<std::int64_t>(sms, conditions.available_sms);
+    return std::clamp<std::int64_t>(occupancy::ceil_divide(kernel.grid.volume(), sms), 1,
+                                    std::max(1, occupancy.ctas_per_sm));
+}
+
 template <class S>
 class Timeline {
   public:
@@ -94,6 +104,11 @@ class Timeline {
             const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
+        if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
+            const Cycles<S> text = memory::fetch_cycles(a_.item.loop.code, gpu_);
+            return hw::max(hw::max(busy + behind_branch(resident), a_.loop_chain),
+                           hw::max(at_port(resident), text));
+        }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, a_.loop_chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
         // before.
@@ -108,8 +123,12 @@ class Timeline {
         for (std::size_t i = 0; i < server_count; ++i) {
             busiest = hw::max(busiest, part.demand.cycles[i].value());
         }
-        return part.chain + Cycles<S>(busiest * S(static_cast<double>(resident)));
+        return hw::max(part.chain + Cycles<S>(busiest * S(static_cast<double>(resident))),
+                       memory::fetch_cycles(part.code, gpu_));
     }
+
+    /// The only CTA of an SM, with one work item.
+    [[nodiscard]] Cycles<S> alone() const { return item(1).makespan(); }
 
     [[nodiscard]] Exposure<S> exposure() const {
         return a_.persistent || a_.item.alternating ? persistent() : waves();
@@ -124,6 +143,17 @@ class Timeline {
         const S one = port / S(static_cast<double>(a_.item.warps));
         const S rest = hw::max(a_.item.loop.chain.value() - one, S(0.0));
         return Cycles<S>(steady_turn_time(resident * a_.item.warps, one, rest));
+    }
+
+    /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a
+    /// taken branch is filled by those that come after it and by nothing else (loop_unroll,
+    /// instruction_rate).
+    [[nodiscard]] Cycles<S> behind_branch(std::int64_t resident) const {
+        if (!a_.item.loop.branches) return {};
+        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
+        const std::int64_t warps = occupancy::ceil_divide(resident * a_.item.warps, parts);
+        const Cycles<S> gap = gpu_.instructions[hw::InstructionClass::branch].latency;
+        return hw::max(Cycles<S>{}, gap - Cycles<S>(S(static_cast<double>(warps - 1))));
     }
 
     /// The period from trip to trip. Where the warps that multiply also copy, the last trip has nothing left
@@ -163,7 +193,7 @@ class Timeline {
         const double full = static_cast<double>(w.full_waves);
         const Exposure<S> whole = item(a_.occupancy.ctas_per_sm);
         if (w.full_waves > 0) {
-            total.prologue = whole.prologue * S(full) + gpu_.launch.cta_turnaround * S(full - 1.0);
+            total.prologue = whole.prologue * S(full) + a_.turnaround * S(full - 1.0);
             total.main_loop = whole.main_loop * S(full);
             total.epilogue = whole.epilogue * S(full);
         }
@@ -178,7 +208,7 @@ class Timeline {
             total.prologue += whole.prologue * S(share);
             total.main_loop += whole.main_loop * S(share);
             total.epilogue += whole.epilogue * S(share);
-            total.tail = rest.makespan() + gpu_.launch.cta_turnaround - whole.makespan() * S(share);
+            total.tail = rest.makespan() + a_.turnaround - whole.makespan() * S(share);
         }
         if (w.full_waves == 1 && w.tail_items == 0) {
             total.epilogue += burst(a_.occupancy.ctas_per_sm);
@@ -255,8 +285,9 @@ template <class S>
 void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
              Analysis<S>& a) {
     const Cycles<S> makespan = a.exposure.makespan();
-    const Cycles<S> launch =
-        cta_launch_cycles(static_cast<double>(a.ctas), gpu, static_cast<double>(kernel.cluster.volume()));
+    // The last SM has nothing to do until it gets its first CTA; the others are handed out meanwhile.
+    const Cycles<S> first = cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
+    const Cycles<S> launch = cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
     // A kernel that only writes waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB).
     const bool only_writes =
@@ -270,21 +301,29 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     S utilization(0.0);
+    const double text = a.item.before.code + a.item.loop.code + a.item.after.code;
+    const Cycles<S> cold_text =
+        conditions.cache == prediction::Cache::warm ? Cycles<S>{} : memory::first_fetch_cycles(text, gpu);
     const auto set_clock = [&](const hw::Frequency<S>& clock) {
         a.clock = clock;
-        a.sm_time = makespan / a.clock;
+        a.sm_time = (makespan + cold_text) / a.clock;
         a.launch_time = launch / a.clock;
         a.l2_time = l2 / a.clock;
         a.atomic_time = a.traffic.atomics / a.clock;
     };
     const auto parts = [&] {
-        std::array<S, 5> of{a.sm_time.value(), a.dram_time.value(), a.launch_time.value(), a.l2_time.value(),
+        const S begun = (first / a.clock).value();
+        const S handed = begun + handed_out(a.launch_time.value() - begun, a.sm_time.value(),
+                                            static_cast<double>(a.slots));
+        // The last CTA cannot end before it has been handed out and has run.
+        const S last = a.launch_time.value() + (a.alone / a.clock).value();
+        std::array<S, 4> of{hw::max(handed, last), a.dram_time.value(), a.l2_time.value(),
                             a.atomic_time.value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
-        of[of[1] < of[3] ? 1 : 3] = S(0.0);
-        if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[3]) {
-            of[0] = hw::max(of[0], of[3]);
-            of[3] = S(0.0);
+        of[of[1] < of[2] ? 1 : 2] = S(0.0);
+        if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[2]) {
+            of[0] = hw::max(of[0], of[2]);
+            of[2] = S(0.0);
         }
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {
             // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
@@ -296,7 +335,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         return of;
     };
     const auto whole = [&] {
-        const std::array<S, 5> of = parts();
+        const std::array<S, 4> of = parts();
         return a.floor + Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
@@ -307,7 +346,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         set_clock(given ? hw::Frequency<S>(S(conditions.clock_hz))
                         : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data));
         if (a.item.uses_tensor && round == 0) {
-            const std::array<S, 5> of = parts();
+            const std::array<S, 4> of = parts();
             a.time = a.floor + Seconds<S>(*std::max_element(of.begin(), of.end()));
         } else {
             a.time = whole();
@@ -407,11 +446,13 @@ template <class S>
 void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
               Analysis<S>& a) {
     place(kernel, gpu, conditions, a);
+    a.turnaround = prediction::cta_turnaround(kernel, gpu);
     const std::int64_t concurrent = a.persistent ? a.ctas : std::min(a.items, a.slots);
     a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions, a.sms);
     if (a.traffic.places.near < 1.0) {
         // The set has outgrown the L2: the same item, whose loads wait longer.
-        a.item = item_demand(kernel, gpu, memory::latency_of(a.traffic.places, gpu));
+        a.item = item_demand(kernel, gpu, memory::latency_of(a.traffic.places, gpu),
+                             sharing(kernel, gpu, conditions, a.occupancy));
     }
     share_ports(gpu, a);
     const Cycles<S> load = load_latency(a.traffic.from_dram, gpu);
@@ -421,6 +462,7 @@ void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predict
     const Timeline<S> timeline(a, gpu, fill, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = timeline.period(a.occupancy.ctas_per_sm);
     a.exposure = timeline.exposure();
+    a.alone = timeline.alone();
     combine(kernel, gpu, conditions, a);
     a.limiter = name_limiter(a);
 }
@@ -431,14 +473,17 @@ template <class S>
 Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
                     const prediction::Conditions& conditions) {
     // Built in place: it is the larger part of the analysis, and copying it shows.
-    Analysis<S> a{.item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions))};
+    const occupancy::Occupancy occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
+    Analysis<S> a{.occupancy = occupancy,
+                  .item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions),
+                                      sharing(kernel, gpu, conditions, occupancy))};
     complete(kernel, gpu, conditions, a);
     return a;
 }
 
 Analysis<double> analyse_regrouped(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
                                    const prediction::Conditions& conditions, const ItemDemand<double>& item) {
-    Analysis<double> a{.item = item};
+    Analysis<double> a{.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu)), .item = item};
     complete(kernel, gpu, conditions, a);
     return a;
 }

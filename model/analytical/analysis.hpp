@@ -38,6 +38,8 @@ struct Analysis {
     Traffic<S> traffic{};
     hw::Cycles<S> loop_chain{};   ///< least period of one CTA's loop by its dependences
     hw::Cycles<S> loop_period{};  ///< at full residency
+    hw::Cycles<S> turnaround{};   ///< of a CTA slot, between two CTAs
+    hw::Cycles<S> alone{};        ///< of one item of a CTA that has its SM to itself
     Exposure<S> exposure{};
     hw::Frequency<S> clock{};
     hw::Frequency<S> free_clock{};  ///< without the power limit

@@ -53,10 +53,11 @@ class Accumulator {
   public:
     /// Adds to `result`, which is empty.
     Accumulator(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
-                ItemDemand<S>& result)
+                std::int64_t resident, ItemDemand<S>& result)
         : kernel_(kernel),
           gpu_(gpu),
           load_latency_(load_latency),
+          resident_(resident),
           item_(typical_item(kernel)),
           pieces_(memory::pieces_of(gpu)),
           result_(result),
@@ -373,6 +374,8 @@ class Accumulator {
         role_multiplies_ = role_multiplies_ || is_matrix(op.cls);
         role_loads_ = role_loads_ || is_load(op.cls);
         role_stages_ = role_stages_ || is_shared(op.cls);
+        part_->branches = part_->branches || op.cls == InstructionClass::branch;
+        part_->code += static_cast<double>(op.count) * hw::value_of(cost.machine);
         const double executions = times * static_cast<double>(op.count);
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
@@ -387,7 +390,7 @@ class Accumulator {
         }
         if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
             part_->demand[server_of(cost.unit)] +=
-                arithmetic_cycles(instructions, role.warps * copies, cost, gpu_);
+                arithmetic_cycles(instructions, role.warps * copies, resident_, cost, gpu_);
         }
         switch (op.cls) {
             case InstructionClass::wgmma:
@@ -558,6 +561,7 @@ class Accumulator {
     const Kernel& kernel_;
     const hw::Gpu<S>& gpu_;
     Cycles<S> load_latency_;
+    std::int64_t resident_;
     kernel::Coordinates item_;
     memory::MemoryPieces pieces_;
     ItemDemand<S>& result_;
@@ -586,14 +590,16 @@ class Accumulator {
 }  // namespace
 
 template <class S>
-ItemDemand<S> item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency) {
+ItemDemand<S> item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
+                          std::int64_t resident) {
     ItemDemand<S> result;
-    Accumulator<S>(kernel, gpu, load_latency, result).run();
+    Accumulator<S>(kernel, gpu, load_latency, resident, result).run();
     return result;
 }
 
-template ItemDemand<double> item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&);
+template ItemDemand<double> item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&,
+                                        std::int64_t);
 template ItemDemand<hw::Dual<4>> item_demand(const Kernel&, const hw::Gpu<hw::Dual<4>>&,
-                                             const Cycles<hw::Dual<4>>&);
+                                             const Cycles<hw::Dual<4>>&, std::int64_t);
 
 }  // namespace warptime::model::analytical

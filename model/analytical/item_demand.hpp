@@ -20,11 +20,13 @@ struct Part {
     Demand<S> demand;
     hw::Cycles<S> chain{};      ///< latency of the longest dependent path of one warp
     double instructions = 0.0;  ///< machine warp-instructions
+    double code = 0.0;          ///< machine instructions of the text, each once
     double flop = 0.0;          ///< of matrix and fused multiply-add instructions
     double tensor_flop = 0.0;
     double received_bytes = 0.0;  ///< global bytes that arrive at the SM
     double sent_bytes = 0.0;      ///< global bytes that leave it
     double fetched_bytes = 0.0;   ///< read requests to L2 (multicast counts once)
+    bool branches = false;        ///< a jump ends each trip
     double load_rounds = 0.0;     ///< times that a warp waits for plain loads that went out together
 };
 
@@ -66,10 +68,10 @@ struct ItemDemand {
     }
 };
 
-/// `latency`: of global loads, as the caches stand. No allocation.
+/// `load_latency`: of global loads, as the caches stand. `resident`: CTAs that share an SM. No allocation.
 template <class S>
 [[nodiscard]] ItemDemand<S> item_demand(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                                        const hw::Cycles<S>& load_latency);
+                                        const hw::Cycles<S>& load_latency, std::int64_t resident = 1);
 
 /// Bytes of one access by one execution of its op, averaged over the items: `full` with padding, `inside`
 /// without.

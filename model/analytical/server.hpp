@@ -70,6 +70,21 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
     return Limiter::crossbar;
 }
 
+/// Whether each sub-partition has one of its own, for the warps that it holds.
+[[nodiscard]] constexpr bool of_sub_partition(Server server) {
+    switch (server) {
+        case Server::issue:
+        case Server::fp32:
+        case Server::fp64:
+        case Server::fp16:
+        case Server::integer:
+        case Server::sfu:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// Busy cycles of each server.
 template <class S>
 struct Demand {

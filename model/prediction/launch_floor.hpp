@@ -8,6 +8,10 @@
 #include "model/kernel/description.hpp"
 #include "model/prediction/conditions.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 namespace warptime::model::prediction {
 
 /// From the first activity to the first useful instruction and from the last to completion; after a flush the
@@ -19,6 +23,11 @@ template <class S>
     return cache == Cache::warm ? warm : warm + gpu.launch.cold;
 }
 
+/// Warps of a CTA, of all its roles.
+[[nodiscard]] inline std::int64_t warps_of_cta(const kernel::Kernel& kernel) {
+    return (kernel.cta.volume() + 31) / 32;
+}
+
 /// The driver's copy within the device: its launch, which is recorded after a flush, and its further passes.
 template <class S>
 [[nodiscard]] hw::Seconds<S> copy_floor(const kernel::Memcpy& copy, Cache cache, const hw::Gpu<S>& gpu) {
@@ -27,11 +36,23 @@ template <class S>
     return launch + gpu.launch.memcpy_pass * S(static_cast<double>(copy.passes - 1));
 }
 
-/// Between two CTAs that are handed out, over the whole chip; clusters are handed out whole.
+/// Between two CTAs that are handed out, over the whole chip: one turn for every sixteen warps of a CTA, as
+/// grids of 768 and 1024 threads show (microbench_cta_launch). Clusters are handed out whole.
 template <class S>
-[[nodiscard]] hw::Cycles<S> launch_interval(double ctas_per_cluster, const hw::Gpu<S>& gpu) {
-    if (ctas_per_cluster <= 1.0) return gpu.launch.cta_interval;
-    return hw::max(gpu.launch.cta_interval, gpu.launch.cluster_interval / S(ctas_per_cluster));
+[[nodiscard]] hw::Cycles<S> launch_interval(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    const auto warps = static_cast<double>(warps_of_cta(kernel));
+    const hw::Cycles<S> alone =
+        gpu.launch.cta_interval * S(std::max(1.0, std::ceil(warps / hw::value_of(gpu.launch.cta_warps))));
+    const auto together = static_cast<double>(kernel.cluster.volume());
+    if (together <= 1.0) return alone;
+    return hw::max(alone, gpu.launch.cluster_interval / S(together));
+}
+
+/// From the end of a CTA to the start of the next one in its slot, longer with each warp that is set up.
+template <class S>
+[[nodiscard]] hw::Cycles<S> cta_turnaround(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    return gpu.launch.cta_turnaround +
+           gpu.launch.warp_turnaround * S(static_cast<double>(warps_of_cta(kernel)));
 }
 
 }  // namespace warptime::model::prediction

@@ -26,9 +26,15 @@ struct Sm {
     Server shared_write;  ///< what asynchronous copies write to them
     Server l1;
     Server barrier;
+    Server fetch;  ///< of code that the nearest instruction cache does not hold
     Server tma;
     Server cluster;            ///< from the shared memory of other SMs
     Server port_in, port_out;  ///< to and from L2
+    struct Fetched {
+        std::int64_t execution = -1;
+        Ticks done = 0;
+    };
+    std::vector<Fetched> fetched;  ///< by op: for which execution last, and when it was there
 };
 
 /// Cycles per unit of work of the servers that move bytes.

@@ -3,9 +3,11 @@
 
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
+#include "model/kernel/code_size.hpp"
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk.hpp"
 #include "model/memory/atomics.hpp"
+#include "model/memory/instruction_fetch.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
 #include "model/memory/row_lanes.hpp"
@@ -292,10 +294,18 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
                        const prediction::Conditions& conditions)
     : ops(kernel.ops.size()) {
     Planner planner(kernel, gpu, conditions, *this);
+    const std::vector<double> around = kernel::code_around(kernel, gpu);
     for (const kernel::Role& role : kernel.roles) {
         for (std::size_t n = role.first_node; n < role.last_node; ++n) {
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
-                planner.add(role, kernel.ops[kernel.nodes[n].payload], ops[kernel.nodes[n].payload]);
+                const std::size_t op = kernel.nodes[n].payload;
+                planner.add(role, kernel.ops[op], ops[op]);
+                ops[op].fetch =
+                    ticks_of(memory::fetch_interval(around[op], gpu).value() * ops[op].instructions);
+                const double first = conditions.cache == prediction::Cache::warm || around[op] == 0.0
+                                         ? 0.0
+                                         : memory::first_fetch_cycles(around[op], gpu).value() / around[op];
+                ops[op].first_fetch = ops[op].fetch + ticks_of(first * ops[op].instructions);
             }
         }
     }

@@ -41,7 +41,9 @@ struct OpPlan {
     double flop = 0.0;
     double tensor_flop = 0.0;
     Ticks issue = 0;
-    std::size_t pipe = 0;  ///< hw::Unit
+    Ticks fetch = 0;  ///< of its text, where the nearest instruction cache does not hold what it stands in
+    Ticks first_fetch = 0;  ///< the same for the first time
+    std::size_t pipe = 0;   ///< hw::Unit
     Ticks pipe_time = 0;
     Ticks last_interval =
         0;  ///< of pipe_time, from the issue of the last instruction; none of the tensor core

@@ -44,6 +44,7 @@ struct Cta {
     explicit Cta(const kernel::Kernel& kernel, const TokenRules& rules) : tokens(kernel, rules) {}
     std::int64_t id = -1;
     std::int32_t sm = 0;
+    std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of the places before
     std::size_t unfinished = 0;
     Ticks start = 0, end = 0;
     std::vector<std::int64_t> items;
@@ -60,15 +61,16 @@ class Simulation {
           places_(warp_places(kernel)),
           rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}),
           trace_(trace),
-          turnaround_(ticks_of(gpu.launch.cta_turnaround.value())),
-          launch_interval_(ticks_of(
-              prediction::launch_interval(static_cast<double>(kernel.cluster.volume()), gpu).value())),
+          turnaround_(ticks_of(prediction::cta_turnaround(kernel, gpu).value())),
+          launch_interval_(ticks_of(prediction::launch_interval(kernel, gpu).value())),
           result_(placed(kernel, gpu, conditions)),
           chip_(gpu, static_cast<int>(result_.sms), clock_hz,
                 occupancy::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume())),
           memory_(kernel, gpu, conditions, chip_) {
         const auto slots = std::min<std::int64_t>(result_.ctas, result_.sms * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(result_.sms), result_.occupancy.ctas_per_sm);
+        taken_.assign(static_cast<std::size_t>(result_.sms),
+                      std::vector<bool>(static_cast<std::size_t>(result_.occupancy.ctas_per_sm)));
         last_end_.assign(static_cast<std::size_t>(result_.sms), 0);
         for (std::int64_t slot = 0; slot < slots; ++slot) {
             ctas_.emplace_back(kernel, rules_);
@@ -129,6 +131,7 @@ class Simulation {
                 break;
             case cta_leaves: {
                 ++free_[static_cast<std::size_t>(ctas_[index].sm)];
+                taken_[static_cast<std::size_t>(ctas_[index].sm)][ctas_[index].place] = false;
                 unused_.push_back(index);
                 // All CTAs that leave now are gone before the next ones are handed out.
                 queue_.push(event.time, Simulation::event(dispatches, 0), EventClass::late);
@@ -153,9 +156,18 @@ class Simulation {
                 unused_.pop_back();
                 ctas_[slot].id = next_cta_++;
                 ctas_[slot].sm = static_cast<std::int32_t>(sm - free_.begin());
+                ctas_[slot].place = take_place(ctas_[slot].sm);
                 queue_.push(chip_.dispatcher.serve(now, launch_interval_), event(cta_starts, slot));
             }
         }
+    }
+
+    /// The first place of the SM that no CTA has.
+    std::size_t take_place(std::int32_t sm) {
+        std::vector<bool>& taken = taken_[static_cast<std::size_t>(sm)];
+        const auto place = std::find(taken.begin(), taken.end(), false);
+        *place = true;
+        return static_cast<std::size_t>(place - taken.begin());
     }
 
     void start(std::uint32_t slot, Ticks now) {
@@ -260,7 +272,7 @@ class Simulation {
 
     SubPartition& part(const Cta& cta, const WarpPlace& place) {
         Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
-        return sm.sub_partitions[place.user.warp % sm.sub_partitions.size()];
+        return sm.sub_partitions[(cta.place * places_.size() + place.user.warp) % sm.sub_partitions.size()];
     }
 
     /// Takes up the warp's next work item; false when it has none, or has to ask for one later.
@@ -352,7 +364,8 @@ class Simulation {
         const OpPlan& plan = plan_.ops[index];
         const double weight = warp.cursor.place().weight;
         Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
-        const Ticks issued = now + part_of(plan.issue, weight);
+        const Ticks text = plan.fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
+        const Ticks issued = std::max(text, now + part_of(plan.issue, weight));
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
         const bool queued = op.cls == hw::InstructionClass::wgmma;
         warp.ready = queued ? issued : std::max(issued, piped);
@@ -398,6 +411,15 @@ class Simulation {
         result_.instructions += plan.instructions * weight;
         result_.flop += plan.flop * weight * (plan.tensor_flop > 0.0 ? 1.0 : warp.cursor.place().lanes);
         result_.tensor_flop += plan.tensor_flop * weight;
+    }
+
+    /// When the text of an op is there. Warps that come to it in the same trip share one fetch.
+    Ticks fetched(Sm& sm, const OpPlan& plan, Id id, std::int64_t execution, Ticks now) const {
+        sm.fetched.resize(kernel_.ops.size());
+        Sm::Fetched& last = sm.fetched[static_cast<std::size_t>(id)];
+        const Ticks time = last.execution < 0 ? plan.first_fetch : plan.fetch;
+        if (last.execution != execution) last = {execution, sm.fetch.serve(now, time)};
+        return last.done;
     }
 
     void complete(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks start, Ticks done) {
@@ -474,11 +496,12 @@ class Simulation {
     Ticks now_ = 0;
     std::int64_t next_cta_ = 0;
     std::int64_t next_item_ = 0;
-    std::vector<int> free_;              ///< CTAs that each SM has room for
-    std::vector<Ticks> last_end_;        ///< of the CTAs of each SM
-    std::vector<std::uint32_t> unused_;  ///< slots, the next one last
-    std::vector<Cta> ctas_;              ///< by slot
-    std::vector<Warp> warps_;            ///< by slot and warp
+    std::vector<int> free_;                 ///< CTAs that each SM has room for
+    std::vector<std::vector<bool>> taken_;  ///< places of each SM
+    std::vector<Ticks> last_end_;           ///< of the CTAs of each SM
+    std::vector<std::uint32_t> unused_;     ///< slots, the next one last
+    std::vector<Cta> ctas_;                 ///< by slot
+    std::vector<Warp> warps_;               ///< by slot and warp
     std::vector<std::uint32_t> woken_;
 };
 

@@ -17,7 +17,7 @@ TEST_CASE("an SM full of fused multiply-adds reaches its lanes") {
         const auto gpu = hw::load_gpu(id);
         const auto& cost = gpu.instructions[hw::InstructionClass::fma_f32];
         const double instructions = 1e6;
-        const double cycles = arithmetic_cycles(instructions, 16, cost, gpu).value();
+        const double cycles = arithmetic_cycles(instructions, 16, 1, cost, gpu).value();
         CHECK_MESSAGE(instructions * 32.0 / cycles == doctest::Approx(gpu.fp32.lanes.value()), id);
     }
 }
@@ -25,17 +25,28 @@ TEST_CASE("an SM full of fused multiply-adds reaches its lanes") {
 TEST_CASE("fewer warps than sub-partitions leave pipes idle") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto& cost = gpu.instructions[hw::InstructionClass::mufu];
-    const double all = arithmetic_cycles(120.0, 4, cost, gpu).value();
-    CHECK(arithmetic_cycles(120.0, 1, cost, gpu).value() == doctest::Approx(4.0 * all));
-    CHECK(arithmetic_cycles(120.0, 2, cost, gpu).value() == doctest::Approx(2.0 * all));
-    CHECK(arithmetic_cycles(120.0, 64, cost, gpu).value() == doctest::Approx(all));
+    const double all = arithmetic_cycles(120.0, 4, 1, cost, gpu).value();
+    CHECK(arithmetic_cycles(120.0, 1, 1, cost, gpu).value() == doctest::Approx(4.0 * all));
+    CHECK(arithmetic_cycles(120.0, 2, 1, cost, gpu).value() == doctest::Approx(2.0 * all));
+    CHECK(arithmetic_cycles(120.0, 64, 1, cost, gpu).value() == doctest::Approx(all));
+}
+
+TEST_CASE("CTAs of an SM fill its sub-partitions together") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto& cost = gpu.instructions[hw::InstructionClass::mufu];
+    const double all = arithmetic_cycles(120.0, 4, 1, cost, gpu).value();
+    // Two CTAs of two warps have all four; three CTAs of two warps put two warps on two of them.
+    CHECK(arithmetic_cycles(120.0, 2, 2, cost, gpu).value() == doctest::Approx(all));
+    CHECK(arithmetic_cycles(120.0, 2, 3, cost, gpu).value() == doctest::Approx(all * 4.0 / 3.0));
+    CHECK(arithmetic_cycles(120.0, 6, 1, cost, gpu).value() == doctest::Approx(all * 4.0 / 3.0));
+    CHECK(arithmetic_cycles(120.0, 1, 32, cost, gpu).value() == doctest::Approx(all));
 }
 
 TEST_CASE("twice the lanes halve the busy cycles") {
     auto gpu = hw::load_gpu("h200-sxm");
-    const auto before = arithmetic_cycles(1000.0, 8, gpu.instructions[hw::InstructionClass::fma_f32], gpu);
+    const auto before = arithmetic_cycles(1000.0, 8, 1, gpu.instructions[hw::InstructionClass::fma_f32], gpu);
     gpu.fp32.lanes = gpu.fp32.lanes * 2.0;
     hw::resolve_instructions(gpu);
-    const auto after = arithmetic_cycles(1000.0, 8, gpu.instructions[hw::InstructionClass::fma_f32], gpu);
+    const auto after = arithmetic_cycles(1000.0, 8, 1, gpu.instructions[hw::InstructionClass::fma_f32], gpu);
     CHECK(after.value() == doctest::Approx(before.value() / 2.0));
 }

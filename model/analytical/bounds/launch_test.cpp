@@ -3,8 +3,12 @@
 #include "model/analytical/bounds/launch.hpp"
 
 #include "hw/sheet.hpp"
+#include "model/analytical/closed_queue.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
 
 namespace hw = warptime::hw;
 using warptime::model::prediction::Cache;
@@ -23,8 +27,47 @@ TEST_CASE("only a warm launch finds its instructions in the caches") {
     }
 }
 
-TEST_CASE("CTAs are handed out at a fixed interval for the whole chip") {
+TEST_CASE("CTAs are handed out at a fixed interval for the whole chip, large ones in several turns") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.launch.cta_interval = hw::Cycles<double>(1.5);
-    CHECK(warptime::model::analytical::cta_launch_cycles(1000.0, gpu).value() == doctest::Approx(1500.0));
+    gpu.launch.cluster_interval = hw::Cycles<double>(8.0);
+    warptime::model::kernel::Kernel kernel;
+    const auto cycles = [&](std::int64_t threads) {
+        kernel.cta = {threads, 1, 1};
+        return warptime::model::analytical::cta_launch_cycles(kernel, 1000.0, gpu).value();
+    };
+    CHECK(cycles(32) == doctest::Approx(1500.0));
+    CHECK(cycles(512) == doctest::Approx(1500.0));
+    CHECK(cycles(768) == doctest::Approx(3000.0));
+    CHECK(cycles(1024) == doctest::Approx(3000.0));
+    kernel.cluster = {4, 1, 1};
+    CHECK(cycles(32) == doctest::Approx(2000.0));
+    CHECK(cycles(1024) == doctest::Approx(3000.0));
+}
+
+TEST_CASE("a slot stays empty longer the more warps its CTAs have") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    warptime::model::kernel::Kernel kernel;
+    const auto empty = [&](std::int64_t threads) {
+        kernel.cta = {threads, 1, 1};
+        return warptime::model::prediction::cta_turnaround(kernel, gpu).value();
+    };
+    CHECK(empty(64) > gpu.launch.cta_turnaround.value());
+    CHECK(empty(1024) - empty(64) == doctest::Approx(2.0 * (empty(544) - empty(64))));
+}
+
+TEST_CASE("launch and run overlap as in a closed queue, whose exact solution is mean value analysis") {
+    using warptime::model::analytical::handed_out;
+    CHECK(handed_out(0.0, 5.0, 100.0) == 5.0);
+    CHECK(handed_out(5.0, 0.0, 100.0) == 5.0);
+    for (const std::int64_t slots : {132, 528, 4224}) {
+        for (const double ratio : {0.1, 0.5, 0.9, 1.0, 1.1, 2.0, 10.0}) {
+            // Each slot waits for its CTA, which takes the launch unit one cycle, then runs it.
+            const double run = ratio * static_cast<double>(slots);
+            const double exact = warptime::model::analytical::turn_time(slots, 1.0, run);
+            const double found = handed_out(static_cast<double>(slots), run, static_cast<double>(slots));
+            CHECK(found >= std::max(run, static_cast<double>(slots)));
+            CHECK(found == doctest::Approx(exact).epsilon(0.04));
+        }
+    }
 }

@@ -19,19 +19,19 @@ namespace {
 /// first step waits for its last one of the trip before, which has a number only then.
 class Body {
   public:
-    void add(const ChainLoop& loop) {
+    explicit Body(const ChainLoop& loop) {
+        std::size_t chains = 0;
         for (const Part& part : loop.parts) {
             last_.emplace_back(static_cast<std::size_t>(part.chains), mk::no_id);
             first_.emplace_back(static_cast<std::size_t>(part.chains), mk::no_id);
+            chains += static_cast<std::size_t>(part.chains);
         }
-        for (std::int64_t turn = 0; turn < loop.turns; ++turn) {
-            for (std::size_t p = 0; p < loop.parts.size(); ++p) {
-                const Part& part = loop.parts[p];
-                for (std::int64_t j = 0; j < part.run; j += part.chains) {
-                    add_steps(p, part, turn * part.run + j, std::min(part.chains, part.run - j));
-                }
-            }
-        }
+        // As the compiler does: the counter first, the comparison once its result is there, five cycles
+        // later.
+        compare_at_ = std::min<std::size_t>(chains + 2, 6);
+        counted_ = push(op_of(Class::add_s32));
+        add_parts(loop);
+        if (compared_ == mk::no_id) compare();
         for (std::size_t p = 0; p < first_.size(); ++p) {
             for (std::size_t chain = 0; chain < first_[p].size(); ++chain) {
                 if (first_[p][chain] != mk::no_id) wait_for(first_[p][chain], last_[p][chain], 1);
@@ -48,12 +48,31 @@ class Body {
     }
 
   private:
-    // The compiler counts and compares among the first instructions of the body.
-    static constexpr std::size_t count_at = 1;
-    static constexpr std::size_t compare_at = 4;
+    /// The compiler moves the parts into each other, evenly: always the one goes on that is furthest behind.
+    void add_parts(const ChainLoop& loop) {
+        std::vector<std::int64_t> done(loop.parts.size(), 0);
+        for (;;) {
+            std::size_t next = loop.parts.size();
+            double behind = 1.0;
+            for (std::size_t p = 0; p < loop.parts.size(); ++p) {
+                const double share =
+                    static_cast<double>(done[p]) / static_cast<double>(loop.turns * loop.parts[p].run);
+                if (share < behind) {
+                    behind = share;
+                    next = p;
+                }
+            }
+            if (next == loop.parts.size()) return;
+            const Part& part = loop.parts[next];
+            // A step of several instructions goes round the chains instruction by instruction.
+            const std::int64_t left = loop.turns * part.run - done[next];
+            const std::int64_t together = part.step.size() > 1 ? std::min(part.chains, left) : 1;
+            add_steps(next, part, done[next], together);
+            done[next] += together;
+        }
+    }
 
-    /// `count` steps of different chains, the first ops of all before the second ones, as a compiler
-    /// schedules them.
+    /// `count` steps of different chains, the first ops of all before the second ones.
     void add_steps(std::size_t p, const Part& part, std::int64_t number, std::int64_t count) {
         for (const mk::Op& op : part.step) {
             for (std::int64_t i = 0; i < count; ++i) {
@@ -67,16 +86,8 @@ class Body {
     }
 
     mk::Id push(const mk::Op& op) {
+        if (ops_.size() == compare_at_ && compared_ == mk::no_id) compare();
         ops_.push_back(op);
-        if (ops_.size() == count_at) {
-            ops_.push_back(op_of(Class::add_s32));
-            counted_ = static_cast<mk::Id>(ops_.size() - 1);
-            return static_cast<mk::Id>(ops_.size() - 2);
-        }
-        if (ops_.size() == compare_at) {
-            compare();
-            return static_cast<mk::Id>(ops_.size() - 2);
-        }
         return static_cast<mk::Id>(ops_.size() - 1);
     }
 
@@ -95,13 +106,8 @@ class Body {
 
     std::vector<mk::Op> ops_;
     std::vector<std::vector<mk::Id>> first_, last_;
+    std::size_t compare_at_ = 0;  ///< ops before the comparison
     mk::Id counted_ = mk::no_id, compared_ = mk::no_id;
-
-  public:
-    /// Of a body too short for it to stand among the others.
-    void end() {
-        if (compared_ == mk::no_id) compare();
-    }
 };
 
 }  // namespace
@@ -122,10 +128,7 @@ void add_chain_loop(mk::Program& program, const ChainLoop& loop) {
     mk::Builder build(k);
     build.role("warps", static_cast<int>(loop.warps));
     build.loop(loop.trips);
-    Body body;
-    body.add(loop);
-    body.end();
-    body.write(build);
+    Body(loop).write(build);
     build.end();
     build.finish();
 }

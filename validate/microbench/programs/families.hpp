@@ -19,6 +19,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> copy_families();
 [[nodiscard]] std::span<const Family> lane_access_families();
 [[nodiscard]] std::span<const Family> chase_families();
+[[nodiscard]] std::span<const Family> code_families();
 [[nodiscard]] std::span<const Family> kernel_chain_families();
 [[nodiscard]] std::span<const Family> stream_families();
 [[nodiscard]] std::span<const Family> arithmetic_families();

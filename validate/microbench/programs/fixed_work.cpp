@@ -17,7 +17,7 @@ void add_chain(mk::Builder& build, std::int64_t fma, mk::Id before) {
     build.loop(fma / chain_length);
     const auto first = static_cast<mk::Id>(before + 1);
     const auto id_of = [first](std::int64_t link) {
-        return static_cast<mk::Id>(first + link + (link > 0 ? 1 : 0) + (link > 3 ? 1 : 0));
+        return static_cast<mk::Id>(first + link + (link > 0 ? 1 : 0) + (link > 1 ? 1 : 0));
     };
     mk::Id counted = mk::no_id;
     mk::Id compared = mk::no_id;
@@ -32,7 +32,7 @@ void add_chain(mk::Builder& build, std::int64_t fma, mk::Id before) {
         if (link == 0) {
             control.cls = mk::InstructionClass::add_s32;
             counted = build.op(control);
-        } else if (link == 3) {
+        } else if (link == 1) {
             control.cls = mk::InstructionClass::set_predicate;
             control.dep_count = 1;
             control.deps[0] = {counted, 0};

@@ -1,0 +1,37 @@
+// Closed forms of the probes of long code: an issue slot an instruction, or the rate of the cache it is in.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "model/kernel/checks.hpp"
+#include "validate/microbench/programs/families.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace warptime::validate::microbench {
+
+TEST_CASE(
+    "a straight line runs at the rate at which its text comes, shared by the warps of a sub-partition") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const Family* family = find_family("microbench_straight_line", "straight_line");
+    REQUIRE(family != nullptr);
+    model::prediction::Conditions warm;
+    warm.cache = model::prediction::Cache::warm;
+    for (const auto& [bytes, fetch] : {std::pair{"16640", 0.0},
+                                       {"66560", gpu.code.far_interval.value()},
+                                       {"266240", gpu.code.l2_interval.value()}}) {
+        for (const int warps : {1, 2, 8}) {
+            const Probe probe = family->make(
+                {{"code_bytes", bytes}, {"warps_per_subpartition", std::to_string(warps)}, {"chains", "4"}},
+                gpu);
+            CHECK_NOTHROW(model::kernel::check(probe.program.kernels[0]));
+            const double found =
+                predict(probe, "cycles_per_instruction", *model::analytical::make_engine(), gpu, warm).value;
+            CHECK(found == doctest::Approx(std::max(1.0, fetch / warps)).epsilon(0.03));
+        }
+    }
+}
+
+}  // namespace warptime::validate::microbench
