@@ -41,9 +41,10 @@ memory::L2Set set_of(const BufferTraffic& use, double whole, double footprint, c
                      const hw::Gpu<S>& gpu, std::int64_t sms) {
     memory::L2Set set;
     set.bytes = footprint;
-    set.everywhere = occupancy::fullest_group(gpu, sms, kernel.cluster.volume()) < static_cast<double>(sms);
+    const bool everywhere =
+        occupancy::fullest_group(gpu, sms, kernel.cluster.volume()) < static_cast<double>(sms);
     const bool part = !use.shifted && use.span_bytes < 0.75 * whole;
-    set.reach = part && set.everywhere ? 1.0 / std::max(1.0, hw::value_of(gpu.l2.partitions)) : 1.0;
+    set.reach = part && everywhere ? 1.0 / std::max(1.0, hw::value_of(gpu.l2.partitions)) : 1.0;
     return set;
 }
 

@@ -20,9 +20,8 @@ struct L2Places {
 };
 
 struct L2Set {
-    double bytes = 0.0;       ///< distinct
-    double reach = 1.0;       ///< share of them that the SMs of one partition read
-    bool everywhere = false;  ///< SMs of all partitions read
+    double bytes = 0.0;  ///< distinct
+    double reach = 1.0;  ///< share of them that the SMs of one partition read
 };
 
 /// Share of visits in turn that miss when `bytes` are spread evenly over sets of `ways` lines that hold

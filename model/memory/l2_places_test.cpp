@@ -21,7 +21,7 @@ constexpr double megabyte = 1048576.0;
 TEST_CASE("one SM has its own partition, and the other one for lines of that home") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto places = [&](double megabytes) {
-        return places_in_turn({.bytes = megabytes * megabyte, .reach = 1.0, .everywhere = false}, gpu);
+        return places_in_turn({.bytes = megabytes * megabyte, .reach = 1.0}, gpu);
     };
     CHECK(places(28.0).near == 1.0);
     CHECK(places(45.0).near == 0.0);
@@ -33,7 +33,7 @@ TEST_CASE("one SM has its own partition, and the other one for lines of that hom
 TEST_CASE("parts of all SMs use the whole L2, and are lost to DRAM") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto places = [&](double megabytes) {
-        return places_in_turn({.bytes = megabytes * megabyte, .reach = 0.5, .everywhere = true}, gpu);
+        return places_in_turn({.bytes = megabytes * megabyte, .reach = 0.5}, gpu);
     };
     CHECK(places(49.0).near == 1.0);
     CHECK(places(66.0).dram == doctest::Approx(1.0));

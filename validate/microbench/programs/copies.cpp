@@ -29,23 +29,25 @@ struct Ring {
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
 
-/// The copying thread sums the words of all stages: 16 of them a turn, four vectors and a chain of additions.
+/// The copying thread sums the words of all stages. The machine code takes four vectors a turn and waits for
+/// them before it adds; written here as few long turns, so that the copies' loop stays the one with most of
+/// them.
 void add_fold(mk::Builder& build, std::int64_t bytes) {
-    constexpr int vectors = 4;
+    constexpr std::int64_t turns = 4;
+    const std::int64_t vectors = std::max<std::int64_t>(1, bytes / 16 / turns);
     mk::Buffer stages;
     stages.name = "stages";
     stages.space = mk::Space::shared;
     stages.dtype = mk::Dtype::int32;
     stages.extent[0] = bytes / 4;
     const mk::Id words = build.buffer(stages);
-    build.loop(std::max<std::int64_t>(1, bytes / (16 * vectors)));
+    build.loop(turns);
     mk::Op load;
     load.cls = mk::InstructionClass::ld_shared;
     load.count = vectors;
     load.active = 1.0 / 32.0;
     mk::Access a;
     a.buffer = words;
-    a.pattern = mk::PatternKind::contiguous;
     a.bytes = 4;
     const mk::Id loaded = build.op(load, {a});
     add_integer(build, 2 * vectors, 2 * vectors, {{loaded, 0}});
