@@ -171,6 +171,11 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
         config.split_k = static_cast<int>(std::min(
             {slots / clusters, k_iterations / family.split_min_iterations, std::int64_t{family.split_max}}));
     }
+    const std::int64_t filled = family.split_fills * largest_grid(gpu, 1);
+    if (2 * clusters <= filled) {
+        config.split_k = static_cast<int>(std::clamp<std::int64_t>(
+            std::min(filled / clusters, k_iterations / family.split_min_iterations), 1, family.split_max));
+    }
     if (family.persistent) {
         config.max_ctas = slots * cluster_size;
         const double waves = static_cast<double>(clusters * config.split_k) / static_cast<double>(slots);
@@ -234,9 +239,12 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                 }
                 Config config = vendor_config(problem, family, tile, cluster, gpu);
                 const std::int64_t k_iterations = ceil_div(problem.k, config.cta_k);
+                // Fewer tiles than fill the SMs follow that rule; of others the number of splits is tried
+                // out.
+                const bool by_rule = config.split_k > 1;
                 do {
                     consider(config);
-                    config.split_k = next_split(family, config, k_iterations, config.split_k);
+                    config.split_k = by_rule ? 0 : next_split(family, config, k_iterations, config.split_k);
                 } while (config.split_k > 0);
             }
         }

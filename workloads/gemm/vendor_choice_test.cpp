@@ -226,3 +226,22 @@ TEST_CASE("a family for ragged N is taken where its number does not divide N, an
     CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).mma ==
           MatrixInstruction::mma_sync);
 }
+
+TEST_CASE("few tiles are split until they fill the SMs, as recorded grids are") {
+    Problem p = problem_of(1152, 1152, 1152);
+    p.a = p.b = p.out = p.accumulator = Dtype::fp32;
+    const auto family = [](const char* name) {
+        return *std::find_if(families().begin(), families().end(),
+                             [name](const GemmFamily& f) { return f.name == name; });
+    };
+    // 9 x 9 tiles, two CTAs an SM: 264 / 81.
+    const GemmFamily fp32 = family("xmma_sm80_ffma_align16");
+    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 3);
+    p.m = 2048;
+    p.n = 128;
+    p.k = 16384;
+    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 16);
+    p.m = 4096;
+    p.n = 4096;
+    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 1);
+}

@@ -51,6 +51,7 @@ struct GemmFamily {
     int cluster_above_one_wave =
         0;                         ///< the one size of cluster that grids of several waves are given; 0: any
     int split_min_iterations = 0;  ///< least k-iterations of a split
+    int split_fills = 0;  ///< CTAs an SM that tiles are split to fill, where they are fewer; 0: no such rule
     int split_max = 1;
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
