@@ -78,8 +78,7 @@ TEST_CASE("equal waves follow one another, a turnaround between them") {
         CHECK(a.waves == static_cast<double>(waves));
         CHECK(a.exposure.tail.value() == 0.0);
         const auto w = static_cast<double>(waves);
-        CHECK(a.exposure.makespan().value() ==
-              doctest::Approx(w * one + (w - 1.0) * a.turnaround.value()));
+        CHECK(a.exposure.makespan().value() == doctest::Approx(w * one + (w - 1.0) * a.turnaround.value()));
     }
 }
 
