@@ -22,7 +22,8 @@ template <class S>
                                            const hw::Cycles<S>& load, const hw::Gpu<S>& gpu) {
     hw::Cycles<S> passes{};
     for (const kernel::Access& access : kernel.accesses_of(op)) {
-        const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active);
+        const memory::AtomicTouch touch =
+            memory::atomic_touch(kernel, access, op.active, memory::pieces_of(gpu));
         passes += memory::slice_cycles(touch.whole, touch.part, gpu) / S(touch.lines);
     }
     return load + gpu.instructions[op.cls].latency + passes;
@@ -34,7 +35,7 @@ template <class S>
 void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
                 const kernel::Access& access, double instructions, double trips, const hw::Gpu<S>& gpu,
                 Part<S>& part, BufferTraffic& traffic) {
-    const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active);
+    const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active, memory::pieces_of(gpu));
     const double sector = hw::value_of(gpu.l1.sector);
     const bool single =
         access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
@@ -59,7 +60,7 @@ void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, const ke
     const memory::Window window = memory::atomic_window(kernel, role, op, access, concurrent);
     atomics.window =
         atomics.whole + atomics.part > all * touch.passes() ? atomics.window.with(window) : window;
-    atomics.sectors = memory::atomic_sectors(kernel, access, atomics.window.bytes());
+    atomics.sectors = memory::atomic_sectors(kernel, access, atomics.window.bytes(), memory::pieces_of(gpu));
     if (op.returns) {
         const double received = instructions * touch.passes() * sector;
         part.received_bytes += received;

@@ -19,7 +19,7 @@ template <class S>
 [[nodiscard]] double shared_passes(const kernel::Op& op, const kernel::Access& access,
                                    const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
     if (access.direction == kernel::Direction::atomic) {
-        return memory::bank_passes(kernel, op, access);
+        return memory::bank_passes(kernel, op, access, memory::pieces_of(gpu));
     }
     if (access.pattern == kernel::PatternKind::contiguous) {
         return hw::value_of(shared_cycles(S(32.0 * access.bytes), gpu).value());

@@ -15,12 +15,10 @@ namespace warptime::model::memory {
 
 namespace {
 
-constexpr std::int64_t sector = 32;
-constexpr std::int64_t line = 128;
-
 /// Passes over one sector whose lanes change the words at the addresses given (sorted): as many as the word
 /// has lanes that has most.
-void add_sector(std::span<const std::int64_t> addresses, std::int64_t bytes, AtomicTouch& touch) {
+void add_sector(std::span<const std::int64_t> addresses, std::int64_t bytes, std::int64_t sector,
+                AtomicTouch& touch) {
     std::int64_t deepest = 0;
     std::int64_t words = 0;
     for (std::size_t i = 0; i < addresses.size();) {
@@ -33,14 +31,17 @@ void add_sector(std::span<const std::int64_t> addresses, std::int64_t bytes, Ato
     (words * bytes >= sector ? touch.whole : touch.part) += static_cast<double>(deepest);
 }
 
-AtomicTouch touch_of_lanes(std::span<std::int64_t> addresses, std::int64_t bytes) {
+AtomicTouch touch_of_lanes(std::span<std::int64_t> addresses, std::int64_t bytes,
+                           const MemoryPieces& pieces) {
+    const auto sector = static_cast<std::int64_t>(pieces.sector);
+    const auto line = static_cast<std::int64_t>(pieces.line);
     AtomicTouch touch;
     std::sort(addresses.begin(), addresses.end());
     std::int64_t last_line = -1;
     for (std::size_t i = 0; i < addresses.size();) {
         std::size_t end = i;
         while (end < addresses.size() && addresses[end] / sector == addresses[i] / sector) ++end;
-        add_sector(std::span<const std::int64_t>(addresses).subspan(i, end - i), bytes, touch);
+        add_sector(std::span<const std::int64_t>(addresses).subspan(i, end - i), bytes, sector, touch);
         touch.lines += addresses[i] / line != last_line ? 1.0 : 0.0;
         last_line = addresses[i] / line;
         i = end;
@@ -49,11 +50,11 @@ AtomicTouch touch_of_lanes(std::span<std::int64_t> addresses, std::int64_t bytes
 }
 
 /// Lanes that fall anywhere in a window: those on one word take turns, those in one sector do not.
-AtomicTouch touch_at_random(double lanes, double window, double bytes) {
+AtomicTouch touch_at_random(double lanes, double window, double bytes, const MemoryPieces& pieces) {
     const auto cells = [&](double size) { return expected_distinct(lanes, std::max(1.0, window / size)); };
     AtomicTouch touch;
-    touch.part = cells(sector) + lanes - cells(bytes);
-    touch.lines = cells(line);
+    touch.part = cells(pieces.sector) + lanes - cells(bytes);
+    touch.lines = cells(pieces.line);
     return touch;
 }
 
@@ -62,7 +63,9 @@ std::size_t lanes_of(double active) {
         std::clamp<long>(std::lround(lanes_per_warp * active), 1, lanes_per_warp));
 }
 
-LaneAddresses addresses_of(const kernel::Kernel& kernel, const kernel::Access& access) {
+LaneAddresses addresses_of(const kernel::Kernel& kernel, const kernel::Access& access,
+                           const MemoryPieces& pieces) {
+    const auto line = static_cast<std::int64_t>(pieces.line);
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const std::int64_t size = hw::bytes_of(buffer.dtype);
     const std::int64_t whole = std::max<std::int64_t>(1, buffer.elements() * size);
@@ -86,37 +89,39 @@ LaneAddresses addresses_of(const kernel::Kernel& kernel, const kernel::Access& a
 
 }  // namespace
 
-AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& access, double active) {
+AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& access, double active,
+                         const MemoryPieces& pieces) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const std::int64_t size = hw::bytes_of(buffer.dtype);
     const std::size_t lanes = lanes_of(active);
     if (access.pattern == kernel::PatternKind::collective) {
         AtomicTouch touch;
-        touch.whole = static_cast<double>(lanes_per_warp * size) / sector;
-        touch.lines = static_cast<double>(lanes_per_warp * size) / line;
+        touch.whole = static_cast<double>(lanes_per_warp * size) / pieces.sector;
+        touch.lines = static_cast<double>(lanes_per_warp * size) / pieces.line;
         return touch;
     }
     if (access.pattern == kernel::PatternKind::random) {
         return touch_at_random(static_cast<double>(lanes),
-                               static_cast<double>(access.distinct * access.bytes), access.bytes);
+                               static_cast<double>(access.distinct * access.bytes), access.bytes, pieces);
     }
-    LaneAddresses at = addresses_of(kernel, access);
-    return touch_of_lanes(std::span(at).first(lanes), access.bytes);
+    LaneAddresses at = addresses_of(kernel, access, pieces);
+    return touch_of_lanes(std::span(at).first(lanes), access.bytes, pieces);
 }
 
-double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access) {
+double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,
+                   const MemoryPieces& pieces) {
     const std::size_t lanes = lanes_of(op.active);
     if (access.pattern == kernel::PatternKind::random) {
         return expected_passes(static_cast<double>(lanes), access.bytes,
                                static_cast<double>(access.distinct * access.bytes));
     }
-    const LaneAddresses at = addresses_of(kernel, access);
+    const LaneAddresses at = addresses_of(kernel, access, pieces);
     const std::uint32_t mask =
         lanes == static_cast<std::size_t>(lanes_per_warp) ? all_lanes : (1U << lanes) - 1U;
     if (!op.returns) {
-        return static_cast<double>(shared_passes(at, access.bytes, mask));
+        return static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks));
     }
-    constexpr BankGeometry banks;
+    const BankGeometry& banks = pieces.banks;
     std::array<std::int64_t, lanes_per_warp> on_bank{};
     for (std::size_t lane = 0; lane < lanes; ++lane) {
         ++on_bank[static_cast<std::size_t>(at[lane] / banks.bank_bytes % banks.banks)];
@@ -160,11 +165,12 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
     return reach >= whole ? Window{0.0, whole} : Window{first, first + reach};
 }
 
-double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access, double window_bytes) {
+double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access, double window_bytes,
+                      const MemoryPieces& pieces) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const bool strided = access.pattern == kernel::PatternKind::stride;
     const std::int64_t apart = strided ? std::abs(access.inner) * hw::bytes_of(buffer.dtype) : 0;
-    return std::max(1.0, window_bytes / static_cast<double>(std::max(sector, apart)));
+    return std::max(1.0, window_bytes / std::max(pieces.sector, static_cast<double>(apart)));
 }
 
 }  // namespace warptime::model::memory

@@ -12,6 +12,7 @@
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
 #include "model/kernel/description.hpp"
+#include "model/memory/lane_touch.hpp"
 
 #include <algorithm>
 
@@ -28,12 +29,12 @@ struct AtomicTouch {
 /// Of an access of a lane pattern by `active` of the lanes, or of one 32-lane piece of a box. Addresses go
 /// round the buffer where the access wraps.
 [[nodiscard]] AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& access,
-                                       double active);
+                                       double active, const MemoryPieces& pieces);
 
 /// Passes over the banks of one instruction on shared memory. Lanes of one word take turns where the old
 /// value returns; additions of one without it are counted by the bank and take one pass a word.
 [[nodiscard]] double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op,
-                                 const kernel::Access& access);
+                                 const kernel::Access& access, const MemoryPieces& pieces);
 
 /// Part of a buffer, in bytes.
 struct Window {
@@ -51,7 +52,7 @@ struct Window {
 
 /// Distinct sectors in such a window.
 [[nodiscard]] double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access,
-                                    double window_bytes);
+                                    double window_bytes, const MemoryPieces& pieces);
 
 /// Whether the additions of a type wait for one another in a sector.
 [[nodiscard]] constexpr bool adds_in_float(hw::Dtype dtype) {

@@ -18,6 +18,11 @@ namespace memory = warptime::model::memory;
 
 namespace {
 
+const memory::MemoryPieces& pieces() {
+    static const memory::MemoryPieces of_chip = memory::pieces_of(hw::load_gpu("h200-sxm"));
+    return of_chip;
+}
+
 /// Lanes of one warp at (l x apart) mod `distinct` words of `bytes`, in a kernel of their own.
 struct Case {
     kernel::Kernel k;
@@ -44,7 +49,9 @@ struct Case {
         role = k.roles[0];
     }
     [[nodiscard]] const kernel::Access& access() const { return k.accesses[0]; }
-    [[nodiscard]] memory::AtomicTouch touch() const { return memory::atomic_touch(k, access(), 1.0); }
+    [[nodiscard]] memory::AtomicTouch touch() const {
+        return memory::atomic_touch(k, access(), 1.0, pieces());
+    }
 };
 
 }  // namespace
@@ -87,11 +94,11 @@ TEST_CASE("banks serve every lane where the old value returns, every word where 
     Case one_word(1, 4, 4);
     Case one_bank(64, 128, 4);
     kernel::Op op;
-    CHECK(memory::bank_passes(one_word.k, op, one_word.access()) == 32.0);
-    CHECK(memory::bank_passes(one_bank.k, op, one_bank.access()) == 32.0);
+    CHECK(memory::bank_passes(one_word.k, op, one_word.access(), pieces()) == 32.0);
+    CHECK(memory::bank_passes(one_bank.k, op, one_bank.access(), pieces()) == 32.0);
     op.returns = false;
-    CHECK(memory::bank_passes(one_word.k, op, one_word.access()) == 1.0);
-    CHECK(memory::bank_passes(one_bank.k, op, one_bank.access()) == 32.0);
+    CHECK(memory::bank_passes(one_word.k, op, one_word.access(), pieces()) == 1.0);
+    CHECK(memory::bank_passes(one_bank.k, op, one_bank.access(), pieces()) == 32.0);
 }
 
 TEST_CASE("a line keeps one slice busy, many lines all of them") {

@@ -15,14 +15,15 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const double items = std::min(static_cast<double>(kernel.schedule.item_count()),
                                   gpu.sm.count.value() * resident.ctas_per_sm);
     const double window = memory::atomic_window(kernel, role, op, access, items).bytes();
-    const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active);
+    const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active, memory::pieces_of(gpu));
     const double sector = gpu.l1.sector.value();
     const bool single =
         access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
     const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
-    const double turns = memory::adds_in_float(op.dtype) ? gpu.l2.atomic_chain.value() * touch.passes() /
-                                                               memory::atomic_sectors(kernel, access, window)
-                                                         : 0.0;
+    const double turns = memory::adds_in_float(op.dtype)
+                             ? gpu.l2.atomic_chain.value() * touch.passes() /
+                                   memory::atomic_sectors(kernel, access, window, memory::pieces_of(gpu))
+                             : 0.0;
     const auto count = static_cast<double>(op.count);
     AtomicPlan plan;
     plan.sent_bytes = count * (32.0 * op.active * access.bytes + touch.lines * sector);

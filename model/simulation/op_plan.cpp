@@ -208,12 +208,13 @@ class Planner {
                 plan_.accesses.push_back(access_plan(role, op, access));
             } else if (op.cls == InstructionClass::atom_shared) {
                 width_known = true;
-                const double passes = memory::bank_passes(kernel_, op, access);
+                const double passes = memory::bank_passes(kernel_, op, access, memory::pieces_of(gpu_));
                 shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
                 // A sub-partition's half of the path takes a pass in two cycles.
                 if (op.returns) {
-                    p.pipe_time = std::max(p.pipe_time, ticks_of(2.0 * p.instructions * passes));
-                    p.last_interval = std::max(p.last_interval, ticks_of(2.0 * passes));
+                    const double path = gpu_.shared.pass_interval.value() * passes;
+                    p.pipe_time = std::max(p.pipe_time, ticks_of(path * p.instructions));
+                    p.last_interval = std::max(p.last_interval, ticks_of(path));
                 }
             } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
                        access.pattern == PatternKind::contiguous) {
