@@ -219,16 +219,11 @@ class Accumulator {
             return {};
         }
         const Access& access = kernel_.accesses[op.first_access];
-        if (access.pattern == kernel::PatternKind::collective ||
-            access.pattern == kernel::PatternKind::chase) {
-            return {};
-        }
-        // Of the loads that went out before it, too. Of a warm set that is lost in part, the pieces of one
-        // load come near the average (microbench_l2_halves), those of several do not.
+        const bool box = access.pattern == kernel::PatternKind::collective;
+        if (box || access.pattern == kernel::PatternKind::chase) return {};
         const int pieces = static_cast<int>(memory::touch_of(kernel_, access, op.active, pieces_).granules);
-        const bool alone = !(load_latency_ < gpu_.latency.dram);
-        return gpu_.dram.queue *
-               S(beyond_the_mean(pieces * (batch_loads_ + 1)) - beyond_the_mean(alone ? 1 : pieces));
+        const bool all = !(load_latency_ < gpu_.latency.dram);
+        return gpu_.dram.queue * S(wait_of_batch(pieces, batch_loads_ + 1, all));
     }
 
     Cycles<S> latency_of(const Op& op) {

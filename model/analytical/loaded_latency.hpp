@@ -19,6 +19,12 @@ namespace warptime::model::analytical {
     return sum;
 }
 
+/// The same for the pieces of `loads` that went out together. Of a warm set that is lost only in part (`all`
+/// false), the pieces of one load come near the average (microbench_l2_halves), those of several do not.
+[[nodiscard]] constexpr double wait_of_batch(int pieces, int loads, bool all) {
+    return beyond_the_mean(pieces * loads) - beyond_the_mean(all ? 1 : pieces);
+}
+
 /// The time T with T = alone + waits u / (1 - u), u = transfer / T: `alone` without a queue, `transfer` what
 /// the memory needs at least, `waits` what all waits take at half utilisation. max(alone, transfer) when
 /// waits is 0.

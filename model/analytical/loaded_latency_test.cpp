@@ -25,5 +25,8 @@ TEST_CASE("without a queue the longer of both counts") {
 
 TEST_CASE("the last of several pieces comes later than one") {
     CHECK(beyond_the_mean(1) == 0.0);
+    CHECK(warptime::model::analytical::wait_of_batch(4, 1, true) == beyond_the_mean(4));
+    CHECK(warptime::model::analytical::wait_of_batch(4, 1, false) == 0.0);
+    CHECK(warptime::model::analytical::wait_of_batch(4, 2, false) < beyond_the_mean(8));
     CHECK(beyond_the_mean(4) == doctest::Approx(1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0));
 }

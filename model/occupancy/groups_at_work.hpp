@@ -20,8 +20,7 @@ template <class S>
 [[nodiscard]] double largest_group(const hw::Gpu<S>& gpu) {
     double largest = 0.0;
     for (const auto& group : gpu.cluster.groups) largest = std::max(largest, hw::value_of(group));
-    return largest > 0.0 ? largest
-                         : hw::value_of(gpu.sm.count) / std::max(1.0, hw::value_of(gpu.gpc.count));
+    return largest > 0.0 ? largest : hw::value_of(gpu.sm.count) / std::max(1.0, hw::value_of(gpu.gpc.count));
 }
 
 /// SMs at work in the cluster that has most of them, of `sms` in all that run CTAs in clusters of `cluster`.
