@@ -101,7 +101,8 @@ std::optional<Config> config_of_recorded(std::string_view steps, const Problem& 
                                          const hw::Gpu<double>& gpu) {
     const std::string text(steps);
     static const std::regex pattern(
-        "nvjet_sm90_[a-z0-9]+_([0-9]+)x([0-9]+)_[0-9]+x([0-9]+)_([0-9]+)x([0-9]+)_[hv]_bz(_coop[AB])?(_"
+        "nvjet_sm90_[a-z0-9]+_([0-9]+)x([0-9]+)_[0-9]+x([0-9]+)_([0-9]+)x([0-9]+)_[hv]_bz(_coop[AB])?(?:_"
+        "algo[0-9]+)?(_"
         "splitK)?(?:_algo[0-9]+)?_[A-Z][A-Z]([A-Z])");
     std::smatch found;
     if (!std::regex_search(text, found, pattern)) {

@@ -78,14 +78,19 @@ bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& clus
 }
 
 /// Grids of several waves come in clusters of one size: 216 of the 236 recorded ones in clusters of two
-/// (gemm_bf16, gemm_bf16_second and gemm_fp16, fit and development rows).
+/// (gemm_bf16, gemm_bf16_second and gemm_fp16, fit and development rows). In fp8 they come in tiles that the
+/// consumers share: 102 of 111, and 6 of the rest have a side below 64 (gemm_fp8, likewise).
 bool too_many_waves(const Problem& problem, const GemmFamily& family, const Tile& tile,
                     const ClusterShape& cluster, std::int64_t grid) {
     const int size = cluster.m * cluster.n;
     const std::int64_t clusters = ceil_div(ceil_div(problem.m, tile.m), cluster.m) *
                                   ceil_div(ceil_div(problem.n, tile.n), cluster.n) * problem.batch;
-    return family.cluster_above_one_wave > 0 && size != family.cluster_above_one_wave &&
-           clusters * size > grid;
+    if (clusters * size <= grid) {
+        return false;
+    }
+    constexpr int narrow = 64;
+    return (family.cluster_above_one_wave > 0 && size != family.cluster_above_one_wave) ||
+           (family.cooperative_above_one_wave && !tile.cooperative && std::min(tile.m, tile.n) >= narrow);
 }
 
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {

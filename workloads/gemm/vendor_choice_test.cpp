@@ -245,3 +245,17 @@ TEST_CASE("few tiles are split until they fill the SMs, as recorded grids are") 
     p.n = 4096;
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 1);
 }
+
+TEST_CASE("several waves of fp8 run tiles that the consumers share") {
+    mk::Program program;
+    // The score prefers many items: were ping-pong tiles allowed, their number would decide.
+    const auto most_items = [](const mk::Program& candidate) { return -fewest_items(candidate); };
+    const Config waves =
+        choose_vendor_kernel(problem_of(8192, 8192, 128), families(), gpu(), most_items, program);
+    CHECK(waves.specialization == Specialization::pingpong);
+    Problem p = problem_of(8192, 8192, 128);
+    p.a = p.b = Dtype::fp8;
+    const Config shared = choose_vendor_kernel(p, families(), gpu(), most_items, program);
+    CHECK(
+        (shared.specialization == Specialization::cooperative || std::min(shared.cta_m, shared.cta_n) < 64));
+}

@@ -49,7 +49,9 @@ struct GemmFamily {
     int registers = 0;
     double dynamic_above_waves = 0.0;  ///< a tile counter (and its memset) beyond this many waves; 0: never
     int cluster_above_one_wave =
-        0;                         ///< the one size of cluster that grids of several waves are given; 0: any
+        0;  ///< the one size of cluster that grids of several waves are given; 0: any
+    /// Grids of several waves are given tiles that the consumers share, but for those with a side below 64.
+    bool cooperative_above_one_wave = false;
     int split_min_iterations = 0;  ///< least k-iterations of a split
     int split_fills = 0;  ///< CTAs an SM that tiles are split to fill, where they are fewer; 0: no such rule
     int split_max = 1;
