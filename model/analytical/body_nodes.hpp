@@ -33,4 +33,22 @@ namespace warptime::model::analytical {
     return first < last ? kernel.nodes[first].payload : 0;
 }
 
+struct MainLoop {
+    std::size_t node = 0;  ///< of the loop; the role's last_node if it has none
+    double trips = 0.0;
+};
+
+/// The top-level loop of a role with the most trips; of equal ones the last, since a prologue that fills a
+/// pipeline may be as long as what it fills it for.
+[[nodiscard]] inline MainLoop main_loop(const kernel::Kernel& kernel, const kernel::Role& role,
+                                        const kernel::Coordinates& item) {
+    MainLoop found{role.last_node, 0.0};
+    for (std::size_t n = role.first_node; n < role.last_node; n = next_node(kernel, n)) {
+        if (kernel.nodes[n].kind != kernel::NodeKind::loop) continue;
+        const double trips = trips_of(kernel, kernel.loops[kernel.nodes[n].payload], item);
+        if (trips >= found.trips && trips > 0.0) found = {n, trips};
+    }
+    return found;
+}
+
 }  // namespace warptime::model::analytical

@@ -24,8 +24,9 @@ using prediction::Prediction;
 
 /// Busy cycles of a server over the whole kernel, per SM that has work.
 double busy_cycles(const Analysis<double>& a, Server server) {
-    const double per_item =
-        a.item.total([server](const Part<double>& p) { return p.demand[server].value(); });
+    const double per_item = a.item.total([server](const Part<double>& p) {
+        return p.demand[server].value();
+    }) - a.item.peeled[server].value();
     return per_item * static_cast<double>(a.items) / static_cast<double>(std::max<std::int64_t>(1, a.sms));
 }
 

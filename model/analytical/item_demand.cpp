@@ -75,6 +75,9 @@ class Accumulator {
             result_.warps += role.warps * role.instances;
         }
         for (const kernel::Role& role : kernel_.roles) {
+            result_.trips = std::max(result_.trips, main_loop(kernel_, role, item_).trips);
+        }
+        for (const kernel::Role& role : kernel_.roles) {
             add_role(role);
             first_warp_ += role.warps * role.instances;
         }
@@ -84,26 +87,12 @@ class Accumulator {
 
   private:
     void add_role(const kernel::Role& role) {
-        // The main loop is the top-level loop with the most trips; of equal ones the last, since a prologue
-        // that fills a pipeline may be as long as what it fills it for.
-        std::size_t main = role.last_node;
-        double most = 0.0;
-        for (std::size_t n = role.first_node; n < role.last_node; n = next_node(kernel_, n)) {
-            if (kernel_.nodes[n].kind != NodeKind::loop) {
-                continue;
-            }
-            const double trips = trips_of(kernel_, kernel_.loops[kernel_.nodes[n].payload], item_);
-            if (trips >= most && trips > 0.0) {
-                most = trips;
-                main = n;
-            }
-        }
+        const auto [main, most] = main_loop(kernel_, role, item_);
         role_ = &role;
         free_.warps = role.warps - 1;
         free_.instances = role.instances - 1;
         free_.lanes = 32.0 * role.warps * role.instances - 1.0;
         role_copies_ = role_multiplies_ = role_loads_ = role_stages_ = false;
-        result_.trips = std::max(result_.trips, most);
         if (role.alternate && role.instances > 1) {
             result_.alternating = true;
             result_.alternating_instances = role.instances;
@@ -121,7 +110,13 @@ class Accumulator {
         length(result_.before, role.first_node, main, 0, 1.0);
         if (main < role.last_node) {
             free_.loop[0] = std::max(0.0, most - 1.0);
+            const Demand<S> others = result_.loop.demand;
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
+            // Every role is taken to go through all trips; one that peels some does their work elsewhere.
+            for (std::size_t i = 0; i < server_count; ++i) {
+                result_.peeled.cycles[i] +=
+                    (result_.loop.demand.cycles[i] - others.cycles[i]) * S(result_.trips - most);
+            }
             free_.loop[0] = 0.0;
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
             result_.loads_itself =

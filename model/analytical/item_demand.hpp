@@ -55,6 +55,7 @@ struct ItemDemand {
     bool asynchronous = false;   ///< loads of the loop run ahead of their use
     bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
     bool loads_itself = false;   ///< warps that multiply, or stage in shared memory, load for themselves
+    Demand<S> peeled{};          ///< of the loop, cycles an item that roles with fewer trips do not take
     hw::Cycles<S> copy_issue{};  ///< from the begin of a trip until its copies have been issued
     int warps = 0;
     bool uses_tensor = false;
