@@ -241,7 +241,7 @@ class Timeline {
             // between the products of two tiles stands what the consumers take from one to the next, however
             // large.
             const bool ahead = a_.item.loop.demand[Server::tma] > Cycles<S>{} && !a_.item.self_fed;
-            const Cycles<S> between = ahead ? tile_gap() : one.epilogue;
+            const Cycles<S> between = ahead ? gpu_.pipeline.tile_gap : one.epilogue;
             step = one.main_loop + between;
             total.main_loop = one.main_loop * S(fair);
             total.epilogue = between * S(fair - 1.0) + one.epilogue;
@@ -250,8 +250,6 @@ class Timeline {
         total.epilogue += burst(resident);
         return total;
     }
-
-    static Cycles<S> tile_gap() { return Cycles<S>(S(2400.0)); }  // key pipeline.tile_gap
 
     const Analysis<S>& a_;
     const hw::Gpu<S>& gpu_;
@@ -289,14 +287,16 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const Cycles<S> first = cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
     const Cycles<S> launch = cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
-    // A kernel that only writes waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB).
-    const bool only_writes =
-        !bulk && !(S(0.0) < a.traffic.received.value()) && S(0.0) < a.traffic.l2_written.value();
-    a.floor = launch_floor(only_writes ? prediction::Cache::warm : conditions.cache, bulk, gpu);
+    // A kernel that reads nothing waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB,
+    // empty kernels).
+    const bool reads_nothing = !bulk && !(S(0.0) < a.traffic.received.value());
+    a.floor = launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache, bulk, gpu);
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
-    const Cycles<S> l2 =
-        l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) + l2_ingest_cycles(a.traffic.l2_stored, gpu);
+    // Lines that come from DRAM are put into the slices as stores are.
+    const Cycles<S> l2 = hw::max(
+        l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) + l2_ingest_cycles(a.traffic.l2_stored, gpu),
+        l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu));
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();

@@ -126,7 +126,7 @@ TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
     // Between two tiles stands what the consumers take, whatever a tile's stores take.
     const double longer = after_prologue(of(specialized(12 * 128, 22 * 256, 8192, false))) -
                           after_prologue(of(specialized(6 * 128, 22 * 256, 8192, false)));
-    CHECK(2.0 * round - longer == doctest::Approx(2400.0));
+    CHECK(2.0 * round - longer == doctest::Approx(gpu().pipeline.tile_gap.value()));
     CHECK(round < after_prologue(full));
     CHECK(after_prologue(beyond) == doctest::Approx(after_prologue(twice)));
     CHECK(beyond.exposure.tail > twice.exposure.tail);

@@ -102,10 +102,10 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
     const auto run_at = [&](double clock_hz) {
         result.clock_hz = clock_hz;
         result.run = run(kernel, gpu, conditions, clock_hz);
-        // A kernel that only writes waits for nothing that a flush has made cold.
+        // A kernel that reads nothing waits for nothing that a flush has made cold.
         const Traffic& moved = result.run.traffic;
-        const bool only_writes = !result.run.uses_bulk && moved.received <= 0.0 && moved.l2_written > 0.0;
-        result.floor = prediction::launch_floor(only_writes ? prediction::Cache::warm : conditions.cache,
+        const bool reads_nothing = !result.run.uses_bulk && moved.received <= 0.0;
+        result.floor = prediction::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
                                                 result.run.uses_bulk, gpu)
                            .value();
     };
