@@ -455,12 +455,9 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
         a.bytes = 4;
         build.op(word, {a});
     }
-    if (t.turns == 0) {
-        build.finish();
-        return;
-    }
     if (tensor) {
-        // The tensor map, which the launch has left in the L2.
+        // The tensor map, which the launch has left in the L2: once before the clock is read, with and
+        // without tiles, so that both are kernels that read; then by the engine.
         mk::Buffer map = words_of("map", 128);
         map.before = mk::Before::warm;
         mk::Op fetch;
@@ -469,7 +466,16 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
         word.buffer = build.buffer(map);
         word.pattern = mk::PatternKind::broadcast;
         word.bytes = 4;
-        build.op(fetch, {word});
+        const mk::Id before = build.op(fetch, {word});
+        if (t.turns > 0) {
+            fetch.dep_count = 1;
+            fetch.deps[0] = {before, 0};
+            build.op(fetch, {word});
+        }
+    }
+    if (t.turns == 0) {
+        build.finish();
+        return;
     }
     build.loop(t.turns);
     mk::Op store;
