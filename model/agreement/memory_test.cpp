@@ -48,6 +48,8 @@ warptime::hw::Gpu<double> gpu_of_wide_sms() {
     gpu.latency.dram = gpu.latency.l2_far = Cycles<double>(0.0);
     gpu.l2.port_bandwidth = BytesPerCycle<double>(1e6);
     gpu.l1.request_interval = Cycles<double>(1e-3);
+    // What the slices take in of DRAM is a law of the analysis alone, and would bind at this low clock.
+    gpu.l2.ingest_bandwidth = gpu.l2.ingest_bandwidth * 10.0;
     return gpu;
 }
 

@@ -3,6 +3,7 @@
 #include "model/analytical/analysis.hpp"
 
 #include "hw/error.hpp"
+#include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/bounds/launch.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
@@ -254,4 +255,14 @@ TEST_CASE("what does not fit on an SM is refused with its resource") {
     kernel = fixture::arithmetic(1, 1);
     kernel.cta.x = 2048;
     CHECK_THROWS_WITH_AS((void)of(kernel), doctest::Contains("threads"), warptime::Error);
+}
+
+TEST_CASE("what the slices take in of DRAM goes the way of stores") {
+    warptime::model::prediction::Conditions cold;
+    cold.cache = warptime::model::prediction::Cache::cold;
+    const Analysis<double> a = analyse(fixture::stream(40000, 1), gpu(), cold);
+    CHECK(a.traffic.dram_read.value() > 0.0);
+    const double in = l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu()).value();
+    CHECK(in > l2_ingest_cycles(a.traffic.l2_stored, gpu()).value());
+    CHECK((a.l2_time * a.clock).value() >= in * (1.0 - 1e-12));
 }
