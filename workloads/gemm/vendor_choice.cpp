@@ -171,7 +171,8 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     // order).
     config.raster = ceil_div(problem.n, tile.n) <= ceil_div(problem.m, tile.m) ? mk::Raster::along_n
                                                                                : mk::Raster::along_m;
-    if (!family.split_searched && family.split_max > 1 && 2 * clusters <= slots &&
+    const bool small_enough = family.split_elements_max == 0 || tile.m * tile.n <= family.split_elements_max;
+    if (!family.split_searched && small_enough && family.split_max > 1 && 2 * clusters <= slots &&
         k_iterations / 2 >= family.split_min_iterations) {
         config.split_k = static_cast<int>(std::min(
             {slots / clusters, k_iterations / family.split_min_iterations, std::int64_t{family.split_max}}));

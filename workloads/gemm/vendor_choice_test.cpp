@@ -112,6 +112,14 @@ TEST_CASE("more waves than the family's limit take a tile counter and its memset
     CHECK(memsets(256 * (slots * waves + 1), 256) == 1);
 }
 
+TEST_CASE("a family that splits small tiles only leaves the others whole") {
+    auto family = nvjet();
+    family.split_elements_max = 64 * 32;
+    const Problem p = problem_of(128, 256, 1 << 20);
+    CHECK(vendor_config(p, family, tile(64, 32, false), {1, 2}, gpu()).split_k > 1);
+    CHECK(vendor_config(p, family, tile(64, 40, false), {1, 2}, gpu()).split_k == 1);
+}
+
 TEST_CASE("splits fill idle slots as far as the k-iterations allow") {
     const auto split = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
         return vendor_config(problem_of(m, n, k), nvjet(), tile(128, 128, false), {1, 2}, gpu()).split_k;

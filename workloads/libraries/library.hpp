@@ -55,6 +55,7 @@ struct GemmFamily {
     int split_min_iterations = 0;  ///< least k-iterations of a split
     int split_fills = 0;  ///< CTAs an SM that tiles are split to fill, where they are fewer; 0: no such rule
     int split_max = 1;
+    int split_elements_max = 0;  ///< elements of the largest tile that is split; 0: any
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
 };

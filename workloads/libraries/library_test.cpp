@@ -129,11 +129,14 @@ TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     CHECK(worded.gemm_families[0].ragged_n == 0);
     CHECK(worded.gemm_families[0].copy_bytes == 0);
     Libraries narrow;
-    read_library(replaced(family, "mma_k = 0", "mma_k = 0\ncopy_bytes = 4\nragged_n = 16\nsplit_fills = 2"),
-                 "lib.toml", narrow);
+    read_library(
+        replaced(family, "mma_k = 0",
+                 "mma_k = 0\ncopy_bytes = 4\nragged_n = 16\nsplit_fills = 2\nsplit_elements_max = 9"),
+        "lib.toml", narrow);
     CHECK(narrow.gemm_families[0].copy_bytes == 4);
     CHECK(narrow.gemm_families[0].ragged_n == 16);
     CHECK(narrow.gemm_families[0].split_fills == 2);
+    CHECK(narrow.gemm_families[0].split_elements_max == 9);
     for (const char* words : {"64x8 stages=", "64x8 stages=0", "64x8 stages=3x", "64x8 k=-1"}) {
         CAPTURE(words);
         CHECK(error_of(with_words(words)).expected().find("whole number") != std::string::npos);
