@@ -48,6 +48,14 @@ memory::L2Set set_of(const BufferTraffic& use, double whole, double footprint, c
     return set;
 }
 
+/// Bytes that can leave L2 again of what is written to a buffer: one that fits stays while it is written
+/// again and again (recorded additions to small sets write nothing to DRAM).
+template <class S>
+double lines_dirtied(double written, const kernel::Buffer& buffer, const hw::Gpu<S>& gpu) {
+    const double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
+    return whole < hw::value_of(memory::dirty_capacity_of(gpu)) ? std::min(written, whole) : written;
+}
+
 }  // namespace
 
 template <class S>
@@ -62,11 +70,13 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     std::size_t count = 0;
     double footprint = 0.0;
     double written = 0.0;
+    double dirtied = 0.0;
     double sent = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const BufferTraffic& use = item.buffers[b];
         const kernel::Buffer& buffer = kernel.buffers[b];
         written += use.written_bytes * items;
+        dirtied += lines_dirtied(use.written_bytes * items, buffer, gpu);
         sent += use.sent_bytes * items;
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += atomic_cycles(use.atomics, items, gpu);
@@ -149,14 +159,15 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     result.l2_read = Bytes<S>(asked);
     result.l2_looked_up = Bytes<S>(looked_up);
     const Bytes<S> stores{S(written)};
+    const Bytes<S> dirty{S(dirtied)};
     // Results that leave after the main loop come out wave by wave.
     const bool throughout = Cycles<S>{} < item.loop.demand[Server::crossbar_write];
     const double bursts =
         throughout ? std::numeric_limits<double>::infinity() : items / static_cast<double>(reuse.concurrent);
     result.dram_written = conditions.cache == prediction::Cache::flushed
-                              ? memory::writes_over_dirty(result.dram_read, stores, gpu.l2.dirty_fraction,
+                              ? memory::writes_over_dirty(result.dram_read, dirty, gpu.l2.dirty_fraction,
                                                           memory::dirty_capacity_of(gpu))
-                              : memory::writes_over_clean(Bytes<S>(filled), stores, gpu.l2.capacity,
+                              : memory::writes_over_clean(Bytes<S>(filled), dirty, gpu.l2.capacity,
                                                           memory::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
     result.l2_stored = Bytes<S>(S(sent));

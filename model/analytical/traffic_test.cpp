@@ -106,3 +106,11 @@ TEST_CASE("laws of every GEMM") {
                   cold.dram_read.value() * (1.0 - 1e-9));
     }));
 }
+
+TEST_CASE("a buffer that fits is written back once, however often it is written") {
+    mk::Kernel kernel = fixture::stream(65536, 1);
+    for (mk::Buffer& buffer : kernel.buffers) buffer.extent = {1024, 1, 1, 1, 1};
+    const auto cold = of(kernel, Cache::cold);
+    CHECK(cold.l2_written.value() == doctest::Approx(65536.0 * fixture::stream_bytes_per_cta));
+    CHECK(cold.dram_written.value() <= 2.0 * 1024 * 16);
+}
