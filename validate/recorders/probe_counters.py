@@ -32,6 +32,7 @@ from ncu_recorder import (
     steps_of,
     unit_of,
 )
+from public_rows import fnv1a_64
 from recorder_rows import (
     Clocks,
     Environment,
@@ -56,14 +57,6 @@ PROBES: dict[str, int] = {
 METRICS: tuple[str, ...] = (*ADDED, "lts__t_sectors_op_red.sum", "lts__t_sectors_op_atom.sum")
 
 
-def fnv1a(text: str) -> int:
-    """FNV-1a, 64 bits, as the splits of rows use it."""
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return value
-
-
 def chosen_cases(rows: Sequence[dict[str, str]], suite: str, count: int) -> list[str]:
     """Lines of WARPTIME_ONLY: cases of whole kernels of a suite, the first `count` by their hash.
 
@@ -75,7 +68,7 @@ def chosen_cases(rows: Sequence[dict[str, str]], suite: str, count: int) -> list
             continue
         key = f"{row['op']},{row['params']}"
         lines.setdefault(key, f"{key},{row['cache']},{row['duty']},{row['data']}")
-    return [lines[key] for key in sorted(lines, key=fnv1a)[:count]]
+    return [lines[key] for key in sorted(lines, key=fnv1a_64)[:count]]
 
 
 def recorded_rows(gpu: str) -> list[dict[str, str]]:

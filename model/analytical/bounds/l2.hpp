@@ -1,8 +1,10 @@
 // L2 slices: sectors that all SMs ask for over the aggregate rate of the slices.
 // Ignores: uneven slices.
 // Source: recorded reads of footprints below the L2's size by all SMs (fitted key l2.bandwidth), and sector
-// counters of recorded GEMMs: a sector homed in the other partition visits two slices (1.5 visits on average
-// with two partitions), and the two SMs of a TPC that read the same line at the same time ask once.
+// counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and the
+// two SMs of a TPC that read the same line at the same time ask once. The time charges 1.5 visits to every
+// request and merges all that could be; counters follow l2_partitions.hpp and counted_share
+// (validate/DEVIATIONS.md, 11).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
