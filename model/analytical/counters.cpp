@@ -11,8 +11,8 @@ namespace {
 
 /// Bytes of the profiler's own that the kernel's traffic pushes out of an L2 that the profiler has
 /// invalidated: none until a quarter of its capacity came in, all from three quarters on. Source: kernels of
-/// counters_* that write next to nothing, fit and development rows: 0.0 MB up to 17 MB read, 0.7 at 24, 1.0 at
-/// 30, 2.3 at 50 and 2.4 MB from 67 MB on.
+/// counters_* that write next to nothing, fit and development rows: 0.0 MB up to 17 MB read, 0.7 at 24, 1.0
+/// at 30, 2.3 at 50 and 2.4 MB from 67 MB on.
 double profiler_writes(const Analysis<double>& a, const hw::Gpu<double>& gpu) {
     const double came_in = ((a.traffic.dram_read + a.traffic.l2_written) / gpu.l2.capacity).value();
     return gpu.l2.cold_dirty.value() * std::clamp(2.0 * came_in - 0.5, 0.0, 1.0);
