@@ -495,7 +495,7 @@ class Accumulator {
         }
         if (access.direction != kernel::Direction::read) {
             const double padded =
-                memory::in_narrow_rows(access) ? memory::sent_per_written(kernel_, access)
+                memory::in_narrow_rows(access) ? memory::sent_per_written(kernel_, access, pieces_)
                 : collective && bytes.rows > 0.0
                     ? sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector) / bytes.row_bytes
                     : 1.0;

@@ -25,8 +25,8 @@ Rows rows_of(const kernel::Kernel& kernel, const kernel::Access& access) {
             access.outer * size};
 }
 
-double lines_of(const Rows& rows) {
-    constexpr std::int64_t line = 128;
+double lines_of(const Rows& rows, const MemoryPieces& pieces) {
+    const auto line = static_cast<std::int64_t>(pieces.line);
     // Every lane has a line of its own.
     if (rows.held >= line) return static_cast<double>(lanes_per_warp);
     // Rows begin anywhere that the pitch allows, and a lane's pieces anywhere in what it holds.
@@ -36,7 +36,7 @@ double lines_of(const Rows& rows) {
     return count * std::max(1.0, (row + static_cast<double>(line - grain)) / static_cast<double>(line));
 }
 
-double passes_of(const Rows& rows, const kernel::Access& access) {
+double passes_of(const Rows& rows, const kernel::Access& access, const MemoryPieces& pieces) {
     LaneAddresses at{};
     std::int64_t column = 0;
     std::int64_t first = 0;  // of the row
@@ -47,7 +47,7 @@ double passes_of(const Rows& rows, const kernel::Access& access) {
             first += rows.pitch;
         }
     }
-    return static_cast<double>(shared_passes(at, access.bytes));
+    return static_cast<double>(shared_passes(at, access.bytes, all_lanes, pieces.banks));
 }
 
 }  // namespace
@@ -56,20 +56,21 @@ double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access) {
     return static_cast<double>(rows_of(kernel, access).held) / static_cast<double>(std::max(1, access.bytes));
 }
 
-RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access) {
+RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access, const MemoryPieces& pieces) {
     const Rows rows = rows_of(kernel, access);
-    return {lines_of(rows), passes_of(rows, access), row_pieces(kernel, access)};
+    return {lines_of(rows, pieces), passes_of(rows, access, pieces), row_pieces(kernel, access)};
 }
 
-double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access) {
-    constexpr std::int64_t sector = 32;
+double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access,
+                        const MemoryPieces& pieces) {
+    const auto sector = static_cast<std::int64_t>(pieces.sector);
     const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
     const std::int64_t pitch = access.outer * size;
     const std::int64_t grain = std::min(sector, std::max<std::int64_t>(pitch & -pitch, access.bytes));
     const auto piece = static_cast<double>(access.inner_extent * access.inner * size);
     // A piece begins in a sector that another piece of the row has begun, unless all begin with a sector.
     const double in_part = grain < sector ? 2.0 : 0.0;
-    return (piece + static_cast<double>(sector - grain) + in_part * sector) / piece;
+    return (piece + static_cast<double>(sector - grain) + in_part * static_cast<double>(sector)) / piece;
 }
 
 }  // namespace warptime::model::memory

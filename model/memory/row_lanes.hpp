@@ -9,6 +9,7 @@
 
 #include "hw/math.hpp"
 #include "model/kernel/description.hpp"
+#include "model/memory/lane_touch.hpp"
 
 namespace warptime::model::memory {
 
@@ -26,20 +27,22 @@ struct RowLanes {
     double passes = 0.0;  ///< over the banks
     double pieces = 1.0;  ///< instructions until a lane has all that it holds
 };
-[[nodiscard]] RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access);
+[[nodiscard]] RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access,
+                                 const MemoryPieces& pieces);
 /// The last of them alone, which is known without looking at every lane.
 [[nodiscard]] double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access);
 
 /// Bytes that a store of such rows sends for each that it writes: whole sectors, of which those written in
 /// part count twice, since the L2 keeps their mask and merges them.
-[[nodiscard]] double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access);
+[[nodiscard]] double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access,
+                                      const MemoryPieces& pieces);
 
 /// Cycles of the path to the array that one instruction takes: each line's tag, or the passes that bring a
 /// load's words to registers. `tag_interval`: key l1.tag_interval.
 template <class S>
 [[nodiscard]] S row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
-                                const S& tag_interval) {
-    const RowLanes touch = row_lanes(kernel, access);
+                                const S& tag_interval, const MemoryPieces& pieces) {
+    const RowLanes touch = row_lanes(kernel, access, pieces);
     const S tags = tag_interval * S(touch.lines);
     return copies ? tags : hw::max(tags, S(touch.passes));
 }

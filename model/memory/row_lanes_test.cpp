@@ -13,6 +13,8 @@ namespace memory = warptime::model::memory;
 
 namespace {
 
+const memory::MemoryPieces pieces{32.0, 64.0, 128.0, {32, 4}};
+
 struct Case {
     std::int64_t pitch;     ///< elements of two bytes
     std::int64_t in_row;    ///< lanes
@@ -77,7 +79,7 @@ TEST_CASE("lines of an instruction: those that its rows touch, averaged over whe
         CAPTURE(c.pitch);
         REQUIRE(memory::in_narrow_rows(kernel.accesses[0]));
         CHECK(memory::has_narrow_rows(kernel));
-        CHECK(memory::row_lanes(kernel, kernel.accesses[0]).lines ==
+        CHECK(memory::row_lanes(kernel, kernel.accesses[0], pieces).lines ==
               doctest::Approx(lines_counted(c)).epsilon(0.01));
     }
 }
@@ -85,7 +87,7 @@ TEST_CASE("lines of an instruction: those that its rows touch, averaged over whe
 TEST_CASE("rows whose pitch is whole lines meet in the same banks; odd pitches spread them") {
     const auto passes = [](const Case& c) {
         const mk::Kernel kernel = kernel_of(c);
-        return memory::row_lanes(kernel, kernel.accesses[0]).passes;
+        return memory::row_lanes(kernel, kernel.accesses[0], pieces).passes;
     };
     CHECK(passes({4096, 4}) == 8.0);
     CHECK(passes({768, 4}) == 8.0);
@@ -95,22 +97,22 @@ TEST_CASE("rows whose pitch is whole lines meet in the same banks; odd pitches s
 
 TEST_CASE("lanes that hold a row each take as many lines as they are") {
     const mk::Kernel kernel = kernel_of({1000, 1, 256, 2});
-    CHECK(memory::row_lanes(kernel, kernel.accesses[0]).lines == 32.0);
-    CHECK(memory::row_lanes(kernel, kernel.accesses[0]).pieces == 256.0);
+    CHECK(memory::row_lanes(kernel, kernel.accesses[0], pieces).lines == 32.0);
+    CHECK(memory::row_lanes(kernel, kernel.accesses[0], pieces).pieces == 256.0);
 }
 
 TEST_CASE("a load pays for tags or passes, a copy to shared memory for tags") {
     const mk::Kernel whole_lines = kernel_of({4096, 4});
-    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], false, 0.5) == 8.0);
-    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], true, 0.5) == 4.0);
+    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], false, 0.5, pieces) == 8.0);
+    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], true, 0.5, pieces) == 4.0);
     const mk::Kernel odd = kernel_of({4097, 4});
-    CHECK(memory::row_load_cycles(odd, odd.accesses[0], false, 0.5) == doctest::Approx(5.5));
+    CHECK(memory::row_load_cycles(odd, odd.accesses[0], false, 0.5, pieces) == doctest::Approx(5.5));
 }
 
 TEST_CASE("stores send whole sectors, and twice those that they write in part") {
     const auto sent = [](const Case& c) {
         const mk::Kernel kernel = kernel_of(c);
-        return memory::sent_per_written(kernel, kernel.accesses[0]);
+        return memory::sent_per_written(kernel, kernel.accesses[0], pieces);
     };
     CHECK(sent({4096, 32, 1}) == 1.0);
     // 64 bytes that begin anywhere touch almost three sectors, two of them in part.

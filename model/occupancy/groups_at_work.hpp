@@ -42,6 +42,7 @@ template <class S>
         for (std::size_t i = 0; i < parts; ++i) fits += size(i) >= each ? 1.0 : 0.0;
         return std::min({n, largest, each * std::ceil(n / each / std::max(1.0, fits))});
     }
+    const double per_tpc = std::max(1.0, hw::value_of(gpu.tpc.sms));
     const std::size_t whole = parts - count;  // the first that is no single TPC
     double single = 0.0;
     for (std::size_t i = 0; i < whole; ++i) single += size(i);
@@ -54,10 +55,10 @@ template <class S>
         while (taken < left && level < largest) {
             level += 1.0;
             taken = 0.0;
-            for (std::size_t i = whole; i < parts; ++i) taken += std::min(size(i) / 2.0, level);
+            for (std::size_t i = whole; i < parts; ++i) taken += std::min(size(i) / per_tpc, level);
         }
-        first += std::min(size(whole) / 2.0, level);
-        other += std::min(largest / 2.0, level);
+        first += std::min(size(whole) / per_tpc, level);
+        other += std::min(largest / per_tpc, level);
         left -= taken;
     }
     return std::max(first, other);

@@ -171,7 +171,8 @@ class Planner {
             const Access& access = kernel_.accesses[op.first_access];
             const bool copies = op.cls == InstructionClass::cp_async;
             const double written = copies ? 32.0 * access.bytes * memory::row_pieces(kernel_, access) : 0.0;
-            return memory::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value()) +
+            return memory::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value(),
+                                           memory::pieces_of(gpu_)) +
                    written / gpu_.shared.bandwidth.value();
         }
         const bool plain = op.cls == InstructionClass::ld_global && op.access_count == 1;
