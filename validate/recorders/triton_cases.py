@@ -49,6 +49,8 @@ DEEP_SHAPES: tuple[tuple[int, int, int], ...] = (
 
 SHARED_BYTES = 227 * 1024
 
+Shape = tuple[int, int, int]
+
 
 @dataclass(frozen=True)
 class Tiling:
@@ -143,6 +145,8 @@ class Sweep:
     tilings: tuple[Tiling, ...]
     form: str = "pointer"
     dtype: str = "bf16"
+    cache: str = "flushed"
+    pairs: tuple[tuple[Shape, Tiling], ...] = ()  # instead of every shape with every tiling
 
     @property
     def b_major(self) -> str:
@@ -177,6 +181,8 @@ class Sweep:
 
 def sweeps() -> dict[str, Sweep]:
     """All sweeps by suite."""
+    from triton_loops import loop_pairs, loop_tilings
+
     found = (
         Sweep("triton_bf16", SHAPES, tuple(first_tilings())),
         Sweep("triton_bf16_second", SECOND_SHAPES, tuple(second_tilings())),
@@ -184,6 +190,7 @@ def sweeps() -> dict[str, Sweep]:
         Sweep("triton_persistent", SHORT_SHAPES, tuple(some_tilings(37, 40)), "persistent"),
         Sweep("triton_fp8", SHORT_SHAPES, tuple(some_tilings(41, 60, 64, 1)), "pointer", "fp8"),
         Sweep("triton_split_k", DEEP_SHAPES, tuple(split_tilings()), "split_k"),
+        Sweep("triton_loop", (), tuple(loop_tilings()), cache="warm", pairs=loop_pairs()),
     )
     return {sweep.suite: sweep for sweep in found}
 

@@ -15,7 +15,7 @@ import math
 import multiprocessing
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,12 @@ from torch_recorder import (
     relative_error,
     torch_dtype,
 )
-from triton_cases import Sweep, Tiling, estimate_us, sweeps
+from triton_cases import Shape, Sweep, Tiling, estimate_us, sweeps
 
 # A configuration is run up to this time, and up to this multiple of the shape's best, by estimate.
 HOPELESS_US = 2500.0
 HOPELESS_TIMES_BEST = 3.0
 BATCH = 60
-
-Shape = tuple[int, int, int]
 
 
 def longest_us(shape: Shape, chosen: Sequence[Tiling]) -> float:
@@ -177,43 +175,57 @@ def record_sweep(
     """Record one sweep shape by shape until the deadline; returns the rows written."""
     clocks = Clocks.open()
     written = 0
-    for shape, usable in usable_tilings(sweep).items():
-        waiting = [
-            tiling
-            for tiling in usable
-            if not writer.has(identity(sweep.case(shape, tiling), environment))
-        ]
-        if not waiting:
-            continue
+    waiting = {
+        shape: [t for t in usable if not writer.has(identity(sweep.case(shape, t), environment, sweep.cache))]
+        for shape, usable in usable_tilings(sweep).items()
+    }
+    for batch in batches(torch, sweep, waiting):
         if time.monotonic() > deadline - 5.0:
+            print(f"out of time at {batch[0][0].case.key}", file=sys.stderr)
             say_cases_are_left()
             break
-        prepared = prepare_shape(torch, sweep, shape, waiting)
-        for first in range(0, len(prepared), BATCH):
-            batch = prepared[first : first + BATCH]
-            if time.monotonic() > deadline - 3.0:
-                print(f"out of time at {sweep.suite} {shape}", file=sys.stderr)
-                say_cases_are_left()
-                break
-            try:
-                results = session.measure([one for one, _ in batch], clocks)
-            except LookupError as problem:
-                print(f"batch lost: {problem}", file=sys.stderr)
+        try:
+            results = session.measure([one for one, _ in batch], clocks)
+        except LookupError as problem:
+            print(f"batch lost: {problem}", file=sys.stderr)
+            continue
+        for (one, spills), (measured, clock) in zip(batch, results, strict=True):
+            if measured is None or len(measured.us) < 7:
+                print(f"too few samples: {one.case.key}", file=sys.stderr)
                 continue
-            for (one, spills), (measured, clock) in zip(batch, results, strict=True):
-                if measured is None or len(measured.us) < 7:
-                    print(f"too few samples: {one.case.key}", file=sys.stderr)
-                    continue
-                row = make_row(one.case, measured, clock, environment)
-                row["steps"] += f" spills={spills}"
-                writer.write(row)
-                written += 1
-        del prepared
+            row = make_row(one.case, measured, clock, environment, sweep.cache)
+            row["steps"] += f" spills={spills}"
+            writer.write(row)
+            written += 1
     return written
+
+
+def batches(
+    torch: Any, sweep: Sweep, waiting: dict[Shape, list[Tiling]]
+) -> Iterator[list[tuple[Prepared, int]]]:
+    """Runs to measure together: those of one shape, or of several where shapes have few tilings."""
+    batch: list[tuple[Prepared, int]] = []
+    for shape, chosen in waiting.items():
+        if not chosen:
+            continue
+        batch += prepare_shape(torch, sweep, shape, chosen)
+        while len(batch) >= BATCH:
+            yield batch[:BATCH]
+            batch = batch[BATCH:]
+        if batch and not sweep.pairs:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def usable_tilings(sweep: Sweep) -> dict[Shape, list[Tiling]]:
     """What is recorded of a sweep, by shape."""
+    if sweep.pairs:
+        found: dict[Shape, list[Tiling]] = {}
+        for shape, tiling in sweep.pairs:
+            found.setdefault(shape, []).append(tiling)
+        return found
     return {
         shape: [
             tiling
@@ -244,7 +256,9 @@ def main(arguments: list[str]) -> int:
         parser.error(f"--suite: {unknown[0]} is none of {', '.join(known)}")
     part, parts = (int(word) for word in options.part.split("/"))
     chosen = [
-        dataclasses.replace(known[name], shapes=known[name].shapes[part::parts])
+        dataclasses.replace(
+            known[name], shapes=known[name].shapes[part::parts], pairs=known[name].pairs[part::parts]
+        )
         for name in options.suite.split(",")
     ]
     if options.dry_run:
@@ -270,9 +284,9 @@ def main(arguments: list[str]) -> int:
     environment = type(environment)(
         **{**environment.__dict__, "library": f"{environment.library} triton {triton_version()}"}
     )
-    session = Session(torch, options.samples)
     total = 0
     for sweep in chosen:
+        session = Session(torch, options.samples, sweep.cache)
         writer = RowWriter(options.output / f"{sweep.suite}.csv", options.resume)
         deadline = started + options.budget
         written = record_sweep(torch, sweep, session, writer, environment, deadline)
