@@ -180,9 +180,7 @@ def random_shapes(count: int, generator: random.Random) -> list[tuple[int, int, 
     found: list[tuple[int, int, int]] = []
     while len(found) < count:
         step = (64, 64, 64, 8, 1)[len(found) % 5]
-        m, n, k = (
-            max(step, int(round(2 ** generator.uniform(5, 14) / step)) * step) for _ in range(3)
-        )
+        m, n, k = (max(step, int(round(2 ** generator.uniform(5, 14) / step)) * step) for _ in range(3))
         if 1e7 < 2.0 * m * n * k < 2e12:
             found.append((m, n, k))
     return found
@@ -295,6 +293,71 @@ def gemm_bf16_second() -> list[Case]:
     return shuffled(gemm("gemm_bf16_second", "bf16", *shape) for shape in shapes)
 
 
+def stepped_shapes(
+    count: int, step: int, generator: random.Random, low: float = 5, high: float = 13
+) -> list[tuple[int, int, int]]:
+    """Log-uniform shapes of odd multiples of ``step`` along n and k; m is any number."""
+    found: list[tuple[int, int, int]] = []
+    while len(found) < count:
+        m, n, k = (int(round(2 ** generator.uniform(low, high))) for _ in range(3))
+        n, k = (step * (extent // step | 1) for extent in (n, k))
+        if 1e6 < 2.0 * m * n * k < 5e11:
+            found.append((m, n, k))
+    return found
+
+
+def short_sided_shapes(count: int, generator: random.Random) -> list[tuple[int, int, int]]:
+    """Shapes with one side of 1 to 32, as vectors times matrices have, the others up to 32768."""
+    found: list[tuple[int, int, int]] = []
+    while len(found) < count:
+        extents = [int(2 ** generator.uniform(6, 15)) // 8 * 8 for _ in range(3)]
+        side = len(found) % 3
+        short = generator.choice((1, 2, 3, 4, 8, 16, 24, 32))
+        extents[side] = short if side == 0 else max(8, short // 8 * 8)
+        m, n, k = extents
+        if 1e6 < 2.0 * m * n * k < 1e11:
+            found.append((m, n, k))
+    return found
+
+
+def uncommon_shapes(seed: int) -> list[tuple[int, int, int]]:
+    """Some 210 shapes whose rows are unaligned, or with a short side, or with a long K."""
+    generator = random.Random(seed)
+    shapes = [s for step in (1, 2, 4) for s in stepped_shapes(30, step, generator)]
+    shapes += stepped_shapes(12, 1, generator, 8, 11) + stepped_shapes(12, 2, generator, 8, 11)
+    # Only one of the two operands has unaligned rows, or neither has and C alone does.
+    shapes += [(m, n, k // 64 * 64 + 64) for m, n, k in stepped_shapes(16, 1, generator)]
+    shapes += [(m, n, k // 64 * 64 + 64) for m, n, k in stepped_shapes(8, 2, generator)]
+    shapes += [(m, n // 64 * 64 + 64, k) for m, n, k in stepped_shapes(16, 1, generator)]
+    shapes += short_sided_shapes(36, generator)
+    long_k = [(int(2 ** generator.uniform(5, 10)), int(2 ** generator.uniform(5, 10))) for _ in range(20)]
+    shapes += [(m, n // 8 * 8, generator.choice((8192, 12288, 20480, 32768, 57344))) for m, n in long_k]
+    return shapes
+
+
+def gemm_bf16_third() -> list[Case]:
+    """bf16 matrix products that the other two suites have few of, and operands that lie along n."""
+    suite, dtype = "gemm_bf16_third", "bf16"
+    cases = [gemm(suite, dtype, *shape) for shape in uncommon_shapes(301)]
+    along_n = random_shapes(30, random.Random(302)) + short_sided_shapes(12, random.Random(303))
+    cases += [gemm(suite, dtype, *shape, b_major="n") for shape in along_n]
+    return shuffled(cases)
+
+
+def gemm_fp16_second() -> list[Case]:
+    """fp16 matrix products of uncommon and of random shapes."""
+    suite, dtype = "gemm_fp16_second", "fp16"
+    shapes = [*uncommon_shapes(311)[::2], *random_shapes(60, random.Random(312))]
+    return shuffled(gemm(suite, dtype, *shape) for shape in shapes)
+
+
+def gemm_fp32_second() -> list[Case]:
+    """fp32 matrix products by fused multiply-add: random shapes, a third of them unaligned."""
+    shapes = [s for s in random_shapes(260, random.Random(321)) if s[0] * s[1] * s[2] < 6e10]
+    shapes += stepped_shapes(30, 1, random.Random(322), 5, 11)
+    return shuffled(gemm("gemm_fp32_second", "fp32", *shape) for shape in shapes)
+
+
 def memory_operators() -> list[Case]:
     """Other streaming operators of PyTorch."""
     suite = "memory_operators"
@@ -333,6 +396,9 @@ SUITES: dict[str, Callable[[], list[Case]]] = {
     "gemm_tf32": gemm_tf32,
     "gemm_fp32": gemm_fp32,
     "gemm_bf16_second": gemm_bf16_second,
+    "gemm_bf16_third": gemm_bf16_third,
+    "gemm_fp16_second": gemm_fp16_second,
+    "gemm_fp32_second": gemm_fp32_second,
     "gemm_waves": gemm_waves,
     "gemm_sustained": gemm_sustained,
 }
