@@ -321,7 +321,7 @@ def short_sided_shapes(count: int, generator: random.Random) -> list[tuple[int, 
 
 
 def uncommon_shapes(seed: int) -> list[tuple[int, int, int]]:
-    """Some 210 shapes whose rows are unaligned, or with a short side, or with a long K."""
+    """Some 240 shapes whose rows are unaligned, or with a short side, or with a long K."""
     generator = random.Random(seed)
     shapes = [s for step in (1, 2, 4) for s in stepped_shapes(30, step, generator)]
     shapes += stepped_shapes(12, 1, generator, 8, 11) + stepped_shapes(12, 2, generator, 8, 11)
@@ -330,6 +330,11 @@ def uncommon_shapes(seed: int) -> list[tuple[int, int, int]]:
     shapes += [(m, n, k // 64 * 64 + 64) for m, n, k in stepped_shapes(8, 2, generator)]
     shapes += [(m, n // 64 * 64 + 64, k) for m, n, k in stepped_shapes(16, 1, generator)]
     shapes += short_sided_shapes(36, generator)
+    # Few rows, as of vectors times matrices, whose K or N is unaligned.
+    for position, (_, n, k) in enumerate(stepped_shapes(28, 1, generator, 9, 14)):
+        few = (1, 1, 2, 3, 4, 8, 16, 32)[position % 8]
+        columns = n // 64 * 64 if position % 3 == 0 else n
+        shapes.append((few, columns, k if position % 3 == 0 else k // 64 * 64 + 64))
     long_k = [(int(2 ** generator.uniform(5, 10)), int(2 ** generator.uniform(5, 10))) for _ in range(20)]
     shapes += [(m, n // 8 * 8, generator.choice((8192, 12288, 20480, 32768, 57344))) for m, n in long_k]
     return shapes
