@@ -50,8 +50,8 @@ TEST_CASE("a grid of empty CTAs: CTAs x launch interval") {
 
 TEST_CASE("code beyond the nearest cache: instructions x the interval at which they come") {
     auto gpu = teaching_gpu();
-    gpu.code.near_instructions = warptime::hw::Number<double>(100.0);
-    gpu.code.far_instructions = warptime::hw::Number<double>(1000.0);
+    gpu.code.near_instructions = warptime::hw::Number<double>(10000.0);
+    gpu.code.far_instructions = warptime::hw::Number<double>(20000.0);
     gpu.code.far_interval = Cycles<double>(2.5);
     gpu.code.l2_interval = Cycles<double>(6.0);
     gpu.code.dram_interval = Cycles<double>(11.0);
@@ -59,8 +59,12 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
         std::int64_t text;
         double interval, first;
     };
-    // The caches are cold, so that what no cache of the SM holds comes from DRAM once.
-    for (const Case& with : {Case{100, 1.0, 1.0}, {400, 2.5, 2.5}, {4000, 6.0, 11.0}}) {
+    // The caches are cold, so that what no cache of the SM holds comes from DRAM once: nine tenths of the
+    // longest text, whose beginning the far one has kept. The second is a little too long for the nearest.
+    for (const Case& with : {Case{9000, 1.0, 1.0},
+                             {10100, 1.0 + 1.5 * 1700.0 / 10100.0, 1.0 + 1.5 * 8500.0 / 10500.0},
+                             {15000, 2.5, 2.5},
+                             {47000, 6.0, 10.15}}) {
         const double cycles = static_cast<double>(with.text) * (49 * with.interval + with.first);
         check_cycles(looped(make_op(InstructionClass::nanosleep, with.text), 50, 4), cycles, gpu);
     }

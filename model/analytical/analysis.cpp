@@ -105,9 +105,8 @@ class Timeline {
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
-            const Cycles<S> text = memory::fetch_cycles(a_.item.loop.code, gpu_);
             return hw::max(hw::max(busy + behind_branch(resident), a_.loop_chain),
-                           hw::max(at_port(resident), text));
+                           hw::max(at_port(resident), text_of(a_.item.loop, resident)));
         }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, a_.loop_chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
@@ -124,7 +123,24 @@ class Timeline {
             busiest = hw::max(busiest, part.demand.cycles[i].value());
         }
         return hw::max(part.chain + Cycles<S>(busiest * S(static_cast<double>(resident))),
-                       memory::fetch_cycles(part.code, gpu_));
+                       text_of(part, resident));
+    }
+
+    /// What the first pass through the code takes beyond later ones (less than nothing where the caches still
+    /// hold more than they do in turns).
+    [[nodiscard]] Cycles<S> first_pass(bool flushed) const {
+        const Part<S>* longest = &a_.item.loop;
+        for (const Part<S>* part : {&a_.item.before, &a_.item.after}) {
+            if (part->code > longest->code) longest = part;
+        }
+        const double text = a_.item.before.code + a_.item.loop.code + a_.item.after.code;
+        const std::int64_t resident = occupancy::tail_residency(
+            std::min<std::int64_t>(a_.items, sms_ * a_.occupancy.ctas_per_sm), sms_);
+        const double warps = warps_of_sub_partition(resident);
+        const Cycles<S> busy = longest->demand[busiest_] * S(static_cast<double>(resident));
+        const Cycles<S> again = memory::fetch_interval(longest->code, warps, gpu_) * S(longest->code);
+        const Cycles<S> first = memory::first_fetch_interval(text, warps, flushed, gpu_) * S(longest->code);
+        return hw::max(busy, first) - hw::max(busy, again);
     }
 
     /// The only CTA of an SM, with one work item.
@@ -135,6 +151,15 @@ class Timeline {
     }
 
   private:
+    [[nodiscard]] double warps_of_sub_partition(std::int64_t resident) const {
+        return static_cast<double>(resident * a_.item.warps) / hw::value_of(gpu_.sm.sub_partitions);
+    }
+
+    /// Until the text of a part has been fetched once.
+    [[nodiscard]] Cycles<S> text_of(const Part<S>& part, std::int64_t resident) const {
+        return memory::fetch_interval(part.code, warps_of_sub_partition(resident), gpu_) * S(part.code);
+    }
+
     /// The turn of a warp that waits for its loads, and at the SM's port for those of the others; its own
     /// transfer is a part of its chain.
     [[nodiscard]] Cycles<S> at_port(std::int64_t resident) const {
@@ -301,12 +326,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     S utilization(0.0);
-    const double text = a.item.before.code + a.item.loop.code + a.item.after.code;
-    const Cycles<S> cold_text =
-        conditions.cache == prediction::Cache::warm ? Cycles<S>{} : memory::first_fetch_cycles(text, gpu);
     const auto set_clock = [&](const hw::Frequency<S>& clock) {
         a.clock = clock;
-        a.sm_time = (makespan + cold_text) / a.clock;
+        a.sm_time = (makespan + a.first_text) / a.clock;
         a.launch_time = launch / a.clock;
         a.l2_time = l2 / a.clock;
         a.atomic_time = a.traffic.atomics / a.clock;
@@ -462,7 +484,8 @@ void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predict
     const Timeline<S> timeline(a, gpu, fill, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = timeline.period(a.occupancy.ctas_per_sm);
     a.exposure = timeline.exposure();
-    a.alone = timeline.alone();
+    a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
+    a.alone = timeline.alone() + a.first_text;
     combine(kernel, gpu, conditions, a);
     a.limiter = name_limiter(a);
 }

@@ -39,6 +39,7 @@ struct Analysis {
     hw::Cycles<S> loop_chain{};   ///< least period of one CTA's loop by its dependences
     hw::Cycles<S> loop_period{};  ///< at full residency
     hw::Cycles<S> turnaround{};   ///< of a CTA slot, between two CTAs
+    hw::Cycles<S> first_text{};   ///< of the first pass through the code, beyond later ones
     hw::Cycles<S> alone{};        ///< of one item of a CTA that has its SM to itself
     Exposure<S> exposure{};
     hw::Frequency<S> clock{};

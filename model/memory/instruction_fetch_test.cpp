@@ -7,21 +7,54 @@
 #include <doctest/doctest.h>
 
 namespace hw = warptime::hw;
-using warptime::model::memory::fetch_cycles;
-using warptime::model::memory::first_fetch_cycles;
+using warptime::model::memory::fetch_interval;
+using warptime::model::memory::first_fetch_interval;
+using warptime::model::memory::overflowing;
 
-TEST_CASE("code costs what the cache that holds it takes for an instruction") {
+namespace {
+
+hw::Gpu<double> chip() {
     auto gpu = hw::load_gpu("h200-sxm");
-    gpu.code.near_instructions = hw::Number<double>(100.0);
-    gpu.code.far_instructions = hw::Number<double>(1000.0);
+    gpu.code.near_instructions = hw::Number<double>(10000.0);
+    gpu.code.far_instructions = hw::Number<double>(20000.0);
     gpu.code.far_interval = hw::Cycles<double>(2.0);
     gpu.code.l2_interval = hw::Cycles<double>(5.0);
     gpu.code.dram_interval = hw::Cycles<double>(11.0);
-    CHECK(fetch_cycles(100.0, gpu).value() == 0.0);
-    CHECK(fetch_cycles(101.0, gpu).value() == doctest::Approx(202.0));
-    CHECK(fetch_cycles(1000.0, gpu).value() == doctest::Approx(2000.0));
-    CHECK(fetch_cycles(1001.0, gpu).value() == doctest::Approx(5005.0));
-    // A flush of the L2 is felt by what came from there.
-    CHECK(first_fetch_cycles(1000.0, gpu).value() == 0.0);
-    CHECK(first_fetch_cycles(2000.0, gpu).value() == doctest::Approx(12000.0));
+    return gpu;
+}
+
+}  // namespace
+
+TEST_CASE("a set with one line too many loses all of its lines") {
+    // 64 lines in 16 sets of 4: one more line takes five away, sixteen more take all.
+    CHECK(overflowing(64.0, 64.0, 4.0) == 0.0);
+    CHECK(overflowing(65.0, 64.0, 4.0) == doctest::Approx(5.0 / 65.0));
+    CHECK(overflowing(72.0, 64.0, 4.0) == doctest::Approx(40.0 / 72.0));
+    CHECK(overflowing(80.0, 64.0, 4.0) == 1.0);
+    CHECK(overflowing(200.0, 64.0, 4.0) == 1.0);
+}
+
+TEST_CASE("code costs what the cache that holds it takes for an instruction") {
+    const auto gpu = chip();
+    CHECK(fetch_interval(10000.0, 1.0, gpu).value() == 0.0);
+    // A sixth is missing, and the others pass one a cycle.
+    CHECK(fetch_interval(10100.0, 1.0, gpu).value() == doctest::Approx(1.0 + 1700.0 / 10100.0));
+    CHECK(fetch_interval(15000.0, 1.0, gpu).value() == doctest::Approx(2.0));
+    CHECK(fetch_interval(47000.0, 1.0, gpu).value() == doctest::Approx(5.0));
+    // Two warps of a sub-partition stay together, more of them fetch again what the far cache has.
+    CHECK(fetch_interval(15000.0, 2.0, gpu).value() == doctest::Approx(2.0));
+    CHECK(fetch_interval(15000.0, 4.0, gpu).value() == doctest::Approx(4.0));
+    CHECK(fetch_interval(47000.0, 4.0, gpu).value() == doctest::Approx(5.0));
+}
+
+TEST_CASE("a launch finds the beginning of a long text, and a flush takes a little of it") {
+    const auto gpu = chip();
+    CHECK(first_fetch_interval(9000.0, 1.0, true, gpu).value() == 0.0);
+    CHECK(first_fetch_interval(15000.0, 1.0, false, gpu).value() == doctest::Approx(2.0));
+    // A tenth of the text is still there.
+    CHECK(first_fetch_interval(47000.0, 1.0, false, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 5.0));
+    CHECK(first_fetch_interval(47000.0, 1.0, true, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 11.0));
+    // What another kernel's text pushes out of the far cache comes from DRAM.
+    CHECK(first_fetch_interval(20000.0, 1.0, true, gpu).value() ==
+          doctest::Approx(2.0 + 9.0 * 400.0 * 5.0 / 20400.0));
 }

@@ -12,6 +12,9 @@
 #include "model/memory/matrix_rows.hpp"
 #include "model/memory/row_lanes.hpp"
 #include "model/memory/row_sectors.hpp"
+#include "model/occupancy/placement.hpp"
+#include "model/occupancy/sm_limits.hpp"
+#include "model/occupancy/waves.hpp"
 
 #include <algorithm>
 #include <string>
@@ -290,6 +293,13 @@ class Planner {
     double warps_ = 0.0;  ///< of a CTA
 };
 
+double warps_of_sub_partition(const Kernel& kernel, const hw::Gpu<double>& gpu) {
+    const auto resident = std::min<std::int64_t>(
+        occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm,
+        occupancy::ceil_divide(kernel.grid.volume(), static_cast<std::int64_t>(gpu.sm.count.value())));
+    return static_cast<double>(resident * (kernel.cta.volume() / 32)) / gpu.sm.sub_partitions.value();
+}
+
 }  // namespace
 
 KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
@@ -297,17 +307,18 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
     : ops(kernel.ops.size()) {
     Planner planner(kernel, gpu, conditions, *this);
     const std::vector<double> around = kernel::code_around(kernel, gpu);
+    const double warps = warps_of_sub_partition(kernel, gpu);
     for (const kernel::Role& role : kernel.roles) {
         for (std::size_t n = role.first_node; n < role.last_node; ++n) {
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
                 const std::size_t op = kernel.nodes[n].payload;
                 planner.add(role, kernel.ops[op], ops[op]);
+                const bool flushed = conditions.cache != prediction::Cache::warm;
                 ops[op].fetch =
-                    ticks_of(memory::fetch_interval(around[op], gpu).value() * ops[op].instructions);
-                const double first = conditions.cache == prediction::Cache::warm || around[op] == 0.0
-                                         ? 0.0
-                                         : memory::first_fetch_cycles(around[op], gpu).value() / around[op];
-                ops[op].first_fetch = ops[op].fetch + ticks_of(first * ops[op].instructions);
+                    ticks_of(memory::fetch_interval(around[op], warps, gpu).value() * ops[op].instructions);
+                ops[op].first_fetch =
+                    ticks_of(memory::first_fetch_interval(around[op], warps, flushed, gpu).value() *
+                             ops[op].instructions);
             }
         }
     }

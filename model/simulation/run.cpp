@@ -364,7 +364,7 @@ class Simulation {
         const OpPlan& plan = plan_.ops[index];
         const double weight = warp.cursor.place().weight;
         Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
-        const Ticks text = plan.fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
+        const Ticks text = plan.first_fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
         const Ticks issued = std::max(text, now + part_of(plan.issue, weight));
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
         const bool queued = op.cls == hw::InstructionClass::wgmma;

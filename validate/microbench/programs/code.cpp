@@ -27,6 +27,30 @@ mk::Op run_of(Class cls, std::int64_t count) {
     return op;
 }
 
+void add_pass(mk::Builder& build, const Text& text) {
+    const mk::Id counted = build.op(op_of(Class::add_s32));
+    mk::Op compare = op_of(Class::set_predicate);
+    compare.dep_count = 1;
+    compare.deps[0] = {counted, 0};
+    const mk::Id compared = build.op(compare);
+    build.op(run_of(Class::fma_f32, text.fma));
+    // A comparison and a jump that is not taken, which waits for it.
+    if (text.checks > 0) {
+        mk::Op check = run_of(Class::set_predicate, text.checks);
+        check.chain = text.checks;
+        build.op(check);
+        build.op(run_of(Class::move, text.checks));
+    }
+    // Whether to read the clock in this pass.
+    mk::Op clock = op_of(Class::set_predicate);
+    clock.dep_count = 1;
+    clock.deps[0] = {compared, 0};
+    mk::Op jump = op_of(Class::branch);
+    jump.dep_count = 1;
+    jump.deps[0] = {build.op(clock), 0};
+    build.op(jump);
+}
+
 void add_text(mk::Program& program, const Text& text) {
     mk::Kernel& k = program.add_kernel();
     k.name = "straight_line";
@@ -41,18 +65,11 @@ void add_text(mk::Program& program, const Text& text) {
     const mk::Id buffer = text.stores ? build.buffer(out) : mk::no_id;
     build.role("warps", static_cast<int>(text.warps));
     build.loop(text.passes);
-    const mk::Id counted = build.op(op_of(Class::add_s32));
-    mk::Op compare = op_of(Class::set_predicate);
-    compare.dep_count = 1;
-    compare.deps[0] = {counted, 0};
-    const mk::Id compared = build.op(compare);
-    build.op(run_of(Class::fma_f32, text.fma));
-    // A comparison and a jump that is not taken.
-    if (text.checks > 0) build.op(run_of(Class::move, 2 * text.checks));
-    mk::Op jump = op_of(Class::branch);
-    jump.dep_count = 1;
-    jump.deps[0] = {compared, 0};
-    build.op(jump);
+    if (text.fma == 0) {
+        build.op(op_of(Class::move));
+    } else {
+        add_pass(build, text);
+    }
     build.end();
     if (text.stores) {
         mk::Op store = op_of(Class::st_global);
@@ -79,7 +96,7 @@ Probe further_passes(Text text, double units) {
     return probe;
 }
 
-Probe straight_line(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Text line_of(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t instruction_bytes = 16;
     constexpr std::int64_t block = 128;
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
@@ -87,7 +104,28 @@ Probe straight_line(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     text.checks = integer(parameters, "code_bytes") / ((block + 2) * instruction_bytes);
     text.fma = text.checks * block;
     text.warps = warps * static_cast<std::int64_t>(gpu.sm.sub_partitions.value());
-    return further_passes(text, static_cast<double>((text.fma + 2 * text.checks) * warps));
+    return text;
+}
+
+/// Instructions of a sub-partition in one pass.
+double instructions_of(const Text& text, const hw::Gpu<double>& gpu) {
+    return static_cast<double>((text.fma + 2 * text.checks) * text.warps) / gpu.sm.sub_partitions.value();
+}
+
+Probe straight_line(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+    const Text text = line_of(parameters, gpu);
+    return further_passes(text, instructions_of(text, gpu));
+}
+
+/// The only pass of a launch, less one through nothing.
+Probe straight_line_first(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+    Text text = line_of(parameters, gpu);
+    Probe probe;
+    probe.units = instructions_of(text, gpu);
+    add_text(probe.program, text);
+    text.fma = text.checks = 0;
+    add_text(probe.without, text);
+    return probe;
 }
 
 Probe code_loop(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
@@ -111,7 +149,7 @@ Probe cold_code(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
 
 constexpr std::array families{
     Family{"microbench_straight_line", "straight_line", straight_line},
-    Family{"microbench_straight_line", "straight_line_first", straight_line},
+    Family{"microbench_straight_line", "straight_line_first", straight_line_first},
     Family{"microbench_cold_code", "code_loop", code_loop},
     Family{"microbench_cold_code", "cold_code", cold_code},
 };

@@ -31,6 +31,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> shared_chase_families();
 [[nodiscard]] std::span<const Family> atomic_families();
 [[nodiscard]] std::span<const Family> dsmem_families();
+[[nodiscard]] std::span<const Family> handshake_families();
 
 /// Nothing for a microbenchmark that is not written as a program.
 [[nodiscard]] const Family* find_family(std::string_view suite, std::string_view op);
