@@ -52,10 +52,16 @@ void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction
     a.waves = static_cast<double>(a.ctas) / static_cast<double>(a.slots);
 }
 
-/// What the ports take when only some SMs of a graphics processing cluster are at work.
+/// Whether only some SMs of each graphics processing cluster are at work.
+template <class S>
+bool shares_ports(const hw::Gpu<S>& gpu, const Analysis<S>& a) {
+    return a.fullest_group < occupancy::largest_group(gpu);
+}
+
+/// What the ports take then.
 template <class S>
 void share_ports(const hw::Gpu<S>& gpu, Analysis<S>& a) {
-    if (a.fullest_group >= occupancy::largest_group(gpu)) return;
+    if (!shares_ports(gpu, a)) return;
     const memory::PortCosts<S> cost = memory::port_costs(a.fullest_group, gpu);
     for (Part<S>* part : {&a.item.before, &a.item.loop, &a.item.after}) {
         // What is multicast is shared anyway.
@@ -463,19 +469,10 @@ Cycles<S> first_latency(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
 
 namespace {
 
-/// Everything that follows from the demand of one item.
+/// What the busiest SM takes, once its item and where the traffic comes from are known.
 template <class S>
-void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
-              Analysis<S>& a) {
-    place(kernel, gpu, conditions, a);
-    a.turnaround = prediction::cta_turnaround(kernel, gpu);
-    const std::int64_t concurrent = a.persistent ? a.ctas : std::min(a.items, a.slots);
-    a.traffic = traffic(kernel, a.item, concurrent, gpu, conditions, a.sms);
-    if (a.traffic.places.near < 1.0) {
-        // The set has outgrown the L2: the same item, whose loads wait longer.
-        a.item = item_demand(kernel, gpu, memory::latency_of(a.traffic.places, gpu),
-                             sharing(kernel, gpu, conditions, a.occupancy));
-    }
+void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
+               Analysis<S>& a) {
     share_ports(gpu, a);
     const Cycles<S> load = load_latency(a.traffic.from_dram, gpu);
     a.loop_chain = loop_chain(kernel, a.item, load, gpu);
@@ -486,6 +483,21 @@ void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predict
     a.exposure = timeline.exposure();
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;
+}
+
+/// Everything that follows from the demand of one item.
+template <class S>
+void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
+              Analysis<S>& a) {
+    place(kernel, gpu, conditions, a);
+    a.turnaround = prediction::cta_turnaround(kernel, gpu);
+    a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    if (a.traffic.places.near < 1.0) {
+        // The set has outgrown the L2: the same item, whose loads wait longer.
+        a.item = item_demand(kernel, gpu, memory::latency_of(a.traffic.places, gpu),
+                             sharing(kernel, gpu, conditions, a.occupancy));
+    }
+    settle_sm(kernel, gpu, conditions, a);
     combine(kernel, gpu, conditions, a);
     a.limiter = name_limiter(a);
 }
@@ -504,11 +516,14 @@ Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
     return a;
 }
 
-Analysis<double> analyse_regrouped(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-                                   const prediction::Conditions& conditions, const ItemDemand<double>& item) {
-    Analysis<double> a{.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu)), .item = item};
-    complete(kernel, gpu, conditions, a);
-    return a;
+void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+             const prediction::Conditions& conditions, Analysis<double>& a) {
+    const bool from_dram = a.traffic.from_dram;
+    a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    // An SM notices nothing else of what its neighbours share.
+    if (a.traffic.from_dram != from_dram || shares_ports(gpu, a)) settle_sm(kernel, gpu, conditions, a);
+    combine(kernel, gpu, conditions, a);
+    a.limiter = name_limiter(a);
 }
 
 template Analysis<double> analyse(const kernel::Kernel&, const hw::Gpu<double>&,

@@ -9,6 +9,7 @@
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/limiter.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -53,6 +54,9 @@ struct Analysis {
     hw::Seconds<S> time{};
     S tensor_utilization{};
     prediction::Limiter limiter = prediction::Limiter::launch;
+
+    /// Work items under way at a time.
+    [[nodiscard]] std::int64_t concurrent() const { return persistent ? ctas : std::min(items, slots); }
 };
 
 /// Throws Error when the kernel cannot run on the GPU. No allocation otherwise.
@@ -60,10 +64,9 @@ template <class S>
 [[nodiscard]] Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
                                   const prediction::Conditions& conditions);
 
-/// The same for a kernel that differs from the one whose items `item` describes in its schedule's group
-/// alone.
-[[nodiscard]] Analysis<double> analyse_regrouped(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-                                                 const prediction::Conditions& conditions,
-                                                 const ItemDemand<double>& item);
+/// Makes `a`, the analysis of a kernel on that GPU under those conditions, that of the same kernel with
+/// another group in its schedule, which changes what CTAs find in L2 and nothing of what one does.
+void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+             const prediction::Conditions& conditions, Analysis<double>& a);
 
 }  // namespace warptime::model::analytical

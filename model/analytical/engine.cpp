@@ -51,11 +51,12 @@ class Engine final : public prediction::Engine, public prediction::GroupsTiles {
                          std::span<Estimate<double>> estimates) const override {
         if (groups.empty()) return;
         kernel.schedule.group = groups[0];
-        const Analysis<double> first = analyse(kernel, gpu, conditions);
-        estimates[0] = estimate_of(first, gpu);
+        Analysis<double> a = analyse(kernel, gpu, conditions);
+        estimates[0] = estimate_of(a, gpu);
         for (std::size_t i = 1; i < groups.size(); ++i) {
             kernel.schedule.group = groups[i];
-            estimates[i] = estimate_of(analyse_regrouped(kernel, gpu, conditions, first.item), gpu);
+            regroup(kernel, gpu, conditions, a);
+            estimates[i] = estimate_of(a, gpu);
         }
     }
 
