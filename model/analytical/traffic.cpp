@@ -147,6 +147,11 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         const double missed =
             uses[i]->shifted && footprint > all ? uses[i]->read_bytes * items : moved[i].dram_bytes * turns;
         read += missed;
+        if (warm[i]) {
+            // A set that has outgrown the L2 is waited for as long as one that never was in it.
+            const double lost = std::min(1.0, missed / (uses[i]->read_bytes * items));
+            if (1.0 - lost < result.places.near) result.places = {1.0 - lost, 0.0, lost};
+        }
         const S crossed = crossings(requests, S(missed), gpu);
         looked_up = looked_up + requests + crossed;
         filled = filled + S(missed) + crossed;

@@ -57,6 +57,20 @@ TEST_CASE("warm operands that fit are not read, those that do not fit are") {
     CHECK(large.dram_read.value() >= bytes(16384, 8192));
 }
 
+TEST_CASE("what has outgrown the L2 is waited for from DRAM, however warm the caches are") {
+    const std::int64_t held = 16;
+    const auto near = of(fixture::stream(held, 1), Cache::warm);
+    CHECK(near.places.near == 1.0);
+    const std::int64_t ctas = std::int64_t{1} << 16;
+    REQUIRE(static_cast<double>(ctas) * fixture::stream_bytes_per_cta > gpu().l2.capacity.value());
+    const auto streamed = of(fixture::stream(ctas, 1), Cache::warm);
+    CHECK(streamed.places.dram == doctest::Approx(1.0));
+    CHECK(streamed.places.near + streamed.places.other + streamed.places.dram == doctest::Approx(1.0));
+    // Operands that many tiles read again are found in the L2 more often than not.
+    const auto shared = of(gemm(16384, 16384, 8192), Cache::warm);
+    CHECK(shared.places.dram < 0.5);
+}
+
 TEST_CASE("a buffer that says what was before is believed over the conditions") {
     mk::Kernel kernel = gemm(1024, 1024, 512);
     kernel.buffers[0].before = mk::Before::warm;

@@ -229,6 +229,19 @@ int main() {
     arithmetic_case<double>(bench, "fp64", 1024, sms / 2, 900, 1e-3, -0.99993, 0.113, "random");
     arithmetic_case<unsigned>(bench, "int32", 1024, 2 * sms, 1800, 2654435761U, 1664525U, 1013904223U,
                               "random");
+    // Fewer warps, and part of the SMs: what an instruction takes beside what its lanes take.
+    for (const int threads : {256, 128}) {
+        arithmetic_case<float>(bench, "fp32", threads, sms, 3600, 1e-3F, -0.99993F, 0.113F, "random");
+        arithmetic_case<unsigned>(bench, "int32", threads, sms, 1800, 2654435761U, 1664525U, 1013904223U,
+                                  "random");
+        arithmetic_case<double>(bench, "fp64", threads, sms, 1800, 1e-3, -0.99993, 0.113, "random");
+    }
+    for (const int ctas : {sms, sms * 3 / 4}) {
+        arithmetic_case<float>(bench, "fp32", 1024, ctas, 3600, 1e-3F, -0.99993F, 0.113F, "random");
+        arithmetic_case<float>(bench, "fp32", 1024, ctas, 3600, 0.0F, -0.99993F, 0.0F, "zeros");
+        arithmetic_case<unsigned>(bench, "int32", 1024, ctas, 1800, 2654435761U, 1664525U, 1013904223U,
+                                  "random");
+    }
     for (const int percent : {50, 25, 75, 10}) wgmma_case<256, 1, 0, false>(bench, percent, true);
     for (const int percent : {50, 20}) wgmma_case<256, 1, 0, false>(bench, percent, false);
     wgmma_case<256, 1, 0, true>(bench, 100, true);
