@@ -313,10 +313,14 @@ S load_rounds(const Analysis<S>& a) {
 template <class S>
 void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
              Analysis<S>& a) {
-    const Cycles<S> makespan = a.exposure.makespan();
+    const Cycles<S> run = a.exposure.makespan() + a.first_text;
     // The last SM has nothing to do until it gets its first CTA; the others are handed out meanwhile.
     const Cycles<S> first = cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
     const Cycles<S> launch = cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);
+    const Cycles<S> handed =
+        first + Cycles<S>(handed_out((launch - first).value(), run.value(), static_cast<double>(a.slots)));
+    // The last CTA cannot end before it has been handed out and has run.
+    const Cycles<S> ended = hw::max(handed, launch + a.alone);
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
     // A kernel that reads nothing waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB,
     // empty kernels).
@@ -332,21 +336,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     S utilization(0.0);
-    const auto set_clock = [&](const hw::Frequency<S>& clock) {
-        a.clock = clock;
-        a.sm_time = (makespan + a.first_text) / a.clock;
-        a.launch_time = launch / a.clock;
-        a.l2_time = l2 / a.clock;
-        a.atomic_time = a.traffic.atomics / a.clock;
-    };
-    const auto parts = [&] {
-        const S begun = (first / a.clock).value();
-        const S handed = begun + handed_out(a.launch_time.value() - begun, a.sm_time.value(),
-                                            static_cast<double>(a.slots));
-        // The last CTA cannot end before it has been handed out and has run.
-        const S last = a.launch_time.value() + (a.alone / a.clock).value();
-        std::array<S, 4> of{hw::max(handed, last), a.dram_time.value(), a.l2_time.value(),
-                            a.atomic_time.value()};
+    const auto parts = [&](const hw::Frequency<S>& clock) {
+        std::array<S, 4> of{(ended / clock).value(), a.dram_time.value(), (l2 / clock).value(),
+                            (a.traffic.atomics / clock).value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[2] ? 1 : 2] = S(0.0);
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[2]) {
@@ -356,14 +348,14 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {
             // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
             // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
-            const S waits = load_rounds(a) * (gpu.dram.queue / a.clock).value();
+            const S waits = load_rounds(a) * (gpu.dram.queue / clock).value();
             of[0] = queued(of[0], of[1], waits);
             of[1] = S(0.0);
         }
         return of;
     };
-    const auto whole = [&] {
-        const std::array<S, 4> of = parts();
+    const auto time_at = [&](const hw::Frequency<S>& clock) {
+        const std::array<S, 4> of = parts(clock);
         return a.floor + Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
@@ -371,13 +363,13 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     constexpr int rounds = 3;
     const bool given = conditions.clock_hz > 0.0;
     for (int round = 0; round < rounds; ++round) {
-        set_clock(given ? hw::Frequency<S>(S(conditions.clock_hz))
-                        : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data));
+        a.clock = given ? hw::Frequency<S>(S(conditions.clock_hz))
+                        : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data);
         if (a.item.uses_tensor && round == 0) {
-            const std::array<S, 4> of = parts();
+            const std::array<S, 4> of = parts(a.clock);
             a.time = a.floor + Seconds<S>(*std::max_element(of.begin(), of.end()));
         } else {
-            a.time = whole();
+            a.time = time_at(a.clock);
         }
         if (!a.item.uses_tensor) {
             break;
@@ -386,14 +378,16 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     }
     a.free_clock = a.clock;
     if (conditions.duty == prediction::Duty::sustained && !given) {
-        set_clock(power::sustained_clock(activity_of(a, gpu, conditions.data), a.free_clock, gpu,
-                                         [&](const hw::Frequency<S>& clock) {
-                                             set_clock(clock);
-                                             return whole().value();
-                                         }));
-        a.time = whole();
+        a.clock =
+            power::sustained_clock(activity_of(a, gpu, conditions.data), a.free_clock, gpu,
+                                   [&](const hw::Frequency<S>& clock) { return time_at(clock).value(); });
+        a.time = time_at(a.clock);
         if (a.item.uses_tensor) utilization = S(flop) / (a.time.value() * a.clock.value() * peak);
     }
+    a.sm_time = run / a.clock;
+    a.launch_time = launch / a.clock;
+    a.l2_time = l2 / a.clock;
+    a.atomic_time = a.traffic.atomics / a.clock;
     a.tensor_utilization = utilization;
 }
 
@@ -507,11 +501,11 @@ void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predict
 template <class S>
 Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
                     const prediction::Conditions& conditions) {
-    // Built in place: it is the larger part of the analysis, and copying it shows.
-    const occupancy::Occupancy occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
-    Analysis<S> a{.occupancy = occupancy,
-                  .item = item_demand(kernel, gpu, first_latency(kernel, gpu, conditions),
-                                      sharing(kernel, gpu, conditions, occupancy))};
+    Analysis<S> a;
+    a.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
+    // In place: it is the larger part of the analysis, and copying it shows.
+    add_item_demand(kernel, gpu, first_latency(kernel, gpu, conditions),
+                    sharing(kernel, gpu, conditions, a.occupancy), a.item);
     complete(kernel, gpu, conditions, a);
     return a;
 }

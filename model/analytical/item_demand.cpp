@@ -580,16 +580,14 @@ class Accumulator {
 }  // namespace
 
 template <class S>
-ItemDemand<S> item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
-                          std::int64_t resident) {
-    ItemDemand<S> result;
-    Accumulator<S>(kernel, gpu, load_latency, resident, result).run();
-    return result;
+void add_item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
+                     std::int64_t resident, ItemDemand<S>& empty) {
+    Accumulator<S>(kernel, gpu, load_latency, resident, empty).run();
 }
 
-template ItemDemand<double> item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&,
-                                        std::int64_t);
-template ItemDemand<hw::Dual<4>> item_demand(const Kernel&, const hw::Gpu<hw::Dual<4>>&,
-                                             const Cycles<hw::Dual<4>>&, std::int64_t);
+template void add_item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&, std::int64_t,
+                              ItemDemand<double>&);
+template void add_item_demand(const Kernel&, const hw::Gpu<hw::Dual<4>>&, const Cycles<hw::Dual<4>>&,
+                              std::int64_t, ItemDemand<hw::Dual<4>>&);
 
 }  // namespace warptime::model::analytical

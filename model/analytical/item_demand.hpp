@@ -69,10 +69,19 @@ struct ItemDemand {
     }
 };
 
-/// `load_latency`: of global loads, as the caches stand. `resident`: CTAs that share an SM. No allocation.
+/// Into one that is still empty. `load_latency`: of global loads, as the caches stand. `resident`: CTAs that
+/// share an SM. No allocation.
+template <class S>
+void add_item_demand(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const hw::Cycles<S>& load_latency,
+                     std::int64_t resident, ItemDemand<S>& empty);
+
 template <class S>
 [[nodiscard]] ItemDemand<S> item_demand(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                                        const hw::Cycles<S>& load_latency, std::int64_t resident = 1);
+                                        const hw::Cycles<S>& load_latency, std::int64_t resident = 1) {
+    ItemDemand<S> result;
+    add_item_demand(kernel, gpu, load_latency, resident, result);
+    return result;
+}
 
 /// Bytes of one access by one execution of its op, averaged over the items: `full` with padding, `inside`
 /// without.

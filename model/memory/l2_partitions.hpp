@@ -30,7 +30,10 @@ template <class S>
     if (!(S(0.0) < fetched)) return S(0.0);
     const double partitions = hw::value_of(gpu.l2.partitions);
     const double k = std::max(1.0, hw::value_of(requests) / hw::value_of(fetched));
-    return fetched * S((partitions - 1.0) * (1.0 - std::pow(1.0 - 1.0 / partitions, k)));
+    // From here on no partition is left out, to the last bit: (1 - 1 / P)^k < exp(-k / P) < 2^-54.
+    const bool all_ask = k > 38.0 * partitions;
+    const double left_out = all_ask ? 0.0 : std::pow(1.0 - 1.0 / partitions, k);
+    return fetched * S((partitions - 1.0) * (1.0 - left_out));
 }
 
 }  // namespace warptime::model::memory
