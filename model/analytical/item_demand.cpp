@@ -20,6 +20,7 @@
 #include "model/analytical/op_kind.hpp"
 #include "model/analytical/store_drain.hpp"
 #include "model/analytical/typical_item.hpp"
+#include "model/analytical/unit_queue.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
@@ -132,6 +133,8 @@ class Accumulator {
         Cycles<S> done{};
         const Cycles<S> outside = path_busy_;
         path_busy_ = Cycles<S>{};
+        const UnitQueue<S> units_outside = units_;
+        units_ = UnitQueue<S>{};
         for (std::size_t n = first; n < last; n = next_node(kernel_, n)) {
             const kernel::Node& node = kernel_.nodes[n];
             switch (node.kind) {
@@ -170,7 +173,7 @@ class Accumulator {
                     break;
                 }
                 case NodeKind::wait:
-                    if (ends_bulk_stores(kernel_.waits[node.payload].token)) {
+                    if (ends_bulk_stores(kernel_, kernel_.waits[node.payload].token)) {
                         issued = stores_.arrived(hw::max(issued, done), gpu_);
                     }
                     break;
@@ -181,16 +184,11 @@ class Accumulator {
         }
         drained_ = true;
         stores_.leave();
-        const Cycles<S> busy = path_busy_;
+        // A body that is repeated takes no less than the unit, one that runs once may end before it.
+        const Cycles<S> busy = depth > 0 ? hw::max(path_busy_, units_.busy()) : path_busy_;
         path_busy_ = outside;
+        units_ = units_outside;
         return hw::max(hw::max(issued, done), busy);
-    }
-
-    /// Whether a token tells of bulk stores that have arrived.
-    bool ends_bulk_stores(kernel::Id token) const {
-        return std::any_of(kernel_.ops.begin(), kernel_.ops.end(), [&](const Op& op) {
-            return op.cls == InstructionClass::cp_async_bulk_store && op.completes == token;
-        });
     }
 
     /// Share of an op's reads that the L1 serves; with `lines` that of warps that find so many lines there.
@@ -280,10 +278,11 @@ class Accumulator {
         }
         if (waits) start = hw::max(start, room_for_loads(op, times));
         if (op.cls == InstructionClass::fence) start = stores_.arrived(hw::max(start, done), gpu_);
+        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+        start = units_.begin(cost.unit, start);
         if (Cycles<S>{} < sent_) {
             stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
         }
-        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = issue_interval(op, kernel_, gpu_);
         Cycles<S> interval_of_warp = interval;
@@ -333,6 +332,7 @@ class Accumulator {
         if (op.cls == InstructionClass::fence) {
             issued = end;
         }
+        issued = units_.pass(cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
             // So do those that fetch for the path to the L1, which lets none pass.
             const Cycles<S> each = l1_row_cycles(kernel_, op, kernel_.accesses[op.first_access], gpu_);
@@ -568,6 +568,7 @@ class Accumulator {
     int batch_loads_ = 0;
     Cycles<S> batch_end_{};  ///< when the first of them arrives
     StoreDrain<S> stores_;
+    UnitQueue<S> units_;
     Cycles<S> sent_{};       ///< of the SM's port, by one execution of the op at hand
     Cycles<S> path_busy_{};  ///< to shared memory, with the warp's stores in this body
     bool role_copies_ = false;

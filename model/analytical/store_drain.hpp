@@ -8,7 +8,9 @@
 
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
+#include "model/kernel/description.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace warptime::model::analytical {
@@ -18,6 +20,13 @@ template <class S>
 [[nodiscard]] S store_slowdown(std::int64_t sms, const hw::Gpu<S>& gpu) {
     const S sending = S(static_cast<double>(sms)) / gpu.sm.count.value();
     return hw::max(S(1.0), sending * gpu.l2.write_bandwidth.value() / gpu.l2.ingest_bandwidth.value());
+}
+
+/// Whether a token tells of bulk stores that have arrived.
+[[nodiscard]] inline bool ends_bulk_stores(const kernel::Kernel& kernel, kernel::Id token) {
+    return std::any_of(kernel.ops.begin(), kernel.ops.end(), [&](const kernel::Op& op) {
+        return op.cls == hw::InstructionClass::cp_async_bulk_store && op.completes == token;
+    });
 }
 
 /// Stores of one CTA that nobody has waited for yet.

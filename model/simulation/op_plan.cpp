@@ -100,6 +100,7 @@ class Planner {
             cost.unit == Unit::tensor
                 ? 0
                 : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : cost.interval.value()));
+        if (cost.unit == Unit::sfu) p.passed_on = p.last_interval - ticks_of(1.0);
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = op.cls == InstructionClass::cp_async || is_bulk(op.cls);
         p.bulk = is_bulk(op.cls);

@@ -368,7 +368,8 @@ class Simulation {
         const Ticks issued = std::max(text, now + part_of(plan.issue, weight));
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
         const bool queued = op.cls == hw::InstructionClass::wgmma;
-        warp.ready = queued ? issued : std::max(issued, piped);
+        // While the special-function unit holds its last instruction, the warp goes on in the next cycle.
+        warp.ready = queued ? issued : std::max(issued, piped - plan.passed_on);
         // The latency counts from the issue of the last instruction, which then holds its unit for an
         // interval.
         const Ticks served = std::max(issued, piped);
