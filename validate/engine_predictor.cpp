@@ -45,12 +45,16 @@ std::string EngineRowPredictor::name() const {
     return std::string(engine_->name());
 }
 
+workloads::Operation EngineRowPredictor::asked_of(const RecordedRow& row) const {
+    return as_compiled_ ? operation_as_compiled(row) : operation_of(row);
+}
+
 RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
     constexpr double us = 1e6;
     RowPrediction prediction;
     try {
         if (is_microbenchmark(row)) return predict_microbenchmark(row);
-        const auto estimate = chip_of(row.gpu).predictor->evaluate(operation_of(row), conditions_of(row));
+        const auto estimate = chip_of(row.gpu).predictor->evaluate(asked_of(row), conditions_of(row));
         prediction.time_us = estimate.time * us;
         prediction.low_us = estimate.low * us;
         prediction.high_us = estimate.high * us;
@@ -73,7 +77,7 @@ RowPrediction EngineRowPredictor::predict_microbenchmark(const RecordedRow& row)
 model::prediction::Prediction EngineRowPredictor::explain(const RecordedRow& row) {
     const Chip& chip = chip_of(row.gpu);
     const std::string probe = profiled_probe(row);
-    if (probe.empty()) return chip.predictor->explain(operation_of(row), conditions_of(row));
+    if (probe.empty()) return chip.predictor->explain(asked_of(row), conditions_of(row));
     const microbench::Probe made =
         microbench::find_family(probe, row.op)->make(parse_params(row.params), chip.gpu);
     return model::system::explain(made.program, *engine_, chip.gpu, conditions_of(row), made.between);

@@ -5,6 +5,7 @@
 #include "hw/setting.hpp"
 #include "model/prediction/engine.hpp"
 #include "validate/row_predictor.hpp"
+#include "workloads/operation.hpp"
 
 #include <map>
 #include <memory>
@@ -26,6 +27,10 @@ class EngineRowPredictor : public RowPredictor {
     /// instead of the embedded one's; settings come after. Throws Error for a text that cannot be read.
     void replace_calibration(const std::string& text, const std::string& name);
 
+    /// From now on kernels have the registers and the shared memory that their compiler gave them, where a
+    /// row tells, instead of what is estimated.
+    void take_compiled_resources() { as_compiled_ = true; }
+
     [[nodiscard]] std::string name() const override;
     [[nodiscard]] RowPrediction predict(const RecordedRow& row) override;
     [[nodiscard]] std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) override;
@@ -34,12 +39,14 @@ class EngineRowPredictor : public RowPredictor {
   private:
     struct Chip;
     [[nodiscard]] Chip& chip_of(std::string_view gpu);
+    [[nodiscard]] workloads::Operation asked_of(const RecordedRow& row) const;
     [[nodiscard]] RowPrediction predict_microbenchmark(const RecordedRow& row);
     [[nodiscard]] model::prediction::Prediction explain(const RecordedRow& row);
 
     const model::prediction::Engine* engine_;
     const model::prediction::Engine* chooser_;
     std::vector<hw::Setting> settings_;
+    bool as_compiled_ = false;
     std::string calibrated_gpu_;
     std::string calibration_;
     std::map<std::string, std::unique_ptr<Chip>, std::less<>> chips_;

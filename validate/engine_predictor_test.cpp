@@ -48,6 +48,25 @@ class FloorEngine : public prediction::Engine {
 
 }  // namespace
 
+TEST_CASE("a row is predicted with what its compiler gave, where it is to be and tells") {
+    auto row = fixture::row("triton_bf16", "gemm", "cta_tile=128x128x64 k=512 m=512 n=512 warps=8", 5);
+    row.implementation = "triton";
+    row.steps = "gemm_kernel grid=16x1x1 block=256x1x1 registers=120 shared=98304 us=5 spills=0";
+    const auto told = validate::operation_as_compiled(row);
+    CHECK(told.parameters.at("registers") == "120");
+    CHECK(told.parameters.at("shared_bytes") == "98304");
+    CHECK(validate::operation_of(row).parameters.count("registers") == 0);
+    // What the parameters say goes before what the steps say; a library's choice is not told.
+    row.params = "cta_tile=128x128x64 k=512 m=512 n=512 registers=96 warps=8";
+    CHECK(validate::operation_as_compiled(row).parameters.at("registers") == "96");
+    row.params = "k=512 m=512 n=512";
+    CHECK(validate::operation_as_compiled(row).parameters.count("registers") == 0);
+    row.op = "copy";
+    row.params = "dtype=bf16 n=4096";
+    row.implementation.clear();
+    CHECK(validate::operation_as_compiled(row).parameters == validate::operation_of(row).parameters);
+}
+
 TEST_CASE("a row's prediction is in microseconds, under the row's conditions") {
     const FloorEngine engine;
     validate::EngineRowPredictor predictor(engine, std::vector{hw::parse_setting("gpu.launch.floor=3 us")});

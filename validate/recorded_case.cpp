@@ -2,6 +2,7 @@
 #include "validate/recorded_case.hpp"
 
 #include "hw/error.hpp"
+#include "validate/compiled_resources.hpp"
 #include "validate/microbench/programs/families.hpp"
 
 #include <algorithm>
@@ -59,6 +60,18 @@ workloads::Operation operation_of(const RecordedRow& row) {
         workloads::find_parameter(workloads::find_operator(row.op), "implementation") != nullptr;
     if (chooses && !row.implementation.empty()) parameters.emplace("implementation", row.implementation);
     return workloads::make_operation(row.op, parameters);
+}
+
+workloads::Operation operation_as_compiled(const RecordedRow& row) {
+    workloads::Operation operation = operation_of(row);
+    const workloads::OperatorInfo& info = workloads::find_operator(row.op);
+    const auto compiled = compiled_resources(row.steps);
+    // A library's kernel is chosen by the prediction and need not be the one that ran.
+    const bool fixed = operation.parameters.find("cta_tile") != operation.parameters.end();
+    if (!compiled || !fixed || workloads::find_parameter(info, "registers") == nullptr) return operation;
+    operation.parameters.emplace("registers", std::to_string(compiled->registers));
+    operation.parameters.emplace("shared_bytes", std::to_string(compiled->shared_bytes));
+    return workloads::make_operation(row.op, operation.parameters);
 }
 
 model::prediction::Conditions conditions_of(const RecordedRow& row) {

@@ -30,6 +30,10 @@ namespace warptime::validate {
 /// what the registry refuses.
 [[nodiscard]] workloads::Operation operation_of(const RecordedRow& row);
 
+/// The same, told what the compiler gave the kernel where the operator takes it and the row's steps and
+/// parameters do not say otherwise; else as above.
+[[nodiscard]] workloads::Operation operation_as_compiled(const RecordedRow& row);
+
 /// Empty cells are the defaults.
 [[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
 

@@ -58,7 +58,7 @@ void check_about_ceilings(const Arguments& arguments, const std::vector<std::str
             throw UsageError("engine", engines.front(),
                              fmt::format("{} first: --{} is about it", default_engine, option));
         }
-        for (const char* other : {"set", "sample", "calibration"}) {
+        for (const char* other : {"set", "sample", "calibration", "compiled"}) {
             if (arguments.has(other) || arguments.get(other)) {
                 throw UsageError(other, arguments.get(other).value_or(""),
                                  fmt::format("no --{} with --{}", other, option));
@@ -136,6 +136,7 @@ int run(const Arguments& arguments) {
         engines.push_back(make_engine(name));
         auto predictor =
             std::make_unique<validate::EngineRowPredictor>(*engines.back(), settings, chooser.get());
+        if (arguments.has("compiled")) predictor->take_compiled_resources();
         for (const std::string& path : arguments.all("calibration"))
             predictor->replace_calibration(read_text(path), path);
         predictors.push_back(std::move(predictor));
@@ -179,6 +180,9 @@ Command validate_command() {
           {"held_out",
            "With --rows: the held-out rows, too. They are for counting only: no constant may be fitted to "
            "them, no mechanism chosen by them",
+           OptionKind::flag},
+          {"compiled",
+           "Give kernels the registers and shared memory that were recorded, instead of estimating them",
            OptionKind::flag},
           {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
           json_option()},
