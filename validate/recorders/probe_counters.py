@@ -51,6 +51,7 @@ PROBES: dict[str, int] = {
     "read_write_mix": 14,
     "l2_footprint": 14,
     "cp_async_rows": 10,
+    "request_merging": 400,
     "atomics": 14,
     "waves": 8,
 }
