@@ -10,6 +10,7 @@
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/closed_queue.hpp"
+#include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/overlap.hpp"
 #include "model/memory/instruction_fetch.hpp"
@@ -88,11 +89,11 @@ class Timeline {
   public:
     Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const Cycles<S>& fill, std::int64_t sms)
         : a_(a), gpu_(gpu), fill_(fill), sms_(sms), busiest_(a.item.loop.demand.busiest()) {
-        if (a.item.self_fed) {
+        if (a.item.asynchronous) {
             for (std::size_t i = 0; i < server_count; ++i) {
                 const auto server = static_cast<Server>(i);
                 if (server != Server::l1 && server != Server::crossbar_read &&
-                    server != Server::shared_write) {
+                    server != Server::shared_write && (server != Server::tma || a.item.self_fed)) {
                     multiply_ = hw::max(multiply_, a.item.loop.demand.cycles[i]);
                 }
             }
@@ -187,11 +188,13 @@ class Timeline {
         return hw::max(Cycles<S>{}, gap - Cycles<S>(S(static_cast<double>(warps - 1))));
     }
 
-    /// The period from trip to trip. Where the warps that multiply also copy, the last trip has nothing left
-    /// to wait for: the transfer of the first stage, which the prologue waits for, stands in its place.
+    /// The period from trip to trip. Of asynchronous copies the last trip has none left to wait for: the
+    /// transfer of the first stage, which the prologue waits for, stands in its place. A producer that goes
+    /// on with the next tile has no last trip.
     [[nodiscard]] Cycles<S> main_loop(std::int64_t resident) const {
         const Cycles<S> turn = period(resident);
-        if (!a_.item.self_fed) {
+        const bool goes_on = !a_.item.self_fed && (a_.persistent || a_.item.alternating);
+        if (!a_.item.asynchronous || goes_on) {
             return turn * S(a_.item.trips);
         }
         const Cycles<S> multiply = multiply_ * S(static_cast<double>(resident));
@@ -325,7 +328,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     // A kernel that reads nothing waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB,
     // empty kernels).
     const bool reads_nothing = !bulk && !(S(0.0) < a.traffic.received.value());
-    a.floor = launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache, bulk, gpu);
+    a.floor = launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
+                           bulk && prediction::copies_by_tensor_map(kernel), gpu);
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
@@ -336,8 +340,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     S utilization(0.0);
+    const Cycles<S> apart = hw::min(a.apart, run);
     const auto parts = [&](const hw::Frequency<S>& clock) {
-        std::array<S, 4> of{(ended / clock).value(), a.dram_time.value(), (l2 / clock).value(),
+        std::array<S, 4> of{((ended - apart) / clock).value(), a.dram_time.value(), (l2 / clock).value(),
                             (a.traffic.atomics / clock).value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[2] ? 1 : 2] = S(0.0);
@@ -356,7 +361,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     };
     const auto time_at = [&](const hw::Frequency<S>& clock) {
         const std::array<S, 4> of = parts(clock);
-        return a.floor + Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
+        return a.floor + apart / clock +
+               Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
     // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.
@@ -367,7 +373,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
                         : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data);
         if (a.item.uses_tensor && round == 0) {
             const std::array<S, 4> of = parts(a.clock);
-            a.time = a.floor + Seconds<S>(*std::max_element(of.begin(), of.end()));
+            a.time = a.floor + apart / a.clock + Seconds<S>(*std::max_element(of.begin(), of.end()));
         } else {
             a.time = time_at(a.clock);
         }
@@ -471,7 +477,10 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predic
     const Cycles<S> load = load_latency(a.traffic.from_dram, gpu);
     a.loop_chain = loop_chain(kernel, a.item, load, gpu);
     const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
-    const Cycles<S> fill = a.item.asynchronous ? fill_latency(a.item, load, bulk, gpu) : Cycles<S>{};
+    const Cycles<S> fill = a.item.asynchronous
+                               ? fill_latency(a.item, load, bulk, gpu) + wait_for_stage(a.item, load, gpu)
+                               : Cycles<S>{};
+    a.apart = fill_and_drain(a.item, fill, load);
     const Timeline<S> timeline(a, gpu, fill, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = timeline.period(a.occupancy.ctas_per_sm);
     a.exposure = timeline.exposure();

@@ -208,7 +208,7 @@ class Accumulator {
     /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one.
     Cycles<S> wait_for_last(const Op& op) const {
         if (op.cls != InstructionClass::ld_global || op.access_count != 1 ||
-            !(gpu_.latency.l2_far < load_latency_) || part_ != &result_.loop) {
+            !(gpu_.latency.l2_far < load_latency_)) {
             return {};
         }
         const Access& access = kernel_.accesses[op.first_access];

@@ -14,12 +14,19 @@
 
 namespace warptime::model::prediction {
 
+/// Whether some of the kernel's bulk copies need a tensor map; plain rows of bytes need none.
+[[nodiscard]] inline bool copies_by_tensor_map(const kernel::Kernel& kernel) {
+    return std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
+        return op.cls == hw::InstructionClass::cp_async_bulk_tensor;
+    });
+}
+
 /// From the first activity to the first useful instruction and from the last to completion; after a flush the
 /// instructions, constants and descriptors come from DRAM.
-/// `bulk_copies`: the kernel loads through tensor maps, which it fetches before the first copy.
+/// `tensor_maps`: the kernel loads through tensor maps, which it fetches before the first copy.
 template <class S>
-[[nodiscard]] hw::Seconds<S> launch_floor(Cache cache, bool bulk_copies, const hw::Gpu<S>& gpu) {
-    const hw::Seconds<S> warm = bulk_copies ? gpu.launch.floor + gpu.launch.descriptor : gpu.launch.floor;
+[[nodiscard]] hw::Seconds<S> launch_floor(Cache cache, bool tensor_maps, const hw::Gpu<S>& gpu) {
+    const hw::Seconds<S> warm = tensor_maps ? gpu.launch.floor + gpu.launch.descriptor : gpu.launch.floor;
     return cache == Cache::warm ? warm : warm + gpu.launch.cold;
 }
 

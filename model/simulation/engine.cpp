@@ -105,9 +105,10 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
         // A kernel that reads nothing waits for nothing that a flush has made cold.
         const Traffic& moved = result.run.traffic;
         const bool reads_nothing = !result.run.uses_bulk && moved.received <= 0.0;
-        result.floor = prediction::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
-                                                result.run.uses_bulk, gpu)
-                           .value();
+        result.floor =
+            prediction::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
+                                     result.run.uses_bulk && prediction::copies_by_tensor_map(kernel), gpu)
+                .value();
     };
     for (int i = 0; i < most_runs && result.clock_hz != clock; ++i) {
         run_at(clock);

@@ -1,7 +1,7 @@
 // Which clock does an SM really get, against tensor work, its operands and the duration of the kernel?
 // Every CTA reads clock64 at edges of globaltimer at its start and end; clock = cycles / time. All SMs run
 // the same loop: a batch of wgmma, then an idle wait, so that the tensor core is busy for the share of time
-// asked for. SPDX-License-Identifier: Apache-2.0
+// asked for. Flushed: right behind a kernel that has written 256 MB. SPDX-License-Identifier: Apache-2.0
 #include "sm_clock.cuh"
 #include "wgmma.cuh"
 
@@ -105,6 +105,7 @@ struct Bench {
     probe::Buffer<float> out;
     probe::Buffer<uint4> random;
     probe::Buffer<uint4> zeros;
+    probe::Flush flush;
 };
 
 struct Reading {
@@ -113,9 +114,11 @@ struct Reading {
     std::vector<double> us;
 };
 
-Reading read_clock(Bench& bench, int ctas, const std::function<void()>& launch, double longest_us) {
+Reading read_clock(Bench& bench, int ctas, const std::function<void()>& launch, double longest_us,
+                   const std::string& cache = "warm") {
     Reading found;
     for (int sample = 0; sample < 8; ++sample) {
+        if (cache == "flushed") bench.flush.dirty();
         launch();
         PROBE_CHECK(cudaGetLastError());
         PROBE_CHECK(cudaDeviceSynchronize());
@@ -141,8 +144,9 @@ Reading read_clock(Bench& bench, int ctas, const std::function<void()>& launch, 
 }
 
 void print(const std::string& op, const probe::Params& params, const Reading& found, const std::string& data,
-           const std::string& steps) {
+           const std::string& steps, const std::string& cache = "warm") {
     probe::Conditions with;
+    with.cache = cache;
     with.data = data;
     with.method = "clock64/globaltimer";
     with.kernel_clock_mhz = probe::median(found.mhz);
@@ -152,7 +156,8 @@ void print(const std::string& op, const probe::Params& params, const Reading& fo
 }
 
 template <int N, int Warpgroups>
-void tensor_case(Bench& bench, int percent, double microseconds, bool random) {
+void tensor_case(Bench& bench, int percent, double microseconds, bool random,
+                 const std::string& cache = "warm") {
     const double busy = batch * (N / 2) * Warpgroups;
     const int period = percent >= 100 ? 0 : static_cast<int>(busy * 100.0 / percent);
     const double one = period > 0 ? period : busy;
@@ -161,7 +166,7 @@ void tensor_case(Bench& bench, int percent, double microseconds, bool random) {
     params.set("n", N).set("warpgroups", Warpgroups).set("duty_percent", percent);
     params.set("target_us", static_cast<long long>(microseconds))
         .set("wgmma", static_cast<long long>(batches) * batch);
-    if (!probe::wanted("wgmma", params, {.data = random ? "random" : "zeros"})) return;
+    if (!probe::wanted("wgmma", params, {.cache = cache, .data = random ? "random" : "zeros"})) return;
     const int bytes = 16384 + N * 128;
     const auto kernel = period > 0 ? tensor<N, Warpgroups, true> : tensor<N, Warpgroups, false>;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -171,11 +176,12 @@ void tensor_case(Bench& bench, int percent, double microseconds, bool random) {
                                                   random ? bench.random.data() : bench.zeros.data(), batches,
                                                   period, bench.out.data());
     };
-    const Reading found = read_clock(bench, grid, launch, microseconds);
-    print("wgmma", params, found, random ? "random" : "zeros", "wgmma per warpgroup in the region");
+    const Reading found = read_clock(bench, grid, launch, microseconds, cache);
+    print("wgmma", params, found, random ? "random" : "zeros", "wgmma per warpgroup in the region", cache);
 }
 
-void other_case(Bench& bench, const std::string& op, double microseconds, probe::Buffer<uint4>& data) {
+void other_case(Bench& bench, const std::string& op, double microseconds, probe::Buffer<uint4>& data,
+                const std::string& cache = "warm") {
     // One CTA an SM, for of two the one that came first is served first and its cycles say little. 32 FMA a
     // round and thread, 1024 threads, 128 lanes: 256 cycles a round. Reads run at about 4.3 bytes a ns.
     const int grid = probe::device().sms;
@@ -185,7 +191,7 @@ void other_case(Bench& bench, const std::string& op, double microseconds, probe:
     params.set("target_us", static_cast<long long>(microseconds)).set("ctas", grid);
     if (op == "fma") params.set("rounds", rounds);
     if (op == "memory") params.set("bytes", static_cast<long long>(count) * 16);
-    if (!probe::wanted(op, params)) return;
+    if (!probe::wanted(op, params, {.cache = cache})) return;
     const auto launch = [&] {
         if (op == "fma") {
             fma<<<grid, 1024>>>(bench.spans.data(), rounds, 1.25F, bench.out.data());
@@ -194,8 +200,8 @@ void other_case(Bench& bench, const std::string& op, double microseconds, probe:
                                    reinterpret_cast<std::uint32_t*>(bench.out.data()));
         }
     };
-    const Reading found = read_clock(bench, grid, launch, microseconds);
-    print(op, params, found, "random", "");
+    const Reading found = read_clock(bench, grid, launch, microseconds, cache);
+    print(op, params, found, "random", "", cache);
 }
 
 }  // namespace
@@ -221,6 +227,13 @@ int main() {
         tensor_case<256, 1>(bench, 70, us, true);
         other_case(bench, "fma", us, data);
         if (us < 1500.0) other_case(bench, "memory", us, data);
+    }
+    for (const double us : {5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 100.0, 120.0,
+                            150.0, 200.0, 300.0, 500.0}) {
+        other_case(bench, "fma", us, data, "flushed");
+        if (us < 180.0) {
+            for (const int percent : {100, 40, 10}) tensor_case<256, 1>(bench, percent, us, true, "flushed");
+        }
     }
     for (const double us : {40.0, 300.0, 1500.0}) {
         for (const int percent : {2, 5, 10, 20, 30, 40, 60, 70, 80, 90}) {

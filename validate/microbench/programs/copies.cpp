@@ -26,6 +26,7 @@ struct Ring {
                  cluster = 1;
     std::int64_t first = 0, step = 0;  ///< bytes between CTAs, and between copies; 0: contiguous, far apart
     int addressing = 1;                ///< integer instructions in series from a passed wait to the next copy
+    bool reads = false;                ///< a word that the L2 has, before the first copy
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
 
@@ -54,6 +55,19 @@ void add_fold(mk::Builder& build, std::int64_t bytes) {
     build.end();
 }
 
+/// A word that the L2 holds, read before the clock is: the kernels with and without touches both read.
+void add_warm_word(mk::Builder& build) {
+    mk::Buffer before = words_of("before", 128);
+    before.before = mk::Before::warm;
+    mk::Op fetch;
+    fetch.cls = mk::InstructionClass::ld_global;
+    mk::Access word;
+    word.buffer = build.buffer(before);
+    word.pattern = mk::PatternKind::broadcast;
+    word.bytes = 4;
+    add_integer(build, 1, 1, {{build.op(fetch, {word}), 0}});
+}
+
 void add_ring(mk::Program& program, const Ring& r) {
     mk::Kernel& k = add_kernel(program, "ring", r.ctas, 32,
                                std::max(r.shared, std::max<std::int64_t>(16, r.bytes * r.stages)));
@@ -74,6 +88,8 @@ void add_ring(mk::Program& program, const Ring& r) {
     full.arrivals = 1;
     const mk::Id token = build.token(full);
     build.role("copier", 1);
+    if (r.reads) add_warm_word(build);
+    if (r.copies == 0) return build.finish();
     const std::int64_t slots = std::max<std::int64_t>(1, r.footprint / r.bytes);
     const std::int64_t apart = r.step > 0 ? r.step / r.bytes : 1;
     const std::int64_t start = r.step > 0 ? r.first / r.bytes : std::max<std::int64_t>(1, slots / r.ctas);
@@ -102,6 +118,11 @@ void add_ring(mk::Program& program, const Ring& r) {
     const std::int64_t ahead = std::min(r.stages, r.copies);
     build.loop(ahead);
     issue();
+    if (r.copies == 1) {
+        build.wait(token);
+        build.end();
+        return build.finish();
+    }
     build.end();
     if (r.copies > ahead) {
         build.loop(r.copies - ahead);
@@ -340,23 +361,27 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, 
     const std::int64_t bytes = integer(p, "bytes");
     mk::Kernel& k = add_kernel(program, "first_touch", ctas, threads, std::max<std::int64_t>(bytes, 1024));
     mk::Builder build(k);
-    const mk::Id data = build.buffer(words_of("data", ctas * bytes * turns));
+    const mk::Id data = build.buffer(words_of("data", ctas * bytes * std::max<std::int64_t>(1, turns)));
     mk::Token arrived;
     arrived.name = "arrived";
     arrived.kind = mk::TokenKind::async_group;
     arrived.scope = mk::Scope::warp;
     const mk::Id token = build.token(arrived);
     build.role("warps", static_cast<int>(threads / 32));
+    add_warm_word(build);
     // Plain loads turn by turn, each after what the one before has brought.
     const bool plain = way == "load";
+    if (turns == 0) return build.finish();
     if (!plain) build.loop(turns);
     const std::int64_t each = std::max<std::int64_t>(1, bytes / (threads * 16));
     const int jumps = jumps_of(plain, each);
     mk::Id last = mk::no_id;
     for (std::int64_t i = 0; i < each * (plain ? turns : 1); ++i) {
         if (i > 0 && i % each == 0) end_touch(build, last);
-        if (jumps > 0 && i % each == 0) build.op(idle_for(jumps * gpu.code.fetch_latency.value(), gpu));
         mk::Op op;
+        if (jumps > 0 && i % each == 0) {
+            op.deps[op.dep_count++] = {build.op(idle_for(jumps * gpu.code.fetch_latency.value(), gpu)), 0};
+        }
         op.cls = way == "load" ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
         op.active = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(threads * 16));
         if (way != "load") op.completes = token;
@@ -377,16 +402,16 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, 
 
 /// cold_load: one more touch of new memory after three.
 Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
-    constexpr std::int64_t touches = 3;
     Probe probe;
-    for (const std::int64_t turns : {touches, touches + 1}) {
-        mk::Program& program = turns == touches ? probe.without : probe.program;
+    for (const std::int64_t turns : {0, 1}) {
+        mk::Program& program = turns == 0 ? probe.without : probe.program;
         if (text(p, "way") == "bulk") {
             Ring r;
             r.ctas = integer(p, "ctas");
             r.bytes = integer(p, "bytes");
             r.copies = turns;
-            r.footprint = r.ctas * r.bytes * turns;
+            r.reads = true;
+            r.footprint = std::max<std::int64_t>(1, turns) * r.ctas * r.bytes;
             add_ring(program, r);
         } else {
             add_touches(program, p, turns, gpu);

@@ -22,9 +22,25 @@ struct Stream {
     std::int64_t from_bytes = 0, to_bytes = 0;  ///< 0: none
     std::int64_t second_bytes = 0;              ///< of a further input
     int registers = 32;
+    bool adds_up = false;  ///< every warp adds its sum to one word in the end
     Walk walk;
     Turn turn;
 };
+
+/// One lane of every warp adds to the same word, as checks of what was loaded do.
+void add_to_one_word(mk::Builder& build) {
+    mk::Op add;
+    add.cls = mk::InstructionClass::red_global;
+    add.dtype = mk::Dtype::int32;
+    add.returns = false;
+    add.active = 1.0 / 32.0;
+    mk::Access access;
+    access.buffer = build.buffer(words_of("folded", 4));
+    access.direction = mk::Direction::atomic;
+    access.pattern = mk::PatternKind::broadcast;
+    access.bytes = 4;
+    build.op(add, {access});
+}
 
 void add_stream(mk::Program& program, Stream s) {
     mk::Kernel& k = add_kernel(program, s.name, s.ctas, s.threads, s.shared);
@@ -58,6 +74,7 @@ void add_stream(mk::Program& program, Stream s) {
     }
     add_turn(build, s.walk, s.turn);
     build.end();
+    if (s.adds_up) add_to_one_word(build);
     build.finish();
 }
 
@@ -144,6 +161,7 @@ Stream mix_stream(const Parameters& p) {
     s.walk.step = s.walk.first * s.ctas;
     s.turn.loads = reads;
     s.turn.stores = slots - reads;
+    s.adds_up = reads > 0;
     return s;
 }
 

@@ -1,0 +1,44 @@
+// What no transfer overlaps: a kernel waits a latency before its first bytes arrive, and what its last item
+// does with the last of them begins when all have come. Between the two, the SMs and everybody's transfer
+// through L2 and DRAM overlap. Ignores: waves that stay in step, of which each fills and drains anew, and
+// items that begin later because the launch hands them out one after another. Source: N requests that are
+// sent together through a server of rate mu behind a latency L take L + N / mu; microbench_cold_load, where
+// every CTA loads once, and PyTorch's additions of 64 kB to 8 MB. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+#include "model/analytical/item_demand.hpp"
+#include "model/analytical/loaded_latency.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::analytical {
+
+/// What a stage that is copied from DRAM waits for the last of its pieces beyond a single one; nothing where
+/// `load`, the latency, is that of the L2.
+template <class S>
+[[nodiscard]] hw::Cycles<S> wait_for_stage(const ItemDemand<S>& item, const hw::Cycles<S>& load,
+                                           const hw::Gpu<S>& gpu) {
+    if (!(gpu.latency.l2_far < load)) return {};
+    const double pieces = item.loop.received_bytes / hw::value_of(gpu.dram.access_bytes);
+    return gpu.dram.queue * S(beyond_the_mean_of_many(pieces));
+}
+
+/// SM cycles before the first bytes arrive and after the last have, `fill` and `load` being the latencies of
+/// the first stage and of a plain load.
+template <class S>
+[[nodiscard]] hw::Cycles<S> fill_and_drain(const ItemDemand<S>& item, const hw::Cycles<S>& fill,
+                                           const hw::Cycles<S>& load) {
+    const hw::Cycles<S> around = item.before.chain + item.after.chain;
+    if (item.asynchronous) {
+        // What the first stage takes of the SM's port is a part of the transfer.
+        const Demand<S>& stage = item.loop.demand;
+        const hw::Cycles<S> taken = hw::max(stage[Server::l1], stage[Server::tma]);
+        return fill - hw::max(stage[Server::crossbar_read], taken) + around;
+    }
+    if (item.trips > 1.0) return item.loop.load_rounds > 0.0 ? around + load : around;
+    return around + item.loop.chain * S(item.trips);
+}
+
+}  // namespace warptime::model::analytical

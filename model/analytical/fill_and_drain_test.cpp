@@ -1,0 +1,70 @@
+// What no transfer overlaps, against one burst through a server behind a latency.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/fill_and_drain.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/analytical/analysis.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+using namespace warptime::model;
+using namespace warptime::model::analytical;
+using hw::Cycles;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
+    return only;
+}
+
+}  // namespace
+
+TEST_CASE("a wave that loads once takes the latency and then the transfer of all") {
+    prediction::Conditions cold;
+    cold.cache = prediction::Cache::cold;
+    for (const std::int64_t ctas : {132, 264, 1056}) {
+        const Analysis<double> a = analyse(fixture::stream(ctas, 1, false), gpu(), cold);
+        REQUIRE(a.waves <= 1.0);
+        const double latency = (gpu().latency.dram / a.clock).value();
+        CHECK(a.time.value() > a.floor.value() + latency + a.dram_time.value());
+        // Without the transfer it would be the SM's own time.
+        CHECK(a.time.value() < a.floor.value() + a.launch_time.value() + a.sm_time.value() +
+                                   a.dram_time.value() + a.l2_time.value());
+    }
+}
+
+TEST_CASE("many waves hide what stands before and behind their transfers") {
+    const Analysis<double> a = analyse(fixture::stream(200000, 1, false), gpu(), {});
+    CHECK((a.apart / a.clock).value() < 0.01 * a.time.value());
+    CHECK(a.time.value() < 1.3 * a.dram_time.value());
+}
+
+TEST_CASE("the port's part of the first stage is transfer, the rest of its fill is not") {
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.before.chain = Cycles<double>(10.0);
+    item.after.chain = Cycles<double>(20.0);
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(300.0);
+    item.loop.demand[Server::tma] = Cycles<double>(100.0);
+    CHECK(fill_and_drain(item, Cycles<double>(1000.0), Cycles<double>(600.0)).value() == 730.0);
+    // Plain loads of a loop: the first wait; without any there is none.
+    item.asynchronous = false;
+    item.trips = 8.0;
+    CHECK(fill_and_drain(item, Cycles<double>{}, Cycles<double>(600.0)).value() == 30.0);
+    item.loop.load_rounds = 1.0;
+    CHECK(fill_and_drain(item, Cycles<double>{}, Cycles<double>(600.0)).value() == 630.0);
+}
+
+TEST_CASE("only a stage from DRAM waits for the last of its pieces") {
+    ItemDemand<double> item;
+    item.loop.received_bytes = 64.0 * hw::value_of(gpu().dram.access_bytes);
+    CHECK(wait_for_stage(item, gpu().latency.l2_far, gpu()).value() == 0.0);
+    CHECK(wait_for_stage(item, gpu().latency.dram, gpu()).value() ==
+          doctest::Approx(gpu().dram.queue.value() * beyond_the_mean(64)).epsilon(1e-3));
+    for (const int pieces : {1, 2, 5, 100}) {
+        CHECK(beyond_the_mean_of_many(pieces) == doctest::Approx(beyond_the_mean(pieces)).epsilon(0.01));
+    }
+}
