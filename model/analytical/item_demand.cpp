@@ -141,8 +141,9 @@ class Accumulator {
                 case NodeKind::op: {
                     const Op& op = kernel_.ops[node.payload];
                     const double share =
-                        trips > 0.0 ? guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
-                                    : 1.0;
+                        op.when.active && trips > 0.0
+                            ? guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
+                            : 1.0;
                     const Cycles<S> sent_before = part_->demand[Server::crossbar_write];
                     add_op(op, times * share);
                     sent_ = times > 0.0 ? (part_->demand[Server::crossbar_write] - sent_before) / S(times)
@@ -394,7 +395,9 @@ class Accumulator {
             default:
                 break;
         }
-        part_->demand[Server::cluster] += cluster_cycles(S(executions * warps * remote_bytes(op)), gpu_);
+        if (op.cls == InstructionClass::ld_shared_cluster) {
+            part_->demand[Server::cluster] += cluster_cycles(S(executions * warps * remote_bytes(op)), gpu_);
+        }
         bool shared_known = false;
         for (const Access& access : kernel_.accesses_of(op)) {
             if (is_global(kernel_, access)) {

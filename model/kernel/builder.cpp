@@ -17,10 +17,18 @@ namespace {
     throw Error("kernel '" + kernel.name + "' " + what, std::move(value), std::move(expected));
 }
 
+// The same where calls are many: their texts are put together away from those that do not fail.
+[[noreturn]] void fail(const Kernel& kernel, const char* what, const char* value, const char* expected) {
+    fail(kernel, what, std::string(value), std::string(expected));
+}
+[[noreturn]] void fail(const Kernel& kernel, const char* what, std::size_t value, const char* expected) {
+    fail(kernel, what, std::to_string(value), std::string(expected));
+}
+
 /// Ids are 16 bits wide and signed.
 Id next_id(const Kernel& kernel, const char* what, std::size_t size) {
     if (size >= static_cast<std::size_t>(std::numeric_limits<Id>::max())) {
-        fail(kernel, what, std::to_string(size), "fewer than 32767 records");
+        fail(kernel, what, size, "fewer than 32767 records");
     }
     return static_cast<Id>(size);
 }
@@ -162,7 +170,7 @@ void Builder::add_node(NodeKind kind, std::size_t payload) {
     }
     const std::size_t position = kernel_.nodes.size();
     if (position >= std::numeric_limits<std::uint16_t>::max()) {
-        fail(kernel_, "nodes", std::to_string(position), "fewer than 65535 nodes");
+        fail(kernel_, "nodes", position, "fewer than 65535 nodes");
     }
     next_id(kernel_, "body", payload);
     kernel_.nodes.push_back(
@@ -171,7 +179,8 @@ void Builder::add_node(NodeKind kind, std::size_t payload) {
 
 void Builder::open(NodeKind kind, std::size_t payload) {
     if (depth_ == max_nesting) {
-        fail(kernel_, "body", std::to_string(depth_ + 1) + " levels", "at most 16 loops and branches nested");
+        fail(kernel_, "levels of a body", static_cast<std::size_t>(depth_) + 1,
+             "at most 16 loops and branches nested");
     }
     add_node(kind, payload);
     open_[static_cast<std::size_t>(depth_++)] = static_cast<std::uint16_t>(kernel_.nodes.size() - 1);
@@ -194,7 +203,7 @@ Access& Builder::access() {
     }
     Op& op = kernel_.ops.back();
     if (op.access_count == max_accesses) {
-        fail(kernel_, "op accesses", std::to_string(max_accesses + 1), "at most 3 accesses for one op");
+        fail(kernel_, "op accesses", max_accesses + 1, "at most 3 accesses for one op");
     }
     next_id(kernel_, "accesses", kernel_.accesses.size());
     ++op.access_count;

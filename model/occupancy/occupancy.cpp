@@ -149,6 +149,20 @@ Occupancy occupancy(const CtaResources& cta, const SmLimits& limits) noexcept {
     return result;
 }
 
+bool fits(const CtaResources& cta, const SmLimits& limits) noexcept {
+    if (!sensible(cta) || cta.threads > limits.threads_per_cta || limits.ctas < 1 ||
+        (limits.barriers > 0 && cta.named_barriers > limits.barriers)) {
+        return false;
+    }
+    const int warps = warps_of(cta, limits);
+    if (warps > limits.threads / limits.threads_per_warp || ctas_by_registers(cta, limits) < 1) {
+        return false;
+    }
+    const std::int64_t allocated = shared_allocated(cta, limits);
+    // The carveout moves up to what a CTA needs as far as there is one of that size.
+    return allocated <= shared_per_cta_limit(cta, limits) && allocated <= limits.shared_capacity();
+}
+
 void check(const CtaResources& cta, const SmLimits& limits) {
     if (cta.threads <= 0 || cta.threads > limits.threads_per_cta) {
         refuse("threads", cta.threads, fmt::format("1 to {} threads per CTA", limits.threads_per_cta));
@@ -169,7 +183,7 @@ void check(const CtaResources& cta, const SmLimits& limits) {
     if (cta.carveout_bytes > limits.shared_capacity()) {
         refuse("carveout", cta.carveout_bytes, fmt::format("at most {} bytes", limits.shared_capacity()));
     }
-    if (occupancy(cta, limits).ctas_per_sm > 0) {
+    if (fits(cta, limits)) {
         return;
     }
     if (ctas_by_registers(cta, limits) == 0) {

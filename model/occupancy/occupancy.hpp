@@ -53,6 +53,9 @@ struct Occupancy {
 /// Resident CTAs. 0 CTAs: the kernel cannot be launched; check() says why. Never throws, never allocates.
 [[nodiscard]] Occupancy occupancy(const CtaResources& cta, const SmLimits& limits) noexcept;
 
+/// Whether at least one CTA is resident, without counting how many.
+[[nodiscard]] bool fits(const CtaResources& cta, const SmLimits& limits) noexcept;
+
 /// Throws Error naming the resource, the need and the limit if not even one CTA fits, or if a value is
 /// negative. Returns quietly otherwise.
 void check(const CtaResources& cta, const SmLimits& limits);

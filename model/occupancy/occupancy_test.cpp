@@ -111,6 +111,7 @@ TEST_CASE("a CTA is refused exactly when none is resident, and lifting the limit
         const SmLimits& limits = chips[c.chip].limits;
         const Occupancy o = occupancy(c.cta, limits);
         REQUIRE((o.ctas_per_sm == 0) == !refused_parameter(c.cta, limits).empty());
+        REQUIRE((o.ctas_per_sm > 0) == fits(c.cta, limits));
         REQUIRE(o.ctas_by(o.limit) == o.ctas_per_sm);
         REQUIRE(o.limit != o.next_limit);
         auto sorted = o.ctas_by_limit;

@@ -43,11 +43,16 @@ void check_cluster(const Config& c, const hw::Gpu<double>& gpu) {
     }
 }
 
-void set_grid(const Config& c, const hw::Gpu<double>& gpu, int ctas_per_sm, mk::Kernel& kernel) {
+/// Needs the resources and the schedule. Throws Error when an SM cannot hold a CTA.
+void set_grid(const Config& c, const hw::Gpu<double>& gpu, mk::Kernel& kernel) {
     const std::int64_t items = kernel.schedule.item_count();
     kernel.cluster = {std::int64_t{c.cluster_m} * c.cluster_n, 1, 1};
     kernel.grid = {items, 1, 1};
-    if (c.schedule != mk::ScheduleKind::one_per_cta) {
+    const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
+    if (c.schedule == mk::ScheduleKind::one_per_cta) {
+        model::occupancy::check(model::occupancy::resources_of(kernel), limits);
+    } else {
+        const int ctas_per_sm = model::occupancy::residency(kernel, limits).ctas_per_sm;
         const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
         const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : c.one_cta_per_sm ? sms : sms * ctas_per_sm;
         const std::int64_t clusters = std::max<std::int64_t>(1, slots / kernel.cluster.x);
@@ -131,8 +136,7 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     // No more splits than k-iterations: buffers and the reduction go by the same number.
     config.split_k = static_cast<int>(kernel.schedule.split_k);
 
-    const int resident = model::occupancy::residency(kernel, model::occupancy::limits_of(gpu)).ctas_per_sm;
-    set_grid(config, gpu, resident, kernel);
+    set_grid(config, gpu, kernel);
 
     mk::Builder builder(kernel);
     Parts parts{problem, config, builder};

@@ -38,7 +38,7 @@ bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu<doubl
           const model::occupancy::SmLimits& limits) {
     gemm::complete(problem, gpu, config);
     return !spills(problem, config, limits) &&
-           model::occupancy::occupancy(resources_of(problem, config, limits), limits).ctas_per_sm > 0;
+           model::occupancy::fits(resources_of(problem, config, limits), limits);
 }
 
 /// Whether it runs; then `program` holds it.
