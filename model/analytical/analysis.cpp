@@ -112,7 +112,7 @@ class Timeline {
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
-            return hw::max(hw::max(busy + behind_branch(resident), a_.loop_chain),
+            return hw::max(hw::max(busy + behind_branch(resident), among_warps(busy, resident)),
                            hw::max(at_port(resident), text_of(a_.item.loop, resident)));
         }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, a_.loop_chain), at_port(resident));
@@ -175,6 +175,23 @@ class Timeline {
         const S one = port / S(static_cast<double>(a_.item.warps));
         const S rest = hw::max(a_.item.loop.chain.value() - one, S(0.0));
         return Cycles<S>(steady_turn_time(resident * a_.item.warps, one, rest));
+    }
+
+    /// The turn of a warp that waits for its own chain and, link by link, for the other warps of its
+    /// sub-partition: the law of a queue knows no scale, so that all links of a turn make one. Units that
+    /// hold an instruction for several slots keep the warps in turn (wave_fma, launch_kernel,
+    /// instruction_rate).
+    [[nodiscard]] Cycles<S> among_warps(const Cycles<S>& busy, std::int64_t resident) const {
+        const bool one_slot = busiest_ == Server::issue || busiest_ == Server::fp32;
+        if (a_.item.uses_tensor || !one_slot) return a_.loop_chain;
+        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
+        // Of instances that take turns one is in its loop.
+        const std::int64_t looping =
+            a_.item.alternating ? a_.item.warps / a_.item.alternating_instances : a_.item.warps;
+        const std::int64_t warps =
+            std::max<std::int64_t>(1, occupancy::ceil_divide(resident * looping, parts));
+        const S own = busy.value() / S(static_cast<double>(warps));
+        return Cycles<S>(steady_turn_time(warps, own, hw::max(a_.loop_chain.value() - own, S(0.0))));
     }
 
     /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a

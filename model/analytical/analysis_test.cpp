@@ -248,6 +248,32 @@ TEST_CASE("more work of the same kind never takes less time") {
     }));
 }
 
+TEST_CASE("warps that wait for their own chains get into each other's way before the slots are full") {
+    const auto turn = [](int warps) {
+        mk::Kernel kernel;
+        kernel.grid = {132, 1, 1};
+        kernel.cta = {32 * warps, 1, 1};
+        kernel.schedule.tiles = {132, 1, 1, 1};
+        kernel.dynamic_shared = 200000;  // one CTA on an SM
+        mk::Builder build(kernel);
+        build.role("warps", warps);
+        build.loop(100);
+        auto links = mk::examples::make_op(hw::InstructionClass::fma_f32, 16);
+        links.chain = 16;
+        mk::examples::add_op(build, links);
+        build.end();
+        build.finish();
+        return of(kernel).loop_period.value();
+    };
+    const double alone = turn(4);
+    CHECK(turn(8) > 1.02 * alone);
+    CHECK(turn(12) > turn(8));
+    // Three need 48 slots of the 64 cycles of a chain; they cost less than a tenth more than one.
+    CHECK(turn(12) < 1.1 * alone);
+    // Where the slots are full they are what counts.
+    CHECK(turn(32) >= 8.0 * 16.0);
+}
+
 TEST_CASE("what does not fit on an SM is refused with its resource") {
     mk::Kernel kernel = fixture::arithmetic(1, 1);
     kernel.dynamic_shared = 1 << 20;

@@ -26,6 +26,7 @@ struct Ring {
                  cluster = 1;
     std::int64_t first = 0, step = 0;  ///< bytes between CTAs, and between copies; 0: contiguous, far apart
     int addressing = 1;                ///< integer instructions in series from a passed wait to the next copy
+    double jump = 0.0;                 ///< cycles for which the code of a copy has to be fetched first
     bool reads = false;                ///< a word that the L2 has, before the first copy
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
@@ -68,7 +69,7 @@ void add_warm_word(mk::Builder& build) {
     add_integer(build, 1, 1, {{build.op(fetch, {word}), 0}});
 }
 
-void add_ring(mk::Program& program, const Ring& r) {
+void add_ring(mk::Program& program, const Ring& r, const hw::Gpu<double>& gpu) {
     mk::Kernel& k = add_kernel(program, "ring", r.ctas, 32,
                                std::max(r.shared, std::max<std::int64_t>(16, r.bytes * r.stages)));
     k.cluster = {r.cluster, 1, 1};
@@ -94,6 +95,7 @@ void add_ring(mk::Program& program, const Ring& r) {
     const std::int64_t apart = r.step > 0 ? r.step / r.bytes : 1;
     const std::int64_t start = r.step > 0 ? r.first / r.bytes : std::max<std::int64_t>(1, slots / r.ctas);
     const auto issue = [&] {
+        if (r.jump > 0.0) build.op(idle_for(r.jump, gpu));
         mk::Op expect;
         expect.cls = mk::InstructionClass::mbarrier_arrive;
         expect.active = 1.0 / 32.0;
@@ -245,21 +247,24 @@ void add_load_rounds(mk::Program& program, std::int64_t ctas, std::int64_t threa
     build.finish();
 }
 
-Probe copy_latency(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe copy_latency(const Parameters& p, const hw::Gpu<double>& gpu) {
     Ring r;
     r.tensor = text(p, "kind") == "tensor";
     r.bytes = integer(p, "bytes");
     r.addressing = r.tensor ? tensor_addressing : bulk_addressing;
-    // One more copy in a row of copies that wait for each other.
+    r.jump = gpu.code.fetch_latency.value();
+    r.reads = true;
+    // The only copy; of those that need a tensor map, which both kernels would have to fetch, one more in a
+    // row of copies that wait for each other.
     Probe probe;
-    r.copies = 17;
-    add_ring(probe.program, r);
-    r.copies = 16;
-    add_ring(probe.without, r);
+    r.copies = r.tensor ? 17 : 1;
+    add_ring(probe.program, r, gpu);
+    r.copies -= 1;
+    add_ring(probe.without, r, gpu);
     return probe;
 }
 
-Probe copy_stream(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe copy_stream(const Parameters& p, const hw::Gpu<double>& gpu) {
     const std::string& kind = text(p, "kind");
     const std::int64_t ctas = integer(p, "ctas");
     const std::int64_t copies = integer(p, "copies");
@@ -284,7 +289,7 @@ Probe copy_stream(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
             r.stages = stages;
             r.copies = count;
             r.addressing = r.tensor ? tensor_addressing : bulk_addressing;
-            add_ring(program, r);
+            add_ring(program, r, gpu);
         }
     }
     probe.units = static_cast<double>(copies);
@@ -307,7 +312,7 @@ Probe cp_async_rows(const Parameters& p, const hw::Gpu<double>& gpu) {
 }
 
 /// bandwidth_in_flight.
-Probe move(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe move(const Parameters& p, const hw::Gpu<double>& gpu) {
     const std::string& way = text(p, "way");
     if (way != "async" && way != "bulk") return plain_move(p);
     Probe probe;
@@ -325,7 +330,7 @@ Probe move(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
         r.step = r.bytes * r.ctas;
         r.addressing = walk_addressing;
         r.folds = true;
-        add_ring(probe.program, r);
+        add_ring(probe.program, r, gpu);
     } else {
         Groups g;
         g.ctas = integer(p, "ctas");
@@ -412,7 +417,7 @@ Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
             r.copies = turns;
             r.reads = true;
             r.footprint = std::max<std::int64_t>(1, turns) * r.ctas * r.bytes;
-            add_ring(program, r);
+            add_ring(program, r, gpu);
         } else {
             add_touches(program, p, turns, gpu);
         }
