@@ -137,10 +137,10 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
     if (access.pattern == kernel::PatternKind::collective) {
         double bytes = concurrent * size;
         for (std::uint8_t d = 0; d < access.rank; ++d) bytes *= static_cast<double>(access.box[d]);
-        return {0.0, std::min(bytes, whole)};
+        return {0.0, std::min(bytes, whole), bytes >= whole};
     }
     if (access.pattern == kernel::PatternKind::random) {
-        return {0.0, std::min(static_cast<double>(access.distinct) * size, whole)};
+        return {0.0, std::min(static_cast<double>(access.distinct) * size, whole), true};
     }
     kernel::Freedom free;
     free.loop.fill(1.0);
@@ -162,7 +162,7 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
                          lanes * apart + access.bytes;
     const double first =
         static_cast<double>(kernel::evaluate(kernel, access.origin[0], kernel::Coordinates{})) * size;
-    return reach >= whole ? Window{0.0, whole} : Window{first, first + reach};
+    return reach >= whole ? Window{0.0, whole, true} : Window{first, first + reach, false};
 }
 
 double atomic_sectors(const kernel::Kernel& kernel, const kernel::Access& access, double window_bytes,

@@ -1,11 +1,11 @@
 // What atomics on global memory ask of the units in the slices of the L2 that carry them out: passes over
 // sectors, and how many slices a set of addresses keeps busy.
-// Ignores: which lines the hash of the addresses puts together (a set is taken to be spread as the recorded
-// ones are on average), and requests for other sectors that overtake a queue on one of them.
+// Ignores: requests for other sectors that overtake a queue on one of them, and where a set begins.
 // Source: recorded rows of microbench_atomics atomic_global. Lanes that add to one word take turns, lanes of
 // one sector on different words do not: 32 lanes on 1, 4 and 16 words of four bytes take 46, 12 and 5 cycles
-// of one slice. With n lines the fullest slice serves n / slices + l2.uneven_lines of them: sets of 1 to 128
-// kB are 2, 4, 8, 12, 26, 26, 53 and 52 times as fast as one line.
+// of one slice. Sets of 2, 4, 8, ... 1024 lines are 1, 2, 2, 4, 8, 12, 24, 25, 53 and 51 times as fast as one
+// line: some bits of a line's number choose its slice and others do not. Of longer sets, and of windows that
+// move on, the fullest slice serves n / slices + l2.uneven_lines of n lines.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,6 +15,8 @@
 #include "model/memory/lane_touch.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace warptime::model::memory {
 
@@ -39,9 +41,10 @@ struct AtomicTouch {
 /// Part of a buffer, in bytes.
 struct Window {
     double first = 0.0, last = 0.0;
+    bool still = false;  ///< it does not move on: the whole buffer
     [[nodiscard]] double bytes() const { return last - first; }
     [[nodiscard]] Window with(const Window& other) const {
-        return {std::min(first, other.first), std::max(last, other.last)};
+        return {std::min(first, other.first), std::max(last, other.last), still && other.still};
     }
 };
 
@@ -65,11 +68,31 @@ template <class S>
     return gpu.l2.slices.value() * gpu.sm.count.value();
 }
 
-/// Slices at work when requests go evenly to the lines of `window` bytes: at least one. Of up to eight lines
-/// half lie in the fullest slice.
+/// Bits of a line's number that choose a slice in sets of up to 512 lines, and the share of the places that
+/// they choose, beyond eight, that lie in slices of their own.
+inline constexpr unsigned slice_bits = 0b101111010U;
+inline constexpr double slice_share = 0.81;
+
+/// Slices that a set of `lines` lines in a row reaches by the bits of their numbers.
+[[nodiscard]] inline double slices_by_bits(double lines) {
+    const int whole = std::min(30, std::ilogb(lines));
+    const double power = std::ldexp(1.0, whole);
+    double places = std::ldexp(1.0, std::popcount(slice_bits & ((1U << whole) - 1U)));
+    if ((slice_bits >> whole & 1U) != 0U) places *= lines / power;
+    constexpr double apart = 8.0;
+    return std::min(places, std::max(apart, slice_share * places));
+}
+
+/// Slices at work when requests go evenly to the lines of a window: at least one. A set that stays where it
+/// is lies in the slices that the bits of its lines' numbers choose; one that moves on, or is longer than
+/// they tell apart, fills the slices as they come.
 template <class S>
-[[nodiscard]] S slices_reached(double window_bytes, const hw::Gpu<S>& gpu) {
-    const double lines = std::max(1.0, window_bytes / hw::value_of(gpu.l1.line));
+[[nodiscard]] S slices_reached(const Window& window, const hw::Gpu<S>& gpu) {
+    const double lines = std::max(1.0, window.bytes() / hw::value_of(gpu.l1.line));
+    if (window.still && lines <= std::ldexp(1.0, std::bit_width(slice_bits) + 1)) {
+        return S(slices_by_bits(lines));
+    }
+    // Of up to eight lines half lie in the fullest slice.
     const S uneven = hw::min(S(std::max(std::min(lines, 2.0), 0.5 * lines)), gpu.l2.uneven_lines.value());
     return hw::max(S(1.0), S(lines) / (uneven + S(lines) / slices_of(gpu)));
 }

@@ -103,15 +103,31 @@ TEST_CASE("banks serve every lane where the old value returns, every word where 
 
 TEST_CASE("a line keeps one slice busy, many lines all of them") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    CHECK(memory::slices_reached(4.0, gpu) == 1.0);
-    CHECK(memory::slices_reached(128.0, gpu) == 1.0);
+    CHECK(memory::slices_reached({0.0, 4.0}, gpu) == 1.0);
+    CHECK(memory::slices_reached({0.0, 128.0}, gpu) == 1.0);
     double last = 1.0;
     for (double bytes = 256.0; bytes < 1e9; bytes *= 2.0) {
-        const double slices = memory::slices_reached(bytes, gpu);
+        const double slices = memory::slices_reached({0.0, bytes}, gpu);
         CHECK(slices >= last);
         last = slices;
     }
     CHECK(last == doctest::Approx(memory::slices_of(gpu)).epsilon(0.001));
+}
+
+TEST_CASE("sets that stay lie in the slices that some bits of a line's number choose") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto reached = [&](double lines) {
+        return memory::slices_reached({0.0, 128.0 * lines, true}, gpu);
+    };
+    CHECK(reached(1.0) == 1.0);
+    CHECK(reached(2.0) == 1.0);
+    CHECK(reached(3.0) == 1.5);
+    CHECK(reached(8.0) == 2.0);
+    CHECK(reached(32.0) == 8.0);
+    CHECK(reached(512.0) == doctest::Approx(64.0 * memory::slice_share));
+    CHECK(reached(1024.0) == reached(512.0));
+    // Beyond the bits a set fills the slices as one that moves on.
+    CHECK(reached(8192.0) == memory::slices_reached({0.0, 128.0 * 8192.0, false}, gpu));
 }
 
 TEST_CASE("the window is what two turns touch, and never more than the buffer") {

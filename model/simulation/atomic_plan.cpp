@@ -14,7 +14,7 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const occupancy::Occupancy resident = occupancy::residency(kernel, occupancy::limits_of(gpu));
     const double items = std::min(static_cast<double>(kernel.schedule.item_count()),
                                   gpu.sm.count.value() * resident.ctas_per_sm);
-    const double window = memory::atomic_window(kernel, role, op, access, items).bytes();
+    const memory::Window window = memory::atomic_window(kernel, role, op, access, items);
     const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active, memory::pieces_of(gpu));
     const double sector = gpu.l1.sector.value();
     const bool single =
@@ -22,7 +22,7 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
     const double turns = memory::adds_in_float(op.dtype)
                              ? gpu.l2.atomic_chain.value() * touch.passes() /
-                                   memory::atomic_sectors(kernel, access, window, memory::pieces_of(gpu))
+                                   memory::atomic_sectors(kernel, access, window.bytes(), memory::pieces_of(gpu))
                              : 0.0;
     const auto count = static_cast<double>(op.count);
     AtomicPlan plan;

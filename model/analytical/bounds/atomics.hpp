@@ -21,7 +21,7 @@ struct AtomicTraffic {
 /// Cycles of the L2 for `items` items.
 template <class S>
 [[nodiscard]] hw::Cycles<S> atomic_cycles(const AtomicTraffic& of_item, double items, const hw::Gpu<S>& gpu) {
-    const S slices = memory::slices_reached(of_item.window.bytes(), gpu);
+    const S slices = memory::slices_reached(of_item.window, gpu);
     const hw::Cycles<S> busy =
         memory::slice_cycles(items * of_item.whole, items * of_item.part, gpu) / slices;
     const hw::Cycles<S> turns = gpu.l2.atomic_chain * S(items * of_item.ordered / of_item.sectors);

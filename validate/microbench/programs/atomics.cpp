@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace warptime::validate::microbench {
 namespace {
@@ -143,6 +144,38 @@ void add_swaps(mk::Builder& build, const Additions& a, mk::Id table, bool global
     build.end();
 }
 
+/// The same where all lanes of a warp are at a word that few other warps want: one wins a try, and those that
+/// are left, half on average, have been told what is there now. Recorded rows take an access to the L2 for
+/// each try (270 to 280 cycles), where the first one of a round takes a returning atomic's way.
+void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table) {
+    constexpr std::int64_t lanes = 32;
+    build.loop(a.rounds);
+    add_addresses(build, 4);
+    build.loop(lanes);
+    mk::Op swap = addition(a, true);
+    swap.cls = mk::InstructionClass::red_global;
+    swap.returns = false;
+    swap.active = 0.5;
+    // Warps drift apart, so that they are anywhere in the table.
+    mk::Access words = access_of(build, a, table, 0, 1, 0);
+    words.pattern = mk::PatternKind::random;
+    words.distinct = a.distinct;
+    build.op(swap, {words});
+    mk::Op told;
+    told.cls = mk::InstructionClass::ld_global;
+    told.active = 1.0 / static_cast<double>(lanes);
+    mk::Access read = access_of(build, a, table, 0, 1, 0);
+    read.direction = mk::Direction::read;
+    read.cache = mk::CachePolicy::cg;
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    jump.dep_count = 1;
+    jump.deps[0] = {build.op(told, {read}), 0};
+    build.op(jump);
+    build.end();
+    build.end();
+}
+
 void add_kernel_of(mk::Program& program, const Additions& a, bool global) {
     mk::Kernel& k = add_kernel(program, "count", a.ctas, a.threads, global ? 0 : a.distinct * a.pitch);
     mk::Builder build(k);
@@ -150,7 +183,9 @@ void add_kernel_of(mk::Program& program, const Additions& a, bool global) {
     if (!global) words.space = mk::Space::shared;
     const mk::Id table = build.buffer(words);
     build.role("warps", static_cast<int>(a.threads / 32));
-    if (a.kind == "cas") {
+    if (a.kind == "cas" && global && a.by_warp && a.distinct > 4) {
+        add_swaps_of_warp(build, a, table);
+    } else if (a.kind == "cas") {
         add_swaps(build, a, table, global);
     } else {
         add_rounds(build, a, table, global);
@@ -163,39 +198,61 @@ struct Turns {
     std::int64_t warps = 1;  ///< that work on words of their own
     std::int64_t tries = 1;  ///< of each of them for every round
     std::int64_t lanes = 32;
-    bool queue = false;  ///< others are at the word: the next try begins when this one has been written
+    bool queue = false;       ///< others are at the word: the next try begins when this one has been written
+    std::int64_t others = 1;  ///< warps at a word
 };
 
-/// Additions that are loops of load, add and compare-and-swap: lanes of one bank win one after another. Words
-/// that several warps add to are taken for warps of their own, which make all of the additions in turn.
+/// Additions that are loops of load, add and compare-and-swap: lanes of one bank win one after another, those
+/// of other warps in between. Words that several warps add to are taken for warps of their own, which make
+/// all of the additions in turn; so are the words of one bank where there are one or two of them.
 Turns turns_of(const Additions& a) {
     const std::int64_t warps = a.threads / 32;
     Turns turns;
     if (a.pitch > a.bytes()) {
         turns.warps = warps;
         turns.tries = a.bytes() == 8 && a.distinct > 1 ? 16 : 32;
-        turns.lanes = std::min<std::int64_t>(a.distinct, 32);
-        const std::int64_t at_a_word = a.threads / a.distinct;
-        turns.queue = at_a_word > 2 * turns.tries;
+        turns.lanes = warps == 1 ? std::min<std::int64_t>(a.distinct, 32) : 32;
+        turns.queue = warps > 1 && a.distinct <= 2;
         if (turns.queue) {
             turns.warps = 1;
-            turns.tries = at_a_word;
+            turns.tries = a.threads / a.distinct;
+            turns.lanes = a.distinct;
+            turns.others = warps;
         }
         return turns;
     }
     turns.warps = std::clamp<std::int64_t>(a.distinct / 32, 1, warps);
     turns.lanes = std::min<std::int64_t>(a.distinct, 32);
     turns.tries = a.threads / (turns.warps * turns.lanes);
-    turns.queue = warps > 2 * turns.warps;
+    turns.others = warps / turns.warps;
+    turns.queue = turns.others > 1;
     return turns;
 }
 
-void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Turns& turns) {
+/// Integer instructions in series for the time from a success until another warp loads the word: each of
+/// `others` comes round at a time of its own.
+std::int64_t wait_for_load(const Additions& a, std::int64_t others, const hw::Gpu<double>& gpu) {
+    const auto latency = [&](mk::InstructionClass cls) { return gpu.instructions[cls].latency.value(); };
+    const auto sum = a.type == "f32" ? mk::InstructionClass::add_f32 : mk::InstructionClass::add_s32;
+    const double round = 2.0 * gpu.latency.shared.value() + latency(mk::InstructionClass::atom_shared) +
+                         latency(sum) * (a.type == "f32" ? 1.0 : 4.0) +
+                         latency(mk::InstructionClass::set_predicate) + latency(mk::InstructionClass::branch);
+    const auto& cost = gpu.instructions[mk::InstructionClass::mad_s32];
+    return std::llround(round / static_cast<double>(others + 1) / (cost.latency + cost.interval).value());
+}
+
+void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Turns& turns,
+                  const hw::Gpu<double>& gpu) {
     build.loop(a.rounds);
     add_meeting(build);
     build.loop(turns.tries);
     mk::Op load;
     load.cls = mk::InstructionClass::ld_shared;
+    const std::int64_t wait = turns.queue ? wait_for_load(a, turns.others, gpu) : 0;
+    if (wait > 0) {
+        load.dep_count = 1;
+        load.deps[0] = {add_integer(build, wait, wait), 0};
+    }
     // Of the lanes that still try there are half on average.
     load.active = static_cast<double>(turns.lanes) / (turns.tries > 1 && a.pitch > a.bytes() ? 64.0 : 32.0);
     mk::Access read = access_of(build, a, table, 0, 1, 0);
@@ -207,12 +264,16 @@ void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Tu
     sum.dep_count = 1;
     sum.deps[0] = {seen, 0};
     const mk::Id added = build.op(sum);
+    // The word is read, compared and written: three passes, written as three lanes of one bank. Those that
+    // try again stand behind the last of them only.
     mk::Op swap = addition(a, false);
-    swap.active = 1.0 / 32.0;
+    swap.active = turns.queue ? 1.0 / 32.0 : 3.0 / 32.0;
     swap.returns = !turns.queue;
     swap.dep_count = 1;
     swap.deps[0] = {added, 0};
-    const mk::Id swapped = build.op(swap, {access_of(build, a, table, 0, 1, 0)});
+    mk::Access word = access_of(build, a, table, 0, 1, 0);
+    word.inner = 32;
+    const mk::Id swapped = build.op(swap, {word});
     mk::Op jump;
     jump.cls = mk::InstructionClass::branch;
     jump.dep_count = 1;
@@ -229,7 +290,7 @@ void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Tu
     build.end();
 }
 
-Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& gpu) {
     const Additions once = additions(p);
     const bool emulated = once.kind != "cas" && once.type != "s32";
     Probe probe;
@@ -245,7 +306,7 @@ Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
         const mk::Id table = build.buffer(words);
         build.role("warps", static_cast<int>(k.cta.x / 32));
         if (emulated) {
-            add_emulated(build, a, table, turns);
+            add_emulated(build, a, table, turns, gpu);
         } else if (a.kind == "cas") {
             add_swaps(build, a, table, false);
         } else {

@@ -66,6 +66,23 @@ TEST_CASE("a word is won by one thread a round trip") {
     CHECK(together / alone == doctest::Approx(128.0).epsilon(0.1));
 }
 
+TEST_CASE("lanes of a warp on one word win one after another, an access to the L2 each") {
+    const double lone = global(additions("cas", "s32", 1 << 20, 4, 1, 32, "warp"));
+    const double access = 0.5 * (gpu().latency.l2_near + gpu().latency.l2_far).value() +
+                          gpu().instructions[model::kernel::InstructionClass::branch].latency.value();
+    CHECK(lone == doctest::Approx(64.0 * 32.0 * access / gpu().clock.boost.value() * 1e6).epsilon(0.1));
+}
+
+TEST_CASE("the more warps are at a word, the sooner one of them has loaded it after a success") {
+    const auto success = [](int threads) {
+        return shared(additions("red", "f32", 1, 4, 1, threads)) / threads;
+    };
+    const double alone = success(32);
+    CHECK(success(64) == doctest::Approx(0.75 * alone).epsilon(0.1));
+    CHECK(success(256) == doctest::Approx(0.55 * alone).epsilon(0.1));
+    CHECK(success(1024) == doctest::Approx(0.45 * alone).epsilon(0.1));
+}
+
 TEST_CASE("shared memory counts additions of one, and gives old values lane by lane") {
     CHECK(shared(additions("atom", "s32", 1, 4, 1, 1024)) == doctest::Approx(1024.0).epsilon(0.02));
     CHECK(shared(additions("red", "s32", 1, 4, 1, 1024)) < 64.0);
