@@ -10,6 +10,7 @@
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/closed_queue.hpp"
+#include "model/analytical/copying_loop.hpp"
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/overlap.hpp"
@@ -108,7 +109,8 @@ class Timeline {
         const Cycles<S> once = a_.item.loop.demand[busiest_];
         const Cycles<S> busy = once * S(static_cast<double>(resident));
         if (a_.item.self_fed) {
-            const Cycles<S> alone = hw::max(hw::max(a_.loop_chain, a_.item.loop.chain), once);
+            const Cycles<S> chain = hw::max(a_.loop_chain, a_.item.loop.chain);
+            const Cycles<S> alone = hw::max(hw::max(chain, once), copying_turn(a_.item, gpu_));
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
@@ -238,11 +240,29 @@ class Timeline {
         return Cycles<S>(sent * (slower - S(1.0)));
     }
 
+    /// After the first wave the CTAs of an SM are no longer in step: while one computes its addresses, waits
+    /// for its first stages or stores, the others have the busiest server for themselves. Machines of one
+    /// repairman again, now with everything else that an item takes as the time away.
+    void fill_gaps(Exposure<S>& whole) const {
+        const std::int64_t resident = a_.occupancy.ctas_per_sm;
+        if (resident < 2 || !copies_by_lanes(a_.item)) return;
+        const S once = a_.item.loop.demand[busiest_].value() * S(a_.item.trips);
+        const S all = (item(1).makespan() + a_.turnaround).value();
+        const S between = hw::max(turn_time(resident, once, all - once), all) - a_.turnaround.value();
+        const S shorter = hw::min(S(1.0), between / whole.makespan().value());
+        whole.prologue = whole.prologue * shorter;
+        whole.main_loop = whole.main_loop * shorter;
+        whole.epilogue = whole.epilogue * shorter;
+    }
+
     [[nodiscard]] Exposure<S> waves() const {
         const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * a_.occupancy.ctas_per_sm);
         Exposure<S> total;
         const double full = static_cast<double>(w.full_waves);
-        const Exposure<S> whole = item(a_.occupancy.ctas_per_sm);
+        Exposure<S> whole = item(a_.occupancy.ctas_per_sm);
+        if (w.full_waves > 0 && w.full_waves + (w.tail_items > 0 ? 1 : 0) > 1) {
+            fill_gaps(whole);
+        }
         if (w.full_waves > 0) {
             total.prologue = whole.prologue * S(full) + a_.turnaround * S(full - 1.0);
             total.main_loop = whole.main_loop * S(full);

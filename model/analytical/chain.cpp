@@ -3,6 +3,7 @@
 
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
+#include "model/analytical/copying_loop.hpp"
 
 #include <algorithm>
 
@@ -32,7 +33,8 @@ hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load,
     // Warps that only copy wait for nothing but their copies; those that also multiply meet at a barrier
     // before.
     const hw::Cycles<S> engine = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
-    const hw::Cycles<S> extra = item.self_fed ? engine + gpu.latency.cp_async_extra : engine;
+    const bool from_dram = gpu.latency.l2_far < load;
+    const hw::Cycles<S> extra = item.self_fed ? engine + copy_extra(bulk || from_dram, gpu) : engine;
     const hw::Cycles<S> taken = hw::max(item.loop.demand[Server::l1], item.loop.demand[Server::tma]);
     return load + extra + hw::max(item.loop.demand[Server::crossbar_read], taken);
 }

@@ -71,6 +71,8 @@ class Accumulator {
         if (kernel_.buffers.size() > max_buffers) {
             throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
         }
+        tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
+                                         [](const Op& op) { return op.cls == InstructionClass::wgmma; });
         std::fill_n(complete_.begin(), std::min(kernel_.ops.size(), complete_.size()), S(0.0));
         for (const kernel::Role& role : kernel_.roles) {
             result_.warps += role.warps * role.instances;
@@ -318,7 +320,7 @@ class Accumulator {
             interval_of_warp = Cycles<S>(S(1.0));
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            interval_of_warp = hw::max(interval, cluster_cycles(S(remote_bytes(op)), gpu_));
+            interval_of_warp = hw::max(interval, cluster_cycles(S(remote_bytes(kernel_, op)), gpu_));
         }
         issued = start + interval_of_warp * S(count * cost.machine.value());
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
@@ -396,7 +398,7 @@ class Accumulator {
                 break;
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            part_->demand[Server::cluster] += cluster_cycles(S(executions * warps * remote_bytes(op)), gpu_);
+            part_->demand[Server::cluster] += cluster_cycles(S(executions * warps * remote_bytes(kernel_, op)), gpu_);
         }
         bool shared_known = false;
         for (const Access& access : kernel_.accesses_of(op)) {
@@ -419,14 +421,6 @@ class Accumulator {
         if (is_shared(op.cls) && !shared_known) {
             part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
         }
-    }
-
-    /// Bytes that one instruction brings from other SMs of the cluster.
-    double remote_bytes(const Op& op) const {
-        if (op.cls != InstructionClass::ld_shared_cluster || op.access_count == 0) {
-            return 0.0;
-        }
-        return lanes_per_warp * op.active * kernel_.accesses[op.first_access].bytes;
     }
 
     void add_matrix(const Op& op, double executions, int warps) {
@@ -514,12 +508,12 @@ class Accumulator {
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
-            // The load and store unit writes what cp.async fetches, in turn with the operand reads; the bulk
-            // engine has a way of its own.
+            // The load and store unit writes what cp.async fetches, in turn with the operand reads of
+            // ldmatrix; the bulk engine, and wgmma when it reads, have ways of their own.
             const bool bulk = op.cls != InstructionClass::cp_async;
             // What a lane holds and copies in pieces lands in banks that others write, too.
             const double pieces = memory::in_narrow_rows(access) ? memory::row_pieces(kernel_, access) : 1.0;
-            part_->demand[bulk ? Server::shared_write : Server::shared] +=
+            part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] +=
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
             if (bulk) {
                 const double lines =
@@ -528,7 +522,12 @@ class Accumulator {
                     tma_cycles(S(executions * bytes.rows * lines * access.multicast_ctas), gpu_);
             }
         }
-        if (op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg && collective) {
+        if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
+            if (access.cache != kernel::CachePolicy::cg) {
+                const Cycles<S> more = narrow_line_cycles<S>(executions * bytes.rows, bytes.row_bytes, gpu_);
+                part_->demand[Server::l1] += more;
+                if (!tensor_cores_read_) part_->demand[Server::shared] += more;
+            }
             part_->demand[Server::l1] += l1_line_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
@@ -565,9 +564,10 @@ class Accumulator {
     double lanes_ = 1.0;        ///< share of active lanes in the branches around
     kernel::Freedom free_{};
     bool narrow_rows_ = false;
-    double l1_room_ = -1.0;     ///< not known yet
-    bool drained_ = true;       ///< no plain load is under way
-    double batch_bytes_ = 0.0;  ///< of the plain loads under way
+    bool tensor_cores_read_ = false;  ///< shared memory, without the load and store unit
+    double l1_room_ = -1.0;           ///< not known yet
+    bool drained_ = true;             ///< no plain load is under way
+    double batch_bytes_ = 0.0;        ///< of the plain loads under way
     int batch_loads_ = 0;
     Cycles<S> batch_end_{};  ///< when the first of them arrives
     StoreDrain<S> stores_;

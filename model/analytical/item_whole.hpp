@@ -13,6 +13,8 @@ namespace warptime::model::analytical {
 template <class S>
 void fold_prologue(ItemDemand<S>& item) {
     for (std::size_t i = 0; i < server_count; ++i) {
+        // The addresses are computed before.
+        if (of_sub_partition(static_cast<Server>(i))) continue;
         item.loop.demand.cycles[i] += item.before.demand.cycles[i] / S(item.trips);
         item.before.demand.cycles[i] = hw::Cycles<S>{};
     }

@@ -7,6 +7,8 @@
 #include "model/analytical/server.hpp"
 #include "model/kernel/description.hpp"
 
+#include <algorithm>
+
 namespace warptime::model::analytical {
 
 [[nodiscard]] inline Server server_of(hw::Unit unit) {
@@ -61,6 +63,13 @@ namespace warptime::model::analytical {
     return cls == hw::InstructionClass::ld_shared || cls == hw::InstructionClass::st_shared ||
            cls == hw::InstructionClass::ldmatrix || cls == hw::InstructionClass::stmatrix ||
            cls == hw::InstructionClass::atom_shared;
+}
+
+/// Bytes that one instruction of a warp brings from other SMs of the cluster.
+[[nodiscard]] inline double remote_bytes(const kernel::Kernel& kernel, const kernel::Op& op) {
+    constexpr double lanes = 32.0;
+    if (op.cls != hw::InstructionClass::ld_shared_cluster || op.access_count == 0) return 0.0;
+    return lanes * op.active * kernel.accesses[op.first_access].bytes;
 }
 
 [[nodiscard]] inline bool is_global(const kernel::Kernel& kernel, const kernel::Access& access) {

@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
 #include "workloads/gemm/triton_alignment.hpp"
+#include "workloads/gemm/triton_resources.hpp"
 
 #include <fmt/format.h>
 
@@ -132,7 +133,8 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA
     // signals.
     const std::int64_t barriers = config.pipeline == Pipeline::tma ? 16 * config.stages : 0;
-    return config.stages * stage_bytes(problem, config) + barriers;
+    const int buffers = copies_as_triton(config) ? triton_buffers(config) : config.stages;
+    return buffers * stage_bytes(problem, config) + barriers;
 }
 
 int threads(const Config& config) {
@@ -141,6 +143,9 @@ int threads(const Config& config) {
 }
 
 int registers_wanted(const Problem& problem, const Config& config) {
+    if (copies_as_triton(config)) {
+        return (triton_registers(problem, config) + 7) / 8 * 8;
+    }
     const int consumers = config.warps * 32;
     // Ping-pong: each warpgroup holds a tile of its own.
     const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/triton_resources.hpp"
 
 #include <algorithm>
 
@@ -45,6 +46,7 @@ struct Side {
     int sharers;
     std::int64_t pitch;
     std::int64_t lane_elements;  ///< that one lane holds
+    std::int64_t lane_share;     ///< bytes of a stage, if all lanes of the CTA copy as much
     int rank_step;               ///< ranks from one sharer to the next: CTAs of a cluster count along m first
 };
 
@@ -69,7 +71,8 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     const int share = side.tile_extent / sharers;
     access.multicast_ctas = sharers;
     // cp.async.cg takes 16 bytes only; narrower copies go through the L1's data (PTX ISA 8.7, cp.async).
-    access.cache = parts.config.copy_bytes == widest_copy ? mk::CachePolicy::cg : mk::CachePolicy::ca;
+    const bool widest = parts.config.copy_bytes == widest_copy && side.lane_share >= widest_copy;
+    access.cache = widest ? mk::CachePolicy::cg : mk::CachePolicy::ca;
     const mk::Index along_k = moved(parts.k_element, std::int64_t{parts.config.cta_k} * ahead);
     const mk::Index along_tile = sharers > 1 ? shared_origin(parts, side, share) : side.tile_origin;
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
@@ -140,6 +143,11 @@ void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     side.sharers = is_a ? c.cluster_n : c.cluster_m;
     side.pitch = leading(is_a ? p.lda : p.ldb, dense);
     side.lane_elements = (is_a ? c.lane_bytes_a : c.lane_bytes_b) / hw::bytes_of(is_a ? p.a : p.b);
+    side.lane_share = widest_copy;
+    if (copies_as_triton(c)) {
+        const int size = hw::bytes_of(is_a ? p.a : p.b);
+        side.lane_share = std::int64_t{side.tile_extent} * c.cta_k * size / (std::int64_t{32} * c.warps);
+    }
     side.rank_step = is_a ? c.cluster_m : 1;
     add_stage_access(parts, side, ahead);
 }

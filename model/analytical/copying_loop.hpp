@@ -1,0 +1,43 @@
+// A loop whose warps copy ahead by cp.async and multiply what they have copied: one CTA alone on its SM.
+// Ignores: the order in which the compiler places loads of operands and products; copies that wait behind
+// the reads of a long product with two stages (up to a third, recorded loops of 256x128x64).
+// Source: slopes over K of 150 Triton kernels whose operands lie in the L2 (triton_loop, fit rows). With
+// stages to spare a trip takes its busiest server and, on top of it, what lies between the end of one trip's
+// work and the begin of the next one's: two barriers, address arithmetic, operands on their way. Products of
+// wgmma are not waited for until the next trip's are issued, so that tensor cores go on meanwhile.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+#include "model/analytical/item_demand.hpp"
+
+namespace warptime::model::analytical {
+
+/// Whether the warps that multiply also copy, each lane its bytes.
+template <class S>
+[[nodiscard]] bool copies_by_lanes(const ItemDemand<S>& item) {
+    return item.self_fed && !(hw::Cycles<S>{} < item.loop.demand[Server::tma]);
+}
+
+/// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind.
+template <class S>
+[[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>&) {
+    if (!copies_by_lanes(item)) return {};
+    constexpr double turn = 80.0;
+    hw::Cycles<S> busiest{};
+    for (std::size_t i = 0; i < server_count; ++i) {
+        if (static_cast<Server>(i) != Server::tensor) busiest = hw::max(busiest, item.loop.demand.cycles[i]);
+    }
+    return busiest + hw::Cycles<S>(S(turn));
+}
+
+/// Time of a copy of one stage beyond the latency of a load and the transfer. A copy from the L2 takes what
+/// issue and barriers take; when all SMs ask DRAM for new data at the same moment it waits for the others'.
+template <class S>
+[[nodiscard]] hw::Cycles<S> copy_extra(bool from_dram, const hw::Gpu<S>& gpu) {
+    constexpr double from_l2 = 60.0;
+    return from_dram ? gpu.latency.cp_async_extra : hw::Cycles<S>(S(from_l2));
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_resources.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace {
+
+constexpr int lanes = 32;
+
+/// Of an operand's tile by each lane.
+int copies(int extent, Dtype dtype, const Config& c) {
+    return std::max(1, extent * c.cta_k * hw::bytes_of(dtype) / (lanes * c.copy_bytes * c.warps));
+}
+
+/// 32-bit registers of A and B that a thread holds for one step along K.
+int fragments(const Config& c) {
+    const int warps_m = std::clamp(c.cta_m / 16, 1, c.warps);
+    const int warps_n = std::max(1, c.warps / warps_m);
+    return std::max(16, c.cta_m / warps_m) / 16 * 4 + std::max(8, c.cta_n / warps_n) / 8 * 2;
+}
+
+}  // namespace
+
+bool copies_as_triton(const Config& config) {
+    return config.strides_by_16 && config.pipeline == Pipeline::cp_async;
+}
+
+int triton_buffers(const Config& config) {
+    return config.mma == MatrixInstruction::mma_sync ? std::max(1, config.stages - 1) : config.stages;
+}
+
+int triton_registers(const Problem& problem, const Config& config) {
+    constexpr int pointer = 2;
+    constexpr int rest_of_wgmma = 22;
+    constexpr int rest_of_mma_sync = 25;
+    // Half of all registers in accumulators: ptxas gives them what they can have.
+    constexpr int many_accumulators = 128;
+    constexpr int with_many = 8;
+    const int accumulators = config.cta_m * config.cta_n / (lanes * config.warps);
+    const int pointers =
+        pointer * (copies(config.cta_m, problem.a, config) + copies(config.cta_n, problem.b, config));
+    const int aside = accumulators < many_accumulators ? 0 : with_many;
+    return accumulators + pointers + aside +
+           (config.mma == MatrixInstruction::mma_sync ? fragments(config) + rest_of_mma_sync : rest_of_wgmma);
+}
+
+}  // namespace warptime::workloads::gemm
