@@ -370,9 +370,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
-    const Cycles<S> l2 = hw::max(
-        l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) + l2_ingest_cycles(a.traffic.l2_stored, gpu),
-        l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu));
+    const Cycles<S> l2 = hw::max(hw::max(l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) +
+                                             l2_ingest_cycles(a.traffic.l2_stored, gpu),
+                                         l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu)),
+                                 a.traffic.hot_lines);
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();

@@ -523,6 +523,9 @@ class Accumulator {
             }
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
+            const double line = hw::value_of(gpu_.l1.line);
+            traffic.copied_lines += trips * executions * bytes.rows * std::max(1.0, bytes.row_bytes / line);
+            traffic.line_bytes = std::min(line, bytes.row_bytes);
             if (access.cache != kernel::CachePolicy::cg) {
                 const Cycles<S> more = narrow_line_cycles<S>(executions * bytes.rows, bytes.row_bytes, gpu_);
                 part_->demand[Server::l1] += more;

@@ -37,10 +37,12 @@ struct BufferTraffic {
     double sent_bytes = 0.0;     ///< of them to L2, sectors written in part counting twice
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
-    double span_bytes = 0.0;  ///< distinct bytes read, at most
-    bool in_rows = false;     ///< read in rows that are short against their pitch
-    bool random = false;      ///< a chase: in an order of its own, line by line
-    bool shifted = false;     ///< items go round the whole buffer, each from another place
+    double span_bytes = 0.0;    ///< distinct bytes read, at most
+    bool in_rows = false;       ///< read in rows that are short against their pitch
+    bool random = false;        ///< a chase: in an order of its own, line by line
+    bool shifted = false;       ///< items go round the whole buffer, each from another place
+    double copied_lines = 0.0;  ///< cache lines that lanes ask for with asynchronous copies
+    double line_bytes = 0.0;    ///< of each of them that are asked for
     AtomicTraffic atomics;
 };
 inline constexpr std::size_t max_buffers = 16;

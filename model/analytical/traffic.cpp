@@ -90,6 +90,11 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         }
         // Gaps that no access touches are never read.
         whole = std::min(whole, use.read_bytes * items);
+        if (use.copied_lines > 0.0) {
+            result.hot_lines =
+                hw::max(result.hot_lines,
+                        hot_line_cycles(use.copied_lines * items, whole / item.trips, use.line_bytes, gpu));
+        }
         footprint += whole;
         warm[count] = starts_warm(buffer, conditions.cache);
         uses[count] = &use;

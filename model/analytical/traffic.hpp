@@ -20,12 +20,13 @@ struct Traffic {
     hw::Bytes<S> l2_read{};       ///< read requests that reach L2, after merging in the TPC
     hw::Bytes<S> l2_looked_up{};  ///< read requests as the slices count them, in every partition they visit
     hw::Bytes<S> l2_written{};
-    hw::Bytes<S> l2_stored{};  ///< of them, as the slices count them: partly written sectors twice
-    hw::Bytes<S> received{};   ///< by all SMs
-    hw::Cycles<S> atomics{};   ///< of the L2 slices that carry out atomics
-    bool from_dram = false;    ///< first touches of the operands miss L2
-    S own_share{};             ///< of the requests: for lines that no other item of the wave asks for
-    memory::L2Places places;   ///< of what is read again and again from a warm L2
+    hw::Bytes<S> l2_stored{};   ///< of them, as the slices count them: partly written sectors twice
+    hw::Bytes<S> received{};    ///< by all SMs
+    hw::Cycles<S> atomics{};    ///< of the L2 slices that carry out atomics
+    hw::Cycles<S> hot_lines{};  ///< of the slices that have what all items copy at the same time
+    bool from_dram = false;     ///< first touches of the operands miss L2
+    S own_share{};              ///< of the requests: for lines that no other item of the wave asks for
+    memory::L2Places places;    ///< of what is read again and again from a warm L2
 };
 
 /// `concurrent`: items in flight at a time. `sms`: that have work.

@@ -48,16 +48,47 @@ TEST_CASE("narrow copies take more instructions for the same bytes") {
     CHECK(narrow.instructions_of(InstructionClass::cp_async) == 32.0 * 2 * 16 * 4);
 }
 
-TEST_CASE("square warp tiles read less from shared memory than those along M first") {
+TEST_CASE("warps share the tile out as in Triton's compiled loops") {
+    struct Loop {
+        int m, n, k, warps, ldmatrix, mma;  // a warp and a trip, from the machine code
+    };
+    for (const Loop& loop : {Loop{16, 32, 32, 4, 3, 2}, Loop{16, 128, 128, 4, 24, 32},
+                             Loop{32, 32, 32, 4, 4, 4}, Loop{32, 64, 32, 4, 6, 8}, Loop{32, 64, 32, 8, 4, 4},
+                             Loop{32, 128, 64, 8, 12, 16}, Loop{32, 256, 128, 4, 48, 128}}) {
+        CAPTURE(loop.m);
+        CAPTURE(loop.n);
+        CAPTURE(loop.warps);
+        Config c = tile_of(loop.m, loop.n, loop.k);
+        c.pipeline = Pipeline::cp_async;
+        c.mma = MatrixInstruction::mma_sync;
+        c.warps = loop.warps;
+        const auto walk = walk_of(problem_of(512, 512, 1024), c);
+        const double trips = 1024.0 / loop.k * loop.warps;
+        CHECK(walk.instructions_of(InstructionClass::ldmatrix) == trips * loop.ldmatrix);
+        CHECK(walk.instructions_of(InstructionClass::mma_sync) == trips * loop.mma);
+    }
+}
+
+TEST_CASE("square warp tiles read as little, whatever K one instruction has") {
     Config c = pipelined(Pipeline::cp_async, 3);
     const Problem p = problem_of(512, 512, 1024);
-    // 4 warps of 32 x 128 and of 64 x 64: 16 rows of 32 bytes each, twice a stage of 32 along K.
-    CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (2 + 8));
+    // 4 warps of 64 x 64: 16 rows of 32 bytes each, twice a stage of 32 along K.
+    CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
     c.square_warp_tiles = true;
     CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
-    // Whatever K one instruction has.
     c.mma_k = 8;
     CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
+}
+
+TEST_CASE("a Triton kernel computes its addresses before the first copy") {
+    Config c = pipelined(Pipeline::cp_async, 3);
+    const Problem p = problem_of(512, 512, 1024);
+    const double without = walk_of(p, c).instructions_of(InstructionClass::add_s32);
+    c.strides_by_16 = true;
+    const double with = walk_of(p, c).instructions_of(InstructionClass::add_s32);
+    // Some four hundred of each warp, and those of the loop, which others count as multiply-adds.
+    CHECK(with - without > 4 * 300.0);
+    CHECK(with - without < 4 * 500.0 + 32.0 * 4 * 100);
 }
 
 TEST_CASE("a lane that loads in pieces stores to shared memory at once what it holds") {

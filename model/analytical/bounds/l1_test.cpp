@@ -30,6 +30,27 @@ TEST_CASE("narrow rows and shared memory are one load, and the prologue's copies
     CHECK(item.before.demand[Server::tma].value() == 0.0);
 }
 
+TEST_CASE("addresses of the prologue's copies are not computed in the loop") {
+    warptime::model::analytical::ItemDemand<double> item;
+    using warptime::hw::Cycles;
+    using warptime::model::analytical::Server;
+    item.trips = 4.0;
+    item.before.demand[Server::integer] = Cycles<double>(400.0);
+    fold_prologue(item);
+    CHECK(item.before.demand[Server::integer].value() == 400.0);
+    CHECK(item.loop.demand[Server::integer].value() == 0.0);
+}
+
+TEST_CASE("narrow copies take longer for each of their lines") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const double line = warptime::model::analytical::narrow_line_cycles(1.0, 64.0, gpu).value();
+    CHECK(line > 0.0);
+    CHECK(warptime::model::analytical::narrow_line_cycles(8.0, 64.0, gpu).value() ==
+          doctest::Approx(8.0 * line));
+    CHECK(warptime::model::analytical::narrow_line_cycles(8.0, 256.0, gpu).value() ==
+          doctest::Approx(16.0 * line));
+}
+
 TEST_CASE("a load that hits takes its passes, or its lines as fast as the tags look them up") {
     auto gpu = warptime::hw::load_gpu("h200-sxm");
     gpu.l1.tags = warptime::hw::PerCycle<double>(4.0);

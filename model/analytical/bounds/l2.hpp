@@ -38,6 +38,18 @@ template <class S>
     return bytes / (gpu.l2.bandwidth * gpu.sm.count.value());
 }
 
+/// `requests` for lines by items that all read the same step of an operand at the same time, a step being
+/// `step_bytes` in lines of which `line_bytes` are read: a partition serves each line once a cycle. Binds
+/// where an operand has fewer rows than there are SMs to ask for them: Triton's tiles of 128 and 256 rows of
+/// a matrix of 16, whose remainder folds all rows of the tile onto those 16, get 28 to 34 lines a cycle with
+/// 16 or 64 bytes of them (triton_bf16, triton_bf16_second).
+template <class S>
+[[nodiscard]] hw::Cycles<S> hot_line_cycles(double requests, double step_bytes, double line_bytes,
+                                            const hw::Gpu<S>& gpu) {
+    if (!(step_bytes > 0.0) || !(line_bytes > 0.0)) return {};
+    return hw::Cycles<S>(S(requests * line_bytes / step_bytes) / gpu.l2.partitions.value());
+}
+
 /// `bytes` stored by all SMs together, over the rate at which the slices take them in (l2.ingest_bandwidth,
 /// per SM of the whole chip): recorded stores of all SMs end at half the rate of loads, whether the L2 was
 /// clean or dirty.

@@ -1,0 +1,59 @@
+// What compiled Triton kernels hold, against what is expected of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_resources.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+namespace warptime::workloads::gemm {
+namespace {
+
+Config loop_of(int m, int n, int k, int stages, int warps) {
+    Config config;
+    config.cta_m = m;
+    config.cta_n = n;
+    config.cta_k = k;
+    config.stages = stages;
+    config.warps = warps;
+    config.pipeline = Pipeline::cp_async;
+    config.mma = m < 64 ? MatrixInstruction::mma_sync : MatrixInstruction::wgmma;
+    config.strides_by_16 = true;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("ldmatrix leaves a stage before the next copies are issued, wgmma does not") {
+    CHECK(triton_buffers(loop_of(64, 64, 64, 4, 4)) == 4);
+    CHECK(triton_buffers(loop_of(32, 64, 64, 4, 4)) == 3);
+    CHECK(triton_buffers(loop_of(32, 64, 64, 2, 4)) == 1);
+    CHECK(triton_buffers(loop_of(32, 64, 64, 1, 4)) == 1);
+}
+
+TEST_CASE("only loops whose lanes copy 16 bytes are counted so") {
+    Config config = loop_of(64, 64, 64, 4, 4);
+    CHECK(copies_as_triton(config));
+    config.pipeline = Pipeline::tma;
+    CHECK_FALSE(copies_as_triton(config));
+    config = loop_of(64, 64, 64, 4, 4);
+    config.strides_by_16 = false;
+    CHECK_FALSE(copies_as_triton(config));
+}
+
+TEST_CASE("registers are those that the compiler gave, within eight") {
+    struct Kernel {
+        int m, n, k, stages, warps, registers;
+    };
+    for (const Kernel& kernel :
+         {Kernel{64, 64, 32, 3, 4, 64}, Kernel{64, 128, 32, 2, 4, 108}, Kernel{128, 64, 64, 3, 4, 128},
+          Kernel{64, 64, 128, 4, 4, 96}, Kernel{128, 128, 32, 2, 4, 174}, Kernel{32, 32, 32, 4, 4, 47},
+          Kernel{16, 128, 128, 2, 4, 96}, Kernel{32, 64, 64, 2, 4, 64}}) {
+        CAPTURE(kernel.registers);
+        const int expected =
+            triton_registers(Problem{}, loop_of(kernel.m, kernel.n, kernel.k, kernel.stages, kernel.warps));
+        CHECK(std::abs(expected - kernel.registers) <= 9);
+    }
+}
+
+}  // namespace warptime::workloads::gemm
