@@ -51,8 +51,14 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     // With a single stage they multiply first all the same.
     const hw::Cycles<S> turn =
         item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue : item.loop.chain;
-    const hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + turn;
-    return around / S(static_cast<double>(stages_ahead(kernel)));
+    hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + turn;
+    const int ahead = stages_ahead(kernel);
+    if (ahead == 1) {
+        const hw::Cycles<S> transfer =
+            hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
+        around += hindered_by_reads(item, around - transfer);
+    }
+    return around / S(static_cast<double>(ahead));
 }
 
 #define WARPTIME_INSTANTIATE(S)                                                                          \

@@ -1,6 +1,6 @@
 // A loop whose warps copy ahead by cp.async and multiply what they have copied: one CTA alone on its SM.
-// Ignores: the order in which the compiler places loads of operands and products; copies that wait behind
-// the reads of a long product with two stages (up to a third, recorded loops of 256x128x64).
+// Ignores: the order in which the compiler places loads of operands and products; why deeper pipelines are
+// not hindered by the operand reads of wgmma while pipelines of two stages are.
 // Source: slopes over K of 150 Triton kernels whose operands lie in the L2 (triton_loop, fit rows). With
 // stages to spare a trip takes its busiest server and, on top of it, what lies between the end of one trip's
 // work and the begin of the next one's: two barriers, address arithmetic, operands on their way. Products of
@@ -38,6 +38,26 @@ template <class S>
 [[nodiscard]] hw::Cycles<S> copy_extra(bool from_dram, const hw::Gpu<S>& gpu) {
     constexpr double from_l2 = 60.0;
     return from_dram ? gpu.latency.cp_async_extra : hw::Cycles<S>(S(from_l2));
+}
+
+/// What the transfer of a stage takes longer with two stages, where all of it comes while wgmma reads the
+/// stage before: until the product is done, copies get what its reads leave of shared memory. `before`: from
+/// the issue of the copies until they begin to arrive. Recorded loops of 256x128x64 and 128x256x64 with two
+/// stages take 1460 and 1230 cycles a trip where latency and transfer are 1110 (triton_loop).
+template <class S>
+[[nodiscard]] hw::Cycles<S> hindered_by_reads(const ItemDemand<S>& item, const hw::Cycles<S>& before) {
+    const Demand<S>& demand = item.loop.demand;
+    const S writes = demand[Server::shared_write].value();
+    if (!copies_by_lanes(item) || !(S(0.0) < writes)) return {};
+    const S reads = demand[Server::shared].value();
+    const S product = hw::max(demand[Server::tensor].value(), reads);
+    const S transfer = hw::max(demand[Server::crossbar_read], demand[Server::l1]).value();
+    const S free = S(1.0) - reads / product;
+    const S speed = hw::min(S(1.0), free * transfer / writes);
+    const S within = hw::max(S(0.0), product - before.value());
+    // Either the product ends first, or the transfer at its lower speed.
+    return hw::Cycles<S>(
+        hw::min(within * (S(1.0) - speed), transfer * (S(1.0) - speed) / hw::max(speed, S(1e-3))));
 }
 
 }  // namespace warptime::model::analytical

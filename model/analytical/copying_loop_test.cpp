@@ -31,3 +31,25 @@ TEST_CASE("what DRAM brings to all SMs at once takes longer than its latency") {
     CHECK(copy_extra(false, gpu).value() > 0.0);
     CHECK(copy_extra(true, gpu).value() > copy_extra(false, gpu).value());
 }
+
+TEST_CASE("copies that come while wgmma reads get what its reads leave") {
+    ItemDemand<double> item;
+    item.self_fed = true;
+    item.loop.demand[Server::tensor] = Cycles<double>(1024.0);
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(768.0);
+    item.loop.demand[Server::shared_write] = Cycles<double>(384.0);
+    // Reads of half the time leave as much as the copies take.
+    item.loop.demand[Server::shared] = Cycles<double>(512.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(0.0));
+    // Three quarters leave half of it, until the product is done.
+    item.loop.demand[Server::shared] = Cycles<double>(768.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(342.0));
+    CHECK(hindered_by_reads(item, Cycles<double>(2000.0)).value() == 0.0);
+    // Few bytes arrive before it is, at half their speed.
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(100.0);
+    item.loop.demand[Server::shared_write] = Cycles<double>(50.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
+    // Products that the warps' own loads feed wait in another way.
+    item.loop.demand[Server::shared_write] = Cycles<double>(0.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == 0.0);
+}

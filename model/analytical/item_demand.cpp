@@ -515,6 +515,10 @@ class Accumulator {
             const double pieces = memory::in_narrow_rows(access) ? memory::row_pieces(kernel_, access) : 1.0;
             part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] +=
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
+            if (!bulk && collective && !memory::in_narrow_rows(access) && !tensor_cores_read_) {
+                part_->demand[Server::shared] +=
+                    short_row_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
+            }
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));

@@ -45,6 +45,16 @@ template <class S>
     return hw::Cycles<S>(S(more * rows * std::max(1.0, row_bytes / hw::value_of(gpu.l1.line))));
 }
 
+/// What the array takes for copies of short rows beyond their bytes: no line takes less than its tag's
+/// interval, however little of it is copied (loops of mma.sync in triton_loop, whose operand reads and copies
+/// share the array).
+template <class S>
+[[nodiscard]] hw::Cycles<S> short_row_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
+    const S bytes = (hw::Bytes<S>(S(row_bytes)) / gpu.shared.bandwidth).value();
+    const S lines(std::max(1.0, row_bytes / hw::value_of(gpu.l1.line)));
+    return hw::Cycles<S>(S(rows) * hw::max(S(0.0), gpu.l1.tag_interval.value() * lines - bytes));
+}
+
 template <class S>
 [[nodiscard]] hw::Cycles<S> l1_row_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                           const kernel::Access& access, const hw::Gpu<S>& gpu) {

@@ -51,6 +51,15 @@ TEST_CASE("narrow copies take longer for each of their lines") {
           doctest::Approx(16.0 * line));
 }
 
+TEST_CASE("copies of short rows take a tag's interval for each, of long rows nothing beyond their bytes") {
+    auto gpu = warptime::hw::load_gpu("h200-sxm");
+    gpu.l1.tag_interval = warptime::hw::Cycles<double>(0.5);
+    using warptime::model::analytical::short_row_cycles;
+    CHECK(short_row_cycles(8.0, 32.0, gpu).value() == doctest::Approx(8.0 * 0.25));
+    CHECK(short_row_cycles(8.0, 64.0, gpu).value() == 0.0);
+    CHECK(short_row_cycles(8.0, 256.0, gpu).value() == 0.0);
+}
+
 TEST_CASE("a load that hits takes its passes, or its lines as fast as the tags look them up") {
     auto gpu = warptime::hw::load_gpu("h200-sxm");
     gpu.l1.tags = warptime::hw::PerCycle<double>(4.0);

@@ -29,6 +29,16 @@ TEST_CASE("neighbours merge what both read and nothing else") {
     CHECK(analytical::unmerged_share(0.0, gpu) == doctest::Approx(1.0));
 }
 
+TEST_CASE("a partition serves a line once a cycle, however many ask for it") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.partitions = hw::Number<double>(2.0);
+    // 16 rows of a line each a step: 32 requests a cycle.
+    CHECK(analytical::hot_line_cycles(3200.0, 16.0 * 128.0, 128.0, gpu).value() == doctest::Approx(100.0));
+    // Half of each line read a step: as many lines.
+    CHECK(analytical::hot_line_cycles(3200.0, 16.0 * 64.0, 64.0, gpu).value() == doctest::Approx(100.0));
+    CHECK(analytical::hot_line_cycles(3200.0, 0.0, 128.0, gpu).value() == 0.0);
+}
+
 TEST_CASE("the slices' rate is stated per SM of the whole chip") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.l2.bandwidth = hw::BytesPerCycle<double>(40.0);
