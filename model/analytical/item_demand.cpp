@@ -15,6 +15,7 @@
 #include "model/analytical/bounds/tma.hpp"
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/l1_share.hpp"
+#include "model/analytical/lane_copies.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
@@ -398,7 +399,8 @@ class Accumulator {
                 break;
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            part_->demand[Server::cluster] += cluster_cycles(S(executions * warps * remote_bytes(kernel_, op)), gpu_);
+            part_->demand[Server::cluster] +=
+                cluster_cycles(S(executions * warps * remote_bytes(kernel_, op)), gpu_);
         }
         bool shared_known = false;
         for (const Access& access : kernel_.accesses_of(op)) {
@@ -515,10 +517,6 @@ class Accumulator {
             const double pieces = memory::in_narrow_rows(access) ? memory::row_pieces(kernel_, access) : 1.0;
             part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] +=
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
-            if (!bulk && collective && !memory::in_narrow_rows(access) && !tensor_cores_read_) {
-                part_->demand[Server::shared] +=
-                    short_row_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
-            }
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
@@ -527,15 +525,8 @@ class Accumulator {
             }
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
-            const double line = hw::value_of(gpu_.l1.line);
-            traffic.copied_lines += trips * executions * bytes.rows * std::max(1.0, bytes.row_bytes / line);
-            traffic.line_bytes = std::min(line, bytes.row_bytes);
-            if (access.cache != kernel::CachePolicy::cg) {
-                const Cycles<S> more = narrow_line_cycles<S>(executions * bytes.rows, bytes.row_bytes, gpu_);
-                part_->demand[Server::l1] += more;
-                if (!tensor_cores_read_) part_->demand[Server::shared] += more;
-            }
-            part_->demand[Server::l1] += l1_line_cycles(executions * bytes.rows, bytes.row_bytes, gpu_);
+            add_lane_copies(access, executions * bytes.rows, bytes.row_bytes, trips, tensor_cores_read_, gpu_,
+                            *part_, traffic);
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
             if (memory::in_narrow_rows(access)) {

@@ -1,0 +1,33 @@
+// What copies of whole rows by single lanes (cp.async) take of the L1 and of its array, which is also the
+// shared memory. Ignores: lines that two CTAs of an SM ask for. Source: bounds/l1.hpp; ldmatrix reads through
+// the same unit that writes what is copied, wgmma does not, so that its reads and the copies' writes do not
+// add (loops of 128x128x64 in triton_loop take what the tensor cores take). SPDX-License-Identifier:
+// Apache-2.0
+#pragma once
+
+#include "model/analytical/bounds/l1.hpp"
+#include "model/analytical/item_demand.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::analytical {
+
+/// Adds `rows` rows of `row_bytes` to the demand of a part, as executed once; `trips`: of that part.
+/// `tensor_cores_read`: operands go from shared memory to the tensor cores without the load and store unit.
+template <class S>
+void add_lane_copies(const kernel::Access& access, double rows, double row_bytes, double trips,
+                     bool tensor_cores_read, const hw::Gpu<S>& gpu, Part<S>& part, BufferTraffic& traffic) {
+    const double line = hw::value_of(gpu.l1.line);
+    traffic.copied_lines += trips * rows * std::max(1.0, row_bytes / line);
+    traffic.line_bytes = std::min(line, row_bytes);
+    part.demand[Server::l1] += l1_line_cycles(rows, row_bytes, gpu);
+    hw::Cycles<S> array = short_row_cycles(rows, row_bytes, gpu);
+    if (access.cache != kernel::CachePolicy::cg) {
+        const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, gpu);
+        part.demand[Server::l1] += into_l1;
+        array += into_l1;
+    }
+    if (!tensor_cores_read) part.demand[Server::shared] += array;
+}
+
+}  // namespace warptime::model::analytical

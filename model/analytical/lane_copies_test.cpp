@@ -1,0 +1,34 @@
+// Copies by lanes on the L1 and its array. SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/lane_copies.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model;
+using namespace warptime::model::analytical;
+
+TEST_CASE("lines are asked for once each, and only ldmatrix shares the array with their tags") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    kernel::Access access;
+    access.cache = kernel::CachePolicy::cg;
+    Part<double> part;
+    BufferTraffic traffic;
+    add_lane_copies(access, 32.0, 256.0, 10.0, true, gpu, part, traffic);
+    CHECK(traffic.copied_lines == 10.0 * 64.0);
+    CHECK(traffic.line_bytes == 128.0);
+    const double bypassing = part.demand[Server::l1].value();
+    CHECK(bypassing == doctest::Approx(64.0 * gpu.l1.line_interval.value()));
+    CHECK(part.demand[Server::shared].value() == 0.0);
+    // The same in rows of 32 bytes, less than 16 a lane: twice the lines, each put into the L1 first.
+    access.cache = kernel::CachePolicy::ca;
+    Part<double> narrow;
+    add_lane_copies(access, 32.0, 32.0, 10.0, false, gpu, narrow, traffic);
+    CHECK(traffic.line_bytes == 32.0);
+    CHECK(narrow.demand[Server::l1].value() > 0.5 * bypassing);
+    CHECK(narrow.demand[Server::shared].value() > 0.0);
+    Part<double> beside_wgmma;
+    add_lane_copies(access, 32.0, 32.0, 10.0, true, gpu, beside_wgmma, traffic);
+    CHECK(beside_wgmma.demand[Server::l1].value() == narrow.demand[Server::l1].value());
+    CHECK(beside_wgmma.demand[Server::shared].value() == 0.0);
+}
