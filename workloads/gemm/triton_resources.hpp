@@ -1,5 +1,5 @@
 // What a Triton kernel with cp.async takes of registers and shared memory.
-// Ignores: what ptxas makes of small loops (differences of eight registers), and spills.
+// Ignores: what ptxas makes of one loop (up to twenty registers), and spills.
 // Source: buffers by Triton's pipeliner (lib/Dialect/TritonGPU/Transforms/Pipeliner: as many as stages lie
 // between a copy and its use, one more where wgmma still reads while the next copies are issued); registers
 // from the 257 tilings of triton_bf16 and triton_bf16_second, whose residency follows for 9 in 10.
