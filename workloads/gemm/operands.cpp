@@ -111,7 +111,7 @@ void add_buffers(Parts& parts) {
     stages.space = mk::Space::shared;
     stages.dtype = p.a;
     stages.extent[0] = stage_bytes(p, c) / hw::bytes_of(p.a);
-    stages.stages = c.stages;
+    stages.stages = copies_as_triton(c) ? triton_buffers(c) : c.stages;
     stages.swizzle_bytes = 128;
     parts.stages = parts.builder.buffer(stages);
 }
