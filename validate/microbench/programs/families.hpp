@@ -30,6 +30,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> memory_step_families();
 [[nodiscard]] std::span<const Family> shared_chase_families();
 [[nodiscard]] std::span<const Family> atomic_families();
+[[nodiscard]] std::span<const Family> divergence_families();
 [[nodiscard]] std::span<const Family> dsmem_families();
 [[nodiscard]] std::span<const Family> handshake_families();
 

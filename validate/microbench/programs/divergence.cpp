@@ -1,0 +1,136 @@
+// Lanes of a warp that go different ways, as programs: divergence.cu. Ignores: which lanes those are, and
+// that warps fill each other's gaps. Source: its machine code (sm_90): bodies of up to four instructions are
+// predicated, longer ones stand between BSSY and BSYNC, more than two targets are a table of addresses and an
+// indirect branch. Recorded rows of one warp: a region that all lanes take costs 30 cycles, one that half of
+// them take 47, so that each arrival at the BSYNC takes 17, a vote and the use of its result; and lanes of
+// one more target 48, which are that, the branch out of the body and another such vote on who goes next.
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/microbench/programs/chains.hpp"
+#include "validate/microbench/programs/families.hpp"
+
+#include <array>
+
+namespace warptime::validate::microbench {
+namespace {
+
+namespace mk = model::kernel;
+using Class = mk::InstructionClass;
+
+constexpr std::int64_t rounds = 64;
+
+mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
+    mk::Op op = op_of(cls);
+    if (before != mk::no_id) {
+        op.dep_count = 1;
+        op.deps[0] = {before, 0};
+    }
+    return build.op(op);
+}
+
+/// Lanes meet: those that are there are noted and compared with those expected before anything goes on.
+void meet(mk::Builder& build) {
+    const mk::Id there = build.op(op_of(Class::logic));
+    after(build, Class::branch, after(build, Class::compare_select, there));
+}
+
+/// Which lanes go next, and their jump.
+void choose(mk::Builder& build) {
+    after(build, Class::branch, build.op(op_of(Class::vote)));
+}
+
+/// Multiply-adds on chains enough to issue one a cycle.
+void work(mk::Builder& build, std::int64_t count, mk::Id before = mk::no_id) {
+    mk::Op op = op_of(Class::fma_f32);
+    op.count = count;
+    if (before != mk::no_id) {
+        op.dep_count = 1;
+        op.deps[0] = {before, 0};
+    }
+    build.op(op);
+}
+
+/// `body` again and again on every SM, `unroll` times a trip.
+template <class Body>
+Probe repeated(const Parameters& p, const hw::Gpu<double>& gpu, std::int64_t unroll, Body&& body) {
+    const std::int64_t warps = integer(p, "warps_per_subpartition");
+    const auto ctas = static_cast<std::int64_t>(gpu.sm.count.value());
+    Probe probe;
+    for (const std::int64_t times : {rounds, 2 * rounds}) {
+        mk::Kernel& k = times == rounds ? probe.without.add_kernel() : probe.program.add_kernel();
+        k.name = "divergence";
+        k.grid = {ctas, 1, 1};
+        k.cta = {128 * warps, 1, 1};
+        k.schedule.tiles = {ctas, 1, 1, 1};
+        mk::Builder build(k);
+        build.role("warps", static_cast<int>(4 * warps));
+        build.loop(times / unroll);
+        const mk::Id compared = after(build, Class::set_predicate, build.op(op_of(Class::add_s32)));
+        for (std::int64_t i = 0; i < unroll; ++i) body(build, i);
+        after(build, Class::branch, compared);
+        build.end();
+        build.finish();
+    }
+    probe.units = static_cast<double>(rounds * warps);
+    return probe;
+}
+
+Probe divergence(const Parameters& p, const hw::Gpu<double>& gpu) {
+    const std::int64_t targets = integer(p, "targets");
+    const std::int64_t count = integer(p, "body");
+    return repeated(p, gpu, 1, [&](mk::Builder& build, std::int64_t /*number*/) {
+        if (targets == 1) {
+            work(build, count);
+            return;
+        }
+        // The address of the target comes from a table of constants.
+        mk::Id chosen = mk::no_id;
+        if (targets > 2) {
+            const mk::Id least = build.op(op_of(Class::compare_select));
+            const mk::Id low = after(build, Class::ld_constant, after(build, Class::shift, least));
+            chosen = after(build, Class::shift, low);
+        }
+        after(build, Class::branch, chosen);
+        for (std::int64_t target = 0; target < targets; ++target) {
+            build.branch({1.0, 32.0 / static_cast<double>(targets)});
+            if (targets > 2) choose(build);
+            work(build, count);
+            if (target + 1 < targets) build.op(op_of(Class::branch));
+            meet(build);
+            build.end();
+        }
+    });
+}
+
+Probe predicated(const Parameters& p, const hw::Gpu<double>& gpu) {
+    constexpr std::int64_t unroll = 4;
+    constexpr std::int64_t most_predicated = 4;
+    const std::int64_t count = integer(p, "body");
+    const double lanes = static_cast<double>(integer(p, "lanes"));
+    return repeated(p, gpu, unroll, [&](mk::Builder& build, std::int64_t number) {
+        if (count <= most_predicated) {
+            // Of four a round the compiler loads the factors from the constants first.
+            const bool loads = count == most_predicated && number == 0;
+            work(build, count, loads ? build.op(op_of(Class::ld_constant)) : mk::no_id);
+            return;
+        }
+        build.op(op_of(Class::branch));
+        build.branch({1.0, lanes});
+        work(build, count);
+        meet(build);
+        build.end();
+        if (lanes < 32.0) meet(build);
+    });
+}
+
+constexpr std::array families{
+    Family{"microbench_divergence", "divergence", divergence},
+    Family{"microbench_divergence", "predicated", predicated},
+};
+
+}  // namespace
+
+std::span<const Family> divergence_families() {
+    return families;
+}
+
+}  // namespace warptime::validate::microbench
