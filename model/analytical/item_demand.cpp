@@ -27,6 +27,7 @@
 #include "model/kernel/index_span.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
+#include "model/memory/operand_turns.hpp"
 #include "model/memory/row_lanes.hpp"
 
 #include <algorithm>
@@ -309,7 +310,7 @@ class Accumulator {
                 // Loads wait their turn at the sub-partition's way to the banks; stores queue there and let
                 // the warp go on, and additions of one are counted there.
                 const Cycles<S> path = path_cycles(shared_passes(op, access, kernel_, gpu_), gpu_);
-                if (op.cls == InstructionClass::st_shared) {
+                if (op.cls == InstructionClass::st_shared || !waited_for(kernel_, id)) {
                     path_busy_ += path * count;
                 } else if (!counted) {
                     interval_of_warp = hw::max(interval, path);
@@ -383,8 +384,10 @@ class Accumulator {
             part_->demand[Server::barrier] += cost.interval * S(executions * warps);
         }
         if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
+            // Slow units leave the registers time enough.
+            const S turns = hw::max(S(1.0), S(memory::operand_turns(op)) / cost.interval.value());
             part_->demand[server_of(cost.unit)] +=
-                arithmetic_cycles(instructions, role.warps * copies, resident_, cost, gpu_);
+                arithmetic_cycles(instructions * turns, role.warps * copies, resident_, cost, gpu_);
         }
         switch (op.cls) {
             case InstructionClass::wgmma:

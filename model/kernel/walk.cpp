@@ -288,7 +288,7 @@ class Summing : public WalkVisitor {
         const Op& op = kernel_.ops[static_cast<std::size_t>(id)];
         const double count = static_cast<double>(op.count) * place.weight;
         totals.instructions[static_cast<std::size_t>(op.cls)] += count;
-        const bool matrix = op.shape[0] > 0;
+        const bool matrix = op.shape[2] > 0;
         if (matrix) {
             totals.matrix_flop += count * flop_of(op);
         } else {

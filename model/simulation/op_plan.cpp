@@ -10,6 +10,7 @@
 #include "model/memory/instruction_fetch.hpp"
 #include "model/memory/lane_touch.hpp"
 #include "model/memory/matrix_rows.hpp"
+#include "model/memory/operand_turns.hpp"
 #include "model/memory/row_lanes.hpp"
 #include "model/memory/row_sectors.hpp"
 #include "model/occupancy/placement.hpp"
@@ -95,11 +96,12 @@ class Planner {
         p.instructions = count * cost.machine.value();
         p.issue = ticks_of(p.instructions);
         p.pipe = static_cast<std::size_t>(cost.unit);
-        p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * cost.interval.value());
+        const double held = std::max(cost.interval.value(), memory::operand_turns(op));
+        p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);
         p.last_interval =
             cost.unit == Unit::tensor
                 ? 0
-                : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : cost.interval.value()));
+                : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : held));
         if (cost.unit == Unit::sfu) p.passed_on = p.last_interval - ticks_of(1.0);
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = op.cls == InstructionClass::cp_async || is_bulk(op.cls);

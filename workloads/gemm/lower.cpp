@@ -144,7 +144,9 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     parts.ldmatrix = gpu.instructions[hw::InstructionClass::ldmatrix].supported;
     add_buffers(parts);
     add_indices(parts);
-    if (config.specialization != Specialization::none) {
+    if (config.dot_products) {
+        add_dot_product_role(parts);
+    } else if (config.specialization != Specialization::none) {
         add_specialized_roles(parts);
     } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);

@@ -53,5 +53,6 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store);
 void add_specialized_roles(Parts& parts);
 void add_pipelined_role(Parts& parts);
 void add_simt_role(Parts& parts);
+void add_dot_product_role(Parts& parts);
 
 }  // namespace warptime::workloads::gemm

@@ -71,6 +71,7 @@ struct Config {
     int lane_bytes_b = 16;
     int store_bytes = 16;            ///< of C per lane of a plain store; less where rows are not aligned
     bool fragments_ahead = false;    ///< operands of the next step are read while this one is multiplied
+    bool dot_products = false;       ///< few rows: half warps take columns of C whole, as gemv kernels do
     bool square_warp_tiles = false;  ///< warps share the tile out as squarely as they can; else along M first
 
     friend bool operator==(const Config&, const Config&) = default;

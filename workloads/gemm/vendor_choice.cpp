@@ -48,7 +48,7 @@ MatrixInstruction instruction_of(const std::string& text) {
     if (text == "mma.sync") {
         return MatrixInstruction::mma_sync;
     }
-    return MatrixInstruction::simt;
+    return MatrixInstruction::simt;  // also of `dot`
 }
 
 Pipeline pipeline_of(const std::string& text) {
@@ -59,7 +59,8 @@ Pipeline pipeline_of(const std::string& text) {
 }
 
 bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<double>& gpu) {
-    return family.compute_major == gpu.compute_major && gpu.compute_minor >= family.compute_minor_min &&
+    const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
+    return rows && family.compute_major == gpu.compute_major && gpu.compute_minor >= family.compute_minor_min &&
            problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
@@ -75,6 +76,11 @@ bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& clus
     const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
     const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
     return tiles_m * tiles_n > 1 && (tiles_m < cluster.m || tiles_n < cluster.n);
+}
+
+/// Dot products are one row of tiles.
+bool too_few_rows(const Problem& problem, const GemmFamily& family, const Tile& tile) {
+    return family.rows_max > 0 && problem.m > tile.m;
 }
 
 /// Grids of several waves come in clusters of one size: 216 of the 236 recorded ones in clusters of two
@@ -149,14 +155,20 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
     config.fragments_ahead = true;
+    config.dot_products = family.instruction == "dot";
     if (config.mma == MatrixInstruction::simt) {
         // Elements go to shared memory one by one, transposed.
         config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
     }
-    config.store_bytes = family.row_alignment;
+    config.store_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
     config.shared_bytes = config.pipeline == Pipeline::tma
                               ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
                               : 0;
+    if (config.dot_products) {
+        config.copy_bytes = 16;  // a row's lanes meet in its sectors, however little each takes
+        constexpr int accumulated_bytes = 4;  // the rows of A as they are multiplied
+        config.shared_bytes = std::int64_t{config.cta_m} * config.cta_k * accumulated_bytes;
+    }
     const bool specialized = config.pipeline == Pipeline::tma;
     config.warps = specialized ? (family.threads - 128) / 32 : family.threads / 32;
     config.specialization = !specialized       ? Specialization::none
@@ -222,6 +234,10 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
             ragged = ragged || fits_n(family, problem, true);
         }
     }
+    const bool few_rows = std::any_of(families.begin(), families.end(), [&](const GemmFamily& family) {
+        return serves(family, problem, gpu) && family.row_alignment == widest &&
+               problem.m <= family.rows_always;
+    });
     const auto consider = [&](const Config& config) {
         program.clear();
         lower_vendor(problem, config, gpu, program);
@@ -233,13 +249,13 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
     };
     for (const GemmFamily& family : families) {
         if (!serves(family, problem, gpu) || family.row_alignment != widest ||
-            !fits_n(family, problem, ragged)) {
+            !fits_n(family, problem, ragged) || (few_rows && problem.m > family.rows_always)) {
             continue;
         }
         for (const Tile& tile : family.tiles) {
             for (const ClusterShape& cluster : family.clusters) {
                 const std::int64_t grid = largest_grid(gpu, cluster.m * cluster.n);
-                if (grid == 0 || wasteful(problem, tile, cluster) ||
+                if (grid == 0 || too_few_rows(problem, family, tile) || wasteful(problem, tile, cluster) ||
                     too_many_waves(problem, family, tile, cluster, grid)) {
                     continue;
                 }

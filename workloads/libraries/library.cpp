@@ -109,6 +109,8 @@ GemmFamily read_family(const Section& section) {
     family.split_fills = section.table.contains("split_fills") ? section.whole("split_fills") : 0;
     family.split_elements_max =
         section.table.contains("split_elements_max") ? section.whole("split_elements_max") : 0;
+    family.rows_max = section.table.contains("rows_max") ? section.whole("rows_max") : 0;
+    family.rows_always = section.table.contains("rows_always") ? section.whole("rows_always") : 0;
     family.ragged_n = section.table.contains("ragged_n") ? section.whole("ragged_n") : 0;
     family.split_searched = section.get<bool>("split_searched", "true or false");
     family.instruction = section.text("instruction");

@@ -39,7 +39,7 @@ struct GemmFamily {
     int mma_k = 0;           ///< K of mma.sync; 0: 32 bytes of it
     int ragged_n = 0;        ///< taken only, and before others, where this does not divide N; 0: always
     bool split_searched = false;  ///< the number of splits is tried out instead of following the wave rule
-    std::string instruction;      ///< wgmma, mma.sync or simt
+    std::string instruction;      ///< wgmma, mma.sync, simt, or dot (simt, columns of C whole)
     std::string pipeline;         ///< tma, cp.async or sync
     bool persistent = false;
     int k_bytes = 128;  ///< bytes of K per stage
@@ -56,6 +56,8 @@ struct GemmFamily {
     int split_fills = 0;  ///< CTAs an SM that tiles are split to fill, where they are fewer; 0: no such rule
     int split_max = 1;
     int split_elements_max = 0;  ///< elements of the largest tile that is split; 0: any
+    int rows_max = 0;            ///< rows of C that its kernels take at most; 0: any
+    int rows_always = 0;         ///< products of up to so many rows run no other family
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
 };
