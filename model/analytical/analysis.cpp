@@ -122,7 +122,8 @@ class Timeline {
         // before.
         const bool bulk = a_.item.loop.demand[Server::tma] > Cycles<S>{};
         const Cycles<S> least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : Cycles<S>{};
-        return hw::max(hw::max(busy, a_.loop_chain), least);
+        const Cycles<S> pace = bulk ? Cycles<S>{} : Cycles<S>(between_two(resident));
+        return hw::max(hw::max(hw::max(busy, pace), a_.loop_chain), least);
     }
 
     /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
@@ -167,6 +168,19 @@ class Timeline {
     /// Until the text of a part has been fetched once.
     [[nodiscard]] Cycles<S> text_of(const Part<S>& part, std::int64_t resident) const {
         return memory::fetch_interval(part.code, warps_of_sub_partition(resident), gpu_) * S(part.code);
+    }
+
+    /// Warps that read operands and multiply go round two queues, that of their sub-partition and that of the
+    /// shared memory: where both are nearly as busy, each waits for the other now and then.
+    [[nodiscard]] S between_two(std::int64_t resident) const {
+        S multiply(0.0);
+        for (const Server server : {Server::issue, Server::fp32, Server::fp64, Server::fp16, Server::integer}) {
+            multiply = hw::max(multiply, a_.item.loop.demand[server].value());
+        }
+        const S read = hw::max(a_.item.loop.demand[Server::l1], a_.item.loop.demand[Server::shared]).value();
+        if (!(S(0.0) < multiply) || !(S(0.0) < read) || a_.item.warps == 0) return S(0.0);
+        const S pace = pace_of_two_queues(resident * a_.item.warps, multiply, read);
+        return pace * S(static_cast<double>(resident));
     }
 
     /// The turn of a warp that waits for its loads, and at the SM's port for those of the others; its own
