@@ -174,7 +174,8 @@ class Timeline {
     /// shared memory: where both are nearly as busy, each waits for the other now and then.
     [[nodiscard]] S between_two(std::int64_t resident) const {
         S multiply(0.0);
-        for (const Server server : {Server::issue, Server::fp32, Server::fp64, Server::fp16, Server::integer}) {
+        for (const Server server :
+             {Server::issue, Server::fp32, Server::fp64, Server::fp16, Server::integer}) {
             multiply = hw::max(multiply, a_.item.loop.demand[server].value());
         }
         const S read = hw::max(a_.item.loop.demand[Server::l1], a_.item.loop.demand[Server::shared]).value();

@@ -1,10 +1,11 @@
-// Turns that the operands of a multiply-add take at the ports of the register file, where each lane multiplies
-// a block of rows by columns. Ignores: how the compiler has named the registers; other instructions' operands.
-// Source: each bank reads one register of a warp a cycle (loops of FFMA whose operands were counted in their
-// SASS take max(1, reads of one bank) each, within 2 %); going round a block with the two last multiplicands
-// kept on either side, an FFMA reads its accumulator and every second one a new multiplicand, which lies in the
-// accumulator's bank once in as many times as there are banks. Counted so in the SASS of cuBLASLt's kernels:
-// 1290 turns for 1024 FFMA, 635 for 512, 319 for 256. SPDX-License-Identifier: Apache-2.0
+// Turns that the operands of a multiply-add take at the ports of the register file, where each lane
+// multiplies a block of rows by columns. Ignores: how the compiler has named the registers; other
+// instructions' operands. Source: each bank reads one register of a warp a cycle (loops of FFMA whose
+// operands were counted in their SASS take max(1, reads of one bank) each, within 2 %); going round a block
+// with the two last multiplicands kept on either side, an FFMA reads its accumulator and every second one a
+// new multiplicand, which lies in the accumulator's bank once in as many times as there are banks. Counted so
+// in the SASS of cuBLASLt's kernels: 1290 turns for 1024 FFMA, 635 for 512, 319 for 256.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/description.hpp"

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int lanes_of_column = 16;
 constexpr int lanes_of_warp = 32;
+constexpr int most_rows_at_once = 4;
 
 /// Rows of A as they are (the kernels of 4 rows compute 4, whatever there are).
 mk::Op load_of(Dtype dtype, std::int64_t count) {
@@ -59,7 +60,10 @@ void add_dot_product_role(Parts& parts) {
     b.op(sync);
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
-    const mk::Id column = b.op(load_of(p.b, of_b));
+    mk::Op columns = load_of(p.b, of_b);
+    // The sums of more rows leave registers for four elements at a time (SASS of eight rows).
+    columns.chain = c.cta_m > most_rows_at_once ? std::max<std::int64_t>(1, of_b / 4) : 1;
+    const mk::Id column = b.op(columns);
     add_stage_access(parts, Matrix::b, 0);
     mk::Op get;
     get.cls = InstructionClass::ld_shared;

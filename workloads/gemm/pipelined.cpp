@@ -168,10 +168,10 @@ mk::Id add_block_products(Parts& parts) {
         mk::Op fragments;
         fragments.cls = InstructionClass::ld_shared;
         const std::int64_t values = is_a ? block.rows : block.columns;
-        fragments.count =
-            std::max<std::int64_t>(1, values * hw::bytes_of(parts.problem.a) * c.cta_k / 16);
-        // A load of 16 bytes a lane takes four passes; of A's values, which lanes beside each other share, two
-        // (wavefronts of ten such kernels under Nsight Compute: 2.65 to 3.59 a load as their blocks have it).
+        fragments.count = std::max<std::int64_t>(1, values * hw::bytes_of(parts.problem.a) * c.cta_k / 16);
+        // A load of 16 bytes a lane takes four passes; of A's values, which lanes beside each other share,
+        // two (wavefronts of ten such kernels under Nsight Compute: 2.65 to 3.59 a load as their blocks have
+        // it).
         mk::Access lanes;
         lanes.buffer = parts.stages;
         lanes.bytes = is_a ? 8 : 16;

@@ -60,7 +60,8 @@ Pipeline pipeline_of(const std::string& text) {
 
 bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<double>& gpu) {
     const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
-    return rows && family.compute_major == gpu.compute_major && gpu.compute_minor >= family.compute_minor_min &&
+    return rows && family.compute_major == gpu.compute_major &&
+           gpu.compute_minor >= family.compute_minor_min &&
            problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
@@ -165,7 +166,8 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
                               ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
                               : 0;
     if (config.dot_products) {
-        config.copy_bytes = 16;  // a row's lanes meet in its sectors, however little each takes
+        config.copy_bytes = hw::bytes_of(problem.a);  // element by element
+        config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
         constexpr int accumulated_bytes = 4;  // the rows of A as they are multiplied
         config.shared_bytes = std::int64_t{config.cta_m} * config.cta_k * accumulated_bytes;
     }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory/operand_turns.hpp"
+
+#include <doctest/doctest.h>
+
+namespace warptime::model::memory {
+
+TEST_CASE("multiply-adds of a block take a quarter more turns than instructions, as the SASS counts") {
+    kernel::Op op;
+    op.cls = hw::InstructionClass::fma_f32;
+    op.count = 1024;
+    CHECK(operand_turns(op) == 1.0);
+    op.shape = {16, 8, 0};
+    CHECK(operand_turns(op) * 1024 == doctest::Approx(1290).epsilon(0.01));
+    op.shape = {1, 8, 0};
+    CHECK(operand_turns(op) == 1.0);
+    op.shape = {16, 8, 0};
+    op.cls = hw::InstructionClass::add_f32;
+    CHECK(operand_turns(op) == 1.0);
+}
+
+}  // namespace warptime::model::memory
