@@ -98,7 +98,7 @@ class Planner {
         p.pipe = static_cast<std::size_t>(cost.unit);
         const double held = std::max(cost.interval.value(), memory::operand_turns(op));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);
-        p.last_interval = p.last_interval =
+        p.last_interval =
             cost.unit == Unit::tensor ? 0 : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : held));
         if (cost.unit == Unit::sfu) p.passed_on = p.last_interval - ticks_of(1.0);
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));

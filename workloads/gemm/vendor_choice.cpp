@@ -60,7 +60,9 @@ Pipeline pipeline_of(const std::string& text) {
 
 bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<double>& gpu) {
     const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
-    return rows && family.compute_major == gpu.compute_major &&
+    const bool along_k =
+        family.instruction != "dot" || (problem.a_major == Major::k && problem.b_major == Major::k);
+    return rows && along_k && family.compute_major == gpu.compute_major &&
            gpu.compute_minor >= family.compute_minor_min &&
            problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
@@ -72,7 +74,7 @@ bool fits_n(const GemmFamily& family, const Problem& problem, bool ragged) {
 }
 
 /// A cluster that is wider than the grid of tiles runs CTAs without work; the library does not pick those,
-/// but for problems of a single tile, where every cluster is.
+/// but for problems of a single tile, where every cluster is, and where there is no other cluster.
 bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& cluster) {
     const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
     const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
@@ -168,8 +170,6 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     if (config.dot_products) {
         config.copy_bytes = hw::bytes_of(problem.a);  // element by element
         config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
-        constexpr int accumulated_bytes = 4;  // the rows of A as they are multiplied
-        config.shared_bytes = std::int64_t{config.cta_m} * config.cta_k * accumulated_bytes;
     }
     const bool specialized = config.pipeline == Pipeline::tma;
     config.warps = specialized ? (family.threads - 128) / 32 : family.threads / 32;
@@ -257,7 +257,8 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
         for (const Tile& tile : family.tiles) {
             for (const ClusterShape& cluster : family.clusters) {
                 const std::int64_t grid = largest_grid(gpu, cluster.m * cluster.n);
-                if (grid == 0 || too_few_rows(problem, family, tile) || wasteful(problem, tile, cluster) ||
+                if (grid == 0 || too_few_rows(problem, family, tile) ||
+                    (family.clusters.size() > 1 && wasteful(problem, tile, cluster)) ||
                     too_many_waves(problem, family, tile, cluster, grid)) {
                     continue;
                 }

@@ -242,13 +242,15 @@ TEST_CASE("few tiles are split until they fill the SMs, as recorded grids are") 
         return *std::find_if(families().begin(), families().end(),
                              [name](const GemmFamily& f) { return f.name == name; });
     };
-    // 9 x 9 tiles, two CTAs an SM: 264 / 81.
+    // 9 x 9 tiles, a CTA an SM: 132 / 81.
     const GemmFamily fp32 = family("xmma_sm80_ffma_align16");
-    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 3);
+    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 1);
     p.m = 2048;
     p.n = 128;
     p.k = 16384;
-    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 16);
+    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 8);
+    p.k = 512;  // 96 elements of K each
+    CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 5);
     p.m = 4096;
     p.n = 4096;
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 1);
@@ -266,4 +268,28 @@ TEST_CASE("several waves of fp8 run tiles that the consumers share") {
     const Config shared = choose_vendor_kernel(p, families(), gpu(), most_items, program);
     CHECK(
         (shared.specialization == Specialization::cooperative || std::min(shared.cta_m, shared.cta_n) < 64));
+}
+
+TEST_CASE("one row runs a dot product where bulk copies are ruled out, and never a tile of more rows") {
+    mk::Program program;
+    const auto chosen = [&](std::int64_t m, std::int64_t n, Dtype dtype) {
+        Problem p = problem_of(m, n, 1024);
+        p.a = p.b = p.out = dtype;
+        return choose_vendor_kernel(p, families(), gpu(), fewest_items, program);
+    };
+    CHECK(chosen(1, 4097, Dtype::bf16).dot_products);
+    CHECK(chosen(2, 4097, Dtype::bf16).dot_products);
+    CHECK(chosen(2, 4097, Dtype::bf16).cta_m == 2);
+    CHECK_FALSE(chosen(1, 4096, Dtype::bf16).dot_products);
+    CHECK(chosen(1, 4096, Dtype::tf32).dot_products);
+    CHECK_FALSE(chosen(2, 4096, Dtype::tf32).dot_products);
+    CHECK_FALSE(chosen(64, 4097, Dtype::bf16).dot_products);
+}
+
+TEST_CASE("a family of one cluster serves what that cluster does not divide") {
+    mk::Program program;
+    Problem p = problem_of(6400, 88, 80);
+    p.a = p.b = Dtype::int8;
+    p.out = Dtype::int32;
+    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).cluster_n == 2);
 }
