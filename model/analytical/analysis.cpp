@@ -14,6 +14,7 @@
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/analytical/stage_waits.hpp"
 #include "model/memory/instruction_fetch.hpp"
 #include "model/memory/l2_ports.hpp"
 #include "model/memory/l2_residence.hpp"
@@ -88,8 +89,8 @@ std::int64_t sharing(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
 template <class S>
 class Timeline {
   public:
-    Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const Cycles<S>& fill, std::int64_t sms)
-        : a_(a), gpu_(gpu), fill_(fill), sms_(sms), busiest_(a.item.loop.demand.busiest()) {
+    Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const WaitsOfWaves<S>& waits, std::int64_t sms)
+        : a_(a), gpu_(gpu), waits_(waits), sms_(sms), busiest_(a.item.loop.demand.busiest()) {
         if (a.item.asynchronous) {
             for (std::size_t i = 0; i < server_count; ++i) {
                 const auto server = static_cast<Server>(i);
@@ -105,25 +106,26 @@ class Timeline {
     /// turn of the pipeline takes its producer. Recorded loops with producers of their own follow the largest
     /// of them; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an SM
     /// wait for one another at the busiest server; one CTA alone takes its own chain.
-    [[nodiscard]] Cycles<S> period(std::int64_t resident) const {
+    [[nodiscard]] Cycles<S> period(std::int64_t resident, const StageWaits<S>& waits) const {
+        const Cycles<S> chain = waits.of(resident);
         const Cycles<S> once = a_.item.loop.demand[busiest_];
         const Cycles<S> busy = once * S(static_cast<double>(resident));
         if (a_.item.self_fed) {
-            const Cycles<S> chain = hw::max(a_.loop_chain, a_.item.loop.chain);
-            const Cycles<S> alone = hw::max(hw::max(chain, once), copying_turn(a_.item, gpu_));
+            const Cycles<S> trip = hw::max(chain, a_.item.loop.chain);
+            const Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn(a_.item, gpu_));
             return Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
             return hw::max(hw::max(busy + behind_branch(resident), among_warps(busy, resident)),
                            hw::max(at_port(resident), text_of(a_.item.loop, resident)));
         }
-        if (!a_.item.asynchronous) return hw::max(hw::max(busy, a_.loop_chain), at_port(resident));
+        if (!a_.item.asynchronous) return hw::max(hw::max(busy, chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
         // before.
         const bool bulk = a_.item.loop.demand[Server::tma] > Cycles<S>{};
         const Cycles<S> least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : Cycles<S>{};
         const Cycles<S> pace = bulk ? Cycles<S>{} : Cycles<S>(between_two(resident));
-        return hw::max(hw::max(hw::max(busy, pace), a_.loop_chain), least);
+        return hw::max(hw::max(hw::max(busy, pace), chain), least);
     }
 
     /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
@@ -154,7 +156,7 @@ class Timeline {
     }
 
     /// The only CTA of an SM, with one work item.
-    [[nodiscard]] Cycles<S> alone() const { return item(1).makespan(); }
+    [[nodiscard]] Cycles<S> alone() const { return item(1, waits_.first).makespan(); }
 
     [[nodiscard]] Exposure<S> exposure() const {
         return a_.persistent || a_.item.alternating ? persistent() : waves();
@@ -225,8 +227,8 @@ class Timeline {
     /// The period from trip to trip. Of asynchronous copies the last trip has none left to wait for: the
     /// transfer of the first stage, which the prologue waits for, stands in its place. A producer that goes
     /// on with the next tile has no last trip.
-    [[nodiscard]] Cycles<S> main_loop(std::int64_t resident) const {
-        const Cycles<S> turn = period(resident);
+    [[nodiscard]] Cycles<S> main_loop(std::int64_t resident, const StageWaits<S>& waits) const {
+        const Cycles<S> turn = period(resident, waits);
         const bool goes_on = !a_.item.self_fed && (a_.persistent || a_.item.alternating);
         if (!a_.item.asynchronous || goes_on) {
             return turn * S(a_.item.trips);
@@ -236,10 +238,10 @@ class Timeline {
         return turn * S(std::max(0.0, a_.item.trips - 1.0)) + last * S(std::min(1.0, a_.item.trips));
     }
 
-    [[nodiscard]] Exposure<S> item(std::int64_t resident) const {
+    [[nodiscard]] Exposure<S> item(std::int64_t resident, const StageWaits<S>& waits) const {
         Exposure<S> e;
-        e.prologue = fill_ + straight(a_.item.before, resident);
-        e.main_loop = main_loop(resident);
+        e.prologue = waits.fill + straight(a_.item.before, resident);
+        e.main_loop = main_loop(resident, waits);
         e.epilogue = straight(a_.item.after, resident);
         return e;
     }
@@ -262,7 +264,7 @@ class Timeline {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2 || !copies_by_lanes(a_.item)) return;
         const S once = a_.item.loop.demand[busiest_].value() * S(a_.item.trips);
-        const S all = (item(1).makespan() + a_.turnaround).value();
+        const S all = (item(1, waits_.first).makespan() + a_.turnaround).value();
         const S between = hw::max(turn_time(resident, once, all - once), all) - a_.turnaround.value();
         const S shorter = hw::min(S(1.0), between / whole.makespan().value());
         whole.prologue = whole.prologue * shorter;
@@ -274,17 +276,24 @@ class Timeline {
         const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * a_.occupancy.ctas_per_sm);
         Exposure<S> total;
         const double full = static_cast<double>(w.full_waves);
-        Exposure<S> whole = item(a_.occupancy.ctas_per_sm);
-        if (w.full_waves > 0 && w.full_waves + (w.tail_items > 0 ? 1 : 0) > 1) {
-            fill_gaps(whole);
-        }
+        Exposure<S> whole = item(a_.occupancy.ctas_per_sm, waits_.first);
+        const bool several = w.full_waves > 0 && w.full_waves + (w.tail_items > 0 ? 1 : 0) > 1;
+        if (several) fill_gaps(whole);
         if (w.full_waves > 0) {
-            total.prologue = whole.prologue * S(full) + a_.turnaround * S(full - 1.0);
-            total.main_loop = whole.main_loop * S(full);
-            total.epilogue = whole.epilogue * S(full);
+            total.prologue = whole.prologue;
+            total.main_loop = whole.main_loop;
+            total.epilogue = whole.epilogue;
+        }
+        if (w.full_waves > 1) {
+            whole = item(a_.occupancy.ctas_per_sm, waits_.later);
+            fill_gaps(whole);
+            total.prologue += (whole.prologue + a_.turnaround) * S(full - 1.0);
+            total.main_loop += whole.main_loop * S(full - 1.0);
+            total.epilogue += whole.epilogue * S(full - 1.0);
         }
         if (w.tail_items > 0) {
-            const Exposure<S> rest = item(occupancy::tail_residency(w.tail_items, sms_));
+            const Exposure<S> rest = item(occupancy::tail_residency(w.tail_items, sms_),
+                                          w.full_waves > 0 ? waits_.later : waits_.first);
             if (w.full_waves == 0) {
                 Exposure<S> only = rest;
                 only.epilogue += burst(occupancy::tail_residency(w.tail_items, sms_));
@@ -307,7 +316,7 @@ class Timeline {
         const std::int64_t per_cta = occupancy::items_per_persistent_cta(a_.items, ctas);
         const auto n = static_cast<double>(per_cta);
         const std::int64_t resident = occupancy::ceil_divide(ctas, sms_);
-        const Exposure<S> one = item(resident);
+        const Exposure<S> one = item(resident, waits_.first);
         const double fair =
             std::min(n, std::max(1.0, static_cast<double>(a_.items) / static_cast<double>(ctas)));
         Exposure<S> total;
@@ -339,7 +348,7 @@ class Timeline {
 
     const Analysis<S>& a_;
     const hw::Gpu<S>& gpu_;
-    Cycles<S> fill_;
+    const WaitsOfWaves<S>& waits_;
     std::int64_t sms_;
     Server busiest_;
     Cycles<S> multiply_{};  ///< of the busiest server but those that only copy
@@ -527,15 +536,11 @@ template <class S>
 void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
                Analysis<S>& a) {
     share_ports(gpu, a);
-    const Cycles<S> load = load_latency(a.traffic.from_dram, gpu);
-    a.loop_chain = loop_chain(kernel, a.item, load, gpu);
-    const bool bulk = a.item.loop.demand[Server::tma] > Cycles<S>{};
-    const Cycles<S> fill = a.item.asynchronous
-                               ? fill_latency(a.item, load, bulk, gpu) + wait_for_stage(a.item, load, gpu)
-                               : Cycles<S>{};
-    a.apart = fill_and_drain(a.item, fill, load);
-    const Timeline<S> timeline(a, gpu, fill, a.slots / a.occupancy.ctas_per_sm);
-    a.loop_period = timeline.period(a.occupancy.ctas_per_sm);
+    const WaitsOfWaves<S> waits = waits_of_waves(kernel, a.item, a.traffic, gpu);
+    a.loop_chain = waits.first.chain;
+    a.apart = fill_and_drain(a.item, waits.first.fill, load_latency(a.traffic.from_dram, gpu));
+    const Timeline<S> timeline(a, gpu, waits, a.slots / a.occupancy.ctas_per_sm);
+    a.loop_period = timeline.period(a.occupancy.ctas_per_sm, waits.first);
     a.exposure = timeline.exposure();
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;
@@ -577,7 +582,8 @@ void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
     const bool from_dram = a.traffic.from_dram;
     a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
     // An SM notices nothing else of what its neighbours share.
-    if (a.traffic.from_dram != from_dram || shares_ports(gpu, a)) settle_sm(kernel, gpu, conditions, a);
+    if (a.traffic.from_dram != from_dram || sees_reuse(a.item) || shares_ports(gpu, a))
+        settle_sm(kernel, gpu, conditions, a);
     combine(kernel, gpu, conditions, a);
     a.limiter = name_limiter(a);
 }

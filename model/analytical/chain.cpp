@@ -4,6 +4,7 @@
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
 #include "model/analytical/copying_loop.hpp"
+#include "model/analytical/fill_and_drain.hpp"
 
 #include <algorithm>
 
@@ -34,7 +35,7 @@ hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load,
     // before.
     const hw::Cycles<S> engine = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
     const bool from_dram = gpu.latency.l2_far < load;
-    const hw::Cycles<S> extra = item.self_fed ? engine + copy_extra(bulk || from_dram, gpu) : engine;
+    const hw::Cycles<S> extra = item.self_fed && !bulk ? copy_extra(from_dram, gpu) : engine;
     const hw::Cycles<S> taken = hw::max(item.loop.demand[Server::l1], item.loop.demand[Server::tma]);
     return load + extra + hw::max(item.loop.demand[Server::crossbar_read], taken);
 }
@@ -58,7 +59,13 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
             hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
         around += hindered_by_reads(item, around - transfer);
     }
-    return around / S(static_cast<double>(ahead));
+    if (!bulk || !item.self_fed || !has_stage_to_spare(kernel)) return around / S(static_cast<double>(ahead));
+    around += wait_for_stage(item, load, gpu);
+    // Products of one trip are still under way when the next one's are issued: the place of a stage is free
+    // when its own are done.
+    const hw::Cycles<S> products =
+        item.loop.demand[Server::tensor] + gpu.instructions[hw::InstructionClass::wgmma].latency;
+    return hw::max(around / S(static_cast<double>(ahead)), (around + products) / S(ahead + 1.0));
 }
 
 #define WARPTIME_INSTANTIATE(S)                                                                          \

@@ -10,6 +10,7 @@
 #include "model/analytical/bounds/crossbar.hpp"
 #include "model/analytical/bounds/issue.hpp"
 #include "model/analytical/bounds/l1.hpp"
+#include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
@@ -17,6 +18,7 @@
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
 #include "model/analytical/loaded_latency.hpp"
+#include "model/analytical/matrix_queue.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/analytical/store_drain.hpp"
@@ -325,6 +327,7 @@ class Accumulator {
             interval_of_warp = hw::max(interval, cluster_cycles(S(remote_bytes(kernel_, op)), gpu_));
         }
         issued = start + interval_of_warp * S(count * cost.machine.value());
+        if (op.cls == InstructionClass::wgmma) issued += wait_for_products(op, role_->warps, gpu_);
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
         const Cycles<S> last = hw::max(issued - interval, start + arrival);
         Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
@@ -334,9 +337,7 @@ class Accumulator {
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
         }
-        if (op.cls == InstructionClass::fence) {
-            issued = end;
-        }
+        if (op.cls == InstructionClass::fence) issued = end;
         issued = units_.pass(cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
             // So do those that fetch for the path to the L1, which lets none pass.
@@ -525,6 +526,7 @@ class Accumulator {
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
                 part_->demand[Server::tma] +=
                     tma_cycles(S(executions * bytes.rows * lines * access.multicast_ctas), gpu_);
+                part_->demand[Server::tma] += outside_cycles(kernel_, access, executions * bytes.full, gpu_);
             }
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 
@@ -112,6 +113,8 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     memory::l2_reuse(reuse, std::span(operands).first(count), std::span(moved).first(count));
     double read = 0.0;
     double row_read = 0.0;
+    double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
+    const double waves = std::ceil(items / static_cast<double>(reuse.concurrent));
     S asked(0.0);
     S looked_up(0.0);
     S filled(0.0);
@@ -162,7 +165,13 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         filled = filled + S(missed) + crossed;
         row_read += uses[i]->in_rows ? missed : 0.0;
         result.from_dram = true;
+        const double first = moved[i].wave_bytes / waves;
+        if (first < moved[i].wave_bytes) {
+            known *=
+                1.0 - std::clamp((moved[i].dram_bytes - first) / (moved[i].wave_bytes - first), 0.0, 1.0);
+        }
     }
+    result.fresh_later = 1.0 - known;
     if (S(0.0) < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes<S>(S(read));
     result.dram_row_read = Bytes<S>(S(row_read));

@@ -132,9 +132,15 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     }
     // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA
     // signals.
-    const std::int64_t barriers = config.pipeline == Pipeline::tma ? 16 * config.stages : 0;
+    const std::int64_t barriers =
+        config.pipeline == Pipeline::tma ? 8 * config.stages * (copies_by_descriptor(config) ? 1 : 2) : 0;
     const int buffers = copies_as_triton(config) ? triton_buffers(config) : config.stages;
     return buffers * stage_bytes(problem, config) + barriers;
+}
+
+bool copies_by_descriptor(const Config& config) {
+    return config.pipeline == Pipeline::tma && config.specialization == Specialization::none &&
+           config.mma == MatrixInstruction::wgmma && config.stages > 1;
 }
 
 int threads(const Config& config) {
@@ -147,6 +153,10 @@ int registers_wanted(const Problem& problem, const Config& config) {
         return (triton_registers(problem, config) + 7) / 8 * 8;
     }
     const int consumers = config.warps * 32;
+    if (copies_by_descriptor(config)) {
+        // Addresses are the engine's and the uniform registers' (all 60 kernels of triton_tma).
+        return config.cta_m * config.cta_n / consumers + 26;
+    }
     // Ping-pong: each warpgroup holds a tile of its own.
     const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;
     const int accumulators = tiles_held * config.cta_m * config.cta_n / consumers;

@@ -26,6 +26,10 @@ namespace warptime::workloads::gemm {
 /// Registers per thread at launch, rounded to the allocation unit of 8, at most `most`, which a GPU allows.
 [[nodiscard]] int registers_per_thread(const Problem& problem, const Config& config, int most);
 
+/// Whether all warps multiply and one thread of them asks the bulk engine for stages, as Triton's kernels
+/// with tensor descriptors do.
+[[nodiscard]] bool copies_by_descriptor(const Config& config);
+
 /// Threads of a CTA, with the producer warpgroup where warps are specialised.
 [[nodiscard]] int threads(const Config& config);
 

@@ -148,6 +148,8 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
         add_dot_product_role(parts);
     } else if (config.specialization != Specialization::none) {
         add_specialized_roles(parts);
+    } else if (copies_by_descriptor(config)) {
+        add_descriptor_role(parts);
     } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);
     } else {

@@ -54,5 +54,6 @@ void add_specialized_roles(Parts& parts);
 void add_pipelined_role(Parts& parts);
 void add_simt_role(Parts& parts);
 void add_dot_product_role(Parts& parts);
+void add_descriptor_role(Parts& parts);
 
 }  // namespace warptime::workloads::gemm

@@ -1,0 +1,63 @@
+// What a CTA waits for its stages, and how that changes when CTAs before it have read the same panels.
+// Ignores: which of the CTAs that share a panel is the first in every trip. Source: recorded loops of Triton
+// kernels with tensor descriptors (triton_tma): of N CTAs that take turns at the servers of an SM, at N
+// different places of their loops, a trip waits for DRAM once in N times; in waves after the first only where
+// the reuse model says that panels come from DRAM. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/analytical/chain.hpp"
+#include "model/analytical/fill_and_drain.hpp"
+#include "model/analytical/traffic.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace warptime::model::analytical {
+
+template <class S>
+struct StageWaits {
+    hw::Cycles<S> fill{};   ///< for the first stage of an item
+    hw::Cycles<S> chain{};  ///< least time of a trip, by its dependences
+    hw::Cycles<S> near{};   ///< the same where the stage comes from the L2
+    /// The least time of a trip when `resident` CTAs share the SM.
+    [[nodiscard]] hw::Cycles<S> of(std::int64_t resident) const {
+        return near + (chain - near) / S(static_cast<double>(std::max<std::int64_t>(1, resident)));
+    }
+};
+
+/// Whether the order of the tiles tells how long an SM waits for a stage: where warps that multiply ask the
+/// bulk engine.
+template <class S>
+[[nodiscard]] bool sees_reuse(const ItemDemand<S>& item) {
+    return item.self_fed && item.loop.demand[Server::tma] > hw::Cycles<S>{};
+}
+
+template <class S>
+[[nodiscard]] StageWaits<S> stage_waits(const kernel::Kernel& kernel, const ItemDemand<S>& item,
+                                        bool from_dram, const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> load = load_latency(from_dram, gpu);
+    const hw::Cycles<S> chain = loop_chain(kernel, item, load, gpu);
+    if (!item.asynchronous) return {{}, chain, chain};
+    const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
+    return {fill_latency(item, load, bulk, gpu) + wait_for_stage(item, load, gpu), chain, chain};
+}
+
+/// In the first wave, and in those that find what earlier ones have read.
+template <class S>
+struct WaitsOfWaves {
+    StageWaits<S> first{}, later{};
+};
+template <class S>
+[[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
+                                             const Traffic<S>& traffic, const hw::Gpu<S>& gpu) {
+    StageWaits<S> first = stage_waits(kernel, item, traffic.from_dram, gpu);
+    if (!traffic.from_dram || !sees_reuse(item)) return {first, first};
+    const StageWaits<S> near = stage_waits(kernel, item, false, gpu);
+    const S fresh(traffic.fresh_later);
+    first.near = near.chain;
+    return {first,
+            {near.fill + (first.fill - near.fill) * fresh, near.chain + (first.chain - near.chain) * fresh,
+             near.chain}};
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,122 @@
+// Triton's main loop over tensor descriptors: all warps multiply, one thread of them asks the bulk engine for
+// the next stage. Ignores: messages of a box that several warps issue.
+// Source: SASS of the 60 kernels of the suite triton_tma (Triton 3.6): an iteration is a barrier, a look at
+// the stage's mbarrier, the products, the wait for the products of the iteration before, then between three
+// more barriers the bytes to expect and one copy for each operand; 66 instructions and two for each product.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/parts.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+using mk::InstructionClass;
+
+namespace {
+
+/// Instructions of a warp in an iteration beside its products, barriers and copies.
+constexpr int loop_instructions = 60;
+
+/// Two more behind `met`: around the bytes to expect, and between the boxes.
+mk::Id add_barriers(Parts& parts, mk::Id met) {
+    mk::Op barrier;
+    barrier.cls = InstructionClass::bar_sync;
+    barrier.count = 2;
+    barrier.chain = 2;
+    barrier.dep_count = 1;
+    barrier.deps[0] = {met, 0};
+    return parts.builder.op(barrier);
+}
+
+/// The boxes of A and B, `ahead` iterations on, behind `ready`; `guarded`: only while there is such an
+/// iteration.
+void add_boxes(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id ready) {
+    mk::Builder& b = parts.builder;
+    for (const bool is_a : {true, false}) {
+        mk::Op copy;
+        copy.cls = InstructionClass::cp_async_bulk_tensor;
+        copy.dtype = is_a ? parts.problem.a : parts.problem.b;
+        copy.completes = group;
+        if (ready != mk::no_id) {
+            copy.dep_count = 1;
+            copy.deps[0] = {ready, 0};
+        }
+        if (guarded) {
+            copy.when.active = true;
+            copy.when.value =
+                b.index(ahead, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin},
+                                mk::Term{.coefficient = -1, .variable = mk::Variable::item_end},
+                                mk::Term{.coefficient = 1, .variable = mk::Variable::loop}});
+            copy.when.low = -(std::int64_t{1} << 40);
+            copy.when.high = 0;
+        }
+        b.op(copy);
+        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
+    }
+    b.signal(group, mk::SignalOn::issue);
+}
+
+}  // namespace
+
+void add_descriptor_role(Parts& parts) {
+    mk::Builder& b = parts.builder;
+    const Config& c = parts.config;
+    const int ahead = std::max(1, c.stages - 1);
+    mk::Token group;
+    group.name = "stage_group";
+    group.kind = mk::TokenKind::async_group;
+    group.scope = mk::Scope::warp;
+    group.depth = c.stages;
+    const mk::Id group_id = b.token(group);
+    mk::Token barrier;
+    barrier.name = "cta_barrier";
+    barrier.kind = mk::TokenKind::named_barrier;
+    barrier.arrivals = c.warps;
+    const mk::Id barrier_id = b.token(barrier);
+
+    b.role("warps", c.warps);
+    b.loop(b.clamp(parts.trips, 0, ahead));
+    add_boxes(parts, group_id, 0, false, mk::no_id);
+    b.end();
+    b.loop(parts.trips);
+    b.wait(group_id, ahead - 1);
+    const mk::Id multiplied = b.op(wgmma_of_stage(parts, c.warps / 4));
+    // When the products of the iteration before have read the place that is filled next.
+    mk::Op meet;
+    meet.cls = InstructionClass::bar_sync;
+    meet.dep_count = 1;
+    meet.deps[0] = {multiplied, 1};
+    const mk::Id met = b.op(meet);
+    b.signal(barrier_id, mk::SignalOn::issue);
+    b.wait(barrier_id);
+    const mk::Id ready = add_barriers(parts, met);
+    add_boxes(parts, group_id, ahead, true, ready);
+    mk::Op address;
+    address.cls = InstructionClass::mad_s32;
+    address.count = loop_instructions;
+    address.dep_count = 1;
+    address.deps[0] = {ready, 0};
+    const mk::Id addressed = b.op(address);
+    mk::Op back;
+    back.cls = InstructionClass::branch;
+    back.dep_count = 1;
+    back.deps[0] = {addressed, 0};
+    const mk::Id gone = b.op(back);
+    mk::Op top;
+    top.cls = InstructionClass::bar_sync;
+    top.dep_count = 1;
+    top.deps[0] = {gone, 0};
+    const mk::Id begun = b.op(top);
+    mk::Op look;
+    look.cls = InstructionClass::mbarrier_try_wait;
+    look.dep_count = 1;
+    look.deps[0] = {begun, 0};
+    b.op(look);
+    b.end();
+    add_epilogue(parts, c.warps, true);
+    b.finish();
+}
+
+}  // namespace warptime::workloads::gemm
