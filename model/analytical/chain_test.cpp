@@ -4,6 +4,7 @@
 
 #include "hw/sheet.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ TEST_CASE("filling a stage is the latency, the copy engine's extra and the trans
     CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() ==
           doctest::Approx(900.0 + gpu.latency.cp_async_extra.value()));
     CHECK(fill_latency(item, Cycles<double>(600.0), true, gpu).value() ==
-          doctest::Approx(900.0 + gpu.latency.tma_extra.value() + gpu.latency.cp_async_extra.value()));
+          doctest::Approx(900.0 + gpu.latency.tma_extra.value()));
     item.loop.demand[Server::l1] = Cycles<double>(500.0);
     CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() ==
           doctest::Approx(1100.0 + gpu.latency.cp_async_extra.value()));
@@ -52,6 +53,26 @@ TEST_CASE("the period is the way around over the stages, so that more stages are
         CHECK(period <= last);
         last = period;
     }
+}
+
+TEST_CASE(
+    "a bulk copy by warps that multiply waits for DRAM's last piece, and for long products of its place") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {});
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.self_fed = true;
+    item.trips = 64.0;
+    item.loop.demand[Server::tma] = Cycles<double>(100.0);
+    item.loop.received_bytes = 24576.0;
+    const int ahead = stages_ahead(kernel);
+    const double near = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
+    CHECK(near == doctest::Approx(fill_latency(item, gpu.latency.l2_far, true, gpu).value() / ahead));
+    const double far = loop_chain(kernel, item, gpu.latency.dram, gpu).value();
+    CHECK(far * ahead > near * ahead + (gpu.latency.dram - gpu.latency.l2_far).value() + 200.0);
+    item.loop.demand[Server::tensor] = Cycles<double>(5000.0);
+    CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() * (ahead + 1) > near * ahead + 5000.0);
 }
 
 TEST_CASE("without copies ahead the period is the chain of one trip") {

@@ -155,7 +155,7 @@ int registers_wanted(const Problem& problem, const Config& config) {
     const int consumers = config.warps * 32;
     if (copies_by_descriptor(config)) {
         // Addresses are the engine's and the uniform registers' (all 60 kernels of triton_tma).
-        return config.cta_m * config.cta_n / consumers + 26;
+        return (config.cta_m * config.cta_n / consumers + 26 + 7) / 8 * 8;
     }
     // Ping-pong: each warpgroup holds a tile of its own.
     const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;

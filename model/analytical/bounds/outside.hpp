@@ -6,6 +6,7 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "hw/math.hpp"
 #include "model/kernel/description.hpp"
 
 #include <algorithm>

@@ -1,0 +1,40 @@
+// Products that wait for room, against the share of the recorded loops. SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/matrix_queue.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model;
+using namespace warptime::model::analytical;
+namespace hw = warptime::hw;
+
+namespace {
+
+kernel::Op products(std::int64_t count, int columns) {
+    kernel::Op op;
+    op.cls = hw::InstructionClass::wgmma;
+    op.dtype = hw::Dtype::bf16;
+    op.shape = {64, columns, 16};
+    op.count = count;
+    op.shared_operand = true;
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("eight products do not wait, of sixteen half, of thirty-two three quarters") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    CHECK(wait_for_products(products(8, 128), 4, gpu).value() == 0.0);
+    CHECK(wait_for_products(products(4, 128), 8, gpu).value() == 0.0);
+    // 64 cycles each.
+    CHECK(wait_for_products(products(16, 128), 4, gpu).value() == doctest::Approx(512.0));
+    CHECK(wait_for_products(products(8, 128), 8, gpu).value() == doctest::Approx(512.0));
+    CHECK(wait_for_products(products(32, 128), 4, gpu).value() == doctest::Approx(1536.0));
+}
+
+TEST_CASE("narrow products wait for their operands") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    // (64 + 32) rows of 32 bytes at 128 B/cycle are 24 cycles, the multiplying takes 16.
+    CHECK(wait_for_products(products(16, 32), 4, gpu).value() == doctest::Approx(8 * 24.0));
+}

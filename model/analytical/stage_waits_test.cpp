@@ -1,0 +1,60 @@
+// Waits for stages: in the first wave and later, alone and with others. SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/stage_waits.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model;
+using namespace warptime::model::analytical;
+namespace hw = warptime::hw;
+using hw::Cycles;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
+    return only;
+}
+
+WaitsOfWaves<double> waits(double tma_cycles, bool from_dram, double fresh_later) {
+    kernel::Kernel kernel;
+    kernel::examples::triton_gemm(kernel, {4096, 4096, 4096});
+    ItemDemand<double> item = item_demand(kernel, gpu(), gpu().latency.dram);
+    item.loop.demand[Server::tma] = Cycles<double>(tma_cycles);
+    Traffic<double> traffic;
+    traffic.from_dram = from_dram;
+    traffic.fresh_later = fresh_later;
+    return waits_of_waves(kernel, item, traffic, gpu());
+}
+
+}  // namespace
+
+TEST_CASE("of CTAs at different places of their loops one waits for DRAM") {
+    const StageWaits<double> first = waits(100.0, true, 0.0).first;
+    CHECK(first.of(1).value() == doctest::Approx(first.chain.value()));
+    CHECK(first.near < first.chain);
+    const double longer = (first.chain - first.near).value();
+    CHECK(first.of(4).value() == doctest::Approx(first.near.value() + longer / 4.0));
+}
+
+TEST_CASE("a later wave waits for DRAM as far as its panels are new") {
+    const WaitsOfWaves<double> none = waits(100.0, true, 0.0);
+    CHECK(none.later.chain.value() == doctest::Approx(none.first.near.value()));
+    CHECK(none.later.fill < none.first.fill);
+    const WaitsOfWaves<double> all = waits(100.0, true, 1.0);
+    CHECK(all.later.chain.value() == doctest::Approx(all.first.chain.value()));
+    const WaitsOfWaves<double> half = waits(100.0, true, 0.5);
+    CHECK(half.later.chain.value() ==
+          doctest::Approx(0.5 * (none.later.chain.value() + all.later.chain.value())));
+}
+
+TEST_CASE("warm caches and copies of lanes know one wait") {
+    const WaitsOfWaves<double> warm = waits(100.0, false, 1.0);
+    CHECK(warm.first.chain.value() == warm.later.chain.value());
+    CHECK(warm.first.of(3).value() == doctest::Approx(warm.first.chain.value()));
+    const WaitsOfWaves<double> lanes = waits(0.0, true, 0.0);
+    CHECK(lanes.first.chain.value() == lanes.later.chain.value());
+    CHECK(lanes.first.of(3).value() == doctest::Approx(lanes.first.chain.value()));
+}
