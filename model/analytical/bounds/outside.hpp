@@ -1,8 +1,8 @@
 // What lies outside of a matrix: the bulk engine fills it with zeros, but asks the L2 for it row by row, and
 // all SMs ask in the same place. Ignores: which SMs are at it at the same time, beyond how many have work.
-// Source: recorded boxes that lie in part or all outside (microbench_tensor_boxes): one SM and 16 take no
-// longer for them than for rows inside, all SMs 4.9 cycles for a row of 64 bytes and 8.4 to 9.3 for one of
-// 128. SPDX-License-Identifier: Apache-2.0
+// Source: products of 64 rows with tiles of 128 and 256 (triton_tma, key tma.outside_bandwidth); a probe of
+// such boxes took 4.9 cycles for a row of 64 bytes and 8.4 to 9.3 for one of 128 on all SMs, and no longer
+// than for rows inside on one SM and on 16. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -13,9 +13,6 @@
 #include <cstdint>
 
 namespace warptime::model::analytical {
-
-/// Bytes a cycle that an SM gets of what lies outside when all SMs ask for it.
-constexpr double outside_bandwidth = 14.0;
 
 /// Whether an origin goes with the tile: rows beyond the end of K come once an item.
 [[nodiscard]] inline bool goes_with_tile(const kernel::Kernel& kernel, const kernel::Index& origin) {
@@ -41,7 +38,7 @@ template <class S>
     }
     const double sms = hw::value_of(gpu.sm.count);
     const double asking = (1.0 - without) * std::min(1.0, static_cast<double>(kernel.grid.volume()) / sms);
-    return hw::Cycles<S>(S(bytes * (1.0 - inside) * asking / outside_bandwidth));
+    return hw::Bytes<S>(S(bytes * (1.0 - inside) * asking)) / gpu.tma.outside_bandwidth;
 }
 
 }  // namespace warptime::model::analytical
