@@ -386,7 +386,7 @@ class Accumulator {
         }
         if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
             // Slow units leave the registers time enough.
-            const S turns = hw::max(S(1.0), S(memory::operand_turns(op)) / cost.interval.value());
+            const S turns = hw::max(S(1.0), memory::operand_turns(op, gpu_) / cost.interval.value());
             part_->demand[server_of(cost.unit)] +=
                 arithmetic_cycles(instructions * turns, role.warps * copies, resident_, cost, gpu_);
         }

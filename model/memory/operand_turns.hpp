@@ -8,17 +8,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
 
 namespace warptime::model::memory {
 
-inline constexpr double register_banks = 2.0;
-
 /// Turns of one instruction; 1 for all but multiply-adds of a block (shape: its rows and columns).
-[[nodiscard]] inline double operand_turns(const kernel::Op& op) {
+template <class S>
+[[nodiscard]] S operand_turns(const kernel::Op& op, const hw::Gpu<S>& gpu) {
     constexpr double new_multiplicands = 0.5;
     const bool block = op.cls == hw::InstructionClass::fma_f32 && op.shape[0] > 1 && op.shape[1] > 1;
-    return block ? 1.0 + new_multiplicands / register_banks : 1.0;
+    return block ? S(1.0) + S(new_multiplicands) / gpu.sm.register_banks.value() : S(1.0);
 }
 
 }  // namespace warptime::model::memory

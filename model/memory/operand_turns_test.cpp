@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/memory/operand_turns.hpp"
 
+#include "hw/sheet.hpp"
+
 #include <doctest/doctest.h>
 
 namespace warptime::model::memory {
 
 TEST_CASE("multiply-adds of a block take a quarter more turns than instructions, as the SASS counts") {
+    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
     kernel::Op op;
     op.cls = hw::InstructionClass::fma_f32;
     op.count = 1024;
-    CHECK(operand_turns(op) == 1.0);
+    CHECK(operand_turns(op, gpu) == 1.0);
     op.shape = {16, 8, 0};
-    CHECK(operand_turns(op) * 1024 == doctest::Approx(1290).epsilon(0.01));
+    CHECK(operand_turns(op, gpu) * 1024 == doctest::Approx(1290).epsilon(0.01));
     op.shape = {1, 8, 0};
-    CHECK(operand_turns(op) == 1.0);
+    CHECK(operand_turns(op, gpu) == 1.0);
     op.shape = {16, 8, 0};
     op.cls = hw::InstructionClass::add_f32;
-    CHECK(operand_turns(op) == 1.0);
+    CHECK(operand_turns(op, gpu) == 1.0);
 }
 
 }  // namespace warptime::model::memory

@@ -96,7 +96,7 @@ class Planner {
         p.instructions = count * cost.machine.value();
         p.issue = ticks_of(p.instructions);
         p.pipe = static_cast<std::size_t>(cost.unit);
-        const double held = std::max(cost.interval.value(), memory::operand_turns(op));
+        const double held = std::max(cost.interval.value(), memory::operand_turns(op, gpu_));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);
         p.last_interval =
             cost.unit == Unit::tensor ? 0 : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : held));
