@@ -19,7 +19,7 @@ constexpr int lanes_of_column = 16;
 constexpr int lanes_of_warp = 32;
 constexpr int most_rows_at_once = 4;
 
-/// Rows of A as they are (the kernels of 4 rows compute 4, whatever there are).
+/// Plain loads of one element a lane.
 mk::Op load_of(Dtype dtype, std::int64_t count) {
     mk::Op load;
     load.cls = InstructionClass::ld_global;
