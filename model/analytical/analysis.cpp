@@ -421,10 +421,17 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         }
         return of;
     };
-    const auto time_at = [&](const hw::Frequency<S>& clock) {
+    Cycles<S> paced{};  // what overlaps, where all of it goes with the clock; 0 until it is known
+    const auto overlapped_at = [&](const hw::Frequency<S>& clock) {
+        const bool dram = !(a.dram_time < l2 / clock);
+        if (!dram && Cycles<S>{} < paced) return paced / clock;
         const std::array<S, 4> of = parts(clock);
-        return a.floor + apart / clock +
-               Seconds<S>(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
+        const Seconds<S> time(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
+        if (!dram) paced = time * clock;
+        return time;
+    };
+    const auto time_at = [&](const hw::Frequency<S>& clock) {
+        return a.floor + apart / clock + overlapped_at(clock);
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
     // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.

@@ -51,15 +51,6 @@ Id Builder::token(const Token& token) {
     return id;
 }
 
-Index Builder::index(std::int64_t constant, std::initializer_list<Term> terms) {
-    const Index result{constant, static_cast<std::uint32_t>(kernel_.terms.size()),
-                       static_cast<std::uint16_t>(terms.size())};
-    for (const Term& term : terms) {  // few: cheaper than inserting a range
-        kernel_.terms.push_back(term);
-    }
-    return terms.size() == 0 ? Index{constant, 0, 0} : result;
-}
-
 Index Builder::variable(Variable variable, std::int64_t coefficient, std::uint16_t position) {
     return index(0, {term(variable, coefficient, position)});
 }
@@ -186,15 +177,24 @@ void Builder::open(NodeKind kind, std::size_t payload) {
     open_[static_cast<std::size_t>(depth_++)] = static_cast<std::uint16_t>(kernel_.nodes.size() - 1);
 }
 
-Id Builder::op(const Op& op, std::initializer_list<Access> accesses) {
-    add_node(NodeKind::op, kernel_.ops.size());
-    kernel_.ops.push_back(op);
-    kernel_.ops.back().first_access = static_cast<std::uint16_t>(kernel_.accesses.size());
-    kernel_.ops.back().access_count = 0;
+Id Builder::op(const Op& given, std::initializer_list<Access> accesses) {
+    Op& added = op(given.cls);
+    const std::uint16_t first_access = added.first_access;
+    added = given;
+    added.first_access = first_access;
+    added.access_count = 0;
     for (const Access& one : accesses) {
         access(one);
     }
-    return static_cast<Id>(kernel_.ops.size() - 1);
+    return last_op();
+}
+
+Op& Builder::op(InstructionClass cls) {
+    add_node(NodeKind::op, kernel_.ops.size());
+    Op& added = kernel_.ops.emplace_back();
+    added.cls = cls;
+    added.first_access = static_cast<std::uint16_t>(kernel_.accesses.size());
+    return added;
 }
 
 Access& Builder::access() {

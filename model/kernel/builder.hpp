@@ -38,7 +38,12 @@ class Builder {
     /// Index expressions. floordiv and modulo take any expression (it becomes a nested one) and a positive
     /// number; both round towards minus infinity.
     [[nodiscard]] static Index constant(std::int64_t value) { return Index{value, 0, 0}; }
-    Index index(std::int64_t constant, std::initializer_list<Term> terms);
+    Index index(std::int64_t constant, std::initializer_list<Term> terms) {
+        const Index result{constant, terms.size() == 0 ? 0 : static_cast<std::uint32_t>(kernel_.terms.size()),
+                           static_cast<std::uint16_t>(terms.size())};
+        for (const Term& term : terms) kernel_.terms.emplace_back() = term;
+        return result;
+    }
     Index variable(Variable variable, std::int64_t coefficient = 1, std::uint16_t position = 0);
     Index sum(const Index& a, const Index& b);
     Index scaled(const Index& a, std::int64_t factor);
@@ -53,6 +58,10 @@ class Builder {
     void alternate();
 
     Id op(const Op& op, std::initializer_list<Access> accesses = {});
+    /// An op to be filled in where it stands, before the next one; spares copying it. Its accesses are added
+    /// as those of any other.
+    Op& op(InstructionClass cls);
+    [[nodiscard]] Id last_op() const { return static_cast<Id>(kernel_.ops.size() - 1); }
     /// Adds an access to the op written last; to be filled in before the next one.
     Access& access();
     void access(const Access& access) { this->access() = access; }

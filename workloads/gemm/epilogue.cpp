@@ -21,46 +21,43 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
 
     mk::Id last = mk::no_id;
     if (bytes < 4) {
-        mk::Op convert;
-        convert.cls = InstructionClass::convert_pack;
-        convert.count = std::max<std::int64_t>(1, per_warp_lanes / 2);
-        last = b.op(convert);
+        b.op(InstructionClass::convert_pack).count = std::max<std::int64_t>(1, per_warp_lanes / 2);
+        last = b.last_op();
     }
-    mk::Op stage;
-    stage.cls = bulk_store && bytes == 2 ? InstructionClass::stmatrix : InstructionClass::st_shared;
-    stage.count = std::max<std::int64_t>(1, per_warp_lanes * bytes / 16);
+    const std::int64_t staged = std::max<std::int64_t>(1, per_warp_lanes * bytes / 16);
+    mk::Op& stage = b.op(bulk_store && bytes == 2 ? InstructionClass::stmatrix : InstructionClass::st_shared);
+    stage.count = staged;
     if (last != mk::no_id) {
         stage.dep_count = 1;
         stage.deps[0] = {last, 0};
     }
-    const mk::Id staged = b.op(stage);
-    mk::Op barrier;
-    barrier.cls = InstructionClass::bar_sync;
+    last = b.last_op();
+    mk::Op& barrier = b.op(InstructionClass::bar_sync);
     barrier.dep_count = 1;
-    barrier.deps[0] = {staged, 0};
-    const mk::Id synchronized = b.op(barrier);
-    mk::Op store;
-    store.dtype = stored;
-    store.dep_count = 1;
+    barrier.deps[0] = {last, 0};
+    last = b.last_op();
     const bool atomic = adds_atomically(c);
-    if (bulk_store && !atomic) {
-        store.cls = InstructionClass::cp_async_bulk_store;
-        store.deps[0] = {synchronized, 0};
-    } else {
-        // What one lane stores at once: as many elements as the rows' alignment leaves.
-        const int elements_at_once = std::max(1, c.store_bytes / hw::bytes_of(parts.problem.out));
-        const std::int64_t stores = std::max(stage.count, per_warp_lanes / elements_at_once);
-        mk::Op reload;
-        reload.cls = InstructionClass::ld_shared;
+    const bool bulk = bulk_store && !atomic;
+    // What one lane stores at once: as many elements as the rows' alignment leaves.
+    const int elements_at_once = std::max(1, c.store_bytes / hw::bytes_of(parts.problem.out));
+    const std::int64_t stores = std::max(staged, per_warp_lanes / elements_at_once);
+    if (!bulk) {
+        mk::Op& reload = b.op(InstructionClass::ld_shared);
         reload.count = stores;
         reload.dep_count = 1;
-        reload.deps[0] = {synchronized, 0};
-        store.deps[0] = {b.op(reload), 0};
-        store.cls = atomic ? InstructionClass::red_global : InstructionClass::st_global;
+        reload.deps[0] = {last, 0};
+        last = b.last_op();
+    }
+    mk::Op& store = b.op(bulk     ? InstructionClass::cp_async_bulk_store
+                         : atomic ? InstructionClass::red_global
+                                  : InstructionClass::st_global);
+    store.dtype = stored;
+    store.dep_count = 1;
+    store.deps[0] = {last, 0};
+    if (!bulk) {
         store.count = atomic ? per_warp_lanes : stores;
         store.returns = false;
     }
-    b.op(store);
     add_store_access(parts);
 }
 

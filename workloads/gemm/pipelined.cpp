@@ -33,11 +33,10 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
         const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
         const std::int64_t tile_bytes =
             std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * hw::bytes_of(dtype);
-        mk::Op copy;
         const bool tma = c.pipeline == Pipeline::tma;
-        copy.cls = tma                                ? InstructionClass::cp_async_bulk_tensor
-                   : c.pipeline == Pipeline::cp_async ? InstructionClass::cp_async
-                                                      : InstructionClass::ld_global;
+        mk::Op& copy = b.op(tma                                ? InstructionClass::cp_async_bulk_tensor
+                            : c.pipeline == Pipeline::cp_async ? InstructionClass::cp_async
+                                                               : InstructionClass::ld_global);
         copy.dtype = dtype;
         copy.count = tma ? 1 : copies_per_warp(tile_bytes, c);
         // A plain load parks in registers until the iteration that stores it: it completes the group like a
@@ -53,7 +52,7 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded) {
             copy.when.low = -(std::int64_t{1} << 40);
             copy.when.high = 0;
         }
-        fetches[is_a ? 0 : 1] = b.op(copy);
+        fetches[is_a ? 0 : 1] = b.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
     }
     b.signal(group, mk::SignalOn::issue);
