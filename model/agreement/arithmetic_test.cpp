@@ -55,6 +55,11 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
     gpu.code.far_interval = Cycles<double>(2.5);
     gpu.code.l2_interval = Cycles<double>(6.0);
     gpu.code.dram_interval = Cycles<double>(11.0);
+    gpu.code.near_ways = warptime::hw::Number<double>(16.0);
+    gpu.code.far_ways = warptime::hw::Number<double>(4.0);
+    gpu.code.kept_instructions = warptime::hw::Number<double>(4700.0);
+    gpu.code.other_instructions = warptime::hw::Number<double>(400.0);
+    gpu.code.sharing_warps = warptime::hw::Number<double>(2.0);
     struct Case {
         std::int64_t text;
         double interval, first;

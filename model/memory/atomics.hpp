@@ -68,19 +68,16 @@ template <class S>
     return gpu.l2.slices.value() * gpu.sm.count.value();
 }
 
-/// Bits of a line's number that choose a slice in sets of up to 512 lines, and the share of the places that
-/// they choose, beyond eight, that lie in slices of their own.
-inline constexpr unsigned slice_bits = 0b101111010U;
-inline constexpr double slice_share = 0.81;
-
 /// Slices that a set of `lines` lines in a row reaches by the bits of their numbers.
-[[nodiscard]] inline double slices_by_bits(double lines) {
+template <class S>
+[[nodiscard]] S slices_by_bits(double lines, const hw::Gpu<S>& gpu) {
+    const auto bits = static_cast<unsigned>(hw::value_of(gpu.l2.slice_bits));
     const int whole = std::min(30, std::ilogb(lines));
     const double power = std::ldexp(1.0, whole);
-    double places = std::ldexp(1.0, std::popcount(slice_bits & ((1U << whole) - 1U)));
-    if ((slice_bits >> whole & 1U) != 0U) places *= lines / power;
+    double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
+    if ((bits >> whole & 1U) != 0U) places *= lines / power;
     constexpr double apart = 8.0;
-    return std::min(places, std::max(apart, slice_share * places));
+    return hw::min(S(places), hw::max(S(apart), gpu.l2.slice_share.value() * S(places)));
 }
 
 /// Slices at work when requests go evenly to the lines of a window: at least one. A set that stays where it
@@ -89,9 +86,8 @@ inline constexpr double slice_share = 0.81;
 template <class S>
 [[nodiscard]] S slices_reached(const Window& window, const hw::Gpu<S>& gpu) {
     const double lines = std::max(1.0, window.bytes() / hw::value_of(gpu.l1.line));
-    if (window.still && lines <= std::ldexp(1.0, std::bit_width(slice_bits) + 1)) {
-        return S(slices_by_bits(lines));
-    }
+    const double told_apart = std::exp2(1.0 + std::floor(std::log2(hw::value_of(gpu.l2.slice_bits)) + 1.0));
+    if (window.still && lines <= told_apart) return slices_by_bits(lines, gpu);
     // Of up to eight lines half lie in the fullest slice.
     const S uneven = hw::min(S(std::max(std::min(lines, 2.0), 0.5 * lines)), gpu.l2.uneven_lines.value());
     return hw::max(S(1.0), S(lines) / (uneven + S(lines) / slices_of(gpu)));

@@ -124,7 +124,7 @@ TEST_CASE("sets that stay lie in the slices that some bits of a line's number ch
     CHECK(reached(3.0) == 1.5);
     CHECK(reached(8.0) == 2.0);
     CHECK(reached(32.0) == 8.0);
-    CHECK(reached(512.0) == doctest::Approx(64.0 * memory::slice_share));
+    CHECK(reached(512.0) == doctest::Approx(64.0 * gpu.l2.slice_share.value()));
     CHECK(reached(1024.0) == reached(512.0));
     // Beyond the bits a set fills the slices as one that moves on.
     CHECK(reached(8192.0) == memory::slices_reached({0.0, 128.0 * 8192.0, false}, gpu));

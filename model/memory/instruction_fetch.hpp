@@ -16,14 +16,6 @@
 
 namespace warptime::model::memory {
 
-/// Ways of the two instruction caches, what of a longer text the far one still holds when its kernel is
-/// launched again, what the text of other kernels takes between two launches, and warps that stay together.
-inline constexpr double near_ways = 16.0;
-inline constexpr double far_ways = 4.0;
-inline constexpr double kept_instructions = 4700.0;
-inline constexpr double other_instructions = 400.0;
-inline constexpr double sharing_warps = 2.0;
-
 /// Share of `instructions` that go round which a cache for `held` of them does not have: a set with one line
 /// too many loses all of its lines.
 [[nodiscard]] inline double overflowing(double instructions, double held, double ways) {
@@ -37,7 +29,8 @@ template <class S>
 [[nodiscard]] hw::Cycles<S> interval_of(double near, double far, const hw::Cycles<S>& beyond, double warps,
                                         const hw::Gpu<S>& gpu) {
     if (near == 0.0) return {};
-    const hw::Cycles<S> next = gpu.code.far_interval * S(std::ceil(std::max(1.0, warps) / sharing_warps));
+    const hw::Cycles<S> next =
+        gpu.code.far_interval * S(std::ceil(std::max(1.0, warps) / hw::value_of(gpu.code.sharing_warps)));
     const hw::Cycles<S> fetched = next * S(1.0 - far) + hw::max(next, beyond) * S(far);
     return hw::Cycles<S>(S(1.0 - near)) + fetched * S(near);
 }
@@ -47,8 +40,10 @@ template <class S>
 /// sub-partition.
 template <class S>
 [[nodiscard]] hw::Cycles<S> fetch_interval(double instructions, double warps, const hw::Gpu<S>& gpu) {
-    const double near = overflowing(instructions, hw::value_of(gpu.code.near_instructions), near_ways);
-    const double far = overflowing(instructions, hw::value_of(gpu.code.far_instructions), far_ways);
+    const double near =
+        overflowing(instructions, hw::value_of(gpu.code.near_instructions), hw::value_of(gpu.code.near_ways));
+    const double far =
+        overflowing(instructions, hw::value_of(gpu.code.far_instructions), hw::value_of(gpu.code.far_ways));
     return interval_of(near, far, hw::Cycles<S>(gpu.code.l2_interval), warps, gpu);
 }
 
@@ -57,10 +52,13 @@ template <class S>
 template <class S>
 [[nodiscard]] hw::Cycles<S> first_fetch_interval(double instructions, double warps, bool flushed,
                                                  const hw::Gpu<S>& gpu) {
-    const double text = instructions + (flushed ? other_instructions : 0.0);
-    const double near = overflowing(text, hw::value_of(gpu.code.near_instructions), near_ways);
-    const double far = overflowing(text, hw::value_of(gpu.code.far_instructions), far_ways);
-    const double gone = std::min(far, std::max(0.0, 1.0 - kept_instructions / instructions));
+    const double text = instructions + (flushed ? hw::value_of(gpu.code.other_instructions) : 0.0);
+    const double near =
+        overflowing(text, hw::value_of(gpu.code.near_instructions), hw::value_of(gpu.code.near_ways));
+    const double far =
+        overflowing(text, hw::value_of(gpu.code.far_instructions), hw::value_of(gpu.code.far_ways));
+    const double gone =
+        std::min(far, std::max(0.0, 1.0 - hw::value_of(gpu.code.kept_instructions) / instructions));
     return interval_of(near, gone, hw::Cycles<S>(flushed ? gpu.code.dram_interval : gpu.code.l2_interval),
                        warps, gpu);
 }

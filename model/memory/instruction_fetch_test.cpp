@@ -20,6 +20,11 @@ hw::Gpu<double> chip() {
     gpu.code.far_interval = hw::Cycles<double>(2.0);
     gpu.code.l2_interval = hw::Cycles<double>(5.0);
     gpu.code.dram_interval = hw::Cycles<double>(11.0);
+    gpu.code.near_ways = hw::Number<double>(16.0);
+    gpu.code.far_ways = hw::Number<double>(4.0);
+    gpu.code.kept_instructions = hw::Number<double>(4700.0);
+    gpu.code.other_instructions = hw::Number<double>(400.0);
+    gpu.code.sharing_warps = hw::Number<double>(2.0);
     return gpu;
 }
 
