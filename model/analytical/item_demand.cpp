@@ -307,14 +307,14 @@ class Accumulator {
         }
         if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
             const Access& access = kernel_.accesses[op.first_access];
-            const bool counted = access.direction == kernel::Direction::atomic && !op.returns;
+            const bool atomic = access.direction == kernel::Direction::atomic;
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 // Loads wait their turn at the sub-partition's way to the banks; stores queue there and let
                 // the warp go on, and additions of one are counted there.
                 const Cycles<S> path = path_cycles(shared_passes(op, access, kernel_, gpu_), gpu_);
-                if (op.cls == InstructionClass::st_shared || !waited_for(kernel_, id)) {
+                if (op.cls == InstructionClass::st_shared || (!atomic && !waited_for(kernel_, id))) {
                     path_busy_ += path * count;
-                } else if (!counted) {
+                } else if (!atomic || op.returns) {
                     interval_of_warp = hw::max(interval, path);
                 }
             }
