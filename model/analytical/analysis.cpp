@@ -435,11 +435,15 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
     // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.
+    // Without tensor work it rises with the time since a flush, and the second round knows how long.
     constexpr int rounds = 3;
     const bool given = conditions.clock_hz > 0.0;
+    const auto clock_of_load = [&] {
+        const hw::Frequency<S> clock = launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data);
+        return a.item.uses_tensor ? clock : clock * prediction::clock_left(a.time, conditions, gpu);
+    };
     for (int round = 0; round < rounds; ++round) {
-        a.clock = given ? hw::Frequency<S>(S(conditions.clock_hz))
-                        : launch_clock(a.item.uses_tensor, utilization, gpu, conditions.data);
+        a.clock = given ? hw::Frequency<S>(S(conditions.clock_hz)) : clock_of_load();
         if (a.item.uses_tensor && round == 0) {
             const std::array<S, 4> of = parts(a.clock);
             a.time = a.floor + apart / a.clock + Seconds<S>(*std::max_element(of.begin(), of.end()));
@@ -447,7 +451,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
             a.time = time_at(a.clock);
         }
         if (!a.item.uses_tensor) {
-            break;
+            if (round > 0 || given || !(a.clock < clock_of_load())) break;
+            continue;
         }
         utilization = S(flop) / (a.time.value() * a.clock.value() * peak);
     }

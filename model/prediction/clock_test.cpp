@@ -30,6 +30,25 @@ TEST_CASE("tensor work takes clock in proportion to its use, up to full use") {
     CHECK(launch_clock(true, 3.0, gpu).value() == doctest::Approx(1.4e9));
 }
 
+TEST_CASE("behind a flush the clock is low for a while") {
+    using warptime::model::prediction::clock_left;
+    namespace prediction = warptime::model::prediction;
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.clock.after_flush = hw::Number<double>(0.9);
+    gpu.clock.flush_recovery = hw::Seconds<double>(30e-6);
+    prediction::Conditions conditions;
+    CHECK(clock_left(hw::Seconds<double>(1e-6), conditions, gpu) == doctest::Approx(0.9));
+    CHECK(clock_left(hw::Seconds<double>(30e-6), conditions, gpu) == doctest::Approx(0.9));
+    CHECK(clock_left(hw::Seconds<double>(60e-6), conditions, gpu) == doctest::Approx(0.95));
+    for (const auto cache : {prediction::Cache::warm, prediction::Cache::cold}) {
+        conditions.cache = cache;
+        CHECK(clock_left(hw::Seconds<double>(1e-6), conditions, gpu) == 1.0);
+    }
+    conditions.cache = prediction::Cache::flushed;
+    conditions.duty = prediction::Duty::sustained;
+    CHECK(clock_left(hw::Seconds<double>(1e-6), conditions, gpu) == 1.0);
+}
+
 TEST_CASE("on every calibrated GPU the clock stays positive, at most boost, and falls with load") {
     for (const hw::SheetSummary& sheet : hw::list_sheets()) {
         const std::string& id = sheet.id;

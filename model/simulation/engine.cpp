@@ -94,10 +94,15 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
     });
     // DRAM's cycles depend on the clock, the clock on the tensor load, and the load on the time. The slope is
     // small: the clock after a run at half load is the clock of the second run to well below a thousandth.
+    // Without tensor work it depends on the time since a flush.
     constexpr int most_runs = 2;
-    double clock = conditions.clock_hz > 0.0
-                       ? conditions.clock_hz
-                       : prediction::launch_clock(tensor, 0.5, gpu, conditions.data).value();
+    const auto clock_without_tensor = [&](double seconds) {
+        return prediction::launch_clock(false, 0.0, gpu, conditions.data).value() *
+               prediction::clock_left(hw::Seconds<double>(seconds), conditions, gpu);
+    };
+    double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz
+                   : tensor ? prediction::launch_clock(true, 0.5, gpu, conditions.data).value()
+                            : clock_without_tensor(0.0);
     KernelTime result;
     const auto run_at = [&](double clock_hz) {
         result.clock_hz = clock_hz;
@@ -118,6 +123,8 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
             clock =
                 prediction::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
                     .value();
+        } else if (conditions.clock_hz <= 0.0) {
+            clock = clock_without_tensor(result.floor + cycles_of(result.run.end) / clock);
         }
     }
     result.free_clock_hz = result.clock_hz;
