@@ -23,7 +23,7 @@ void add_lane_copies(const kernel::Access& access, double rows, double row_bytes
     part.demand[Server::l1] += l1_line_cycles(rows, row_bytes, gpu);
     hw::Cycles<S> array = short_row_cycles(rows, row_bytes, gpu);
     if (access.cache != kernel::CachePolicy::cg) {
-        const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, gpu);
+        const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, access.bytes, gpu);
         part.demand[Server::l1] += into_l1;
         array += into_l1;
     }

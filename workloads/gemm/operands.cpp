@@ -73,6 +73,9 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     // cp.async.cg takes 16 bytes only; narrower copies go through the L1's data (PTX ISA 8.7, cp.async).
     const bool widest = parts.config.copy_bytes == widest_copy && side.lane_share >= widest_copy;
     access.cache = widest ? mk::CachePolicy::cg : mk::CachePolicy::ca;
+    if (!widest && parts.config.copy_bytes == widest_copy) {
+        access.bytes = static_cast<int>(std::clamp<std::int64_t>(side.lane_share, 4, widest_copy));
+    }
     const mk::Index along_k = moved(parts.k_element, std::int64_t{parts.config.cta_k} * ahead);
     const mk::Index along_tile = sharers > 1 ? shared_origin(parts, side, share) : side.tile_origin;
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;

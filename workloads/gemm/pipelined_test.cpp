@@ -128,3 +128,29 @@ TEST_CASE("the group of copies is as deep as there are stages") {
         CHECK(kernel.waits[0].lag == std::max(0, stages - 2));
     }
 }
+
+TEST_CASE(
+    "Triton's products of 256 columns in fp8 by two warpgroups wait for each other and are copied behind") {
+    Problem p = problem_of(4096, 4096, 4096);
+    p.a = p.b = warptime::hw::Dtype::fp8;
+    Config c = tile_of(128, 256, 64);
+    c.pipeline = Pipeline::cp_async;
+    c.mma = MatrixInstruction::wgmma;
+    c.stages = 3;
+    c.warps = 8;
+    c.strides_by_16 = true;
+    const auto products = [&p](const Config& config) {
+        const mk::Program program = lowered(p, config);
+        for (const mk::Op& op : program.kernels[0].ops) {
+            if (op.cls == InstructionClass::wgmma) return op;
+        }
+        return mk::Op{};
+    };
+    CHECK(products(c).count == 2);
+    CHECK(products(c).chain == 2);
+    c.cta_n = 128;
+    CHECK(products(c).chain < products(c).count);
+    c.cta_n = 256;
+    p.a = p.b = warptime::hw::Dtype::bf16;
+    CHECK(products(c).chain < products(c).count);
+}

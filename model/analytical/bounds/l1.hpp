@@ -38,11 +38,17 @@ template <class S>
 /// Cycles of one warp's instruction of a load or copy whose lanes lie in narrow rows.
 /// What copies of less than 16 bytes a lane take of the array more: their lines cannot pass the L1 by (PTX
 /// ISA 8.7, cp.async), they are put into it and taken out again. Recorded tiles of fewer than 16 bytes a
-/// thread (triton_loop, triton_bf16) take 1.5 to 2.3 cycles a line longer.
+/// thread (triton_loop, triton_bf16) take 1.5 to 2.3 cycles a line longer, but no instruction
+/// longer than a request of plain loads: eight rows of 32 bytes in pieces of 8 (triton_fp8, triton_split_k).
+/// `lane_bytes`: of one piece.
 template <class S>
-[[nodiscard]] hw::Cycles<S> narrow_line_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
+[[nodiscard]] hw::Cycles<S> narrow_line_cycles(double rows, double row_bytes, double lane_bytes,
+                                               const hw::Gpu<S>& gpu) {
     constexpr double more = 1.5;
-    return hw::Cycles<S>(S(more * rows * std::max(1.0, row_bytes / hw::value_of(gpu.l1.line))));
+    constexpr double lanes = 32.0;
+    const double requests = rows * row_bytes / (lanes * lane_bytes);
+    const double lines = rows * std::max(1.0, row_bytes / hw::value_of(gpu.l1.line));
+    return hw::min(hw::Cycles<S>(S(more * lines)), l1_cycles(S(requests), gpu));
 }
 
 /// What the array takes for copies of short rows beyond their bytes: no line takes less than its tag's

@@ -43,12 +43,18 @@ TEST_CASE("addresses of the prologue's copies are not computed in the loop") {
 
 TEST_CASE("narrow copies take longer for each of their lines") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    const double line = warptime::model::analytical::narrow_line_cycles(1.0, 64.0, gpu).value();
+    const auto narrow = [&gpu](double rows, double row_bytes, double lane_bytes) {
+        return warptime::model::analytical::narrow_line_cycles(rows, row_bytes, lane_bytes, gpu).value();
+    };
+    const double line = narrow(1.0, 64.0, 8.0);
     CHECK(line > 0.0);
-    CHECK(warptime::model::analytical::narrow_line_cycles(8.0, 64.0, gpu).value() ==
-          doctest::Approx(8.0 * line));
-    CHECK(warptime::model::analytical::narrow_line_cycles(8.0, 256.0, gpu).value() ==
-          doctest::Approx(16.0 * line));
+    CHECK(narrow(8.0, 64.0, 8.0) == doctest::Approx(8.0 * line));
+    CHECK(narrow(8.0, 256.0, 8.0) == doctest::Approx(16.0 * line));
+    // Eight rows of 32 bytes are one instruction of 8 bytes a lane, which takes no longer than any request.
+    const double request = warptime::model::analytical::l1_cycles(1.0, gpu).value();
+    CHECK(request < 8.0 * line);
+    CHECK(narrow(8.0, 32.0, 8.0) == doctest::Approx(request));
+    CHECK(narrow(8.0, 32.0, 4.0) == doctest::Approx(8.0 * line));
 }
 
 TEST_CASE("copies of short rows take a tag's interval for each, of long rows nothing beyond their bytes") {
