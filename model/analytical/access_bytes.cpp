@@ -3,6 +3,7 @@
 #include "model/memory/lane_touch.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warptime::model::analytical {
 
@@ -95,7 +96,14 @@ void note_dependence(const kernel::Kernel& kernel, const kernel::Access& access,
             } else if (term.variable == kernel::Variable::item_begin) {
                 traffic.along_split = true;
             } else if (term.variable == kernel::Variable::nested && term.modulus > 0) {
-                traffic.shifted = traffic.shifted || has_tile(kernel, kernel.nested[term.position]);
+                const kernel::Index& inside = kernel.nested[term.position];
+                traffic.shifted = traffic.shifted || has_tile(kernel, inside);
+                if (inside.count == 1 && kernel.terms[inside.first].variable == kernel::Variable::tile) {
+                    const std::int64_t step = std::max<std::int64_t>(
+                        1, static_cast<std::int64_t>(kernel.terms[inside.first].coefficient));
+                    traffic.repeat =
+                        static_cast<double>(term.modulus / std::gcd<std::int64_t>(step, term.modulus));
+                }
             }
         }
     }

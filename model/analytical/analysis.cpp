@@ -393,11 +393,16 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
                            bulk && prediction::copies_by_tensor_map(kernel), gpu);
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
+    // CTAs that come to whatever SM is free leave no cluster of SMs behind; those with work of their own do.
+    const bool even = !a.persistent && a.waves > 1.0;
+    const S late(even ? 1.0 : slowest_group(gpu));
+    const Cycles<S> reads =
+        l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) * (late / S(slowest_group(gpu)));
+    const Cycles<S> stores = l2_ingest_cycles(a.traffic.l2_stored, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
-    const Cycles<S> l2 = hw::max(hw::max(l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) +
-                                             l2_ingest_cycles(a.traffic.l2_stored, gpu),
-                                         l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu)),
-                                 a.traffic.hot_lines);
+    const Cycles<S> l2 =
+        hw::max(hw::max(reads + stores, stores * late + l2_ingest_cycles(a.traffic.dram_read, gpu)),
+                a.traffic.hot_lines);
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();

@@ -2,8 +2,10 @@
 #include "model/analytical/counters.hpp"
 
 #include "model/analytical/bounds/l2.hpp"
+#include "model/memory/request_merging.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::model::analytical {
 
@@ -26,12 +28,15 @@ std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& 
                            (conditions.cache == prediction::Cache::cold ? profiler_writes(a, gpu) : 0.0);
     const double visits = slice_visits(gpu);
     const double sector = gpu.l1.sector.value();
-    const double reads = a.traffic.l2_looked_up.value() / sector;
     const double writes = a.traffic.l2_written.value() / sector * visits;
     const double instructions =
         static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
     const double resident = static_cast<double>(std::min<std::int64_t>(
         a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
+    const double waves = std::ceil(static_cast<double>(a.items) /
+                                   static_cast<double>(std::max<std::int64_t>(1, std::min(a.ctas, a.slots))));
+    const double merged = a.traffic.l2_mergeable.value() * memory::in_step(resident, waves);
+    const double reads = (a.traffic.l2_looked_up.value() - merged) / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
             {"dram__bytes_write.sum", written},
             {"lts__t_sectors.sum", reads + writes},

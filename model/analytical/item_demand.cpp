@@ -489,6 +489,7 @@ class Accumulator {
                 traffic.span_bytes += span_bytes(kernel_, op, access, free_, hw::value_of(gpu_.l1.line));
             }
             traffic.fetched_bytes += trips * executions * asked;
+            traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
                               (bytes.rows > 1.0 && bytes.row_bytes < static_cast<double>(bytes.pitch_bytes));
             const S received(executions * moved * access.multicast_ctas);

@@ -41,6 +41,8 @@ struct BufferTraffic {
     bool in_rows = false;       ///< read in rows that are short against their pitch
     bool random = false;        ///< a chase: in an order of its own, line by line
     bool shifted = false;       ///< items go round the whole buffer, each from another place
+    bool multicast = false;     ///< one request for several receivers
+    double repeat = 0.0;        ///< items after which the same bytes come again; 0: as the coordinates say
     double copied_lines = 0.0;  ///< cache lines that lanes ask for with asynchronous copies
     double line_bytes = 0.0;    ///< of each of them that are asked for
     AtomicTraffic atomics;

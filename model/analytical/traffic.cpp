@@ -5,6 +5,7 @@
 #include "hw/math.hpp"
 #include "model/analytical/bounds/l2.hpp"
 #include "model/memory/l2_reuse.hpp"
+#include "model/memory/request_merging.hpp"
 #include "model/memory/write_back.hpp"
 #include "model/occupancy/groups_at_work.hpp"
 #include "model/occupancy/tile_order.hpp"
@@ -55,6 +56,25 @@ template <class S>
 double lines_dirtied(double written, const kernel::Buffer& buffer, const hw::Gpu<S>& gpu) {
     const double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
     return whole < hw::value_of(memory::dirty_capacity_of(gpu)) ? std::min(written, whole) : written;
+}
+
+/// Items of one cluster of SMs that ask for the same lines at a time.
+template <class S>
+double readers_of(const BufferTraffic& use, const memory::Operand& operand, const kernel::Kernel& kernel,
+                  const occupancy::TileOrder& order, const memory::GroupRuns& runs, bool laps,
+                  const hw::Gpu<S>& gpu) {
+    // A multicast copy meets no other request.
+    if (use.multicast) return 1.0;
+    if (laps) return runs.length * runs.count;
+    if (use.repeat > 0.0) return memory::readers_of_repeated(use.repeat, runs);
+    const occupancy::Dependence slices{operand.along_m, operand.along_n, operand.along_batch,
+                                       operand.along_split};
+    if (kernel.cluster.volume() > 1) {
+        return memory::readers_of_clusters(order, kernel.cluster.volume(),
+                                           static_cast<std::int64_t>(hw::value_of(gpu.gpc.count)), slices,
+                                           runs);
+    }
+    return memory::readers_in_group(order, slices, runs);
 }
 
 }  // namespace
@@ -111,6 +131,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     reuse.capacity_bytes = capacity;
     reuse.streamed_bytes_per_item = written / items;
     memory::l2_reuse(reuse, std::span(operands).first(count), std::span(moved).first(count));
+    const memory::GroupRuns runs = memory::group_runs(reuse.concurrent, gpu);
     double read = 0.0;
     double row_read = 0.0;
     double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
@@ -125,12 +146,18 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         // SMs that go round the same set, all of it, end up side by side.
         const bool laps = uses[i]->shifted && uses[i]->read_bytes >= operands[i].total_bytes &&
                           2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
-        const S merged = unmerged_share(laps ? S(0.0) : distinct, gpu);
         const S fetched(uses[i]->fetched_bytes * items);
+        // Where kernels wait for the L2, requests queue on their way and meet: all merge that can.
+        const S merged(
+            memory::left_of_merged(readers_of(*uses[i], operands[i], kernel, reuse.order, runs, laps, gpu)));
+        const S mergeable = fetched * (S(1.0) - merged);
+        result.l2_mergeable += Bytes<S>(mergeable);
         fetched_by_item = fetched_by_item + S(uses[i]->fetched_bytes);
         result.own_share = result.own_share + S(uses[i]->fetched_bytes) * (laps ? S(0.0) : distinct);
         asked = asked + fetched * merged;
-        const S requests = fetched * counted_share(distinct, gpu);
+        // How often both partitions are asked hangs little on how many merge: half of those that can.
+        const S requests = fetched - mergeable * S(0.5);
+        looked_up = looked_up + fetched;
         if (warm[i] && uses[i]->span_bytes > 0.0 && !uses[i]->random) {
             const memory::L2Places places = memory::places_in_turn(
                 set_of(*uses[i], operands[i].total_bytes, footprint, kernel, gpu, sms), gpu);
@@ -138,14 +165,14 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
             const double lost = places.dram * uses[i]->read_bytes * items * hw::value_of(merged);
             const S crossed = crossings(requests, S(std::max(lost, moved[i].compulsory_bytes)), gpu);
             read += lost;
-            looked_up = looked_up + requests + crossed;
+            looked_up = looked_up + crossed;
             if (lost > 0.0) filled = filled + S(lost) + crossed;
             result.from_dram = result.from_dram || lost > 0.0;
             continue;
         }
         // A set that is read again and again stays as long as the whole L2 holds it.
         if (warm[i] && footprint <= all) {
-            looked_up = looked_up + requests + crossings(requests, S(moved[i].compulsory_bytes), gpu);
+            looked_up = looked_up + crossings(requests, S(moved[i].compulsory_bytes), gpu);
             continue;
         }
         // What one item reads again comes from DRAM again when the set has outgrown the L2.
@@ -161,7 +188,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
             if (1.0 - lost < result.places.near) result.places = {1.0 - lost, 0.0, lost};
         }
         const S crossed = crossings(requests, S(missed), gpu);
-        looked_up = looked_up + requests + crossed;
+        looked_up = looked_up + crossed;
         filled = filled + S(missed) + crossed;
         row_read += uses[i]->in_rows ? missed : 0.0;
         result.from_dram = true;

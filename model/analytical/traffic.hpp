@@ -17,8 +17,9 @@ struct Traffic {
     hw::Bytes<S> dram_read{};      ///< all reads
     hw::Bytes<S> dram_row_read{};  ///< the part of them in short rows far apart
     hw::Bytes<S> dram_written{};
-    hw::Bytes<S> l2_read{};       ///< read requests that reach L2, after merging in the TPC
-    hw::Bytes<S> l2_looked_up{};  ///< read requests as the slices count them, in every partition they visit
+    hw::Bytes<S> l2_read{};       ///< read requests that reach L2 when all merge that can
+    hw::Bytes<S> l2_looked_up{};  ///< read requests in every partition they visit, when none merge
+    hw::Bytes<S> l2_mergeable{};  ///< of those, what goes when all merge that can
     hw::Bytes<S> l2_written{};
     hw::Bytes<S> l2_stored{};   ///< of them, as the slices count them: partly written sectors twice
     hw::Bytes<S> received{};    ///< by all SMs

@@ -1,38 +1,36 @@
 // L2 slices: sectors that all SMs ask for over the aggregate rate of the slices.
 // Ignores: uneven slices.
 // Source: recorded reads of footprints below the L2's size by all SMs (fitted key l2.bandwidth), and sector
-// counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and the
-// two SMs of a TPC that read the same line at the same time ask once. The time charges 1.5 visits to every
-// request and merges all that could be; counters follow l2_partitions.hpp and counted_share
+// counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and
+// requests of one graphics processing cluster merge (model/memory/request_merging.hpp). The time charges 1.5
+// visits to every request and merges all that could be; counters follow l2_partitions.hpp and in_step
 // (validate/DEVIATIONS.md, 11).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
 #include "model/memory/l2_partitions.hpp"
+#include "model/occupancy/groups_at_work.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::analytical {
 
 using memory::crossings;
 using memory::slice_visits;
 
-/// Share of requests that remain when neighbours in a TPC merge theirs; `distinct`: share of a wave's
-/// requested bytes that are not also read by another of its CTAs.
+/// How much longer the SMs of the largest graphics processing cluster take than those of an average one:
+/// clusters get equal shares of what the L2 gives and takes, whatever their SMs (18 of them get 17 B/cycle
+/// each for stores where 16 get 18.7: kernels of microbench_read_write_mix and bandwidth_in_flight against
+/// single SMs of microbench_epilogue).
 template <class S>
-[[nodiscard]] S unmerged_share(const S& distinct, const hw::Gpu<S>& gpu) {
-    const S one_of = S(1.0) / gpu.tpc.sms.value();
-    return one_of + (S(1.0) - one_of) * distinct;
+[[nodiscard]] double slowest_group(const hw::Gpu<S>& gpu) {
+    const double average = hw::value_of(gpu.sm.count) / std::max(1.0, hw::value_of(gpu.gpc.count));
+    return std::max(1.0, occupancy::largest_group(gpu) / average);
 }
 
-/// Share of requests that the slices' counters show where `distinct` is as above: neighbours' requests for
-/// the same line become one only while the other's is under way, a share l2.merged of them. Recorded GEMMs
-/// show between a quarter (tiles that loop over several waves) and all of them (one wave in step).
-template <class S>
-[[nodiscard]] S counted_share(const S& distinct, const hw::Gpu<S>& gpu) {
-    return S(1.0) - gpu.l2.merged.value() * (S(1.0) - unmerged_share(distinct, gpu));
-}
-
-/// `bytes` requested by all SMs together, over the slices' rate (l2.bandwidth is per SM of the whole chip).
+/// `bytes` requested by all SMs together, over the slices' rate (l2.bandwidth is per SM of the whole chip, in
+/// the largest cluster).
 template <class S>
 [[nodiscard]] hw::Cycles<S> l2_cycles(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
     return bytes / (gpu.l2.bandwidth * gpu.sm.count.value());
@@ -51,8 +49,8 @@ template <class S>
 }
 
 /// `bytes` stored by all SMs together, over the rate at which the slices take them in (l2.ingest_bandwidth,
-/// per SM of the whole chip): recorded stores of all SMs end at half the rate of loads, whether the L2 was
-/// clean or dirty.
+/// per SM of the whole chip, in an average cluster): recorded stores of all SMs end at half the rate of
+/// loads, whether the L2 was clean or dirty.
 template <class S>
 [[nodiscard]] hw::Cycles<S> l2_ingest_cycles(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
     return bytes / (gpu.l2.ingest_bandwidth * gpu.sm.count.value());

@@ -1,0 +1,70 @@
+// Read requests that become one on their way from the SMs of a graphics processing cluster to the L2. An
+// earlier request of the cluster for the same sectors takes later ones along while its slice works on it: 50
+// cycles for a line that the L2 has, as long as DRAM takes for others, up to four requests in all. Any SM of
+// the cluster does, next door or not, none of another cluster, and every way of reading but multicast copies,
+// which reach several SMs with one request and never meet another. Ignores: which of the SMs of a cluster
+// share a slot's CTAs. Source: Nsight Compute's sectors of bursts by chosen SMs with chosen delays, and the
+// SMs of the CTAs of launches (microbench_request_merging burst: one to sixteen readers, 0 to 2000 cycles
+// apart). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+#include "model/occupancy/tile_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace warptime::model::memory {
+
+/// Most requests that become one.
+inline constexpr double merge_requests = 4.0;
+
+/// Share of the requests that is left when `readers` SMs of a cluster ask for each line together.
+[[nodiscard]] inline double left_of_merged(double readers) {
+    return readers <= 1.0 ? 1.0 : std::max(1.0 / readers, 1.0 / merge_requests);
+}
+
+/// How the items of a wave lie on the chip: a cluster of SMs gets a run of consecutive items, one an SM, and
+/// as many such runs as CTAs share an SM.
+struct GroupRuns {
+    double length = 1.0;  ///< items of a run
+    double count = 1.0;   ///< runs of a cluster of SMs
+    double wave = 1.0;    ///< items in flight on the chip
+    double step = 1.0;    ///< items from a run of a cluster of SMs to its next
+};
+
+/// `concurrent`: items in flight.
+template <class S>
+[[nodiscard]] GroupRuns group_runs(std::int64_t concurrent, const hw::Gpu<S>& gpu) {
+    const double sms = hw::value_of(gpu.sm.count);
+    const auto wave = static_cast<double>(concurrent);
+    const double length = std::min(wave, sms) / std::max(1.0, hw::value_of(gpu.gpc.count));
+    return {std::max(1.0, length), std::max(1.0, wave / sms), wave, sms};
+}
+
+/// Items of one cluster of SMs that read the same slice of an operand at a time, on average.
+[[nodiscard]] double readers_in_group(const occupancy::TileOrder& order, occupancy::Dependence dependence,
+                                      const GroupRuns& runs);
+
+/// The same where CTAs come in clusters of `cluster`, which go round the `groups` clusters of SMs in turn.
+[[nodiscard]] double readers_of_clusters(const occupancy::TileOrder& order, std::int64_t cluster,
+                                         std::int64_t groups, occupancy::Dependence dependence,
+                                         const GroupRuns& runs);
+
+/// The same where every `repeat`-th item reads the same.
+[[nodiscard]] double readers_of_repeated(double repeat, const GroupRuns& runs);
+
+/// Share of what could merge that does: CTAs that have the SM to themselves stay in step through their first
+/// wave (0.88), later ones begin when others have ended (0.5), and CTAs that share SMs drift apart by each
+/// other's work. Source: sectors of loops of tiled products against what full merging would leave, 126 of
+/// them with one to four CTAs an SM, one to eight waves and different work a step (microbench_request_merging
+/// tile_loop); Triton's and the library's products agree (counters_*). `waves` >= 1.
+[[nodiscard]] inline double in_step(double residents, double waves) {
+    constexpr double first = 0.88;
+    constexpr double later = 0.5;
+    return (first + (waves - 1.0) * later) / waves / std::sqrt(std::max(1.0, residents));
+}
+
+}  // namespace warptime::model::memory

@@ -1,0 +1,99 @@
+// Which requests merge: limits, runs of items on clusters of SMs against counting them, and drift.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory/request_merging.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace hw = warptime::hw;
+namespace occupancy = warptime::model::occupancy;
+using namespace warptime::model::memory;
+
+namespace {
+
+constexpr occupancy::Dependence along_m{.along_m = true};
+constexpr occupancy::Dependence along_n{.along_n = true};
+
+/// Readers of a slice of A, counted item by item over runs that begin `begins`, as one cluster of SMs has
+/// them.
+double counted(const occupancy::TileOrder& order, std::int64_t length,
+               const std::vector<std::int64_t>& begins) {
+    std::set<std::int64_t> rows;
+    double items = 0.0;
+    for (const std::int64_t begin : begins) {
+        for (std::int64_t i = begin; i < begin + length; ++i) {
+            rows.insert(occupancy::tile_at(order, i).m);
+            items += 1.0;
+        }
+    }
+    return items / static_cast<double>(rows.size());
+}
+
+}  // namespace
+
+TEST_CASE("up to four requests become one") {
+    CHECK(left_of_merged(0.3) == 1.0);
+    CHECK(left_of_merged(1.0) == 1.0);
+    CHECK(left_of_merged(2.0) == 0.5);
+    CHECK(left_of_merged(4.0) == 0.25);
+    CHECK(left_of_merged(16.5) == 0.25);
+}
+
+TEST_CASE("a wave lies in runs, one for each cluster of SMs and CTA of an SM") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    CHECK(group_runs(132, gpu).length == doctest::Approx(16.5));
+    CHECK(group_runs(132, gpu).count == 1.0);
+    CHECK(group_runs(264, gpu).length == doctest::Approx(16.5));
+    CHECK(group_runs(264, gpu).count == 2.0);
+    CHECK(group_runs(66, gpu).length == doctest::Approx(8.25));
+    CHECK(group_runs(1, gpu).length == 1.0);
+}
+
+TEST_CASE("readers of a run are what counting its items gives") {
+    const occupancy::TileOrder order{.m = 32, .n = 64, .group = 8};
+    const GroupRuns one{16.0, 1.0, 128.0, 128.0};
+    // Runs are looked at a quarter and three quarters of the way, here both times across two bands.
+    CHECK(readers_in_group(order, along_m, one) == doctest::Approx(counted(order, 16, {508})));
+    CHECK(readers_in_group(order, along_m, one) == doctest::Approx(counted(order, 16, {1524})));
+    // A second run reads rows of the same band, as the whole wave does.
+    const GroupRuns two{16.0, 2.0, 256.0, 128.0};
+    const double more = readers_in_group(order, along_m, two);
+    CHECK(more > readers_in_group(order, along_m, one));
+    CHECK(more <= counted(order, 16, {508, 636}));
+    // One row of tiles after the other: all of a run share A, none B.
+    const occupancy::TileOrder rows{.m = 64, .n = 128};
+    CHECK(readers_in_group(rows, along_n, one) == doctest::Approx(1.0));
+    CHECK(readers_in_group(rows, along_m, one) >= 8.0);
+}
+
+TEST_CASE("clusters of CTAs go round the clusters of SMs") {
+    // Pairs along n, four groups: group 0 has the items 0, 1, 8, 9, 16, 17, 24, 25 of a plane of 8 columns.
+    const occupancy::TileOrder order{.m = 8, .n = 8};
+    const GroupRuns runs{8.0, 1.0, 32.0, 32.0};
+    CHECK(readers_of_clusters(order, 2, 4, along_m, runs) == doctest::Approx(2.0));
+    CHECK(readers_of_clusters(order, 2, 4, along_n, runs) == doctest::Approx(4.0));
+}
+
+TEST_CASE("every n-th item reads the same") {
+    const GroupRuns one{16.0, 1.0, 132.0, 132.0};
+    CHECK(readers_of_repeated(8.0, one) == doctest::Approx(2.0));
+    CHECK(readers_of_repeated(16.0, one) == doctest::Approx(1.0));
+    CHECK(readers_of_repeated(64.0, one) == doctest::Approx(1.0));
+    // The second run begins 132 items later, that is 4 further on in rounds of 32.
+    const GroupRuns two{16.0, 2.0, 264.0, 132.0};
+    CHECK(readers_of_repeated(32.0, two) == doctest::Approx(32.0 / 20.0));
+    CHECK(readers_of_repeated(16.0, two) == doctest::Approx(2.0));
+}
+
+TEST_CASE("fewer merge the longer CTAs run and the more share an SM") {
+    CHECK(in_step(1.0, 1.0) > in_step(1.0, 2.0));
+    CHECK(in_step(1.0, 2.0) > in_step(1.0, 20.0));
+    CHECK(in_step(4.0, 1.0) == doctest::Approx(0.5 * in_step(1.0, 1.0)));
+    CHECK(in_step(1.0, 1.0) <= 1.0);
+}
