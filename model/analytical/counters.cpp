@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& 
         a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
     const double waves = std::ceil(static_cast<double>(a.items) /
                                    static_cast<double>(std::max<std::int64_t>(1, std::min(a.ctas, a.slots))));
-    const double merged = a.traffic.l2_mergeable.value() * memory::in_step(resident, waves);
+    const double merged = a.traffic.l2_mergeable.value() * memory::in_step(resident, waves, gpu);
     const double reads = (a.traffic.l2_looked_up.value() - merged) / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
             {"dram__bytes_write.sum", written},

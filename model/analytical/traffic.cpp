@@ -147,14 +147,14 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         const bool laps = uses[i]->shifted && uses[i]->read_bytes >= operands[i].total_bytes &&
                           2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
         const S fetched(uses[i]->fetched_bytes * items);
-        // Where kernels wait for the L2, requests queue on their way and meet: all merge that can.
-        const S merged(
-            memory::left_of_merged(readers_of(*uses[i], operands[i], kernel, reuse.order, runs, laps, gpu)));
-        const S mergeable = fetched * (S(1.0) - merged);
+        const double left = memory::left_of_merged(
+            readers_of(*uses[i], operands[i], kernel, reuse.order, runs, laps, gpu), gpu);
+        const S mergeable = fetched * S(1.0 - left);
+        const double carried = 1.0 - memory::in_step_while_waiting(runs.count) * (1.0 - left);
         result.l2_mergeable += Bytes<S>(mergeable);
         fetched_by_item = fetched_by_item + S(uses[i]->fetched_bytes);
         result.own_share = result.own_share + S(uses[i]->fetched_bytes) * (laps ? S(0.0) : distinct);
-        asked = asked + fetched * merged;
+        asked = asked + fetched * S(carried);
         // How often both partitions are asked hangs little on how many merge: half of those that can.
         const S requests = fetched - mergeable * S(0.5);
         looked_up = looked_up + fetched;
@@ -162,7 +162,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
             const memory::L2Places places = memory::places_in_turn(
                 set_of(*uses[i], operands[i].total_bytes, footprint, kernel, gpu, sms), gpu);
             if (places.near <= result.places.near) result.places = places;
-            const double lost = places.dram * uses[i]->read_bytes * items * hw::value_of(merged);
+            const double lost = places.dram * uses[i]->read_bytes * items * carried;
             const S crossed = crossings(requests, S(std::max(lost, moved[i].compulsory_bytes)), gpu);
             read += lost;
             looked_up = looked_up + crossed;

@@ -5,7 +5,6 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
-#include "model/memory/request_merging.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -109,7 +108,7 @@ TEST_CASE("laws of every GEMM") {
         RC_ASSERT(cold.dram_read.value() >= compulsory * (1.0 - 1e-9));
         RC_ASSERT(cold.dram_read.value() <= cold.received.value() * (1.0 + 1e-9));
         RC_ASSERT(cold.l2_read.value() <= cold.received.value() * (1.0 + 1e-9));
-        const double merged = 1.0 / warptime::model::memory::merge_requests;
+        const double merged = 1.0 / gpu().l2.merge_requests.value();
         RC_ASSERT(cold.l2_read.value() >= merged * cold.received.value() * (1.0 - 1e-9));
         const auto flushed = of(kernel, Cache::flushed);
         RC_ASSERT(flushed.dram_read.value() == cold.dram_read.value());

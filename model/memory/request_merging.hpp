@@ -18,12 +18,12 @@
 
 namespace warptime::model::memory {
 
-/// Most requests that become one.
-inline constexpr double merge_requests = 4.0;
-
-/// Share of the requests that is left when `readers` SMs of a cluster ask for each line together.
-[[nodiscard]] inline double left_of_merged(double readers) {
-    return readers <= 1.0 ? 1.0 : std::max(1.0 / readers, 1.0 / merge_requests);
+/// Share of the requests that is left when `readers` SMs of a cluster ask for each line together, and
+/// l2.merge_requests become one.
+template <class S>
+[[nodiscard]] double left_of_merged(double readers, const hw::Gpu<S>& gpu) {
+    const double most = std::max(1.0, hw::value_of(gpu.l2.merge_requests));
+    return readers <= 1.0 ? 1.0 : std::max(1.0 / readers, 1.0 / most);
 }
 
 /// How the items of a wave lie on the chip: a cluster of SMs gets a run of consecutive items, one an SM, and
@@ -57,14 +57,23 @@ template <class S>
 [[nodiscard]] double readers_of_repeated(double repeat, const GroupRuns& runs);
 
 /// Share of what could merge that does: CTAs that have the SM to themselves stay in step through their first
-/// wave (0.88), later ones begin when others have ended (0.5), and CTAs that share SMs drift apart by each
-/// other's work. Source: sectors of loops of tiled products against what full merging would leave, 126 of
-/// them with one to four CTAs an SM, one to eight waves and different work a step (microbench_request_merging
-/// tile_loop); Triton's and the library's products agree (counters_*). `waves` >= 1.
-[[nodiscard]] inline double in_step(double residents, double waves) {
-    constexpr double first = 0.88;
-    constexpr double later = 0.5;
+/// wave (l2.merged), later ones begin when others have ended (l2.merged_later), and CTAs that share SMs drift
+/// apart by each other's work. Source: sectors of loops of tiled products against what full merging would
+/// leave, 126 of them with one to four CTAs an SM, one to eight waves and different work a step
+/// (microbench_request_merging tile_loop); Triton's and the library's products agree (counters_*). `waves`
+/// >= 1.
+template <class S>
+[[nodiscard]] double in_step(double residents, double waves, const hw::Gpu<S>& gpu) {
+    const double first = hw::value_of(gpu.l2.merged);
+    const double later = hw::value_of(gpu.l2.merged_later);
     return (first + (waves - 1.0) * later) / waves / std::sqrt(std::max(1.0, residents));
+}
+
+/// The same where kernels wait for the L2, which is when it decides their time: requests queue on their way
+/// and meet, all of them with one CTA an SM. Source: loops of the same probe that do nothing but copy: 0.85,
+/// 0.76 and 0.61 of what could merge with one, two and four CTAs an SM.
+[[nodiscard]] inline double in_step_while_waiting(double residents) {
+    return 1.0 / std::sqrt(std::sqrt(std::max(1.0, residents)));
 }
 
 }  // namespace warptime::model::memory

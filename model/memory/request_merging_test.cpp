@@ -38,11 +38,13 @@ double counted(const occupancy::TileOrder& order, std::int64_t length,
 }  // namespace
 
 TEST_CASE("up to four requests become one") {
-    CHECK(left_of_merged(0.3) == 1.0);
-    CHECK(left_of_merged(1.0) == 1.0);
-    CHECK(left_of_merged(2.0) == 0.5);
-    CHECK(left_of_merged(4.0) == 0.25);
-    CHECK(left_of_merged(16.5) == 0.25);
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.merge_requests = hw::Number<double>(4.0);
+    CHECK(left_of_merged(0.3, gpu) == 1.0);
+    CHECK(left_of_merged(1.0, gpu) == 1.0);
+    CHECK(left_of_merged(2.0, gpu) == 0.5);
+    CHECK(left_of_merged(4.0, gpu) == 0.25);
+    CHECK(left_of_merged(16.5, gpu) == 0.25);
 }
 
 TEST_CASE("a wave lies in runs, one for each cluster of SMs and CTA of an SM") {
@@ -92,8 +94,15 @@ TEST_CASE("every n-th item reads the same") {
 }
 
 TEST_CASE("fewer merge the longer CTAs run and the more share an SM") {
-    CHECK(in_step(1.0, 1.0) > in_step(1.0, 2.0));
-    CHECK(in_step(1.0, 2.0) > in_step(1.0, 20.0));
-    CHECK(in_step(4.0, 1.0) == doctest::Approx(0.5 * in_step(1.0, 1.0)));
-    CHECK(in_step(1.0, 1.0) <= 1.0);
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.merged = hw::Number<double>(0.9);
+    gpu.l2.merged_later = hw::Number<double>(0.5);
+    CHECK(in_step(1.0, 1.0, gpu) == doctest::Approx(0.9));
+    CHECK(in_step(1.0, 2.0, gpu) == doctest::Approx(0.7));
+    CHECK(in_step(1.0, 1.0, gpu) > in_step(1.0, 2.0, gpu));
+    CHECK(in_step(1.0, 2.0, gpu) > in_step(1.0, 20.0, gpu));
+    CHECK(in_step(4.0, 1.0, gpu) == doctest::Approx(0.5 * in_step(1.0, 1.0, gpu)));
+    CHECK(in_step(1.0, 1.0, gpu) <= 1.0);
+    CHECK(in_step_while_waiting(1.0) == 1.0);
+    CHECK(in_step_while_waiting(16.0) == doctest::Approx(0.5));
 }
