@@ -396,8 +396,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     // CTAs that come to whatever SM is free leave no cluster of SMs behind; those with work of their own do.
     const bool even = !a.persistent && a.waves > 1.0;
     const S late(even ? 1.0 : slowest_group(gpu));
-    const Cycles<S> reads =
-        l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu) * (late / S(slowest_group(gpu)));
+    const Cycles<S> reads = l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu);
     const Cycles<S> stores = l2_ingest_cycles(a.traffic.l2_stored, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
     const Cycles<S> l2 =

@@ -150,7 +150,10 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         const double left = memory::left_of_merged(
             readers_of(*uses[i], operands[i], kernel, reuse.order, runs, laps, gpu), gpu);
         const S mergeable = fetched * S(1.0 - left);
-        const double carried = 1.0 - memory::in_step_while_waiting(runs.count) * (1.0 - left);
+        // Where every so many-th item reads the same the description says who meets; else pairs do.
+        const double carried = uses[i]->repeat > 0.0
+                                   ? 1.0 - memory::in_step_while_waiting(runs.count) * (1.0 - left)
+                                   : hw::value_of(unmerged_share(laps ? S(0.0) : distinct, gpu));
         result.l2_mergeable += Bytes<S>(mergeable);
         fetched_by_item = fetched_by_item + S(uses[i]->fetched_bytes);
         result.own_share = result.own_share + S(uses[i]->fetched_bytes) * (laps ? S(0.0) : distinct);

@@ -17,7 +17,7 @@ struct Traffic {
     hw::Bytes<S> dram_read{};      ///< all reads
     hw::Bytes<S> dram_row_read{};  ///< the part of them in short rows far apart
     hw::Bytes<S> dram_written{};
-    hw::Bytes<S> l2_read{};       ///< read requests that reach L2 when all merge that can
+    hw::Bytes<S> l2_read{};       ///< read requests that the time charges, after merging
     hw::Bytes<S> l2_looked_up{};  ///< read requests in every partition they visit, when none merge
     hw::Bytes<S> l2_mergeable{};  ///< of those, what goes when all merge that can
     hw::Bytes<S> l2_written{};

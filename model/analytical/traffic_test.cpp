@@ -108,7 +108,7 @@ TEST_CASE("laws of every GEMM") {
         RC_ASSERT(cold.dram_read.value() >= compulsory * (1.0 - 1e-9));
         RC_ASSERT(cold.dram_read.value() <= cold.received.value() * (1.0 + 1e-9));
         RC_ASSERT(cold.l2_read.value() <= cold.received.value() * (1.0 + 1e-9));
-        const double merged = 1.0 / gpu().l2.merge_requests.value();
+        const double merged = unmerged_share(0.0, gpu());
         RC_ASSERT(cold.l2_read.value() >= merged * cold.received.value() * (1.0 - 1e-9));
         const auto flushed = of(kernel, Cache::flushed);
         RC_ASSERT(flushed.dram_read.value() == cold.dram_read.value());

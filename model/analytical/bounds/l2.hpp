@@ -19,6 +19,16 @@ namespace warptime::model::analytical {
 using memory::crossings;
 using memory::slice_visits;
 
+/// Share of requests that the time charges where one of the two SMs of a TPC takes the other's along;
+/// `distinct`: share of a wave's requested bytes that are not also read by another of its CTAs. What merging
+/// there really is (request_merging.hpp) serves the counters; in the time it made triton_tma 0.4 points
+/// better and triton_bf16 0.3 worse (validate/DEVIATIONS.md, 11).
+template <class S>
+[[nodiscard]] S unmerged_share(const S& distinct, const hw::Gpu<S>& gpu) {
+    const S one_of = S(1.0) / gpu.tpc.sms.value();
+    return one_of + (S(1.0) - one_of) * distinct;
+}
+
 /// How much longer the SMs of the largest graphics processing cluster take than those of an average one:
 /// clusters get equal shares of what the L2 gives and takes, whatever their SMs (18 of them get 17 B/cycle
 /// each for stores where 16 get 18.7: kernels of microbench_read_write_mix and bandwidth_in_flight against

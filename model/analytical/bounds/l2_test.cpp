@@ -19,6 +19,16 @@ TEST_CASE("a sector homed at random passes 2 - 1 / partitions slices") {
     CHECK(analytical::slice_visits(gpu) == 1.75);
 }
 
+TEST_CASE("neighbours merge what both read and nothing else") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.tpc.sms = hw::Number<double>(2.0);
+    CHECK(analytical::unmerged_share(0.0, gpu) == doctest::Approx(0.5));
+    CHECK(analytical::unmerged_share(1.0, gpu) == doctest::Approx(1.0));
+    CHECK(analytical::unmerged_share(0.5, gpu) == doctest::Approx(0.75));
+    gpu.tpc.sms = hw::Number<double>(1.0);
+    CHECK(analytical::unmerged_share(0.0, gpu) == doctest::Approx(1.0));
+}
+
 TEST_CASE("the largest cluster of SMs is the last with an equal share") {
     const auto gpu = hw::load_gpu("h200-sxm");
     CHECK(analytical::slowest_group(gpu) == doctest::Approx(18.0 * 8.0 / 132.0));
