@@ -31,13 +31,9 @@ bool has_stage_to_spare(const kernel::Kernel& kernel) {
 template <class S>
 hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
                            const hw::Gpu<S>& gpu) {
-    // Warps that only copy wait for nothing but their copies; those that also multiply meet at a barrier
-    // before.
     const hw::Cycles<S> engine = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
-    const bool from_dram = gpu.latency.l2_far < load;
-    const hw::Cycles<S> extra = item.self_fed && !bulk ? copy_extra(from_dram, gpu) : engine;
     const hw::Cycles<S> taken = hw::max(item.loop.demand[Server::l1], item.loop.demand[Server::tma]);
-    return load + extra + hw::max(item.loop.demand[Server::crossbar_read], taken);
+    return load + engine + hw::max(item.loop.demand[Server::crossbar_read], taken);
 }
 
 template <class S>

@@ -25,14 +25,10 @@ TEST_CASE("filling a stage is the latency, the copy engine's extra and the trans
     ItemDemand<double> item;
     item.loop.demand[Server::crossbar_read] = Cycles<double>(300.0);
     CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() == doctest::Approx(900.0));
-    item.self_fed = true;  // the warps that copy multiply as well
-    CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() ==
-          doctest::Approx(900.0 + gpu.latency.cp_async_extra.value()));
     CHECK(fill_latency(item, Cycles<double>(600.0), true, gpu).value() ==
           doctest::Approx(900.0 + gpu.latency.tma_extra.value()));
     item.loop.demand[Server::l1] = Cycles<double>(500.0);
-    CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() ==
-          doctest::Approx(1100.0 + gpu.latency.cp_async_extra.value()));
+    CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() == doctest::Approx(1100.0));
 }
 
 TEST_CASE("the period is the way around over the stages, so that more stages are never slower") {

@@ -10,7 +10,11 @@
 
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
+#include "model/analytical/bounds/dram.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/analytical/traffic.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::analytical {
 
@@ -22,22 +26,32 @@ template <class S>
 
 /// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind.
 template <class S>
-[[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>&) {
+[[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
     if (!copies_by_lanes(item)) return {};
-    constexpr double turn = 80.0;
+    const bool wgmma = hw::Cycles<S>{} < item.loop.demand[Server::shared_write];
     hw::Cycles<S> busiest{};
     for (std::size_t i = 0; i < server_count; ++i) {
+        // Nor is wgmma waited for when it reads.
+        if (static_cast<Server>(i) == Server::shared && wgmma) continue;
         if (static_cast<Server>(i) != Server::tensor) busiest = hw::max(busiest, item.loop.demand.cycles[i]);
     }
-    return busiest + hw::Cycles<S>(S(turn));
+    return busiest + gpu.pipeline.turn;
 }
 
-/// Time of a copy of one stage beyond the latency of a load and the transfer. A copy from the L2 takes what
-/// issue and barriers take; when all SMs ask DRAM for new data at the same moment it waits for the others'.
+/// From the issue of a stage's copies by lanes until its first bytes arrive, over all waves: of those after
+/// the first only some wait for DRAM, and where all CTAs ask for a trip's bytes at the same moment, for all
+/// of them.
 template <class S>
-[[nodiscard]] hw::Cycles<S> copy_extra(bool from_dram, const hw::Gpu<S>& gpu) {
-    constexpr double from_l2 = 60.0;
-    return from_dram ? gpu.latency.cp_async_extra : hw::Cycles<S>(S(from_l2));
+[[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic,
+                                         const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> near = gpu.latency.l2_far + gpu.latency.cp_async_l2;
+    if (!traffic.from_dram) return near;
+    const hw::Cycles<S> far = gpu.latency.dram + gpu.latency.cp_async_extra;
+    const hw::Seconds<S> all =
+        dram_seconds(traffic.dram_read - traffic.dram_row_read, traffic.dram_row_read, hw::Bytes<S>{}, gpu);
+    const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
+    const S fresh((1.0 + (traffic.waves - 1.0) * traffic.fresh_later) / traffic.waves);
+    return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip;
 }
 
 /// What the transfer of a stage takes longer with two stages, where all of it comes while wgmma reads the
@@ -49,7 +63,9 @@ template <class S>
     const Demand<S>& demand = item.loop.demand;
     const S writes = demand[Server::shared_write].value();
     if (!copies_by_lanes(item) || !(S(0.0) < writes)) return {};
-    const S reads = demand[Server::shared].value();
+    // Those of several warpgroups have been counted with the writes.
+    constexpr int warpgroup = 4;
+    const S reads = demand[Server::shared].value() - (item.warps > warpgroup ? writes : S(0.0));
     const S product = hw::max(demand[Server::tensor].value(), reads);
     const S transfer = hw::max(demand[Server::crossbar_read], demand[Server::l1]).value();
     const S free = S(1.0) - reads / product;

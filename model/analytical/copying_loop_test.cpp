@@ -26,10 +26,26 @@ TEST_CASE("a trip takes its busiest server and a turn, but for tensor cores, whi
     CHECK(copying_turn(item, gpu).value() == 0.0);
 }
 
-TEST_CASE("what DRAM brings to all SMs at once takes longer than its latency") {
+TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of them ask it for") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    CHECK(copy_extra(false, gpu).value() > 0.0);
-    CHECK(copy_extra(true, gpu).value() > copy_extra(false, gpu).value());
+    ItemDemand<double> item;
+    item.trips = 10.0;
+    Traffic<double> traffic;
+    const double near = copy_latency(item, traffic, gpu).value();
+    CHECK(near > gpu.latency.l2_far.value());
+    traffic.from_dram = true;
+    const double far = copy_latency(item, traffic, gpu).value();
+    CHECK(far > gpu.latency.dram.value());
+    traffic.waves = 4.0;
+    traffic.fresh_later = 0.0;
+    CHECK(copy_latency(item, traffic, gpu).value() == doctest::Approx(0.75 * near + 0.25 * far));
+    traffic.fresh_later = 1.0;
+    CHECK(copy_latency(item, traffic, gpu).value() == doctest::Approx(far));
+    traffic.dram_read = warptime::hw::Bytes<double>(1e8);
+    const double of_all = copy_latency(item, traffic, gpu).value() - far;
+    CHECK(of_all > 0.0);
+    item.trips = 20.0;
+    CHECK(copy_latency(item, traffic, gpu).value() - far == doctest::Approx(0.5 * of_all));
 }
 
 TEST_CASE("copies that come while wgmma reads get what its reads leave") {
@@ -48,6 +64,10 @@ TEST_CASE("copies that come while wgmma reads get what its reads leave") {
     // Few bytes arrive before it is, at half their speed.
     item.loop.demand[Server::crossbar_read] = Cycles<double>(100.0);
     item.loop.demand[Server::shared_write] = Cycles<double>(50.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
+    // Two warpgroups' reads come counted with the writes.
+    item.warps = 8;
+    item.loop.demand[Server::shared] = Cycles<double>(768.0 + 50.0);
     CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
     // Products that the warps' own loads feed wait in another way.
     item.loop.demand[Server::shared_write] = Cycles<double>(0.0);

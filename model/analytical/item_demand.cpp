@@ -38,7 +38,6 @@
 #include <string>
 
 namespace warptime::model::analytical {
-
 namespace {
 
 using hw::Cycles;
@@ -515,13 +514,15 @@ class Accumulator {
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
-            // The load and store unit writes what cp.async fetches, in turn with the operand reads of
-            // ldmatrix; the bulk engine, and wgmma when it reads, have ways of their own.
+            // Lanes' copies are written in turn with reads of ldmatrix and of several warpgroups, bulk copies
+            // not.
             const bool bulk = op.cls != InstructionClass::cp_async;
             // What a lane holds and copies in pieces lands in banks that others write, too.
             const double pieces = memory::in_narrow_rows(access) ? memory::row_pieces(kernel_, access) : 1.0;
-            part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] +=
+            const Cycles<S> write =
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
+            part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] += write;
+            if (!bulk && tensor_cores_read_ && warps > 4) part_->demand[Server::shared] += write;
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
@@ -586,7 +587,6 @@ class Accumulator {
 };
 
 }  // namespace
-
 template <class S>
 void add_item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
                      std::int64_t resident, ItemDemand<S>& empty) {

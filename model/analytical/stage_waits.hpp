@@ -6,6 +6,7 @@
 #pragma once
 
 #include "model/analytical/chain.hpp"
+#include "model/analytical/copying_loop.hpp"
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/traffic.hpp"
 
@@ -25,11 +26,11 @@ struct StageWaits {
     }
 };
 
-/// Whether the order of the tiles tells how long an SM waits for a stage: where warps that multiply ask the
-/// bulk engine.
+/// Whether the order of the tiles tells how long an SM waits for a stage: where warps that multiply copy,
+/// too.
 template <class S>
 [[nodiscard]] bool sees_reuse(const ItemDemand<S>& item) {
-    return item.self_fed && item.loop.demand[Server::tma] > hw::Cycles<S>{};
+    return item.self_fed;
 }
 
 template <class S>
@@ -50,6 +51,13 @@ struct WaitsOfWaves {
 template <class S>
 [[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                              const Traffic<S>& traffic, const hw::Gpu<S>& gpu) {
+    if (copies_by_lanes(item)) {
+        const hw::Cycles<S> copy = copy_latency(item, traffic, gpu);
+        const hw::Cycles<S> last = wait_for_stage(item, load_latency(traffic.from_dram, gpu), gpu);
+        const hw::Cycles<S> chain = loop_chain(kernel, item, copy, gpu);
+        const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, chain};
+        return {all, all};
+    }
     StageWaits<S> first = stage_waits(kernel, item, traffic.from_dram, gpu);
     if (!traffic.from_dram || !sees_reuse(item)) return {first, first};
     const StageWaits<S> near = stage_waits(kernel, item, false, gpu);

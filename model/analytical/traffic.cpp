@@ -136,6 +136,7 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     double row_read = 0.0;
     double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
     const double waves = std::ceil(items / static_cast<double>(reuse.concurrent));
+    result.waves = waves;
     S asked(0.0);
     S looked_up(0.0);
     S filled(0.0);

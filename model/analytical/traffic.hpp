@@ -26,6 +26,7 @@ struct Traffic {
     hw::Cycles<S> atomics{};    ///< of the L2 slices that carry out atomics
     hw::Cycles<S> hot_lines{};  ///< of the slices that have what all items copy at the same time
     bool from_dram = false;     ///< first touches of the operands miss L2
+    double waves = 1.0;         ///< in which the items come
     double fresh_later = 1.0;   ///< share of the items after the first wave that read what no wave has read
     S own_share{};              ///< of the requests: for lines that no other item of the wave asks for
     memory::L2Places places;    ///< of what is read again and again from a warm L2

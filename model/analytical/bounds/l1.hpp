@@ -44,11 +44,10 @@ template <class S>
 template <class S>
 [[nodiscard]] hw::Cycles<S> narrow_line_cycles(double rows, double row_bytes, double lane_bytes,
                                                const hw::Gpu<S>& gpu) {
-    constexpr double more = 1.5;
     constexpr double lanes = 32.0;
     const double requests = rows * row_bytes / (lanes * lane_bytes);
     const double lines = rows * std::max(1.0, row_bytes / hw::value_of(gpu.l1.line));
-    return hw::min(hw::Cycles<S>(S(more * lines)), l1_cycles(S(requests), gpu));
+    return hw::min(gpu.l1.narrow_line * S(lines), l1_cycles(S(requests), gpu));
 }
 
 /// What the array takes for copies of short rows beyond their bytes: no line takes less than its tag's
