@@ -78,6 +78,21 @@ Probe unroll(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     return chain_probe(std::move(loop), static_cast<double>(trips * integer(parameters, "unroll") * warps));
 }
 
+/// A block of multiply-adds whose lanes hold all of its multiplicands.
+Probe operands(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+    constexpr std::int64_t steps = 8;
+    const std::int64_t rows = integer(parameters, "rows");
+    const std::int64_t columns = integer(parameters, "columns");
+    const std::int64_t warps = integer(parameters, "warps_per_subpartition");
+    std::vector<mk::Op> step = step_of("fma_f32");
+    step.front().shape = {static_cast<std::int32_t>(rows), static_cast<std::int32_t>(columns), 1};
+    ChainLoop loop;
+    loop.trips = trips;
+    loop.parts.push_back({std::move(step), rows * columns, rows * columns * steps});
+    loop.warps = warps * sub_partitions;
+    return chain_probe(std::move(loop), static_cast<double>(trips * rows * columns * steps * warps));
+}
+
 /// One lane goes round in the shared memory of a CTA of its cluster: an addition makes each address.
 Probe dsmem_chase(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t unroll = 8;
@@ -105,6 +120,7 @@ constexpr std::array families{
     Family{"microbench_instruction_rate", "instruction_rate", rate},
     Family{"microbench_instruction_mix", "instruction_mix", mixture},
     Family{"microbench_loop_unroll", "loop_unroll", unroll},
+    Family{"microbench_register_operands", "register_operands", operands},
     Family{"microbench_dsmem", "dsmem_chase", dsmem_chase},
 };
 
