@@ -22,7 +22,7 @@ Bytes<S> written_back(const Bytes<S>& read, const Bytes<S>& stored, bool fits, c
                       prediction::Cache cache) {
     if (cache == prediction::Cache::warm) return fits ? Bytes<S>{} : stored;
     return cache == prediction::Cache::flushed
-               ? memory::writes_over_dirty(read, stored, gpu.l2.dirty_fraction,
+               ? memory::writes_over_dirty(read, stored, memory::dirty_first_of(gpu), gpu.l2.dirty_fraction,
                                            memory::dirty_capacity_of(gpu))
                : memory::writes_over_clean(Bytes<S>(read.value() * slice_visits(gpu)), stored,
                                            gpu.l2.capacity, memory::dirty_capacity_of(gpu));

@@ -214,11 +214,12 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     const bool throughout = Cycles<S>{} < item.loop.demand[Server::crossbar_write];
     const double bursts =
         throughout ? std::numeric_limits<double>::infinity() : items / static_cast<double>(reuse.concurrent);
-    result.dram_written = conditions.cache == prediction::Cache::flushed
-                              ? memory::writes_over_dirty(result.dram_read, dirty, gpu.l2.dirty_fraction,
-                                                          memory::dirty_capacity_of(gpu))
-                              : memory::writes_over_clean(Bytes<S>(filled), dirty, gpu.l2.capacity,
-                                                          memory::dirty_capacity_of(gpu), bursts);
+    result.dram_written =
+        conditions.cache == prediction::Cache::flushed
+            ? memory::writes_over_dirty(result.dram_read, dirty, memory::dirty_first_of(gpu),
+                                        gpu.l2.dirty_fraction, memory::dirty_capacity_of(gpu))
+            : memory::writes_over_clean(Bytes<S>(filled), dirty, gpu.l2.capacity,
+                                        memory::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
     result.l2_stored = Bytes<S>(S(sent));
     result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));

@@ -2,8 +2,10 @@
 // Ignores: which lines are dirty where, and partial sectors. Lines written back after the kernel's end are
 // the next step's traffic, not this kernel's. Source: reading and writing kernels over a clean and a dirty L2
 // of an H200: the extra time of a reading kernel grows with what it reads and saturates at about 33 MB; 15 to
-// 25 MB of a kernel's own writes are still in L2 when it ends. phi and Dm are fitted constants of the GPU
-// (l2.dirty_fraction, l2.dirty_capacity). SPDX-License-Identifier: Apache-2.0
+// 25 MB of a kernel's own writes are still in L2 when it ends. The first reads cost as much as if every line
+// that they replace were dirty, later ones 0.4 of that (microbench_cold_load, flushed against cold). F, phi
+// and Dm are fitted constants of the GPU (l2.dirty_first, l2.dirty_fraction, l2.dirty_capacity).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/math.hpp"
@@ -16,14 +18,16 @@
 namespace warptime::model::memory {
 
 /// DRAM writes over an L2 full of another buffer's dirty lines (condition `flushed`):
-/// W + min(phi (R + W), Dm) - min(W, Dm). Each line allocated displaces a dirty one with probability phi
-/// until none is left; up to Dm of the kernel's own writes stay behind. read = DRAM reads, written = bytes
-/// that the kernel writes, dirty_capacity = bytes of L2 that can be dirty.
+/// W + min(f + phi (R + W - f), Dm) - min(W, Dm) with f = min(R, F). The first lines that are read displace
+/// dirty ones, each line after them one with probability phi until none is left; up to Dm of the kernel's own
+/// writes stay behind. read = DRAM reads, written = bytes that the kernel writes, first = bytes F of the
+/// lines that are all dirty, dirty_capacity = bytes of L2 that can be dirty.
 template <class S>
-[[nodiscard]] hw::Bytes<S> writes_over_dirty(hw::Bytes<S> read, hw::Bytes<S> written,
+[[nodiscard]] hw::Bytes<S> writes_over_dirty(hw::Bytes<S> read, hw::Bytes<S> written, hw::Bytes<S> first,
                                              hw::Number<S> dirty_fraction, hw::Bytes<S> dirty_capacity) {
-    const hw::Bytes<S> displaced =
-        hw::min(hw::Bytes<S>((read + written).value() * dirty_fraction.value()), dirty_capacity);
+    const hw::Bytes<S> at_first = hw::min(read, first);
+    const hw::Bytes<S> after = (read + written - at_first) * dirty_fraction.value();
+    const hw::Bytes<S> displaced = hw::min(at_first + after, dirty_capacity);
     return written + displaced - hw::min(written, dirty_capacity);
 }
 
@@ -60,6 +64,12 @@ template <class S>
 template <class Gpu>
 [[nodiscard]] auto dirty_capacity_of(const Gpu& gpu) {
     return gpu.l2.capacity * gpu.l2.dirty_capacity;
+}
+
+/// Bytes of it that are dirty without exception where a kernel's reads begin: share l2.dirty_first.
+template <class Gpu>
+[[nodiscard]] auto dirty_first_of(const Gpu& gpu) {
+    return gpu.l2.capacity * gpu.l2.dirty_first;
 }
 
 }  // namespace warptime::model::memory

@@ -15,9 +15,9 @@ using namespace warptime::model::memory;
 
 namespace {
 
-double over_dirty(double read, double written, double fraction, double capacity) {
-    return writes_over_dirty(Bytes<double>(read), Bytes<double>(written), Number<double>(fraction),
-                             Bytes<double>(capacity))
+double over_dirty(double read, double written, double fraction, double capacity, double first = 0.0) {
+    return writes_over_dirty(Bytes<double>(read), Bytes<double>(written), Bytes<double>(first),
+                             Number<double>(fraction), Bytes<double>(capacity))
         .value();
 }
 
@@ -35,7 +35,11 @@ TEST_CASE("reading, writing and copying kernels over a dirty L2 of 33 MB") {
     CHECK(over_dirty(512.0, 0.0, 0.5, 33.0) == 33.0);     // until no dirty line is left
     CHECK(over_dirty(512.0, 512.0, 0.5, 33.0) == 512.0);  // a large copy nets to zero
     CHECK(over_dirty(16.0, 16.0, 0.5, 33.0) == 16.0);
-    CHECK(over_dirty(0.0, 16.0, 0.5, 33.0) == 8.0);  // half of a small write displaces as much
+    CHECK(over_dirty(0.0, 16.0, 0.5, 33.0) == 8.0);       // half of a small write displaces as much
+    CHECK(over_dirty(1.0, 0.0, 0.5, 33.0, 2.0) == 1.0);   // the first lines are all dirty
+    CHECK(over_dirty(10.0, 0.0, 0.5, 33.0, 2.0) == 6.0);  // half of the others
+    CHECK(over_dirty(512.0, 0.0, 0.5, 33.0, 2.0) == 33.0);
+    CHECK(over_dirty(0.0, 16.0, 0.5, 33.0, 2.0) == 8.0);  // nobody waits for what stores displace
     CHECK(over_clean(0.0, 20.0, 60.0, 33.0) == 0.0);
     CHECK(over_clean(0.0, 50.0, 60.0, 33.0) == doctest::Approx(17.0));
     CHECK(over_clean(30.0, 30.0, 60.0, 33.0) == 0.0);        // all of it fits
@@ -50,14 +54,15 @@ TEST_CASE("never negative, never more than the writes and all that was dirty; mo
         const double written = *rc::gen::inRange(0, 1000);
         const double fraction = *rc::gen::inRange(0, 101) / 100.0;
         const double capacity = *rc::gen::inRange(0, 60);
-        const double result = over_dirty(read, written, fraction, capacity);
+        const double first = *rc::gen::inRange(0, 10);
+        const double result = over_dirty(read, written, fraction, capacity, first);
         const double clean = over_clean(read, written, 60.0, capacity);
         RC_ASSERT(clean >= 0.0);
         RC_ASSERT(clean <= written);
         RC_ASSERT(clean >= written - capacity - 1e-9);
         RC_ASSERT(over_clean(read + 1.0, written, 60.0, capacity) >= clean - 1e-9);
         RC_ASSERT(result <= written + capacity);
-        RC_ASSERT(over_dirty(read + 1.0, written, fraction, capacity) >= result);
+        RC_ASSERT(over_dirty(read + 1.0, written, fraction, capacity, first) >= result);
     }));
 }
 
@@ -81,8 +86,8 @@ TEST_CASE("what is written last, wave by wave") {
 TEST_CASE("derivatives follow the branch taken") {
     using D = Dual<2>;
     const auto written = [](double read) {
-        return writes_over_dirty(Bytes<D>(D(read)), Bytes<D>(D(0.0)), Number<D>(D::variable(0.5, 0)),
-                                 Bytes<D>(D::variable(33.0, 1)))
+        return writes_over_dirty(Bytes<D>(D(read)), Bytes<D>(D(0.0)), Bytes<D>(D(0.0)),
+                                 Number<D>(D::variable(0.5, 0)), Bytes<D>(D::variable(33.0, 1)))
             .value();
     };
     CHECK(written(10.0).derivative(0) == 10.0);

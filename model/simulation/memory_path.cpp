@@ -34,6 +34,7 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
       over_dirty_(conditions.cache == prediction::Cache::flushed),
       capacity_(gpu.l2.capacity.value()),
       visits_(memory::slice_visits(gpu)),
+      dirty_first_(memory::dirty_first_of(gpu).value()),
       dirty_fraction_(gpu.l2.dirty_fraction.value()),
       dirty_capacity_(memory::dirty_capacity_of(gpu).value()) {}
 
@@ -67,11 +68,11 @@ void MemoryPath::write_back(Ticks now) {
     const Bytes<double> read(traffic_.dram_read);
     const Bytes<double> written(traffic_.l2_written);
     const Bytes<double> capacity(dirty_capacity_);
-    const double due =
-        (over_dirty_ ? memory::writes_over_dirty(read, written, hw::Number<double>(dirty_fraction_), capacity)
-                     : memory::writes_over_clean(Bytes<double>(traffic_.dram_read * visits_), written,
-                                                 Bytes<double>(capacity_), capacity))
-            .value();
+    const double due = (over_dirty_ ? memory::writes_over_dirty(read, written, Bytes<double>(dirty_first_),
+                                                                hw::Number<double>(dirty_fraction_), capacity)
+                                    : memory::writes_over_clean(Bytes<double>(traffic_.dram_read * visits_),
+                                                                written, Bytes<double>(capacity_), capacity))
+                           .value();
     if (due > traffic_.dram_written) {
         const double byte =
             chip_.rates.dram_write_byte + (traffic_.dram_read > 0.0 ? chip_.rates.dram_turn_byte : 0.0);

@@ -60,6 +60,7 @@ class MemoryPath {
     bool over_dirty_;
     double capacity_;
     double visits_;  ///< to L2 slices, of a sector read for the first time
+    double dirty_first_;
     double dirty_fraction_;
     double dirty_capacity_;
 };

@@ -36,7 +36,7 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
             conditions.cache == prediction::Cache::warm ? Bytes<double>(fits ? 0.0 : stored)
             : conditions.cache == prediction::Cache::flushed
                 ? memory::writes_over_dirty(Bytes<double>(step.read_bytes), Bytes<double>(stored),
-                                            gpu.l2.dirty_fraction, capacity)
+                                            memory::dirty_first_of(gpu), gpu.l2.dirty_fraction, capacity)
                 : memory::writes_over_clean(Bytes<double>(step.read_bytes * memory::slice_visits(gpu)),
                                             Bytes<double>(stored), gpu.l2.capacity, capacity);
         const double byte = chip.rates.dram_write_byte + (reads ? chip.rates.dram_turn_byte : 0.0);
