@@ -18,6 +18,7 @@
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
 #include "model/analytical/loaded_latency.hpp"
+#include "model/analytical/matrix_demand.hpp"
 #include "model/analytical/matrix_queue.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
@@ -392,7 +393,7 @@ class Accumulator {
         switch (op.cls) {
             case InstructionClass::wgmma:
             case InstructionClass::mma_sync:
-                add_matrix(op, executions, role.warps * copies);
+                add_matrix(op, executions, role.warps * copies, gpu_, *part_, result_);
                 break;
             case InstructionClass::fma_f32:
             case InstructionClass::fma_f64:
@@ -425,20 +426,6 @@ class Accumulator {
         }
         if (is_shared(op.cls) && !shared_known) {
             part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
-        }
-    }
-
-    void add_matrix(const Op& op, double executions, int warps) {
-        result_.uses_tensor = true;
-        result_.tensor_dtype = op.dtype;
-        part_->demand[Server::tensor] += tensor_core_cycles(op, executions, warps, gpu_);
-        const double issuers = op.cls == InstructionClass::wgmma ? warps / 4.0 : warps;
-        const double flop = executions * issuers * matrix_flop(op);
-        part_->flop += flop;
-        part_->tensor_flop += flop;
-        if (op.cls == InstructionClass::wgmma) {
-            part_->demand[Server::shared] +=
-                shared_cycles(S(executions * issuers * wgmma_operand_bytes(op)), gpu_);
         }
     }
 

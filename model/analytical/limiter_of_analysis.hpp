@@ -1,0 +1,57 @@
+// What a kernel's time is owed to: the longest of its times, and within an SM's own time the longest
+// exposure. Ignores: causes that stand close behind. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/math.hpp"
+#include "model/analytical/analysis.hpp"
+#include "model/analytical/server.hpp"
+#include "model/prediction/limiter.hpp"
+
+namespace warptime::model::analytical {
+
+template <class S>
+prediction::Limiter limiter_of_loop(const Analysis<S>& a) {
+    const Server busiest = a.item.loop.demand.busiest();
+    const S load = a.item.loop.demand[busiest].value() * S(static_cast<double>(a.occupancy.ctas_per_sm));
+    if (load < a.loop_chain.value()) {
+        return a.item.asynchronous ? prediction::Limiter::bytes_in_flight
+                                   : prediction::Limiter::chain_latency;
+    }
+    return limiter_of(busiest);
+}
+
+/// The cause with the longest time; within the SM's own time the longest exposure.
+template <class S>
+prediction::Limiter name_limiter(const Analysis<S>& a) {
+    using prediction::Limiter;
+    const S sm = a.sm_time.value();
+    const S dram = a.dram_time.value();
+    const S l2 = a.l2_time.value();
+    const S launch = hw::max(a.floor.value(), a.launch_time.value());
+    const S atomic = a.atomic_time.value();
+    if (sm < atomic && dram < atomic && l2 < atomic && launch < atomic) {
+        return Limiter::atomic;
+    }
+    if (sm < launch && dram < launch && l2 < launch) {
+        return Limiter::launch;
+    }
+    if (sm < dram && l2 < dram) {
+        return Limiter::dram;
+    }
+    if (sm < l2) {
+        return Limiter::l2;
+    }
+    const Exposure<S>& e = a.exposure;
+    if (e.main_loop < e.tail && e.prologue < e.tail && e.epilogue < e.tail) {
+        return Limiter::tail;
+    }
+    if (e.prologue < e.main_loop && e.epilogue < e.main_loop) {
+        return limiter_of_loop(a);
+    }
+    if (e.prologue < e.epilogue) {
+        return limiter_of(a.item.after.demand.busiest());
+    }
+    return Limiter::chain_latency;
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,294 @@
+// When the CTAs of the busiest SM start, go round their main loop and end: waves of CTAs, persistent CTAs
+// that take one tile after another, and what CTAs that share the SM wait for one another. Ignores: how SMs
+// differ. Source: Little's law on the busiest server (closed_queue.hpp), wave quantization
+// (occupancy/waves.hpp), and the recorded rows that each function names. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+#include "model/analytical/analysis.hpp"
+#include "model/analytical/closed_queue.hpp"
+#include "model/analytical/copying_loop.hpp"
+#include "model/analytical/server.hpp"
+#include "model/analytical/stage_waits.hpp"
+#include "model/memory/instruction_fetch.hpp"
+#include "model/memory/l2_ports.hpp"
+#include "model/occupancy/waves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace warptime::model::analytical {
+
+/// Of an analysis whose item, traffic and placement are known; it must outlive this. `sms`: that get CTAs.
+template <class S>
+class Timeline {
+  public:
+    Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const WaitsOfWaves<S>& waits, std::int64_t sms)
+        : a_(a), gpu_(gpu), waits_(waits), sms_(sms), busiest_(a.item.loop.demand.busiest()) {
+        if (a.item.asynchronous) {
+            for (std::size_t i = 0; i < server_count; ++i) {
+                const auto server = static_cast<Server>(i);
+                if (server != Server::l1 && server != Server::crossbar_read &&
+                    server != Server::shared_write && (server != Server::tma || a.item.self_fed)) {
+                    multiply_ = hw::max(multiply_, a.item.loop.demand.cycles[i]);
+                }
+            }
+        }
+    }
+
+    /// Period of the main loop with `resident` CTAs on the SM: the busiest server, the chain, or what one
+    /// turn of the pipeline takes its producer. Recorded loops with producers of their own follow the largest
+    /// of them; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an SM
+    /// wait for one another at the busiest server; one CTA alone takes its own chain.
+    [[nodiscard]] hw::Cycles<S> period(std::int64_t resident, const StageWaits<S>& waits) const {
+        const hw::Cycles<S> chain = waits.of(resident);
+        const hw::Cycles<S> once = a_.item.loop.demand[busiest_];
+        const hw::Cycles<S> busy = once * S(static_cast<double>(resident));
+        if (a_.item.self_fed) {
+            const hw::Cycles<S> trip = hw::max(chain, a_.item.loop.chain);
+            const hw::Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn(a_.item, gpu_));
+            return hw::Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
+        }
+        if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
+            return hw::max(hw::max(busy + behind_branch(resident), among_warps(busy, resident)),
+                           hw::max(at_port(resident), text_of(a_.item.loop, resident)));
+        }
+        if (!a_.item.asynchronous) return hw::max(hw::max(busy, chain), at_port(resident));
+        // One thread that waits, expects and issues needs its time for each turn, and what it computes
+        // before.
+        const bool bulk = a_.item.loop.demand[Server::tma] > hw::Cycles<S>{};
+        const hw::Cycles<S> least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : hw::Cycles<S>{};
+        const hw::Cycles<S> pace = bulk ? hw::Cycles<S>{} : hw::Cycles<S>(between_two(resident));
+        return hw::max(hw::max(hw::max(busy, pace), chain), least);
+    }
+
+    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
+    [[nodiscard]] hw::Cycles<S> straight(const Part<S>& part, std::int64_t resident) const {
+        S busiest(0.0);
+        for (std::size_t i = 0; i < server_count; ++i) {
+            busiest = hw::max(busiest, part.demand.cycles[i].value());
+        }
+        return hw::max(part.chain + hw::Cycles<S>(busiest * S(static_cast<double>(resident))),
+                       text_of(part, resident));
+    }
+
+    /// What the first pass through the code takes beyond later ones (less than nothing where the caches still
+    /// hold more than they do in turns).
+    [[nodiscard]] hw::Cycles<S> first_pass(bool flushed) const {
+        const Part<S>* longest = &a_.item.loop;
+        for (const Part<S>* part : {&a_.item.before, &a_.item.after}) {
+            if (part->code > longest->code) longest = part;
+        }
+        const double text = a_.item.before.code + a_.item.loop.code + a_.item.after.code;
+        const std::int64_t resident = occupancy::tail_residency(
+            std::min<std::int64_t>(a_.items, sms_ * a_.occupancy.ctas_per_sm), sms_);
+        const double warps = warps_of_sub_partition(resident);
+        const hw::Cycles<S> busy = longest->demand[busiest_] * S(static_cast<double>(resident));
+        const hw::Cycles<S> again = memory::fetch_interval(longest->code, warps, gpu_) * S(longest->code);
+        const hw::Cycles<S> first =
+            memory::first_fetch_interval(text, warps, flushed, gpu_) * S(longest->code);
+        return hw::max(busy, first) - hw::max(busy, again);
+    }
+
+    /// The only CTA of an SM, with one work item.
+    [[nodiscard]] hw::Cycles<S> alone() const { return item(1, waits_.first).makespan(); }
+
+    [[nodiscard]] Exposure<S> exposure() const {
+        return a_.persistent || a_.item.alternating ? persistent() : waves();
+    }
+
+  private:
+    [[nodiscard]] double warps_of_sub_partition(std::int64_t resident) const {
+        return static_cast<double>(resident * a_.item.warps) / hw::value_of(gpu_.sm.sub_partitions);
+    }
+
+    /// Until the text of a part has been fetched once.
+    [[nodiscard]] hw::Cycles<S> text_of(const Part<S>& part, std::int64_t resident) const {
+        return memory::fetch_interval(part.code, warps_of_sub_partition(resident), gpu_) * S(part.code);
+    }
+
+    /// Warps that read operands and multiply go round two queues, that of their sub-partition and that of the
+    /// shared memory: where both are nearly as busy, each waits for the other now and then.
+    [[nodiscard]] S between_two(std::int64_t resident) const {
+        S multiply(0.0);
+        for (const Server server :
+             {Server::issue, Server::fp32, Server::fp64, Server::fp16, Server::integer}) {
+            multiply = hw::max(multiply, a_.item.loop.demand[server].value());
+        }
+        const S read = hw::max(a_.item.loop.demand[Server::l1], a_.item.loop.demand[Server::shared]).value();
+        if (!(S(0.0) < multiply) || !(S(0.0) < read) || a_.item.warps == 0) return S(0.0);
+        const S pace = pace_of_two_queues(resident * a_.item.warps, multiply, read);
+        return pace * S(static_cast<double>(resident));
+    }
+
+    /// The turn of a warp that waits for its loads, and at the SM's port for those of the others; its own
+    /// transfer is a part of its chain.
+    [[nodiscard]] hw::Cycles<S> at_port(std::int64_t resident) const {
+        const S port = a_.item.loop.demand[Server::crossbar_read].value();
+        if (!(S(0.0) < port) || a_.item.warps == 0) return {};
+        const S one = port / S(static_cast<double>(a_.item.warps));
+        const S rest = hw::max(a_.item.loop.chain.value() - one, S(0.0));
+        return hw::Cycles<S>(steady_turn_time(resident * a_.item.warps, one, rest));
+    }
+
+    /// The turn of a warp that waits for its own chain and, link by link, for the other warps of its
+    /// sub-partition: the law of a queue knows no scale, so that all links of a turn make one. Units that
+    /// hold an instruction for several slots keep the warps in turn (wave_fma, launch_kernel,
+    /// instruction_rate).
+    [[nodiscard]] hw::Cycles<S> among_warps(const hw::Cycles<S>& busy, std::int64_t resident) const {
+        const bool one_slot = busiest_ == Server::issue || busiest_ == Server::fp32;
+        if (a_.item.uses_tensor || !one_slot) return a_.loop_chain;
+        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
+        // Of instances that take turns one is in its loop.
+        const std::int64_t looping =
+            a_.item.alternating ? a_.item.warps / a_.item.alternating_instances : a_.item.warps;
+        const std::int64_t warps =
+            std::max<std::int64_t>(1, occupancy::ceil_divide(resident * looping, parts));
+        const S own = busy.value() / S(static_cast<double>(warps));
+        return hw::Cycles<S>(steady_turn_time(warps, own, hw::max(a_.loop_chain.value() - own, S(0.0))));
+    }
+
+    /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a
+    /// taken branch is filled by those that come after it and by nothing else (loop_unroll,
+    /// instruction_rate).
+    [[nodiscard]] hw::Cycles<S> behind_branch(std::int64_t resident) const {
+        if (!a_.item.loop.branches) return {};
+        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
+        const std::int64_t warps = occupancy::ceil_divide(resident * a_.item.warps, parts);
+        const hw::Cycles<S> gap = gpu_.instructions[hw::InstructionClass::branch].latency;
+        return hw::max(hw::Cycles<S>{}, gap - hw::Cycles<S>(S(static_cast<double>(warps - 1))));
+    }
+
+    /// The period from trip to trip. Of asynchronous copies the last trip has none left to wait for: the
+    /// transfer of the first stage, which the prologue waits for, stands in its place. A producer that goes
+    /// on with the next tile has no last trip.
+    [[nodiscard]] hw::Cycles<S> main_loop(std::int64_t resident, const StageWaits<S>& waits) const {
+        const hw::Cycles<S> turn = period(resident, waits);
+        const bool goes_on = !a_.item.self_fed && (a_.persistent || a_.item.alternating);
+        if (!a_.item.asynchronous || goes_on) {
+            return turn * S(a_.item.trips);
+        }
+        const hw::Cycles<S> multiply = multiply_ * S(static_cast<double>(resident));
+        const hw::Cycles<S> last = hw::min(turn, hw::max(a_.item.loop.chain, multiply));
+        return turn * S(std::max(0.0, a_.item.trips - 1.0)) + last * S(std::min(1.0, a_.item.trips));
+    }
+
+    [[nodiscard]] Exposure<S> item(std::int64_t resident, const StageWaits<S>& waits) const {
+        Exposure<S> e;
+        e.prologue = waits.fill + straight(a_.item.before, resident);
+        e.main_loop = main_loop(resident, waits);
+        e.epilogue = straight(a_.item.after, resident);
+        return e;
+    }
+
+    /// What the last epilogue takes longer because all SMs store at the same time: the L2 takes in less than
+    /// their ports send together. Epilogues before it fall apart, and their stores mix with other SMs' loads.
+    [[nodiscard]] hw::Cycles<S> burst(std::int64_t resident) const {
+        const S sending = S(static_cast<double>(a_.sms)) / gpu_.sm.count.value();
+        const S alone = memory::port_costs(a_.fullest_group, gpu_).stored;
+        const S slower = hw::max(S(1.0), sending / gpu_.l2.ingest_bandwidth.value() / alone);
+        const S sent =
+            a_.item.after.demand[Server::crossbar_write].value() * S(static_cast<double>(resident));
+        return hw::Cycles<S>(sent * (slower - S(1.0)));
+    }
+
+    /// After the first wave the CTAs of an SM are no longer in step: while one computes its addresses, waits
+    /// for its first stages or stores, the others have the busiest server for themselves. Machines of one
+    /// repairman again, now with everything else that an item takes as the time away.
+    void fill_gaps(Exposure<S>& whole) const {
+        const std::int64_t resident = a_.occupancy.ctas_per_sm;
+        if (resident < 2 || !copies_by_lanes(a_.item)) return;
+        const S once = a_.item.loop.demand[busiest_].value() * S(a_.item.trips);
+        const S all = (item(1, waits_.first).makespan() + a_.turnaround).value();
+        const S between = hw::max(turn_time(resident, once, all - once), all) - a_.turnaround.value();
+        const S shorter = hw::min(S(1.0), between / whole.makespan().value());
+        whole.prologue = whole.prologue * shorter;
+        whole.main_loop = whole.main_loop * shorter;
+        whole.epilogue = whole.epilogue * shorter;
+    }
+
+    [[nodiscard]] Exposure<S> waves() const {
+        const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * a_.occupancy.ctas_per_sm);
+        Exposure<S> total;
+        const double full = static_cast<double>(w.full_waves);
+        Exposure<S> whole = item(a_.occupancy.ctas_per_sm, waits_.first);
+        const bool several = w.full_waves > 0 && w.full_waves + (w.tail_items > 0 ? 1 : 0) > 1;
+        if (several) fill_gaps(whole);
+        if (w.full_waves > 0) {
+            total.prologue = whole.prologue;
+            total.main_loop = whole.main_loop;
+            total.epilogue = whole.epilogue;
+        }
+        if (w.full_waves > 1) {
+            whole = item(a_.occupancy.ctas_per_sm, waits_.later);
+            fill_gaps(whole);
+            total.prologue += (whole.prologue + a_.turnaround) * S(full - 1.0);
+            total.main_loop += whole.main_loop * S(full - 1.0);
+            total.epilogue += whole.epilogue * S(full - 1.0);
+        }
+        if (w.tail_items > 0) {
+            const Exposure<S> rest = item(occupancy::tail_residency(w.tail_items, sms_),
+                                          w.full_waves > 0 ? waits_.later : waits_.first);
+            if (w.full_waves == 0) {
+                Exposure<S> only = rest;
+                only.epilogue += burst(occupancy::tail_residency(w.tail_items, sms_));
+                return only;
+            }
+            const double share = static_cast<double>(w.tail_items) / static_cast<double>(w.slots);
+            total.prologue += whole.prologue * S(share);
+            total.main_loop += whole.main_loop * S(share);
+            total.epilogue += whole.epilogue * S(share);
+            total.tail = rest.makespan() + a_.turnaround - whole.makespan() * S(share);
+        }
+        if (w.full_waves == 1 && w.tail_items == 0) {
+            total.epilogue += burst(a_.occupancy.ctas_per_sm);
+        }
+        return total;
+    }
+
+    [[nodiscard]] Exposure<S> persistent() const {
+        const std::int64_t ctas = std::min(a_.ctas, sms_ * a_.occupancy.ctas_per_sm);
+        const std::int64_t per_cta = occupancy::items_per_persistent_cta(a_.items, ctas);
+        const auto n = static_cast<double>(per_cta);
+        const std::int64_t resident = occupancy::ceil_divide(ctas, sms_);
+        const Exposure<S> one = item(resident, waits_.first);
+        const double fair =
+            std::min(n, std::max(1.0, static_cast<double>(a_.items) / static_cast<double>(ctas)));
+        Exposure<S> total;
+        total.prologue = one.prologue;
+        hw::Cycles<S> step = one.main_loop;
+        if (a_.item.alternating) {
+            // While one consumer stores its tile the other multiplies. Where a token makes them take turns
+            // the longer of the two sets the pace; else they get into each other's way.
+            step = a_.item.in_turn
+                       ? hw::max(one.main_loop, one.epilogue)
+                       : hw::Cycles<S>(pace_of_two_queues(a_.item.alternating_instances,
+                                                          one.main_loop.value(), one.epilogue.value()));
+            total.epilogue = one.epilogue;
+            total.main_loop = step * S(fair - 1.0) + one.main_loop;
+        } else {
+            // Where a producer runs ahead, a tile's bulk stores leave while the next one is multiplied:
+            // between the products of two tiles stands what the consumers take from one to the next, however
+            // large.
+            const bool ahead = a_.item.loop.demand[Server::tma] > hw::Cycles<S>{} && !a_.item.self_fed;
+            const hw::Cycles<S> between = ahead ? gpu_.pipeline.tile_gap : one.epilogue;
+            step = one.main_loop + between;
+            total.main_loop = one.main_loop * S(fair);
+            total.epilogue = between * S(fair - 1.0) + one.epilogue;
+        }
+        total.tail = step * S(n - fair);
+        total.epilogue += burst(resident);
+        return total;
+    }
+
+    const Analysis<S>& a_;
+    const hw::Gpu<S>& gpu_;
+    const WaitsOfWaves<S>& waits_;
+    std::int64_t sms_;
+    Server busiest_;
+    hw::Cycles<S> multiply_{};  ///< of the busiest server but those that only copy
+};
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,80 @@
+// Waves of CTAs on an SM against sums over their items; the limiter against its definition.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/timeline.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
+#include "model/analytical/limiter_of_analysis.hpp"
+#include "model/kernel/examples/triton_gemm.hpp"
+
+#include <doctest/doctest.h>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+using namespace warptime::model::analytical;
+using warptime::model::prediction::Conditions;
+using warptime::model::prediction::Limiter;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+mk::Kernel gemm(std::int64_t m) {
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {m, 4096, 4096});
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("further waves add no less than a wave that fills the SM, and the first is never shorter") {
+    const auto kernel = gemm(16384);
+    const auto a = analyse(kernel, gpu(), Conditions{});
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    const Timeline<double> timeline(a, gpu(), waits, a.slots / a.occupancy.ctas_per_sm);
+    REQUIRE(a.waves > 2.0);
+    const auto all = timeline.exposure();
+    CHECK(all.makespan().value() == doctest::Approx(a.exposure.makespan().value()).epsilon(1e-12));
+    // One CTA after another on each slot, each with at least the busiest server's time for all of its trips.
+    const double busiest = a.item.loop.demand[a.item.loop.demand.busiest()].value() * a.item.trips;
+    CHECK(all.makespan().value() > busiest * a.waves * a.occupancy.ctas_per_sm * 0.95);
+    CHECK(timeline.alone().value() < all.makespan().value());
+}
+
+TEST_CASE("more CTAs on an SM never make a trip shorter, nor as much longer as they are more") {
+    const auto kernel = gemm(4096);
+    const auto a = analyse(kernel, gpu(), Conditions{});
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    const Timeline<double> timeline(a, gpu(), waits, a.slots / a.occupancy.ctas_per_sm);
+    double last = 0.0;
+    for (const std::int64_t resident : {1, 2, 3, 4}) {
+        const double period = timeline.period(resident, waits.first).value();
+        CAPTURE(resident);
+        CHECK(period >= last);
+        CHECK(period <=
+              timeline.period(1, waits.first).value() * static_cast<double>(resident) * (1 + 1e-12));
+        last = period;
+    }
+}
+
+TEST_CASE("the limiter is the longest time") {
+    auto a = analyse(gemm(4096), gpu(), Conditions{});
+    a.sm_time = hw::Seconds<double>(1.0);
+    a.dram_time = hw::Seconds<double>(2.0);
+    a.l2_time = hw::Seconds<double>(0.5);
+    a.launch_time = a.floor = a.atomic_time = hw::Seconds<double>(0.1);
+    CHECK(name_limiter(a) == Limiter::dram);
+    a.l2_time = hw::Seconds<double>(3.0);
+    CHECK(name_limiter(a) == Limiter::l2);
+    a.atomic_time = hw::Seconds<double>(4.0);
+    CHECK(name_limiter(a) == Limiter::atomic);
+    a.floor = hw::Seconds<double>(5.0);
+    CHECK(name_limiter(a) == Limiter::launch);
+    a.sm_time = hw::Seconds<double>(9.0);
+    a.exposure = {};
+    a.exposure.tail = hw::Cycles<double>(7.0);
+    CHECK(name_limiter(a) == Limiter::tail);
+}
