@@ -20,10 +20,11 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const bool single =
         access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
     const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
-    const double turns = memory::adds_in_float(op.dtype)
-                             ? gpu.l2.atomic_chain.value() * touch.passes() /
-                                   memory::atomic_sectors(kernel, access, window.bytes(), memory::pieces_of(gpu))
-                             : 0.0;
+    const double turns =
+        memory::adds_in_float(op.dtype)
+            ? gpu.l2.atomic_chain.value() * touch.passes() /
+                  memory::atomic_sectors(kernel, access, window.bytes(), memory::pieces_of(gpu))
+            : 0.0;
     const auto count = static_cast<double>(op.count);
     AtomicPlan plan;
     plan.sent_bytes = count * (32.0 * op.active * access.bytes + touch.lines * sector);

@@ -67,11 +67,10 @@ CUtensorMap map_of(void* data, int columns, int rows) {
     const cuuint64_t strides[1] = {matrix_columns * 2};
     const cuuint32_t box[2] = {static_cast<cuuint32_t>(columns), static_cast<cuuint32_t>(rows)};
     const cuuint32_t steps[2] = {1, 1};
-    const CUresult status =
-        encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, extents, strides, box, steps,
-               CU_TENSOR_MAP_INTERLEAVE_NONE,
-               columns == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
-               CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const CUresult status = encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, extents, strides, box,
+                                   steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   columns == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+                                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     probe::require(status == CUDA_SUCCESS, "tensor map");
     return map;
 }
