@@ -26,6 +26,11 @@ std::int64_t integer(const Parameters& parameters, std::string_view name) {
 
 Value predict(const Probe& probe, std::string_view quantity, const model::prediction::Engine& engine,
               const hw::Gpu<double>& gpu, const model::prediction::Conditions& conditions) {
+    if (quantity == "power_w" && probe.program.steps.empty()) {
+        // Nothing to do, with the clocks up.
+        const double idle = gpu.power.idle.value() * gpu.power.tdp.value();
+        return {idle, idle, idle, ""};
+    }
     const auto whole = model::system::explain(probe.program, engine, gpu, conditions, probe.between);
     const double wide = whole.high / whole.time;
     const double narrow = whole.low / whole.time;

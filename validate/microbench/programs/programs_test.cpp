@@ -108,6 +108,21 @@ TEST_CASE("a wgmma loop keeps the tensor cores busy for its share of time only")
     CHECK(us("50", "3200") > us("100", "6400") * 0.9);
 }
 
+TEST_CASE("a device with nothing to do takes its idle power, and no longer") {
+    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const auto engine = model::analytical::make_engine();
+    const Family* idle = find_family("microbench_power_sustained", "idle");
+    REQUIRE(idle != nullptr);
+    model::prediction::Conditions sustained;
+    sustained.duty = model::prediction::Duty::sustained;
+    const double watts = predict(idle->make({}, gpu), "power_w", *engine, gpu, sustained).value;
+    CHECK(watts == doctest::Approx(gpu.power.idle.value() * gpu.power.tdp.value()));
+    const Family* nothing = find_family("microbench_power_sustained", "nothing");
+    REQUIRE(nothing != nullptr);
+    const Parameters waiting{{"ctas", "132"}, {"threads", "128"}, {"cycles", "1900000"}};
+    CHECK(predict(nothing->make(waiting, gpu), "power_w", *engine, gpu, sustained).value > watts);
+}
+
 TEST_CASE("clusters and CTAs that are resident come from the occupancy rules") {
     const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
