@@ -42,6 +42,9 @@ fi
 [ ${#files[@]} -gt 0 ] || { echo "clang-tidy: no source to check"; exit 0; }
 
 # The commands are those of g++, some of whose options clang does not have.
+commands=$(mktemp -d)
+trap 'rm -rf "$commands"' EXIT
+sed 's/ -mmem[a-z]*-strategy=[^ "]*//g' "$folder/compile_commands.json" >"$commands/compile_commands.json"
 printf '%s\n' "${files[@]}" |
-    xargs -P "$jobs" -n 1 clang-tidy-16 --quiet --extra-arg=-Wno-unknown-warning-option -p "$folder" 2> >(grep -v "warnings generated" >&2)
+    xargs -P "$jobs" -n 1 clang-tidy-16 --quiet --extra-arg=-Wno-unknown-warning-option -p "$commands" 2> >(grep -v "warnings generated" >&2)
 echo "clang-tidy: ${#files[@]} sources are clean"

@@ -37,6 +37,9 @@ template <class S>
         const hw::Cycles<S> taken = hw::max(stage[Server::l1], stage[Server::tma]);
         return fill - hw::max(stage[Server::crossbar_read], taken) + around;
     }
+    // A kernel that reads nothing waits for no first bytes; its stores are under way while they are sent.
+    const bool reads = item.total([](const Part<S>& p) { return p.received_bytes; }) > 0.0;
+    if (!reads) return {};
     if (item.trips > 1.0) return item.loop.load_rounds > 0.0 ? around + load : around;
     return around + item.loop.chain * S(item.trips);
 }
