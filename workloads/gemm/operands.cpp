@@ -189,4 +189,15 @@ void add_store_access(const Parts& parts) {
     }
 }
 
+void guard_fetch(const Parts& parts, mk::Op& copy, int ahead) {
+    // begin + i + ahead < end
+    copy.when.active = true;
+    copy.when.value =
+        parts.builder.index(ahead, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin},
+                                    mk::Term{.coefficient = -1, .variable = mk::Variable::item_end},
+                                    mk::Term{.coefficient = 1, .variable = mk::Variable::loop}});
+    copy.when.low = -(std::int64_t{1} << 40);
+    copy.when.high = 0;
+}
+
 }  // namespace warptime::workloads::gemm

@@ -47,16 +47,7 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
             copy.dep_count = 1;
             copy.deps[0] = {behind, 0};
         }
-        if (guarded) {
-            // Runs while the iteration that it fetches for exists: begin + i + ahead < end.
-            copy.when.active = true;
-            copy.when.value =
-                b.index(ahead, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin},
-                                mk::Term{.coefficient = -1, .variable = mk::Variable::item_end},
-                                mk::Term{.coefficient = 1, .variable = mk::Variable::loop}});
-            copy.when.low = -(std::int64_t{1} << 40);
-            copy.when.high = 0;
-        }
+        if (guarded) guard_fetch(parts, copy, ahead);
         fetches[is_a ? 0 : 1] = b.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
     }

@@ -43,15 +43,7 @@ void add_boxes(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id ready
             copy.dep_count = 1;
             copy.deps[0] = {ready, 0};
         }
-        if (guarded) {
-            copy.when.active = true;
-            copy.when.value =
-                b.index(ahead, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin},
-                                mk::Term{.coefficient = -1, .variable = mk::Variable::item_end},
-                                mk::Term{.coefficient = 1, .variable = mk::Variable::loop}});
-            copy.when.low = -(std::int64_t{1} << 40);
-            copy.when.high = 0;
-        }
+        if (guarded) guard_fetch(parts, copy, ahead);
         b.op(copy);
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
     }
