@@ -21,7 +21,7 @@ std::map<std::string, double> counters(const mk::Kernel& kernel, const hw::Gpu<d
     warptime::model::prediction::Conditions cold;
     cold.cache = warptime::model::prediction::Cache::cold;
     const auto list = counters_of(analyse(kernel, gpu, cold), gpu, cold);
-    const std::map<std::string, double> result(list.begin(), list.end());
+    std::map<std::string, double> result(list.begin(), list.end());
     REQUIRE(result.size() == list.size());
     return result;
 }
