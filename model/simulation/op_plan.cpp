@@ -298,7 +298,8 @@ double warps_of_sub_partition(const Kernel& kernel, const hw::Gpu<double>& gpu) 
     const auto resident = std::min<std::int64_t>(
         occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm,
         occupancy::ceil_divide(kernel.grid.volume(), static_cast<std::int64_t>(gpu.sm.count.value())));
-    return static_cast<double>(resident * (kernel.cta.volume() / 32)) / gpu.sm.sub_partitions.value();
+    const std::int64_t warps = resident * (kernel.cta.volume() / 32);
+    return static_cast<double>(warps) / gpu.sm.sub_partitions.value();
 }
 
 }  // namespace
