@@ -189,6 +189,20 @@ void add_store_access(const Parts& parts) {
     }
 }
 
+StageTokens add_stage_tokens(Parts& parts) {
+    mk::Token group;
+    group.name = "stage_group";
+    group.kind = mk::TokenKind::async_group;
+    group.scope = mk::Scope::warp;
+    group.depth = parts.config.stages;
+    mk::Token barrier;
+    barrier.name = "cta_barrier";
+    barrier.kind = mk::TokenKind::named_barrier;
+    barrier.arrivals = parts.config.warps;
+    const mk::Id group_id = parts.builder.token(group);
+    return {group_id, parts.builder.token(barrier)};
+}
+
 void guard_fetch(const Parts& parts, mk::Op& copy, int ahead) {
     // begin + i + ahead < end
     copy.when.active = true;

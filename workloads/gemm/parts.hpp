@@ -37,6 +37,14 @@ enum class Matrix : std::uint8_t { a, b };
 /// row (column).
 void add_stage_access(const Parts& parts, Matrix matrix, int ahead);
 
+struct StageTokens {
+    model::kernel::Id group;    ///< the asynchronous copies of a warp, `stages` deep
+    model::kernel::Id barrier;  ///< of all warps of the CTA
+};
+
+/// What warps that copy for themselves wait for.
+[[nodiscard]] StageTokens add_stage_tokens(Parts& parts);
+
 /// Lets a copy in the main loop run only while the iteration that it fetches for, `ahead` of its own, exists.
 void guard_fetch(const Parts& parts, model::kernel::Op& copy, int ahead);
 

@@ -203,17 +203,7 @@ void add_pipelined_role(Parts& parts) {
     const Config& c = parts.config;
     const int ahead = c.stages - 1;
     const bool synchronous = c.pipeline == Pipeline::sync;
-    mk::Token group;
-    group.name = "stage_group";
-    group.kind = mk::TokenKind::async_group;
-    group.scope = mk::Scope::warp;
-    group.depth = c.stages;
-    const mk::Id group_id = b.token(group);
-    mk::Token barrier;
-    barrier.name = "cta_barrier";
-    barrier.kind = mk::TokenKind::named_barrier;
-    barrier.arrivals = c.warps;
-    const mk::Id barrier_id = b.token(barrier);
+    const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
     b.role("warps", c.warps);
     if (copies_as_triton(c)) {
