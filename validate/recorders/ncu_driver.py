@@ -18,7 +18,7 @@ def cases_of(suite: str) -> list[Case]:
     """The cases of a counter suite, in order."""
     if suite == "library":
         return counter_cases()
-    from triton_cases import counter_cases_of_triton
+    from triton_sweeps import counter_cases_of_triton
 
     return [sweep.case(shape, tiling) for sweep, shape, tiling in counter_cases_of_triton()]
 
@@ -27,8 +27,8 @@ def prepare_one(torch: object, suite: str, index: int) -> Prepared:
     """Make the tensors of a case and check its result."""
     if suite == "library":
         return prepare(torch, counter_cases()[index])
-    from triton_cases import counter_cases_of_triton
     from triton_recorder import prepare_shape
+    from triton_sweeps import counter_cases_of_triton
 
     sweep, shape, tiling = counter_cases_of_triton()[index]
     return prepare_shape(torch, sweep, shape, [tiling])[0][0]

@@ -179,22 +179,6 @@ class Sweep:
         return Case(self.suite, "gemm", text, self.dtype, size, self.b_major, 1, "triton")
 
 
-def sweeps() -> dict[str, Sweep]:
-    """All sweeps by suite."""
-    from triton_loops import loop_pairs, loop_tilings
-
-    found = (
-        Sweep("triton_bf16", SHAPES, tuple(first_tilings())),
-        Sweep("triton_bf16_second", SECOND_SHAPES, tuple(second_tilings())),
-        Sweep("triton_tma", SHORT_SHAPES, tuple(some_tilings(31, 60)), "descriptor"),
-        Sweep("triton_persistent", SHORT_SHAPES, tuple(some_tilings(37, 40)), "persistent"),
-        Sweep("triton_fp8", SHORT_SHAPES, tuple(some_tilings(41, 60, 64, 1)), "pointer", "fp8"),
-        Sweep("triton_split_k", DEEP_SHAPES, tuple(split_tilings()), "split_k"),
-        Sweep("triton_loop", (), tuple(loop_tilings()), cache="warm", pairs=loop_pairs()),
-    )
-    return {sweep.suite: sweep for sweep in found}
-
-
 def estimate_us(shape: tuple[int, int, int], tiling: Tiling) -> float:
     """A rough time by arithmetic and by operand traffic, to space samples and drop the hopeless."""
     m, n, k = shape
@@ -203,14 +187,3 @@ def estimate_us(shape: tuple[int, int, int], tiling: Tiling) -> float:
     operands = tiles * (tiling.m + tiling.n) * k * 2.0
     work = 2.0 * tiling.m * tiling.n * k / tiling.split
     return max(4.0, waves * work * 132 / 500e6, operands / 4e6)
-
-
-def counter_cases_of_triton() -> list[tuple[Sweep, tuple[int, int, int], Tiling]]:
-    """About sixty cases for hardware counters: a part of the first sweep on three shapes."""
-    shapes = ((2048, 2048, 2048), (2048, 4096, 4096), (64, 14336, 4096))
-    sweep = sweeps()["triton_bf16"]
-    return [
-        (sweep, shape, tiling)
-        for i, shape in enumerate(shapes)
-        for tiling in sweep.tilings[i::9]
-    ]

@@ -29,7 +29,8 @@ from torch_recorder import (
     relative_error,
     torch_dtype,
 )
-from triton_cases import Shape, Sweep, Tiling, estimate_us, sweeps
+from triton_cases import Shape, Sweep, Tiling, estimate_us
+from triton_sweeps import sweeps
 
 # A configuration is run up to this time, and up to this multiple of the shape's best, by estimate.
 HOPELESS_US = 2500.0

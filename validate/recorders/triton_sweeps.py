@@ -1,0 +1,43 @@
+"""The sweeps of Triton matrix products that are recorded, by suite."""
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+from triton_cases import (
+    DEEP_SHAPES,
+    SECOND_SHAPES,
+    SHAPES,
+    SHORT_SHAPES,
+    Sweep,
+    Tiling,
+    first_tilings,
+    second_tilings,
+    some_tilings,
+    split_tilings,
+)
+from triton_loops import loop_pairs, loop_tilings
+
+
+def sweeps() -> dict[str, Sweep]:
+    """All sweeps by suite."""
+    found = (
+        Sweep("triton_bf16", SHAPES, tuple(first_tilings())),
+        Sweep("triton_bf16_second", SECOND_SHAPES, tuple(second_tilings())),
+        Sweep("triton_tma", SHORT_SHAPES, tuple(some_tilings(31, 60)), "descriptor"),
+        Sweep("triton_persistent", SHORT_SHAPES, tuple(some_tilings(37, 40)), "persistent"),
+        Sweep("triton_fp8", SHORT_SHAPES, tuple(some_tilings(41, 60, 64, 1)), "pointer", "fp8"),
+        Sweep("triton_split_k", DEEP_SHAPES, tuple(split_tilings()), "split_k"),
+        Sweep("triton_loop", (), tuple(loop_tilings()), cache="warm", pairs=loop_pairs()),
+    )
+    return {sweep.suite: sweep for sweep in found}
+
+
+def counter_cases_of_triton() -> list[tuple[Sweep, tuple[int, int, int], Tiling]]:
+    """About sixty cases for hardware counters: a part of the first sweep on three shapes."""
+    shapes = ((2048, 2048, 2048), (2048, 4096, 4096), (64, 14336, 4096))
+    sweep = sweeps()["triton_bf16"]
+    return [
+        (sweep, shape, tiling)
+        for i, shape in enumerate(shapes)
+        for tiling in sweep.tilings[i::9]
+    ]
