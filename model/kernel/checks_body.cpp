@@ -71,6 +71,11 @@ void check_box(const Record& op, std::string_view field, const Access& access) {
             op.expect(origin >= 0 && origin <= extent - box, field, origin, "an origin with the box inside");
         }
     }
+    if (access.outer > 0) {
+        // Lanes that lie in the box, each with a part of a row.
+        op.expect(access.inner_extent >= 1, field, access.inner_extent, "inner_extent of at least 1");
+        op.expect(access.inner >= 1, field, access.inner, "at least 1 element of a row for each lane");
+    }
 }
 
 void check_pattern(const Record& op, std::string_view field, const Access& access) {

@@ -59,6 +59,14 @@ TEST_CASE("each pattern names what it cannot do without") {
     CHECK(refused_pattern(PatternKind::contiguous, [](Access& a) { a.bytes = 64; }) == "op 0 access 0");
     CHECK(refused_pattern(PatternKind::stride, [](Access& a) { a.inner_extent = 0; }) == "op 0 access 0");
     CHECK(refused_pattern(PatternKind::stride, [](Access& a) { a.inner = 7; }).empty());
+    for (const std::int64_t inner : {-9, 0, 1}) {
+        const auto lanes = [inner](Access& a) {
+            a.outer = 60;
+            a.inner = inner;
+        };
+        CHECK(refused_pattern(PatternKind::collective, lanes) == (inner > 0 ? "" : "op 0 access 0"));
+        CHECK(refused_pattern(PatternKind::stride, lanes).empty());
+    }
     CHECK(refused_pattern(PatternKind::random, [](Access& a) { a.distinct = 0; }) == "op 0 access 0");
     CHECK(refused_pattern(PatternKind::random, [](Access& a) { a.distinct = 1; }).empty());
     CHECK(refused_pattern(PatternKind::chase, [](Access& a) { a.step = 1; }) == "op 0 access 0");

@@ -131,7 +131,7 @@ class RandomKernelMaker {
         }
         access.bytes = 1 << pick(0, 5);
         access.inner_extent = pick(1, 32);
-        access.inner = pick(-2, 9);
+        access.inner = pick(access.pattern == PatternKind::collective ? 1 : -2, 9);
         access.outer = pick(0, 99);
         access.distinct = pick(1, 1000);
         access.step = pick(1, 64);
