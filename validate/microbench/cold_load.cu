@@ -3,7 +3,8 @@
 // all of them; way=load keeps them in registers, async is cp.async of 16 bytes a lane, bulk one copy; with
 // threads=256 the CTA's other warps take their part. next_touch: one thread loads one line after another,
 // each `stride` bytes on, waiting in between, after the first; cold by a flush with clean lines (cold), with
-// dirty ones (flushed), or read before (warm). SPDX-License-Identifier: Apache-2.0
+// dirty ones (flushed), or read before (warm). Each sample reads other addresses: a line takes from 505 to
+// 755 cycles, by its own. SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "vector.cuh"
 
@@ -103,19 +104,28 @@ __global__ void prepare_expected(const unsigned char* data, std::size_t pitch, i
 
 struct Bench {
     Bench() { probe::fill_random(data.data(), bytes, 3); }
-    static constexpr std::size_t bytes = std::size_t{256} << 20;
+    static constexpr std::size_t bytes = std::size_t{512} << 20;
     probe::Buffer<unsigned char> data{bytes};
     probe::Buffer<long long> cycles{512};
     probe::Buffer<std::uint32_t> folded{1};
     probe::Flush flush;
 
+    /// Before a sample: another part of the memory, in a state of the caches.
     void prepare(const std::string& cache) {
+        // By no power of two, and room behind it for the longest walk.
+        constexpr std::size_t stride = (std::size_t{19} << 19) + (std::size_t{3} << 12);
+        place = (place + stride) % (bytes / 2);
+        from = data.data() + place;
         if (cache == "flushed") return flush.dirty();
         if (cache == "cold") return flush.clean();
-        probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(data.data()),
-                                          (std::size_t{16} << 20) / 16, folded.data());
+        probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(from), (std::size_t{16} << 20) / 16,
+                                          folded.data());
     }
+    std::size_t place = 0;
+    const unsigned char* from = data.data();
 };
+
+constexpr int samples_taken = 15;
 
 template <Way way, int Loads, int threads>
 void touch_case(Bench& bench, const std::string& cache, int ctas, int bytes) {
@@ -136,17 +146,16 @@ void touch_case(Bench& bench, const std::string& cache, int ctas, int bytes) {
     const auto kernel = first_touch<way, Loads, threads>;
     const int shared = way == Way::load ? threads * 4 : bytes;
     const auto launch = [&] {
-        kernel<<<ctas, threads, shared>>>(bench.data.data(), pitch, bytes, bench.cycles.data(),
-                                          bench.folded.data());
+        kernel<<<ctas, threads, shared>>>(bench.from, pitch, bytes, bench.cycles.data(), bench.folded.data());
     };
     bench.folded.zero();
     launch();
     const std::uint32_t found = bench.folded.host()[0];
     bench.folded.zero();
-    prepare_expected<<<ctas, 256>>>(bench.data.data(), pitch, bytes, bench.folded.data());
+    prepare_expected<<<ctas, 256>>>(bench.from, pitch, bytes, bench.folded.data());
     probe::require(bench.folded.host()[0] == found, params.text());
     const std::vector<double> samples = probe::sample_cycles(
-        bench.cycles, ctas, 1.0, [&] { bench.prepare(cache); }, launch);
+        bench.cycles, ctas, 1.0, [&] { bench.prepare(cache); }, launch, samples_taken);
     probe::row("first_touch", params, "region_cycles", "cycle", samples, with);
 }
 
@@ -161,7 +170,7 @@ void touches(Bench& bench, const std::string& cache, int ctas, int bytes) {
 
 void next_case(Bench& bench, const std::string& cache, std::size_t stride, int count) {
     if (stride * static_cast<std::size_t>(count + 1) >
-        (cache == "warm" ? std::size_t{16} << 20 : Bench::bytes))
+        (cache == "warm" ? std::size_t{16} << 20 : Bench::bytes / 2))
         return;
     probe::Params params;
     params.set("stride", static_cast<long long>(stride)).set("count", count);
@@ -170,11 +179,10 @@ void next_case(Bench& bench, const std::string& cache, std::size_t stride, int c
     if (!probe::wanted("next_touch", params, with)) return;
     const std::vector<double> samples = probe::sample_cycles(
         bench.cycles, 1, count, [&] { bench.prepare(cache); },
-        [&] {
-            next_touch<<<1, 1>>>(bench.data.data(), stride, count, bench.cycles.data(), bench.folded.data());
-        });
+        [&] { next_touch<<<1, 1>>>(bench.from, stride, count, bench.cycles.data(), bench.folded.data()); },
+        samples_taken);
     std::vector<unsigned char> host(stride * static_cast<std::size_t>(count) + 4);
-    PROBE_CHECK(cudaMemcpy(host.data(), bench.data.data(), host.size(), cudaMemcpyDeviceToHost));
+    PROBE_CHECK(cudaMemcpy(host.data(), bench.from, host.size(), cudaMemcpyDeviceToHost));
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i <= static_cast<std::size_t>(count); ++i) {
         sum += *reinterpret_cast<const std::uint32_t*>(host.data() + i * stride);

@@ -1,8 +1,8 @@
 // How does a kernel's duration step with its waves: CTAs of fixed work, counted around the edges of each
 // wave? wave_fma: a chain of dependent FMA; wave_l2: 16-byte loads of a window that stays in the L2;
-// wave_dram: the same loads from memory that nothing has read. `resident` CTAs fit on an SM because of their
-// shared memory. On standard error, as a check only: how many CTAs of one full wave the SMs got.
-// SPDX-License-Identifier: Apache-2.0
+// wave_dram: the same loads from memory that nothing has read, over a clean (cold) or a dirty L2. `resident`
+// CTAs fit on an SM because of their shared memory. On standard error, as a check only: how many CTAs of one
+// full wave the SMs got. SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {
@@ -83,21 +83,24 @@ void fma_case(Bench& bench, int ctas, int threads, int shared, int resident, int
     print("wave_fma", params, {}, found);
 }
 
-void read_case(Bench& bench, int ctas, int threads, int shared, int resident, bool cold) {
-    const unsigned bytes = cold ? 128U << 10 : 256U << 10;
+/// `cache`: warm for a window that stays in the L2; what a flush left of it otherwise.
+void read_case(Bench& bench, int ctas, int threads, int shared, int resident, const std::string& cache,
+               unsigned bytes) {
+    const bool cold = cache != "warm";
     const unsigned chunks = cold ? static_cast<unsigned>(ctas) : 64U;
     const char* op = cold ? "wave_dram" : "wave_l2";
     probe::Params params = wave_params(ctas, threads, shared, resident);
     params.set("bytes", bytes).set("chunks", chunks).set("unroll", unroll);
     probe::Conditions with;
-    with.cache = cold ? "flushed" : "warm";
+    with.cache = cache;
     if (!probe::wanted(op, params, with)) return;
     probe::require(static_cast<std::size_t>(chunks) * bytes <= bench.data.size() * 16, "chunks fit");
     auto* out = reinterpret_cast<std::uint32_t*>(bench.out.data());
     const auto found = probe::time_kernel(
         7,
         [&] {
-            if (cold) bench.flush.dirty();
+            if (cache == "flushed") bench.flush.dirty();
+            if (cache == "cold") bench.flush.clean();
         },
         [&] { read_chunk<<<ctas, threads, shared>>>(bench.data.data(), bytes, chunks, out, out_mask); });
     // The data is a function of its position, so the sum of the first thread can be told.
@@ -155,8 +158,19 @@ int main() {
         const int shared = probe::shared_for_residents(read_chunk, 256, resident);
         if (shared < 0) continue;
         for (const int ctas : grids(sms * resident)) {
-            read_case(bench, ctas, 256, shared, resident, false);
-            read_case(bench, ctas, 256, shared, resident, true);
+            read_case(bench, ctas, 256, shared, resident, "warm", 256U << 10);
+            read_case(bench, ctas, 256, shared, resident, "flushed", 128U << 10);
+        }
+        // One wave of ever longer loops: how long do its rounds stay in step?
+        for (const int ctas : resident == 1 ? std::vector{sms} : std::vector{sms, sms * resident}) {
+            for (const unsigned kilobytes : {16U, 32U, 64U, 192U, 512U, 2048U}) {
+                const unsigned bytes = kilobytes << 10;
+                const std::size_t window = static_cast<std::size_t>(bytes) * static_cast<unsigned>(ctas);
+                if (kilobytes < 256) read_case(bench, ctas, 256, shared, resident, "warm", bytes);
+                if (window > (std::size_t{1} << 30)) continue;
+                read_case(bench, ctas, 256, shared, resident, "cold", bytes);
+                read_case(bench, ctas, 256, shared, resident, "flushed", bytes);
+            }
         }
     }
     return 0;
