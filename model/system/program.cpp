@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/system/program.hpp"
 
+#include "model/prediction/launch_floor.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -74,6 +76,25 @@ double launch_gap(Between between, const hw::Gpu<double>& gpu) {
     return gpu.launch.stream_gap.value();
 }
 
+namespace {
+
+/// From the start of a step to the start of the next, however short: what launching takes. Where the next may
+/// start before the end, it may not before all CTAs have started.
+double least_interval(Between between, const kernel::Program& program, const kernel::Step& step,
+                      const hw::Gpu<double>& gpu) {
+    if (between == Between::stream || between == Between::dependent) {
+        return gpu.launch.stream_interval.value();
+    }
+    if (between == Between::graph || step.kind != kernel::StepKind::kernel) return 0.0;
+    const kernel::Kernel& kernel = program.kernels[step.payload];
+    const auto ctas = static_cast<double>(kernel.grid.volume());
+    const hw::Cycles<double> handed = prediction::launch_interval(kernel, gpu) * ctas;
+    constexpr double graph_dependent_interval = 583e-9;
+    return graph_dependent_interval + (handed / gpu.clock.boost).value();
+}
+
+}  // namespace
+
 double host_time(const kernel::Program& program, Between between, const hw::Gpu<double>& gpu) {
     const auto steps = static_cast<double>(program.steps.size());
     if (between == Between::graph || between == Between::graph_dependent) {
@@ -97,7 +118,6 @@ Prediction explain(const kernel::Program& program, const prediction::Engine& eng
     Prediction total = *longest;
     total.time = total.low = total.high = 0.0;
     total.span = 0.0;
-    const bool in_stream = between == Between::stream || between == Between::dependent;
     total.steps.clear();
     total.shares.clear();
     const double flop = longest->flops_per_s * longest->time;
@@ -109,10 +129,10 @@ Prediction explain(const kernel::Program& program, const prediction::Engine& eng
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;
-        // A stream starts no more than one step in each interval.
-        const double least = in_stream && &part != &parts.front() ? gpu.launch.stream_interval.value() : 0.0;
-        total.span +=
-            &part == &parts.front() ? part.span : std::max(part.span + launch_gap(between, gpu), least);
+        const auto index = static_cast<std::size_t>(&part - parts.data());
+        total.span += index == 0 ? part.span
+                                 : std::max(part.span + launch_gap(between, gpu),
+                                            least_interval(between, program, program.steps[index - 1], gpu));
         total.steps.insert(total.steps.end(), part.steps.begin(), part.steps.end());
         dram += part.dram_bytes_per_s * part.time;
         l2 += part.l2_bytes_per_s * part.time;

@@ -159,6 +159,11 @@ TEST_CASE("the span has a gap before each further step, and a stream starts no f
     mk::Program empty;
     for (int i = 0; i < 5; ++i) empty.add_kernel().registers_per_thread = 0;
     CHECK(span(empty, Between::dependent) >= 4.0 * gpu().launch.stream_interval.value());
+    // A dependent kernel may not begin before all CTAs of the one before have.
+    const double short_grids = span(empty, Between::graph_dependent);
+    for (mk::Kernel& kernel : empty.kernels) kernel.grid = {1000, 1, 1};
+    const double handed = 1000.0 * gpu().launch.cta_interval.value() / gpu().clock.boost.value();
+    CHECK(span(empty, Between::graph_dependent) == doctest::Approx(short_grids + 4.0 * handed).epsilon(0.01));
     CHECK(system_model::host_time(empty, Between::stream, gpu()) ==
           doctest::Approx(5.0 * gpu().launch.host.value()));
     CHECK(system_model::host_time(empty, Between::graph, gpu()) <

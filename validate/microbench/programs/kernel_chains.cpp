@@ -20,31 +20,58 @@ model::system::Between between_of(const Parameters& parameters) {
     throw Error("params between", word, "stream, graph, pdl or graph_pdl");
 }
 
+/// Instructions of a round of 16 multiply-adds, and the cycles of its chain.
+constexpr double round_instructions = 19.0;
+constexpr double round_chain = 71.0;
+
+/// How kernels of a chain share the SMs whose early work does not wait for the kernel before.
+enum class Sharing {
+    none,     ///< the chain of what waits sets the pace, whoever runs beside it
+    issue,    ///< kernels run beside each other, and the warps of two fill the issue slots
+    in_turn,  ///< no room beside: CTAs take the slots of those before, as CTAs of one grid do
+};
+
+Sharing sharing_of(const FixedWork& work, std::int64_t early, model::system::Between between,
+                   const hw::Gpu<double>& gpu) {
+    const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
+    if (early == 0 || 2 * work.ctas <= sms) return Sharing::none;
+    const std::int64_t ctas_per_sm = (work.ctas + sms - 1) / sms;
+    const std::int64_t threads = ctas_per_sm * work.threads;
+    const bool room =
+        2 * threads <= static_cast<std::int64_t>(gpu.sm.threads_max.value()) &&
+        2 * ctas_per_sm * (work.shared + 1024) <= static_cast<std::int64_t>(gpu.shared.capacity.value());
+    if (!room) return Sharing::in_turn;
+    const double warps = static_cast<double>(threads) / 32.0 / gpu.sm.sub_partitions.value();
+    const auto round = [&](double of) { return std::max(round_chain, of * round_instructions); };
+    const double slower = (round(2.0 * warps) - round(warps)) * static_cast<double>(work.fma - early) / 16.0;
+    // Between two kernels nobody waits for the launch then.
+    const double gap = gpu.launch.floor.value() + model::system::launch_gap(between, gpu);
+    return slower > gap * gpu.clock.boost.value() ? Sharing::issue : Sharing::none;
+}
+
 Probe kernel_chain(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     Probe probe;
     FixedWork work = fixed_work_of(parameters);
     probe.between = between_of(parameters);
-    // What a kernel does before it waits for the one before runs beside that one, where both have room, but
-    // no faster than the warps of both can issue: 19 instructions a round of 16 FMA, against a chain of 71
-    // cycles.
     const std::int64_t early = integer(parameters, "early_fma");
-    const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-    const std::int64_t ctas_per_sm = (work.ctas + sms - 1) / sms;
-    const bool room =
-        2 * ctas_per_sm * work.threads <= static_cast<std::int64_t>(gpu.sm.threads_max.value()) &&
-        2 * ctas_per_sm * (work.shared + 1024) <= static_cast<std::int64_t>(gpu.shared.capacity.value());
-    if (early > 0 && 2 * work.ctas <= sms) {
+    const Sharing sharing = sharing_of(work, early, probe.between, gpu);
+    if (sharing == Sharing::none) {
         work.fma -= early;
-    } else if (early > 0 && room) {
-        const double warps =
-            static_cast<double>(ctas_per_sm * work.threads) / 32.0 / gpu.sm.sub_partitions.value();
-        const double issue = std::min(1.0, warps * 19.0 / 71.0);
-        const auto least = static_cast<std::int64_t>(issue * static_cast<double>(work.fma));
-        work.fma = std::max(work.fma - early, least) / 16 * 16;
+        add_fixed_work(probe.program, work);
+        add_fixed_work(probe.program, work);
+        add_fixed_work(probe.without, work);
+        return probe;
+    }
+    FixedWork without = work;
+    work.ctas *= 2;
+    if (sharing == Sharing::issue) {
+        // Launch and first instructions are nobody's wait: twice the rounds less the rounds.
+        without.ctas = work.ctas;
+        without.fma -= early;
+        work.fma = 2 * without.fma;
     }
     add_fixed_work(probe.program, work);
-    add_fixed_work(probe.program, work);
-    add_fixed_work(probe.without, work);
+    add_fixed_work(probe.without, without);
     return probe;
 }
 
