@@ -22,7 +22,8 @@ double profiler_writes(const Analysis<double>& a, const hw::Gpu<double>& gpu) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& a, const hw::Gpu<double>& gpu,
+std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& kernel,
+                                                        const Analysis<double>& a, const hw::Gpu<double>& gpu,
                                                         const prediction::Conditions& conditions) {
     const double written = a.traffic.dram_written.value() +
                            (conditions.cache == prediction::Cache::cold ? profiler_writes(a, gpu) : 0.0);
@@ -35,8 +36,9 @@ std::vector<std::pair<std::string, double>> counters_of(const Analysis<double>& 
         a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
     const double waves = std::ceil(static_cast<double>(a.items) /
                                    static_cast<double>(std::max<std::int64_t>(1, std::min(a.ctas, a.slots))));
-    const double merged = a.traffic.l2_mergeable.value() * memory::in_step(resident, waves, gpu);
-    const double reads = (a.traffic.l2_looked_up.value() - merged) / sector;
+    const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    const double merged = asked.mergeable.value() * memory::in_step(resident, waves, gpu);
+    const double reads = (asked.looked_up.value() - merged) / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
             {"dram__bytes_write.sum", written},
             {"lts__t_sectors.sum", reads + writes},

@@ -12,8 +12,9 @@
 
 namespace warptime::model::analytical {
 
-/// `conditions` are those of `a`.
+/// `kernel` and `conditions` are those of `a`.
 [[nodiscard]] std::vector<std::pair<std::string, double>> counters_of(
-    const Analysis<double>& a, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions);
+    const kernel::Kernel& kernel, const Analysis<double>& a, const hw::Gpu<double>& gpu,
+    const prediction::Conditions& conditions);
 
 }  // namespace warptime::model::analytical

@@ -20,7 +20,7 @@ namespace {
 std::map<std::string, double> counters(const mk::Kernel& kernel, const hw::Gpu<double>& gpu) {
     warptime::model::prediction::Conditions cold;
     cold.cache = warptime::model::prediction::Cache::cold;
-    const auto list = counters_of(analyse(kernel, gpu, cold), gpu, cold);
+    const auto list = counters_of(kernel, analyse(kernel, gpu, cold), gpu, cold);
     std::map<std::string, double> result(list.begin(), list.end());
     REQUIRE(result.size() == list.size());
     return result;

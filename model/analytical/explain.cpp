@@ -179,7 +179,7 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& g
     p.occupancy.limit = std::string(occupancy::to_string(a.occupancy.limit));
     p.occupancy.next_limit = std::string(occupancy::to_string(a.occupancy.next_limit));
     p.waves = a.waves;
-    p.counters = counters_of(a, gpu, conditions);
+    p.counters = counters_of(kernel, a, gpu, conditions);
     p.clock_hz = a.clock.value();
     p.power_w = power::watts(activity_of(a, gpu, conditions.data), a.time, a.clock, gpu,
                              a.clock.value() / a.free_clock.value());

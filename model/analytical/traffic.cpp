@@ -77,18 +77,61 @@ double readers_of(const BufferTraffic& use, const memory::Operand& operand, cons
     return memory::readers_in_group(order, slices, runs);
 }
 
-}  // namespace
+/// What all items read of one buffer.
+struct BufferReads {
+    const BufferTraffic* use = nullptr;
+    bool laps = false;       ///< SMs that go round the same set, all of it, end up side by side
+    double lines = 0.0;      ///< bytes of the lines that another partition asks their home for
+    double from_dram = 0.0;  ///< bytes
+};
+
+/// Of a kernel's buffers, those that are read, and in which order its items do.
+struct Reads {
+    memory::ReuseCase reuse;
+    std::size_t count = 0;
+    std::array<memory::Operand, max_buffers> operands{};
+    std::array<BufferReads, max_buffers> buffers{};
+};
+
+/// Share of a buffer's requests that is left when all merge that can.
+template <class S>
+double left_of(const Reads& reads, std::size_t i, const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    return memory::left_of_merged(readers_of(*reads.buffers[i].use, reads.operands[i], kernel,
+                                             reads.reuse.order, runs, reads.buffers[i].laps, gpu),
+                                  gpu);
+}
 
 template <class S>
-Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
-                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms) {
+Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    const auto items = static_cast<double>(kernel.schedule.item_count());
+    Lookups<S> result;
+    for (std::size_t i = 0; i < reads.count; ++i) {
+        const BufferReads& buffer = reads.buffers[i];
+        const S fetched(buffer.use->fetched_bytes * items);
+        const S mergeable = fetched * S(1.0 - left_of(reads, i, kernel, gpu));
+        // How often both partitions are asked hangs little on how many merge: half of those that can.
+        const S crossed = crossings(fetched - mergeable * S(0.5), S(buffer.lines), gpu);
+        result.mergeable += Bytes<S>(mergeable);
+        result.looked_up += Bytes<S>(fetched);
+        result.looked_up += Bytes<S>(crossed);
+        if (!(buffer.from_dram > 0.0)) continue;
+        result.filled += Bytes<S>(S(buffer.from_dram));
+        result.filled += Bytes<S>(crossed);
+    }
+    return result;
+}
+
+/// What `traffic` gives; fills `reads` in on the way.
+template <class S>
+Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
+                        const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms,
+                        Reads& reads) {
     Traffic<S> result;
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    std::array<memory::Operand, max_buffers> operands{};
     std::array<memory::OperandTraffic, max_buffers> moved{};
     std::array<bool, max_buffers> warm{};
-    std::array<const BufferTraffic*, max_buffers> uses{};
-    std::size_t count = 0;
+    std::size_t& count = reads.count;
     double footprint = 0.0;
     double written = 0.0;
     double dirtied = 0.0;
@@ -118,83 +161,69 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         }
         footprint += whole;
         warm[count] = starts_warm(buffer, conditions.cache);
-        uses[count] = &use;
-        operands[count++] = {use.along_m,     use.along_n,
-                             use.along_batch, use.along_split && kernel.schedule.split_k > 1,
-                             use.read_bytes,  whole};
+        reads.buffers[count].use = &use;
+        reads.operands[count++] = {use.along_m,     use.along_n,
+                                   use.along_batch, use.along_split && kernel.schedule.split_k > 1,
+                                   use.read_bytes,  whole};
     }
     const double all = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.usable);
     const double capacity = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.shared_capacity);
-    memory::ReuseCase reuse;
+    memory::ReuseCase& reuse = reads.reuse;
     reuse.order = occupancy::order_of(kernel.schedule);
     reuse.concurrent = std::max<std::int64_t>(1, concurrent);
     reuse.capacity_bytes = capacity;
     reuse.streamed_bytes_per_item = written / items;
-    memory::l2_reuse(reuse, std::span(operands).first(count), std::span(moved).first(count));
-    const memory::GroupRuns runs = memory::group_runs(reuse.concurrent, gpu);
+    memory::l2_reuse(reuse, std::span(reads.operands).first(count), std::span(moved).first(count));
     double read = 0.0;
     double row_read = 0.0;
     double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
     const double waves = std::ceil(items / static_cast<double>(reuse.concurrent));
     result.waves = waves;
     S asked(0.0);
-    S looked_up(0.0);
-    S filled(0.0);
     S fetched_by_item(0.0);
     for (std::size_t i = 0; i < count; ++i) {
+        BufferReads& buffer = reads.buffers[i];
+        const BufferTraffic& use = *buffer.use;
+        const memory::Operand& operand = reads.operands[i];
         const S distinct(moved[i].requested_bytes > 0.0 ? moved[i].wave_bytes / moved[i].requested_bytes
                                                         : 1.0);
-        // SMs that go round the same set, all of it, end up side by side.
-        const bool laps = uses[i]->shifted && uses[i]->read_bytes >= operands[i].total_bytes &&
-                          2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
-        const S fetched(uses[i]->fetched_bytes * items);
-        const double left = memory::left_of_merged(
-            readers_of(*uses[i], operands[i], kernel, reuse.order, runs, laps, gpu), gpu);
-        const S mergeable = fetched * S(1.0 - left);
+        buffer.laps = use.shifted && use.read_bytes >= operand.total_bytes &&
+                      2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
+        buffer.lines = moved[i].compulsory_bytes;
         // Where every so many-th item reads the same the description says who meets; else pairs do.
-        const double carried = uses[i]->repeat > 0.0
-                                   ? 1.0 - memory::in_step_while_waiting(runs.count) * (1.0 - left)
-                                   : hw::value_of(unmerged_share(laps ? S(0.0) : distinct, gpu));
-        result.l2_mergeable += Bytes<S>(mergeable);
-        fetched_by_item = fetched_by_item + S(uses[i]->fetched_bytes);
-        result.own_share = result.own_share + S(uses[i]->fetched_bytes) * (laps ? S(0.0) : distinct);
-        asked = asked + fetched * S(carried);
-        // How often both partitions are asked hangs little on how many merge: half of those that can.
-        const S requests = fetched - mergeable * S(0.5);
-        looked_up = looked_up + fetched;
-        if (warm[i] && uses[i]->span_bytes > 0.0 && !uses[i]->random) {
-            const memory::L2Places places = memory::places_in_turn(
-                set_of(*uses[i], operands[i].total_bytes, footprint, kernel, gpu, sms), gpu);
+        const double carried =
+            use.repeat > 0.0
+                ? 1.0 - memory::in_step_while_waiting(memory::group_runs(reuse.concurrent, gpu).count) *
+                            (1.0 - left_of(reads, i, kernel, gpu))
+                : hw::value_of(unmerged_share(buffer.laps ? S(0.0) : distinct, gpu));
+        fetched_by_item = fetched_by_item + S(use.fetched_bytes);
+        result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);
+        asked = asked + S(use.fetched_bytes * items) * S(carried);
+        if (warm[i] && use.span_bytes > 0.0 && !use.random) {
+            const memory::L2Places places =
+                memory::places_in_turn(set_of(use, operand.total_bytes, footprint, kernel, gpu, sms), gpu);
             if (places.near <= result.places.near) result.places = places;
-            const double lost = places.dram * uses[i]->read_bytes * items * carried;
-            const S crossed = crossings(requests, S(std::max(lost, moved[i].compulsory_bytes)), gpu);
-            read += lost;
-            looked_up = looked_up + crossed;
-            if (lost > 0.0) filled = filled + S(lost) + crossed;
-            result.from_dram = result.from_dram || lost > 0.0;
+            buffer.from_dram = places.dram * use.read_bytes * items * carried;
+            buffer.lines = std::max(buffer.from_dram, moved[i].compulsory_bytes);
+            read += buffer.from_dram;
+            result.from_dram = result.from_dram || buffer.from_dram > 0.0;
             continue;
         }
         // A set that is read again and again stays as long as the whole L2 holds it.
-        if (warm[i] && footprint <= all) {
-            looked_up = looked_up + crossings(requests, S(moved[i].compulsory_bytes), gpu);
-            continue;
-        }
+        if (warm[i] && footprint <= all) continue;
         // What one item reads again comes from DRAM again when the set has outgrown the L2.
-        const double turns = uses[i]->span_bytes > 0.0 && footprint > all
-                                 ? std::max(1.0, uses[i]->read_bytes / uses[i]->span_bytes)
-                                 : 1.0;
+        const double turns =
+            use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
         const double missed =
-            uses[i]->shifted && footprint > all ? uses[i]->read_bytes * items : moved[i].dram_bytes * turns;
+            use.shifted && footprint > all ? use.read_bytes * items : moved[i].dram_bytes * turns;
+        buffer.from_dram = buffer.lines = missed;
         read += missed;
         if (warm[i]) {
             // A set that has outgrown the L2 is waited for as long as one that never was in it.
-            const double lost = std::min(1.0, missed / (uses[i]->read_bytes * items));
+            const double lost = std::min(1.0, missed / (use.read_bytes * items));
             if (1.0 - lost < result.places.near) result.places = {1.0 - lost, 0.0, lost};
         }
-        const S crossed = crossings(requests, S(missed), gpu);
-        looked_up = looked_up + crossed;
-        filled = filled + S(missed) + crossed;
-        row_read += uses[i]->in_rows ? missed : 0.0;
+        row_read += use.in_rows ? missed : 0.0;
         result.from_dram = true;
         const double first = moved[i].wave_bytes / waves;
         if (first < moved[i].wave_bytes) {
@@ -207,7 +236,6 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
     result.dram_read = Bytes<S>(S(read));
     result.dram_row_read = Bytes<S>(S(row_read));
     result.l2_read = Bytes<S>(asked);
-    result.l2_looked_up = Bytes<S>(looked_up);
     const Bytes<S> stores{S(written)};
     const Bytes<S> dirty{S(dirtied)};
     // Results that leave after the main loop come out wave by wave.
@@ -218,12 +246,29 @@ Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std:
         conditions.cache == prediction::Cache::flushed
             ? memory::writes_over_dirty(result.dram_read, dirty, memory::dirty_first_of(gpu),
                                         gpu.l2.dirty_fraction, memory::dirty_capacity_of(gpu))
-            : memory::writes_over_clean(Bytes<S>(filled), dirty, gpu.l2.capacity,
+            : memory::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, gpu.l2.capacity,
                                         memory::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
     result.l2_stored = Bytes<S>(S(sent));
     result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));
     return result;
+}
+
+}  // namespace
+
+template <class S>
+Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
+                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms) {
+    Reads reads;
+    return follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
+}
+
+Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& item, std::int64_t concurrent,
+                        const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+                        std::int64_t sms) {
+    Reads reads;
+    follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
+    return lookups_of(reads, kernel, gpu);
 }
 
 template Traffic<double> traffic(const kernel::Kernel&, const ItemDemand<double>&, std::int64_t,

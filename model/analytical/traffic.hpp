@@ -17,9 +17,7 @@ struct Traffic {
     hw::Bytes<S> dram_read{};      ///< all reads
     hw::Bytes<S> dram_row_read{};  ///< the part of them in short rows far apart
     hw::Bytes<S> dram_written{};
-    hw::Bytes<S> l2_read{};       ///< read requests that the time charges, after merging
-    hw::Bytes<S> l2_looked_up{};  ///< read requests in every partition they visit, when none merge
-    hw::Bytes<S> l2_mergeable{};  ///< of those, what goes when all merge that can
+    hw::Bytes<S> l2_read{};  ///< read requests that the time charges, after merging
     hw::Bytes<S> l2_written{};
     hw::Bytes<S> l2_stored{};   ///< of them, as the slices count them: partly written sectors twice
     hw::Bytes<S> received{};    ///< by all SMs
@@ -37,5 +35,16 @@ template <class S>
 [[nodiscard]] Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                  std::int64_t concurrent, const hw::Gpu<S>& gpu,
                                  const prediction::Conditions& conditions, std::int64_t sms = 1 << 20);
+
+/// What the slices of the L2 see of a kernel's reads. Its time needs none of it: counters do.
+template <class S>
+struct Lookups {
+    hw::Bytes<S> looked_up{};  ///< read requests in every partition they visit, when none merge
+    hw::Bytes<S> mergeable{};  ///< of those, what goes when all merge that can
+    hw::Bytes<S> filled{};     ///< lines that come in, in each partition that keeps a copy
+};
+[[nodiscard]] Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& item,
+                                      std::int64_t concurrent, const hw::Gpu<double>& gpu,
+                                      const prediction::Conditions& conditions, std::int64_t sms = 1 << 20);
 
 }  // namespace warptime::model::analytical
