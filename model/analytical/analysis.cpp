@@ -241,7 +241,6 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predic
     a.loop_chain = waits.first.chain;
     a.apart = fill_and_drain(a.item, waits.first.fill, load_latency(a.traffic.from_dram, gpu));
     const Timeline<S> timeline(a, gpu, waits, a.slots / a.occupancy.ctas_per_sm);
-    a.loop_period = timeline.period(a.occupancy.ctas_per_sm, waits.first);
     a.exposure = timeline.exposure();
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;

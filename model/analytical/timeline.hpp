@@ -26,7 +26,14 @@ template <class S>
 class Timeline {
   public:
     Timeline(const Analysis<S>& a, const hw::Gpu<S>& gpu, const WaitsOfWaves<S>& waits, std::int64_t sms)
-        : a_(a), gpu_(gpu), waits_(waits), sms_(sms), busiest_(a.item.loop.demand.busiest()) {
+        : a_(a),
+          gpu_(gpu),
+          waits_(waits),
+          sms_(sms),
+          busiest_(a.item.loop.demand.busiest()),
+          busy_before_(longest_of(a.item.before)),
+          busy_after_(longest_of(a.item.after)),
+          copying_turn_(copying_turn(a.item, gpu)) {
         if (a.item.asynchronous) {
             for (std::size_t i = 0; i < server_count; ++i) {
                 const auto server = static_cast<Server>(i);
@@ -36,6 +43,7 @@ class Timeline {
                 }
             }
         }
+        alone_ = item(1, waits.first);
     }
 
     /// Period of the main loop with `resident` CTAs on the SM: the busiest server, the chain, or what one
@@ -48,7 +56,7 @@ class Timeline {
         const hw::Cycles<S> busy = once * S(static_cast<double>(resident));
         if (a_.item.self_fed) {
             const hw::Cycles<S> trip = hw::max(chain, a_.item.loop.chain);
-            const hw::Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn(a_.item, gpu_));
+            const hw::Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn_);
             return hw::Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
@@ -62,16 +70,6 @@ class Timeline {
         const hw::Cycles<S> least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : hw::Cycles<S>{};
         const hw::Cycles<S> pace = bulk ? hw::Cycles<S>{} : hw::Cycles<S>(between_two(resident));
         return hw::max(hw::max(hw::max(busy, pace), chain), least);
-    }
-
-    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
-    [[nodiscard]] hw::Cycles<S> straight(const Part<S>& part, std::int64_t resident) const {
-        S busiest(0.0);
-        for (std::size_t i = 0; i < server_count; ++i) {
-            busiest = hw::max(busiest, part.demand.cycles[i].value());
-        }
-        return hw::max(part.chain + hw::Cycles<S>(busiest * S(static_cast<double>(resident))),
-                       text_of(part, resident));
     }
 
     /// What the first pass through the code takes beyond later ones (less than nothing where the caches still
@@ -93,13 +91,26 @@ class Timeline {
     }
 
     /// The only CTA of an SM, with one work item.
-    [[nodiscard]] hw::Cycles<S> alone() const { return item(1, waits_.first).makespan(); }
+    [[nodiscard]] hw::Cycles<S> alone() const { return alone_.makespan(); }
 
     [[nodiscard]] Exposure<S> exposure() const {
         return a_.persistent || a_.item.alternating ? persistent() : waves();
     }
 
   private:
+    /// Of the busiest server.
+    [[nodiscard]] static hw::Cycles<S> longest_of(const Part<S>& part) {
+        hw::Cycles<S> longest{};
+        for (const hw::Cycles<S>& busy : part.demand.cycles) longest = hw::max(longest, busy);
+        return longest;
+    }
+
+    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
+    [[nodiscard]] hw::Cycles<S> straight(const Part<S>& part, const hw::Cycles<S>& busiest,
+                                         std::int64_t resident) const {
+        return hw::max(part.chain + busiest * S(static_cast<double>(resident)), text_of(part, resident));
+    }
+
     [[nodiscard]] double warps_of_sub_partition(std::int64_t resident) const {
         return static_cast<double>(resident * a_.item.warps) / hw::value_of(gpu_.sm.sub_partitions);
     }
@@ -177,9 +188,9 @@ class Timeline {
 
     [[nodiscard]] Exposure<S> item(std::int64_t resident, const StageWaits<S>& waits) const {
         Exposure<S> e;
-        e.prologue = waits.fill + straight(a_.item.before, resident);
+        e.prologue = waits.fill + straight(a_.item.before, busy_before_, resident);
         e.main_loop = main_loop(resident, waits);
-        e.epilogue = straight(a_.item.after, resident);
+        e.epilogue = straight(a_.item.after, busy_after_, resident);
         return e;
     }
 
@@ -201,7 +212,7 @@ class Timeline {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2 || !copies_by_lanes(a_.item)) return;
         const S once = a_.item.loop.demand[busiest_].value() * S(a_.item.trips);
-        const S all = (item(1, waits_.first).makespan() + a_.turnaround).value();
+        const S all = (alone_.makespan() + a_.turnaround).value();
         const S between = hw::max(turn_time(resident, once, all - once), all) - a_.turnaround.value();
         const S shorter = hw::min(S(1.0), between / whole.makespan().value());
         whole.prologue = whole.prologue * shorter;
@@ -288,7 +299,10 @@ class Timeline {
     const WaitsOfWaves<S>& waits_;
     std::int64_t sms_;
     Server busiest_;
+    hw::Cycles<S> busy_before_, busy_after_;  ///< of the busiest server in the straight parts
+    hw::Cycles<S> copying_turn_;
     hw::Cycles<S> multiply_{};  ///< of the busiest server but those that only copy
+    Exposure<S> alone_{};       ///< of one item of a CTA that has its SM to itself
 };
 
 }  // namespace warptime::model::analytical
