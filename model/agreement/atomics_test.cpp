@@ -3,6 +3,10 @@
 #include "model/memory/atomics.hpp"
 
 #include "model/agreement/both_engines_test.hpp"
+#include "model/memory/l2_partitions.hpp"
+
+#include <map>
+#include <string>
 
 namespace {
 
@@ -92,4 +96,30 @@ TEST_CASE("both engines: one SM sends its operands with a sector ahead of each l
     gpu.l2.write_bandwidth = BytesPerCycle<double>(4.0);
     const auto make = [](std::int64_t trips) { return additions(1, 4, trips, 1024, false); };
     check_period(make, 64, 4.0 * (128.0 + 32.0) / 4.0, gpu, Cache::warm);
+}
+
+TEST_CASE("both engines: lanes that add to one word count a sector each, lanes of one line four together") {
+    const auto gpu = teaching_gpu();
+    const double visits = warptime::model::memory::slice_visits(gpu);
+    for (const bool waits : {false, true}) {
+        for (const std::int64_t distinct : {std::int64_t{1}, std::int64_t{1024}}) {
+            mk::Program program;
+            program.add_kernel() = additions(132, 8, 16, distinct, waits);
+            const double passes = distinct == 1 ? 32.0 : 4.0;
+            for (const auto& engine :
+                 {warptime::model::analytical::make_engine(), warptime::model::simulation::make_engine()}) {
+                const auto list =
+                    engine->explain(program, program.steps[0], gpu, at_fixed_clock(Cache::warm)).counters;
+                const std::map<std::string, double> counters(list.begin(), list.end());
+                const double sectors = 132.0 * 8.0 * 16.0 * passes * visits;
+                check_near(
+                    counters.at("lts__t_sectors_op_red.sum") + counters.at("lts__t_sectors_op_atom.sum"),
+                    sectors);
+                check_near(counters.at(waits ? "lts__t_sectors_op_atom.sum" : "lts__t_sectors_op_red.sum"),
+                           sectors);
+                CHECK(counters.at("lts__t_sectors_op_write.sum") == doctest::Approx(0.0));
+                CHECK(counters.at("lts__t_sectors.sum") >= sectors * (1.0 - rounding));
+            }
+        }
+    }
 }

@@ -52,6 +52,7 @@ void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, const ke
     const double all = trips * instructions;
     atomics.whole += all * touch.whole;
     atomics.part += all * touch.part;
+    atomics.changed += trips * changed;
     atomics.returned += op.returns ? all * touch.passes() : 0.0;
     atomics.ordered += memory::adds_in_float(op.dtype) ? all * touch.passes() : 0.0;
     const occupancy::Occupancy resident = occupancy::residency(kernel, occupancy::limits_of(gpu));

@@ -29,7 +29,9 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
                            (conditions.cache == prediction::Cache::cold ? profiler_writes(a, gpu) : 0.0);
     const double visits = slice_visits(gpu);
     const double sector = gpu.l1.sector.value();
-    const double writes = a.traffic.l2_written.value() / sector * visits;
+    const double writes = (a.traffic.l2_written - a.traffic.l2_changed).value() / sector * visits;
+    const double atomics = a.traffic.passes.value() / sector * visits;
+    const double returning = a.traffic.returned.value() / sector * visits;
     const double instructions =
         static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
     const double resident = static_cast<double>(std::min<std::int64_t>(
@@ -41,9 +43,11 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
     const double reads = (asked.looked_up.value() - merged) / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
             {"dram__bytes_write.sum", written},
-            {"lts__t_sectors.sum", reads + writes},
+            {"lts__t_sectors.sum", reads + writes + atomics},
             {"lts__t_sectors_op_read.sum", reads},
             {"lts__t_sectors_op_write.sum", writes},
+            {"lts__t_sectors_op_atom.sum", returning},
+            {"lts__t_sectors_op_red.sum", atomics - returning},
             {"l1tex__m_xbar2l1tex_read_bytes.sum", a.traffic.received.value()},
             {"smsp__inst_executed.sum", instructions},
             {"launch__waves_per_multiprocessor", a.waves},

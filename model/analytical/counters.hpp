@@ -1,7 +1,8 @@
 // The counters that Nsight Compute would show for an analysed kernel, under its names and in its units.
 // Source: Nsight Compute metrics reference; sectors that are homed in the other L2 partition pass two slices
-// and count twice (recorded: about 1.5 times the requested sectors on a two-partition L2).
-// SPDX-License-Identifier: Apache-2.0
+// and count twice (recorded: about 1.5 times the requested sectors on a two-partition L2). An atomic counts a
+// sector for each of its passes, which is 32 for the lanes of a warp that add to one word
+// (microbench_atomics). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/analytical/analysis.hpp"

@@ -144,6 +144,9 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         sent += use.sent_bytes * items;
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += atomic_cycles(use.atomics, items, gpu);
+            result.l2_changed += Bytes<S>(S(use.atomics.changed * items));
+            result.passes += gpu.l1.sector * S((use.atomics.whole + use.atomics.part) * items);
+            result.returned += gpu.l1.sector * S(use.atomics.returned * items);
         }
         if (use.read_bytes <= 0.0) {
             continue;

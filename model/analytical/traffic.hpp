@@ -19,9 +19,12 @@ struct Traffic {
     hw::Bytes<S> dram_written{};
     hw::Bytes<S> l2_read{};  ///< read requests that the time charges, after merging
     hw::Bytes<S> l2_written{};
+    hw::Bytes<S> l2_changed{};  ///< of them, by atomics
     hw::Bytes<S> l2_stored{};   ///< of them, as the slices count them: partly written sectors twice
     hw::Bytes<S> received{};    ///< by all SMs
     hw::Cycles<S> atomics{};    ///< of the L2 slices that carry out atomics
+    hw::Bytes<S> passes{};      ///< sectors of their passes
+    hw::Bytes<S> returned{};    ///< of those whose old value goes back
     hw::Cycles<S> hot_lines{};  ///< of the slices that have what all items copy at the same time
     bool from_dram = false;     ///< first touches of the operands miss L2
     double waves = 1.0;         ///< in which the items come

@@ -29,6 +29,7 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     AtomicPlan plan;
     plan.sent_bytes = count * (32.0 * op.active * access.bytes + touch.lines * sector);
     plan.changed_bytes = count * (single ? access.bytes : touch.passes() * sector);
+    plan.passed_bytes = count * touch.passes() * sector;
     plan.slices = count * std::max(own / memory::slices_reached(window, gpu), turns);
     if (op.returns) {
         plan.returned_bytes = count * touch.passes() * sector;

@@ -12,6 +12,7 @@ namespace warptime::model::simulation {
 struct AtomicPlan {
     double sent_bytes = 0.0;  ///< by the SM, addresses and operands
     double changed_bytes = 0.0;
+    double passed_bytes = 0.0;  ///< sectors of its passes
     double returned_bytes = 0.0;
     double slices = 0.0;   ///< cycles of the slices that the addresses reach
     double returns = 0.0;  ///< cycles of the way back of all SMs

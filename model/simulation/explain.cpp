@@ -76,15 +76,19 @@ void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::G
     const Traffic& moved = t.run.traffic;
     const double visits = memory::slice_visits(gpu);
     const double reads = moved.l2_read / gpu.l1.sector.value() * visits;
-    const double writes = moved.l2_written / gpu.l1.sector.value() * visits;
+    const double writes = (moved.l2_written - moved.l2_changed) / gpu.l1.sector.value() * visits;
+    const double atomics = moved.l2_passes / gpu.l1.sector.value() * visits;
+    const double returning = moved.l2_returned / gpu.l1.sector.value() * visits;
     const double at_work = static_cast<double>(std::min(t.run.sms, kernel.grid.volume()));
     const double cycles = cycles_of(t.run.end);
     p.counters = {
         {"dram__bytes_read.sum", moved.dram_read},
         {"dram__bytes_write.sum", moved.dram_written},
-        {"lts__t_sectors.sum", reads + writes},
+        {"lts__t_sectors.sum", reads + writes + atomics},
         {"lts__t_sectors_op_read.sum", reads},
         {"lts__t_sectors_op_write.sum", writes},
+        {"lts__t_sectors_op_atom.sum", returning},
+        {"lts__t_sectors_op_red.sum", atomics - returning},
         {"l1tex__m_xbar2l1tex_read_bytes.sum", moved.received},
         {"smsp__inst_executed.sum", t.run.instructions},
         {"launch__waves_per_multiprocessor", p.waves},

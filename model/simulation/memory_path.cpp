@@ -125,6 +125,9 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, std::uint64
     }
     l2_.write(block, changed);
     traffic_.l2_written += changed;
+    traffic_.l2_changed += changed;
+    traffic_.l2_passes += atomics.passed_bytes * share;
+    traffic_.l2_returned += atomics.returned_bytes * share;
     write_back(now);
     if (atomics.returned_bytes <= 0.0) return {left, 0};
     const double returned = atomics.returned_bytes * share;

@@ -16,6 +16,9 @@ struct Traffic {
     double received = 0.0;  ///< by the SMs, multicast counted at each
     double l2_read = 0.0;   ///< asked of the slices
     double l2_written = 0.0;
+    double l2_changed = 0.0;   ///< of them, by atomics
+    double l2_passes = 0.0;    ///< of atomics over sectors
+    double l2_returned = 0.0;  ///< of those whose old value goes back
     double dram_read = 0.0;
     double dram_written = 0.0;
 };

@@ -14,6 +14,7 @@ struct AtomicTraffic {
     double whole = 0.0, part = 0.0;  ///< passes over sectors
     double returned = 0.0;           ///< of them with the old value
     double ordered = 0.0;            ///< of them that wait for the one before in their sector
+    double changed = 0.0;            ///< bytes of the written ones that atomics change
     memory::Window window;           ///< in which those under way lie
     double sectors = 1.0;            ///< of the window
 };
