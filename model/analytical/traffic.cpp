@@ -5,6 +5,7 @@
 #include "hw/math.hpp"
 #include "model/analytical/bounds/l2.hpp"
 #include "model/memory/l2_reuse.hpp"
+#include "model/memory/l2_room.hpp"
 #include "model/memory/request_merging.hpp"
 #include "model/memory/write_back.hpp"
 #include "model/occupancy/groups_at_work.hpp"
@@ -122,6 +123,23 @@ Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw
     return result;
 }
 
+/// Lets each operand take the room that the places of its readers ask for. `most`: room that all would take.
+template <class S>
+void take_room(const kernel::Kernel& kernel, double most, const hw::Gpu<S>& gpu, Reads& reads) {
+    const bool comes_back = reads.reuse.order.items() > reads.reuse.concurrent;
+    if (!comes_back || most <= reads.reuse.capacity_bytes) return;
+    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    const memory::GroupsAtWork groups =
+        memory::groups_at_work(reads.reuse.order, static_cast<double>(kernel.cluster.volume()), runs, gpu);
+    for (std::size_t i = 0; i < reads.count; ++i) {
+        memory::Operand& operand = reads.operands[i];
+        operand.room = memory::room_of_read(
+            groups.of({operand.along_m, operand.along_n, operand.along_batch, operand.along_split},
+                      runs.wave),
+            gpu);
+    }
+}
+
 /// What `traffic` gives; fills `reads` in on the way.
 template <class S>
 Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
@@ -175,7 +193,9 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     reuse.order = occupancy::order_of(kernel.schedule);
     reuse.concurrent = std::max<std::int64_t>(1, concurrent);
     reuse.capacity_bytes = capacity;
-    reuse.streamed_bytes_per_item = written / items;
+    reuse.ways = hw::value_of(gpu.l2.ways);
+    reuse.streamed_bytes_per_item = memory::room_of_written(gpu) * written / items;
+    take_room(kernel, footprint + written, gpu, reads);
     memory::l2_reuse(reuse, std::span(reads.operands).first(count), std::span(moved).first(count));
     double read = 0.0;
     double row_read = 0.0;

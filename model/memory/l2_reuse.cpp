@@ -1,10 +1,12 @@
 // DRAM reads of shared operands in closed form: how often a slice is touched again, and at what distance.
 // A slice is touched again (1) in the next wave, (2) after a gap: a column or a band of the order, (3) after
-// a plane. Each kind has a count and an LRU stack distance in bytes; it costs a read when the distance
-// exceeds the capacity. Counts come from the closed form of what a run of items touches, at every boundary
-// between waves if there are few, else at some of them, spread evenly.
-// SPDX-License-Identifier: Apache-2.0
+// a plane. Each kind has a count and an LRU stack distance in bytes of room; it costs reads as the distance
+// exceeds the capacity (l2_places.hpp: sets of a few ways fill unevenly). Counts come from the closed form of
+// what a run of items touches, at every boundary between waves if there are few, else at some of them, spread
+// evenly. SPDX-License-Identifier: Apache-2.0
 #include "model/memory/l2_reuse.hpp"
+
+#include "model/memory/l2_places.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +19,7 @@ constexpr int boundary_samples = 4;
 
 struct Tally {
     double slice_bytes = 0.0;
+    double room = 0.0;      ///< bytes of capacity that a slice takes
     double in_plane = 0.0;  ///< slices of one plane
     double first = 0.0;     ///< slices in all
     double touches = 0.0;   ///< slices of each wave, added over the waves
@@ -24,6 +27,11 @@ struct Tally {
     double adjacent_missed = 0.0;
     occupancy::Dependence dependence;
 };
+
+/// Share of the touches at a distance that miss.
+double missed_at(double distance, const ReuseCase& reuse) noexcept {
+    return lost_in_turn(distance, reuse.capacity_bytes, reuse.ways);
+}
 
 /// Rounds a number that is not negative down; cheaper than a call to the library's floor.
 double whole(double x) noexcept {
@@ -72,14 +80,14 @@ BoundaryCounts counts_at(const occupancy::TileRuns& runs, double start, double w
 /// pass through L2 from a point of the sweep of the first wave to the same point of the second: on average
 /// half of what each touches.
 double add_boundary(const occupancy::TileRuns& runs, double start, double wave, double streamed,
-                    double capacity, double weight, std::size_t count, Tallies& tallies) noexcept {
+                    const ReuseCase& reuse, double weight, std::size_t count, Tallies& tallies) noexcept {
     const BoundaryCounts counts = counts_at(runs, start, wave, count, tallies);
     double footprint = wave * streamed;
     for (std::size_t i = 0; i < count; ++i) {
-        footprint += 0.5 * counts.sum[i] * tallies[i].slice_bytes;
+        footprint += 0.5 * counts.sum[i] * tallies[i].room;
         tallies[i].touches += 0.5 * counts.sum[i] * weight;
     }
-    const double missed = footprint > capacity ? weight : 0.0;
+    const double missed = weight * missed_at(footprint, reuse);
     for (std::size_t i = 0; i < count; ++i) {
         const double shared = counts.sum[i] - counts.both[i];
         tallies[i].adjacent += shared * weight;
@@ -104,7 +112,6 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
     const auto height = static_cast<double>(order.band());
     const auto batch = static_cast<double>(order.batch);
     const auto split = static_cast<double>(order.split);
-    const double capacity = reuse.capacity_bytes;
     const double streamed = reuse.streamed_bytes_per_item;
     const std::size_t count = std::min(operands.size(), most_operands);
 
@@ -124,20 +131,21 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
             tally.in_plane * (operand.along_batch ? batch : 1.0) * (operand.along_split ? split : 1.0);
         tally.slice_bytes =
             operand.total_bytes > 0.0 ? operand.total_bytes / tally.first : operand.slice_bytes;
-        column_distance += tally.slice_bytes * (by_minor ? height : 1.0);
-        band_distance += tally.slice_bytes * (by_minor ? 2.0 * height : 1.0) * (by_major ? major : 1.0);
-        plane_distance += tally.slice_bytes * tally.in_plane;
-        batches_distance += tally.slice_bytes * tally.in_plane * (operand.along_batch ? batch : 1.0);
+        tally.room = tally.slice_bytes * operand.room;
+        column_distance += tally.room * (by_minor ? height : 1.0);
+        band_distance += tally.room * (by_minor ? 2.0 * height : 1.0) * (by_major ? major : 1.0);
+        plane_distance += tally.room * tally.in_plane;
+        batches_distance += tally.room * tally.in_plane * (operand.along_batch ? batch : 1.0);
     }
 
-    double footprint = 0.0;  // mean bytes that a wave touches
+    double footprint = 0.0;  // mean room of what a wave touches
     if (waves <= 1.0) {
         for (std::size_t i = 0; i < count; ++i) {
             tallies[i].touches = tallies[i].first;
         }
     } else if (waves - 1.0 <= boundary_samples) {
         for (double b = 0.0; b < waves - 1.0; b += 1.0) {
-            footprint += add_boundary(runs, b * wave, wave, streamed, capacity, 1.0, count, tallies);
+            footprint += add_boundary(runs, b * wave, wave, streamed, reuse, 1.0, count, tallies);
         }
         footprint /= waves - 1.0;
         const auto head = runs.touched(0.0, wave);
@@ -151,7 +159,7 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
         const double weight = (waves - 1.0) / boundary_samples;
         for (int sample = 0; sample < boundary_samples; ++sample) {
             const double b = whole((sample + 0.5) / boundary_samples * boundaries);
-            footprint += add_boundary(runs, b * wave, wave, streamed, capacity, weight, count, tallies);
+            footprint += add_boundary(runs, b * wave, wave, streamed, reuse, weight, count, tallies);
         }
         footprint /= boundary_samples;
         for (std::size_t i = 0; i < count; ++i) {
@@ -171,8 +179,8 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
         const double again_distance = std::max(
             footprint, operand.along_batch && !operand.along_split ? batches_distance : plane_distance);
         const double reads = tally.first + tally.adjacent_missed +
-                             (gap_distance > capacity ? gapped - by_plane : 0.0) +
-                             (again_distance > capacity ? by_plane : 0.0);
+                             missed_at(gap_distance, reuse) * (gapped - by_plane) +
+                             missed_at(again_distance, reuse) * by_plane;
         traffic[i] = {items * tally.slice_bytes, touches * tally.slice_bytes, tally.first * tally.slice_bytes,
                       std::min(reads, touches) * tally.slice_bytes};
     }

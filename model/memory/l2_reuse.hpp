@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace warptime::model::memory {
@@ -26,6 +27,7 @@ struct Operand {
     /// Bytes of the whole operand without padding; 0: slices x slice_bytes. When given, a slice counts its
     /// average share of it, so that the first read of everything is exact.
     double total_bytes = 0.0;
+    double room = 1.0;  ///< that a byte takes, of what one takes that all SMs read
 };
 
 struct OperandTraffic {
@@ -37,17 +39,19 @@ struct OperandTraffic {
 
 struct ReuseCase {
     occupancy::TileOrder order;
-    std::int64_t concurrent = 1;           ///< items in flight at a time: one wave
-    double capacity_bytes = 0.0;           ///< of L2 that data read by all SMs can use
-    double streamed_bytes_per_item = 0.0;  ///< other bytes that pass through L2 with each item, as stores
+    std::int64_t concurrent = 1;                            ///< items in flight at a time: one wave
+    double capacity_bytes = 0.0;                            ///< of L2 that data read by all SMs can use
+    double ways = std::numeric_limits<double>::infinity();  ///< lines of a set; lines fall into sets evenly
+    double streamed_bytes_per_item = 0.0;  ///< room of other bytes that pass through L2 with each item
 };
 
 /// At most this many operands are counted.
 inline constexpr std::size_t most_operands = 4;
 
 /// Fills `traffic[i]` for `operands[i]`; closed form, no allocation. Exact when everything fits in L2, and
-/// with up to five waves of which nothing survives; otherwise its test states the distance from
-/// reference_l2_reuse. Both spans have the same length, at most most_operands. Counts in `reuse` are >= 1.
+/// with up to five waves of which nothing survives; otherwise, with any number of ways, its test states the
+/// distance from reference_l2_reuse. Both spans have the same length, at most most_operands. Counts in
+/// `reuse` are >= 1.
 void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
               std::span<OperandTraffic> traffic) noexcept;
 

@@ -194,3 +194,26 @@ TEST_CASE("totals exclude padding; an operand of every tile and one of none") {
     CHECK(traffic[2].dram_bytes == doctest::Approx(950.0));
     CHECK(traffic[2].requested_bytes == doctest::Approx(9500.0));
 }
+
+TEST_CASE("less room for an operand is more capacity, and few ways lose it slowly") {
+    const Pair gemm{Operand{.along_m = true, .slice_bytes = 1e6},
+                    Operand{.along_n = true, .slice_bytes = 1e6}};
+    ReuseCase reuse{.order = {.m = 64, .n = 64, .group = 8}, .concurrent = 132, .capacity_bytes = 40e6};
+    const Traffic whole = closed(reuse, gemm);
+    Pair half = gemm;
+    half[0].room = half[1].room = 0.5;
+    ReuseCase smaller = reuse;
+    smaller.capacity_bytes = 20e6;
+    CHECK(dram(closed(smaller, half)) == doctest::Approx(dram(whole)));
+    CHECK(dram(closed(reuse, half)) < dram(whole));
+    // A band touches 64 columns and 16 rows, at most.
+    const double compulsory = 64.0 * 1e6;
+    const double all = closed(reuse, gemm)[1].dram_bytes;
+    reuse.ways = 8.0;
+    reuse.capacity_bytes = 76e6;
+    const double some = closed(reuse, gemm)[1].dram_bytes;
+    CHECK(some > compulsory);
+    CHECK(some < all);
+    reuse.capacity_bytes = 80e6;
+    CHECK(closed(reuse, gemm)[1].dram_bytes == doctest::Approx(compulsory));
+}
