@@ -31,28 +31,41 @@ struct Ring {
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
 
-/// The copying thread sums the words of all stages. The machine code takes four vectors a turn and waits for
-/// them before it adds; written here as few long turns, so that the copies' loop stays the one with most of
-/// them.
+/// The copying thread sums the words of all stages: four vectors a turn, then eight additions of two words in
+/// series. Its turns stand within a loop of one, so that the copies' loop stays the longest of the role.
 void add_fold(mk::Builder& build, std::int64_t bytes) {
-    constexpr std::int64_t turns = 4;
-    const std::int64_t vectors = std::max<std::int64_t>(1, bytes / 16 / turns);
+    constexpr int vectors = 4;
     mk::Buffer stages;
     stages.name = "stages";
     stages.space = mk::Space::shared;
     stages.dtype = mk::Dtype::int32;
     stages.extent[0] = bytes / 4;
     const mk::Id words = build.buffer(stages);
-    build.loop(turns);
-    mk::Op load;
-    load.cls = mk::InstructionClass::ld_shared;
-    load.count = vectors;
-    load.active = 1.0 / 32.0;
-    mk::Access a;
-    a.buffer = words;
-    a.bytes = 4;
-    const mk::Id loaded = build.op(load, {a});
-    add_integer(build, 2 * vectors, 2 * vectors, {{loaded, 0}});
+    build.loop(1);
+    build.loop(std::max<std::int64_t>(1, bytes / (16 * vectors)));
+    std::array<mk::Id, vectors> loaded{};
+    for (mk::Id& one : loaded) {
+        mk::Op load;
+        load.cls = mk::InstructionClass::ld_shared;
+        mk::Access a;
+        a.buffer = words;
+        a.pattern = mk::PatternKind::broadcast;
+        a.bytes = 16;
+        one = build.op(load, {a});
+    }
+    mk::Id sum = loaded.front();
+    for (std::size_t i = 0; i < std::size_t{2} * vectors; ++i) {
+        mk::Op add;
+        add.cls = mk::InstructionClass::add_s32;
+        add.dep_count = 2;
+        add.deps[0] = {sum, 0};
+        add.deps[1] = {loaded[i / 2], 0};
+        sum = build.op(add);
+    }
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    build.op(jump);
+    build.end();
     build.end();
 }
 

@@ -239,39 +239,6 @@ constexpr std::array families{
 
 }  // namespace
 
-Probe plain_move(const Parameters& p) {
-    Stream s;
-    const std::string& way = text(p, "way");
-    s.ctas = integer(p, "ctas");
-    s.cluster = integer(p, "cluster");
-    s.threads = integer(p, "threads");
-    s.shared = integer(p, "shared");
-    s.trips = integer(p, "turns");
-    s.registers = 64;
-    s.walk.width = static_cast<int>(integer(p, "width"));
-    const int unroll = static_cast<int>(integer(p, "unroll"));
-    const bool l1 = text(p, "level") == "l1";
-    const std::int64_t piece = s.threads * s.walk.width * unroll / 4;
-    const std::int64_t footprint = integer(p, "footprint") / 4;
-    s.walk.own = l1 ? footprint / s.ctas : 0;
-    s.walk.first = l1 ? 0 : piece;
-    s.walk.step = l1 ? piece : piece * s.ctas;
-    s.walk.wrap = l1 ? s.walk.own : footprint;
-    s.walk.cache = l1 ? mk::CachePolicy::ca : mk::CachePolicy::cg;
-    const bool reads = way != "store";
-    const bool writes = way != "load";
-    if (reads) s.from_bytes = footprint * 4;
-    if (writes) s.to_bytes = footprint * 4;
-    s.turn.loads = reads ? unroll : 0;
-    s.turn.stores = writes ? unroll : 0;
-    s.turn.folding = writes ? 0 : s.walk.width / 4;
-    s.turn.addressing = 6;
-    Probe probe;
-    add_stream(probe.program, s);
-    probe.units = static_cast<double>(integer(p, "bytes")) * (reads && writes ? 2.0 : 1.0);
-    return probe;
-}
-
 std::span<const Family> stream_families() {
     return families;
 }
