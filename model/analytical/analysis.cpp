@@ -136,7 +136,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[2] ? 1 : 2] = S(0.0);
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[2]) {
-            of[0] = hw::max(of[0], of[2]);
+            const S waiting = hw::min(S(1.0), (a.loop_chain / a.loop_period).value());
+            const std::array<S, 2> both{of[0] * waiting, of[2]};
+            of[0] = hw::max(of[0], overlapped(std::span<const S>(both), gpu.overlap.exponent.value()));
             of[2] = S(0.0);
         }
         if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {

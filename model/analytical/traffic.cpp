@@ -215,10 +215,10 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         buffer.lines = moved[i].compulsory_bytes;
         // Where every so many-th item reads the same the description says who meets; else pairs do.
         const double carried =
-            use.repeat > 0.0
+            use.repeat > 0.0 || buffer.laps
                 ? 1.0 - memory::in_step_while_waiting(memory::group_runs(reuse.concurrent, gpu).count) *
                             (1.0 - left_of(reads, i, kernel, gpu))
-                : hw::value_of(unmerged_share(buffer.laps ? S(0.0) : distinct, gpu));
+                : hw::value_of(unmerged_share(distinct, gpu));
         fetched_by_item = fetched_by_item + S(use.fetched_bytes);
         result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);
         asked = asked + S(use.fetched_bytes * items) * S(carried);
