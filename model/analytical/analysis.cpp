@@ -14,6 +14,7 @@
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/limiter_of_analysis.hpp"
 #include "model/analytical/loaded_latency.hpp"
+#include "model/analytical/loop_at_memory.hpp"
 #include "model/analytical/overlap.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
@@ -97,6 +98,12 @@ S load_rounds(const Analysis<S>& a) {
     return S(of_item * turns);
 }
 
+/// Whether warps go round a loop and wait for what they have loaded in each turn.
+template <class S>
+bool waits_in_a_loop(const Analysis<S>& a) {
+    return !a.item.asynchronous && a.item.trips > 1.0;
+}
+
 template <class S>
 void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
              Analysis<S>& a) {
@@ -119,12 +126,12 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     // CTAs that come to whatever SM is free leave no cluster of SMs behind; those with work of their own do.
     const bool even = !a.persistent && a.waves > 1.0;
     const S late(even ? 1.0 : slowest_group(gpu));
-    const Cycles<S> reads = l2_cycles(a.traffic.l2_read * slice_visits(gpu), gpu);
     const Cycles<S> stores = l2_ingest_cycles(a.traffic.l2_stored, gpu);
+    const bool throughout = Cycles<S>{} < a.item.loop.demand[Server::crossbar_write];
+    const Cycles<S> both = read_and_stored_cycles(a.traffic.l2_read, stores, throughout, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
-    const Cycles<S> l2 =
-        hw::max(hw::max(reads + stores, stores * late + l2_ingest_cycles(a.traffic.dram_read, gpu)),
-                a.traffic.hot_lines);
+    const Cycles<S> l2 = hw::max(hw::max(both, stores * late + l2_ingest_cycles(a.traffic.dram_read, gpu)),
+                                 a.traffic.hot_lines);
     const double flop =
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
@@ -135,18 +142,15 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
                             (a.traffic.atomics / clock).value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[2] ? 1 : 2] = S(0.0);
-        if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[2]) {
-            const S waiting = hw::min(S(1.0), (a.loop_chain / a.loop_period).value());
-            const std::array<S, 2> both{of[0] * waiting, of[2]};
-            of[0] = hw::max(of[0], overlapped(std::span<const S>(both), gpu.overlap.exponent.value()));
-            of[2] = S(0.0);
-        }
-        if (!a.item.asynchronous && a.item.trips > 1.0 && S(0.0) < of[1]) {
-            // Plain loads of a loop wait longer the busier the DRAM is, which keeps it from being busier.
-            // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
-            const S waits = load_rounds(a) * (gpu.dram.queue / clock).value();
-            of[0] = queued(of[0], of[1], waits);
-            of[1] = S(0.0);
+        // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
+        if (waits_in_a_loop(a)) {
+            const bool loops = Cycles<S>{} < a.loop_period;
+            const S chain = loops ? (a.loop_chain / a.loop_period).value() : S(1.0);
+            of[0] = loop_at_memory<S>(
+                of[0],
+                {chain, load_rounds(a), of[2], of[1], written_seconds(a.traffic.dram_written, gpu).value()},
+                clock, gpu);
+            of[1] = of[2] = S(0.0);
         }
         return of;
     };
@@ -243,6 +247,7 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predic
     a.loop_chain = waits.first.chain;
     a.apart = fill_and_drain(a.item, waits.first.fill, load_latency(a.traffic.from_dram, gpu));
     const Timeline<S> timeline(a, gpu, waits, a.slots / a.occupancy.ctas_per_sm);
+    a.loop_period = waits_in_a_loop(a) ? timeline.period(a.occupancy.ctas_per_sm, waits.first) : Cycles<S>{};
     a.exposure = timeline.exposure();
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;

@@ -37,11 +37,12 @@ struct Analysis {
     bool persistent = false;
     ItemDemand<S> item{};
     Traffic<S> traffic{};
-    hw::Cycles<S> loop_chain{};  ///< least period of one CTA's loop by its dependences
-    hw::Cycles<S> turnaround{};  ///< of a CTA slot, between two CTAs
-    hw::Cycles<S> first_text{};  ///< of the first pass through the code, beyond later ones
-    hw::Cycles<S> alone{};       ///< of one item of a CTA that has its SM to itself
-    hw::Cycles<S> apart{};       ///< before the first bytes arrive and after the last have
+    hw::Cycles<S> loop_chain{};   ///< least period of one CTA's loop by its dependences
+    hw::Cycles<S> loop_period{};  ///< at full residency, of a loop that waits for its loads; 0 of others
+    hw::Cycles<S> turnaround{};   ///< of a CTA slot, between two CTAs
+    hw::Cycles<S> first_text{};   ///< of the first pass through the code, beyond later ones
+    hw::Cycles<S> alone{};        ///< of one item of a CTA that has its SM to itself
+    hw::Cycles<S> apart{};        ///< before the first bytes arrive and after the last have
     Exposure<S> exposure{};
     hw::Frequency<S> clock{};
     hw::Frequency<S> free_clock{};  ///< without the power limit

@@ -44,4 +44,11 @@ template <class S>
     return (alone + transfer + hw::sqrt(apart * apart + S(4.0) * waits * transfer)) * S(0.5);
 }
 
+/// The time T with T = alone + waits u, u = write / T being the share of the time in which the memory writes:
+/// `waits` is what all loads wait together that find it writing. `alone` when nothing is written.
+template <class S>
+[[nodiscard]] S held_by_writes(const S& alone, const S& waits, const S& write) {
+    return (alone + hw::sqrt(alone * alone + S(4.0) * waits * write)) * S(0.5);
+}
+
 }  // namespace warptime::model::analytical

@@ -30,3 +30,12 @@ TEST_CASE("the last of several pieces comes later than one") {
     CHECK(warptime::model::analytical::wait_of_batch(4, 2, false) < beyond_the_mean(8));
     CHECK(beyond_the_mean(4) == doctest::Approx(1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0));
 }
+
+TEST_CASE("reads wait for writes by the share of the time that these take") {
+    using warptime::model::analytical::held_by_writes;
+    for (const double write : {0.1, 1.0, 10.0}) {
+        const double time = held_by_writes(2.0, 0.5, write);
+        CHECK(time == doctest::Approx(2.0 + 0.5 * write / time));
+    }
+    CHECK(held_by_writes(2.0, 0.5, 0.0) == doctest::Approx(2.0));
+}

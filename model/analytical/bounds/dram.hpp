@@ -10,6 +10,12 @@
 
 namespace warptime::model::analytical {
 
+/// Of `written` bytes alone, without turns of the bus.
+template <class S>
+[[nodiscard]] hw::Seconds<S> written_seconds(const hw::Bytes<S>& written, const hw::Gpu<S>& gpu) {
+    return written / (gpu.dram.bandwidth * gpu.dram.write_efficiency);
+}
+
 /// `streamed`: bytes read in order; `in_rows`: bytes read in short rows far apart, which open more DRAM
 /// pages.
 template <class S>
@@ -17,7 +23,7 @@ template <class S>
                                           const hw::Bytes<S>& written, const hw::Gpu<S>& gpu) {
     const hw::Seconds<S> moved = streamed / (gpu.dram.bandwidth * gpu.dram.read_efficiency) +
                                  in_rows / (gpu.dram.bandwidth * gpu.dram.row_efficiency) +
-                                 written / (gpu.dram.bandwidth * gpu.dram.write_efficiency);
+                                 written_seconds(written, gpu);
     if (!(S(0.0) < (streamed + in_rows).value())) return moved;
     return moved + written / gpu.dram.bandwidth * gpu.dram.turnaround;
 }

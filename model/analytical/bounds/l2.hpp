@@ -66,4 +66,16 @@ template <class S>
     return bytes / (gpu.l2.ingest_bandwidth * gpu.sm.count.value());
 }
 
+/// What the slices take for `read` bytes and stores of `stores` cycles. Of reads that cross to another
+/// partition the way between them binds, not the slices, whose own time is that of one visit: where results
+/// leave in the turns that read (`together`), stores fill the rest. Elsewhere the ones follow the others.
+/// Source: copies within the L2 (microbench_bandwidth_in_flight) take 27 to 30 B/cycle of an SM where the sum
+/// of both times leaves 24.
+template <class S>
+[[nodiscard]] hw::Cycles<S> read_and_stored_cycles(const hw::Bytes<S>& read, const hw::Cycles<S>& stores,
+                                                   bool together, const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> reads = l2_cycles(read * slice_visits(gpu), gpu);
+    return together ? hw::max(reads, l2_cycles(read, gpu) + stores) : reads + stores;
+}
+
 }  // namespace warptime::model::analytical

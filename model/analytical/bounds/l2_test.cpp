@@ -53,3 +53,16 @@ TEST_CASE("the slices' rate is stated per SM of the whole chip") {
     gpu.sm.count = hw::Number<double>(100.0);
     CHECK(analytical::l2_cycles(hw::Bytes<double>(8e6), gpu).value() == doctest::Approx(2000.0));
 }
+
+TEST_CASE("stores overlap the crossings of reads only where both go on together") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.partitions = hw::Number<double>(2.0);
+    const hw::Bytes<double> read(3e6);
+    const double once = analytical::l2_cycles(read, gpu).value();
+    const hw::Cycles<double> stores(10.0 * once);
+    CHECK(analytical::read_and_stored_cycles(read, stores, false, gpu).value() ==
+          doctest::Approx(11.5 * once));
+    CHECK(analytical::read_and_stored_cycles(read, stores, true, gpu).value() ==
+          doctest::Approx(11.0 * once));
+    CHECK(analytical::read_and_stored_cycles(read, {}, true, gpu).value() == doctest::Approx(1.5 * once));
+}

@@ -1,0 +1,44 @@
+// A loop of plain loads at idle, busy and writing memories. SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/loop_at_memory.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace hw = warptime::hw;
+using warptime::model::analytical::loop_at_memory;
+using warptime::model::analytical::MemoryOfLoop;
+
+namespace {
+
+const hw::Frequency<double> clock_of_test(2e9);
+
+double at(const MemoryOfLoop<double>& memory) {
+    return loop_at_memory<double>(1e-5, memory, clock_of_test, hw::load_gpu("h200-sxm"));
+}
+
+}  // namespace
+
+TEST_CASE("memories that do not bind leave a loop as it is") {
+    CHECK(at({1.0, 10.0, 0.0, 0.0, 0.0}) == doctest::Approx(1e-5));
+}
+
+TEST_CASE("chain and L2 overlap like other times, port and L2 only follow each other") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    const double chain = at({1.0, 0.0, 1e-5, 0.0, 0.0});
+    CHECK(chain == doctest::Approx(1e-5 * std::pow(2.0, 1.0 / gpu.overlap.exponent.value())));
+    CHECK(at({0.1, 0.0, 1e-5, 0.0, 0.0}) == doctest::Approx(1e-5).epsilon(1e-3));
+    CHECK(at({2.0, 0.0, 1e-5, 0.0, 0.0}) == chain);
+}
+
+TEST_CASE("a busy DRAM holds loads up, and more so where it writes") {
+    const double reads = at({1.0, 10.0, 0.0, 5e-6, 0.0});
+    const double mixed = at({1.0, 10.0, 0.0, 5e-6, 2.5e-6});
+    CHECK(reads > 1e-5);
+    CHECK(mixed > reads);
+    CHECK(at({1.0, 0.0, 0.0, 5e-6, 2.5e-6}) == doctest::Approx(1e-5));
+    // Writes that nobody waits for cost their own time alone.
+    CHECK(at({1.0, 0.0, 0.0, 5e-5, 2.5e-5}) == doctest::Approx(5e-5));
+}
