@@ -23,7 +23,7 @@ TEST_CASE("boxes of a matrix that they do not divide: full with padding, inside 
     CHECK(bytes.pitch_bytes == 200);
     // Its place follows both tile coordinates, and no split.
     BufferTraffic traffic;
-    note_dependence(kernel, box, traffic);
+    note_dependence(origin_of(kernel, box), traffic);
     CHECK(traffic.along_m);
     CHECK(traffic.along_n);
     CHECK_FALSE(traffic.along_split);

@@ -42,7 +42,7 @@ void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, const ke
     const double payload = 32.0 * op.active * access.bytes;
     const double sent = instructions * (payload + touch.lines * sector);
     const double changed = instructions * (single ? access.bytes : touch.passes() * sector);
-    note_dependence(kernel, access, traffic);
+    note_dependence(origin_of(kernel, access), traffic);
     traffic.sent_bytes += trips * instructions * payload;
     traffic.read_bytes += trips * changed;
     traffic.written_bytes += trips * changed;

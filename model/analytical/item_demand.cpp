@@ -438,11 +438,13 @@ class Accumulator {
         }
         const bool collective = access.pattern == kernel::PatternKind::collective;
         // A box is moved once by those who share it; lanes that a divergent warp leaves out move nothing.
-        const double movers = collective ? static_cast<double>(warps) /
-                                               kernel::box_share(kernel_, *role_, op, access).warps(*role_)
-                                         : static_cast<double>(op.count) * warps * op.active * lanes_;
+        const AccessOrigin origin = origin_of(kernel_, access);
+        const double movers =
+            collective ? static_cast<double>(warps) /
+                             kernel::box_share(kernel_, *role_, op, access, origin.variables).warps(*role_)
+                       : static_cast<double>(op.count) * warps * op.active * lanes_;
         const double executions = times * movers;
-        const AccessBytes bytes = access_bytes(kernel_, access);
+        const AccessBytes bytes = access_bytes(kernel_, access, origin);
         const double sector = hw::value_of(gpu_.l1.sector);
         double moved = bytes.full;
         double asked = bytes.full;   // of the L2's slices
@@ -466,7 +468,7 @@ class Accumulator {
         moved *= 1.0 - hits;
         asked *= 1.0 - hits;
         BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
-        note_dependence(kernel_, access, traffic);
+        note_dependence(origin, traffic);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
             traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;

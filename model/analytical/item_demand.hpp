@@ -5,6 +5,7 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/analytical/access_origin.hpp"
 #include "model/analytical/bounds/atomics.hpp"
 #include "model/analytical/server.hpp"
 #include "model/kernel/description.hpp"
@@ -97,8 +98,11 @@ struct AccessBytes {
     std::int64_t pitch_bytes = 0;
 };
 [[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access);
+/// The same where `origin`, that of the access, is known.
+[[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access,
+                                       const AccessOrigin& origin);
 
 /// Adds the coordinates of the schedule that an access's place depends on.
-void note_dependence(const kernel::Kernel& kernel, const kernel::Access& access, BufferTraffic& traffic);
+void note_dependence(const AccessOrigin& origin, BufferTraffic& traffic);
 
 }  // namespace warptime::model::analytical

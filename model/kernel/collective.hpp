@@ -6,19 +6,48 @@
 
 #include "model/kernel/description.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace warptime::model::kernel {
 
-/// What an expression depends on, among the coordinates that tell the warps of a CTA apart.
-struct WarpDependence {
-    bool on_warp = false;  ///< within the role: terms `warp` and `thread`
-    bool on_instance = false;
+/// Variables that expressions depend on.
+class VariableSet {
+  public:
+    void add(Variable variable) { bits_ |= 1U << static_cast<unsigned>(variable); }
+    void add(VariableSet others) { bits_ |= others.bits_; }
+    [[nodiscard]] bool has(Variable variable) const {
+        return (bits_ >> static_cast<unsigned>(variable) & 1U) != 0;
+    }
+    /// Whether they tell the warps of an instance apart.
+    [[nodiscard]] bool tells_warps() const {
+        return has(Variable::warp) || has(Variable::thread_x) || has(Variable::thread_y) ||
+               has(Variable::thread_z);
+    }
+
+  private:
+    std::uint32_t bits_ = 0;
 };
-[[nodiscard]] WarpDependence warp_dependence(const Kernel& kernel, const Index& index);
+
+/// Of the nested expression number `id`.
+[[nodiscard]] VariableSet variables_of_nested(const Kernel& kernel, std::size_t id);
+
+[[nodiscard]] inline VariableSet variables_of(const Kernel& kernel, const Index& index) {
+    VariableSet result;
+    for (std::size_t t = index.first, end = t + index.count; t < end; ++t) {
+        const Term& term = kernel.terms[t];
+        result.add(term.variable);
+        if (term.variable == Variable::nested) result.add(variables_of_nested(kernel, term.position));
+    }
+    return result;
+}
 
 /// Whether `when` picks some warps of the role out.
-[[nodiscard]] bool is_elected(const Kernel& kernel, const Op& op);
+[[nodiscard]] inline bool is_elected(const Kernel& kernel, const Op& op) {
+    if (!op.when.active) return false;
+    const VariableSet when = variables_of(kernel, op.when.value);
+    return when.tells_warps() || when.has(Variable::instance);
+}
 
 /// `together`: a box in global memory whose origin has no warp term, of an op that no warp is elected for. It
 /// is moved once by the warps of the role, of all instances or (`each_instance`) of each. Matrix instructions
@@ -36,6 +65,23 @@ struct BoxShare {
         return !together ? 1 : (each_instance ? role.warps : role.warps * role.instances);
     }
 };
-[[nodiscard]] BoxShare box_share(const Kernel& kernel, const Role& role, const Op& op, const Access& access);
+/// `origin`: the variables of the access's origin.
+[[nodiscard]] inline BoxShare box_share(const Kernel& kernel, const Role& role, const Op& op,
+                                        const Access& access, VariableSet origin) {
+    if (access.pattern != PatternKind::collective || op.cls == InstructionClass::wgmma ||
+        kernel.buffers[static_cast<std::size_t>(access.buffer)].space != Space::global ||
+        is_elected(kernel, op)) {
+        return {};
+    }
+    return {!origin.tells_warps(), role.alternate || origin.has(Variable::instance)};
+}
+[[nodiscard]] inline BoxShare box_share(const Kernel& kernel, const Role& role, const Op& op,
+                                        const Access& access) {
+    VariableSet origin;
+    for (std::size_t d = 0; d < access.rank; ++d) {
+        origin.add(variables_of(kernel, access.origin[d]));
+    }
+    return box_share(kernel, role, op, access, origin);
+}
 
 }  // namespace warptime::model::kernel
