@@ -14,17 +14,18 @@ constexpr int most_threads = 512;
 
 __device__ __forceinline__ std::uint32_t load_local(std::uint32_t at) {
     std::uint32_t value;
-    asm volatile("ld.volatile.local.u32 %0, [%1];" : "=r"(value) : "r"(at));
+    asm volatile("ld.local.u32 %0, [%1];" : "=r"(value) : "r"(at));
     return value;
 }
 
 __device__ __forceinline__ void store_local(std::uint32_t at, std::uint32_t value) {
-    asm volatile("st.volatile.local.u32 [%0], %1;" ::"r"(at), "r"(value) : "memory");
+    asm volatile("st.local.u32 [%0], %1;" ::"r"(at), "r"(value) : "memory");
 }
 
+// `step` is 4 at run time: it keeps the compiler from moving four words at once.
 template <Way way, int Words>
 __global__ void __launch_bounds__(most_threads)
-    access(probe::Region* regions, int rounds, std::uint32_t first, std::uint32_t* out) {
+    access(probe::Region* regions, int rounds, std::uint32_t step, std::uint32_t first, std::uint32_t* out) {
     std::uint32_t table[Words];
     const auto base = static_cast<std::uint32_t>(__cvta_generic_to_local(table));
 #pragma unroll 1
@@ -36,17 +37,17 @@ __global__ void __launch_bounds__(most_threads)
     for (int round = 0; round < rounds; ++round) {
 #pragma unroll 1
         for (std::uint32_t block = 0; block < Words; block += unroll) {
-            const std::uint32_t at = base + 4 * block;
+            const std::uint32_t at = base + step * block;
             std::uint32_t word[unroll];
 #pragma unroll
             for (int i = 0; i < unroll; ++i) {
                 if (way == Way::store) word[i] = first + block + i;
-                if (way != Way::store) word[i] = load_local(at + 4 * i);
-                if (way == Way::alternate || way == Way::store) store_local(at + 4 * i, word[i]);
+                if (way != Way::store) word[i] = load_local(at + step * i);
+                if (way == Way::alternate || way == Way::store) store_local(at + step * i, word[i]);
             }
             if (way == Way::batch) {
 #pragma unroll
-                for (int i = 0; i < unroll; ++i) store_local(at + 4 * i, word[i]);
+                for (int i = 0; i < unroll; ++i) store_local(at + step * i, word[i]);
             }
 #pragma unroll
             for (int i = 0; i < unroll; ++i) sum += word[i];
@@ -70,7 +71,7 @@ void access_case(Bench& bench, const char* name, int warps, int sms) {
     const int rounds = std::max(4, 8192 / Words);
     constexpr std::uint32_t first = 7;
     std::vector<double> found = probe::region_cycles(bench.regions, sms, 1, [&] {
-        access<way, Words><<<sms, warps * 32>>>(bench.regions.data(), rounds, first, bench.out.data());
+        access<way, Words><<<sms, warps * 32>>>(bench.regions.data(), rounds, 4, first, bench.out.data());
     });
     const auto words = static_cast<std::uint32_t>(Words);
     const std::uint32_t expected =
