@@ -62,6 +62,7 @@ void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, const ke
     atomics.window =
         atomics.whole + atomics.part > all * touch.passes() ? atomics.window.with(window) : window;
     atomics.sectors = memory::atomic_sectors(kernel, access, atomics.window.bytes(), memory::pieces_of(gpu));
+    atomics.waiting = touch.waiting(atomics.sectors);
     if (op.returns) {
         const double received = instructions * touch.passes() * sector;
         part.received_bytes += received;

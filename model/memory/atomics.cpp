@@ -29,6 +29,7 @@ void add_sector(std::span<const std::int64_t> addresses, std::int64_t bytes, std
         i = end;
     }
     (words * bytes >= sector ? touch.whole : touch.part) += static_cast<double>(deepest);
+    touch.sectors += 1.0;
 }
 
 AtomicTouch touch_of_lanes(std::span<std::int64_t> addresses, std::int64_t bytes,
@@ -53,7 +54,8 @@ AtomicTouch touch_of_lanes(std::span<std::int64_t> addresses, std::int64_t bytes
 AtomicTouch touch_at_random(double lanes, double window, double bytes, const MemoryPieces& pieces) {
     const auto cells = [&](double size) { return expected_distinct(lanes, std::max(1.0, window / size)); };
     AtomicTouch touch;
-    touch.part = cells(pieces.sector) + lanes - cells(bytes);
+    touch.sectors = cells(pieces.sector);
+    touch.part = touch.sectors + lanes - cells(bytes);
     touch.lines = cells(pieces.line);
     return touch;
 }
@@ -96,7 +98,7 @@ AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& acc
     const std::size_t lanes = lanes_of(active);
     if (access.pattern == kernel::PatternKind::collective) {
         AtomicTouch touch;
-        touch.whole = static_cast<double>(lanes_per_warp * size) / pieces.sector;
+        touch.whole = touch.sectors = static_cast<double>(lanes_per_warp * size) / pieces.sector;
         touch.lines = static_cast<double>(lanes_per_warp * size) / pieces.line;
         return touch;
     }

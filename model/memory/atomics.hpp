@@ -22,10 +22,16 @@ namespace warptime::model::memory {
 
 /// Of one warp-instruction. A pass is one word of a sector for each of the lanes that differ in it.
 struct AtomicTouch {
-    double whole = 0.0;  ///< passes over sectors whose every byte some lane changes
-    double part = 0.0;   ///< passes over other sectors
-    double lines = 0.0;  ///< requests that it becomes
+    double whole = 0.0;    ///< passes over sectors whose every byte some lane changes
+    double part = 0.0;     ///< passes over other sectors
+    double lines = 0.0;    ///< requests that it becomes
+    double sectors = 0.0;  ///< that differ
     [[nodiscard]] double passes() const { return whole + part; }
+    /// Requests of which each waits for its own passes and for others on the same sectors: how many different
+    /// ones `window` sectors have room for; 0 where each is one pass.
+    [[nodiscard]] double waiting(double window) const {
+        return passes() > sectors ? window * lines / sectors : 0.0;
+    }
 };
 
 /// Of an access of a lane pattern by `active` of the lanes, or of one 32-lane piece of a box. Addresses go

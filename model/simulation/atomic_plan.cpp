@@ -2,6 +2,7 @@
 #include "model/simulation/atomic_plan.hpp"
 
 #include "model/memory/atomics.hpp"
+#include "model/memory/slice_order.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 
@@ -20,17 +21,19 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const bool single =
         access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
     const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
+    const double sectors = memory::atomic_sectors(kernel, access, window.bytes(), memory::pieces_of(gpu));
     const double turns =
-        memory::adds_in_float(op.dtype)
-            ? gpu.l2.atomic_chain.value() * touch.passes() /
-                  memory::atomic_sectors(kernel, access, window.bytes(), memory::pieces_of(gpu))
-            : 0.0;
+        memory::adds_in_float(op.dtype) ? gpu.l2.atomic_chain.value() * touch.passes() / sectors : 0.0;
+    const double reached = memory::slices_reached(window, gpu);
+    const double waiting = touch.waiting(sectors);
+    const double in_slices = waiting > 0.0 ? memory::in_order(own / reached, turns, waiting / reached)
+                                           : std::max(own / reached, turns);
     const auto count = static_cast<double>(op.count);
     AtomicPlan plan;
     plan.sent_bytes = count * (32.0 * op.active * access.bytes + touch.lines * sector);
     plan.changed_bytes = count * (single ? access.bytes : touch.passes() * sector);
     plan.passed_bytes = count * touch.passes() * sector;
-    plan.slices = count * std::max(own / memory::slices_reached(window, gpu), turns);
+    plan.slices = count * in_slices;
     if (op.returns) {
         plan.returned_bytes = count * touch.passes() * sector;
         plan.returns = count * touch.passes() * gpu.l2.atomic_return.value() / gpu.sm.count.value();

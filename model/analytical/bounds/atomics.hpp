@@ -6,6 +6,7 @@
 #pragma once
 
 #include "model/memory/atomics.hpp"
+#include "model/memory/slice_order.hpp"
 
 namespace warptime::model::analytical {
 
@@ -17,6 +18,7 @@ struct AtomicTraffic {
     double changed = 0.0;            ///< bytes of the written ones that atomics change
     memory::Window window;           ///< in which those under way lie
     double sectors = 1.0;            ///< of the window
+    double waiting = 0.0;            ///< requests for different ones of them that wait for one another
 };
 
 /// Cycles of the L2 for `items` items.
@@ -27,7 +29,10 @@ template <class S>
         memory::slice_cycles(items * of_item.whole, items * of_item.part, gpu) / slices;
     const hw::Cycles<S> turns = gpu.l2.atomic_chain * S(items * of_item.ordered / of_item.sectors);
     const hw::Cycles<S> back = gpu.l2.atomic_return * S(items * of_item.returned) / gpu.sm.count.value();
-    return hw::max(hw::max(busy, turns), back);
+    const S in_slices = of_item.waiting > 0.0 ? memory::in_order(busy.value(), turns.value(),
+                                                                 of_item.waiting / hw::value_of(slices))
+                                              : hw::max(busy, turns).value();
+    return hw::max(hw::Cycles<S>(in_slices), back);
 }
 
 }  // namespace warptime::model::analytical
