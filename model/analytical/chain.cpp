@@ -55,6 +55,7 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
             hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
         around += hindered_by_reads(item, around - transfer);
     }
+    if (!bulk && !item.self_fed) return hw::max(around / S(static_cast<double>(ahead)), item.loop.chain);
     if (!bulk || !item.self_fed || !has_stage_to_spare(kernel)) return around / S(static_cast<double>(ahead));
     around += wait_for_stage(item, load, gpu);
     // Products of one trip are still under way when the next one's are issued: the place of a stage is free

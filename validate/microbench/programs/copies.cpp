@@ -197,22 +197,39 @@ void add_groups(mk::Program& program, const Groups& g) {
         a.cache = mk::CachePolicy::cg;
         a.bounds = mk::Bounds::wrap;
         if (g.tile_bytes > 0) {
+            // Rows in passes of all warps: the compiler has left a loop, whose number of a row makes two
+            // addresses and the test that ends it.
+            const std::int64_t passes = std::max<std::int64_t>(1, g.tile_bytes / 512 / warps);
             const std::int64_t rows = g.tile_bytes / g.row_bytes;
-            copy.count = std::max<std::int64_t>(1, g.tile_bytes / 512 / warps);
+            const std::int64_t blocks = g.footprint / g.pitch / rows;
+            add_integer(build, 12, 6);
+            build.loop(passes);
+            const mk::Id place = add_integer(build, 5, 3);
+            mk::Op test;
+            test.cls = mk::InstructionClass::set_predicate;
+            build.op(test);
             a.pattern = mk::PatternKind::collective;
             a.rank = 2;
-            a.box = {g.row_bytes / 4, rows, 1, 1, 1};
+            a.box = {g.row_bytes / 4, rows / passes, 1, 1, 1};
             a.origin[0] = build.modulo(build.variable(mk::Variable::loop, g.row_bytes / 4), g.pitch / 4);
             // CTAs share blocks of rows, so that all of them together stay within the footprint.
-            const std::int64_t blocks = g.footprint / g.pitch / rows;
-            a.origin[1] = build.scaled(build.modulo(build.variable(mk::Variable::tile), blocks), rows);
+            a.origin[1] =
+                build.sum(build.scaled(build.modulo(build.variable(mk::Variable::tile), blocks), rows),
+                          build.variable(mk::Variable::loop, rows / passes, 1));
+            copy.dep_count = 1;
+            copy.deps[0] = {place, 0};
+            build.op(copy, {a});
+            mk::Op jump;
+            jump.cls = mk::InstructionClass::branch;
+            build.op(jump);
+            build.end();
         } else {
             a.bytes = 16;
             a.origin[0] = build.index(
                 0, {mk::Term{.coefficient = g.footprint / 4 / g.ctas}, mk::term(mk::Variable::warp, 128),
                     mk::term(mk::Variable::loop, g.threads * 4)});
+            build.op(copy, {a});
         }
-        build.op(copy, {a});
         mk::Op commit;
         commit.cls = mk::InstructionClass::cp_async_commit;
         build.op(commit);
@@ -229,7 +246,7 @@ void add_groups(mk::Program& program, const Groups& g) {
         build.signal(barrier);
         build.wait(barrier);
     }
-    add_integer(build, 4, 2);
+    if (barrier == mk::no_id) add_integer(build, 4, 2);
     issue();
     build.end();
     build.wait(token);
