@@ -214,14 +214,19 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                       2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
         buffer.lines = moved[i].compulsory_bytes;
         // Where every so many-th item reads the same the description says who meets; else pairs do.
-        const double carried =
-            use.repeat > 0.0 || buffer.laps
-                ? 1.0 - memory::in_step_while_waiting(memory::group_runs(reuse.concurrent, gpu).count) *
-                            (1.0 - left_of(reads, i, kernel, gpu))
-                : hw::value_of(unmerged_share(distinct, gpu));
+        const double carried = use.repeat > 0.0 || buffer.laps
+                                   ? 1.0 - memory::in_step_while_waiting(
+                                               memory::group_runs(reuse.concurrent, gpu).count, item.warps) *
+                                               (1.0 - left_of(reads, i, kernel, gpu))
+                                   : hw::value_of(unmerged_share(distinct, gpu));
         fetched_by_item = fetched_by_item + S(use.fetched_bytes);
         result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);
-        asked = asked + S(use.fetched_bytes * items) * S(carried);
+        // A slice takes as long for a sector of a line as for two.
+        const double served =
+            use.repeat > 0.0
+                ? std::max(use.fetched_bytes, use.copied_lines * hw::value_of(gpu.l2.access_bytes))
+                : use.fetched_bytes;
+        asked = asked + S(served * items) * S(carried);
         if (warm[i] && use.span_bytes > 0.0 && !use.random) {
             const memory::L2Places places =
                 memory::places_in_turn(set_of(use, operand.total_bytes, footprint, kernel, gpu, sms), gpu);

@@ -70,10 +70,14 @@ template <class S>
 }
 
 /// The same where kernels wait for the L2, which is when it decides their time: requests queue on their way
-/// and meet, all of them with one CTA an SM. Source: loops of the same probe that do nothing but copy: 0.85,
-/// 0.76 and 0.61 of what could merge with one, two and four CTAs an SM.
-[[nodiscard]] inline double in_step_while_waiting(double residents) {
-    return 1.0 / std::sqrt(std::sqrt(std::max(1.0, residents)));
+/// and meet, all of them with one CTA an SM; each warp of others that share the SM comes between. Source:
+/// copies of rows that every eighth to every 64th CTA reads, by four and eight warps of one to four CTAs an
+/// SM (microbench_cp_async_rows): where none merged the L2 would give 33 B/cycle of an SM, and 0.9 to 1,
+/// 0.67, 0.2 to 0.5, 0.4 to 0.6 and 0.1 to 0.4 of what could merge does with one CTA, two and four CTAs of
+/// four and of eight warps each.
+[[nodiscard]] inline double in_step_while_waiting(double residents, double warps) {
+    constexpr double warps_that_halve = 8.0;
+    return 1.0 / (1.0 + std::max(0.0, residents - 1.0) * warps / warps_that_halve);
 }
 
 }  // namespace warptime::model::memory

@@ -103,6 +103,7 @@ TEST_CASE("fewer merge the longer CTAs run and the more share an SM") {
     CHECK(in_step(1.0, 2.0, gpu) > in_step(1.0, 20.0, gpu));
     CHECK(in_step(4.0, 1.0, gpu) == doctest::Approx(0.5 * in_step(1.0, 1.0, gpu)));
     CHECK(in_step(1.0, 1.0, gpu) <= 1.0);
-    CHECK(in_step_while_waiting(1.0) == 1.0);
-    CHECK(in_step_while_waiting(16.0) == doctest::Approx(0.5));
+    CHECK(in_step_while_waiting(1.0, 32.0) == 1.0);
+    CHECK(in_step_while_waiting(2.0, 8.0) == doctest::Approx(0.5));
+    CHECK(in_step_while_waiting(4.0, 8.0) < in_step_while_waiting(4.0, 4.0));
 }
