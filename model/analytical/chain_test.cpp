@@ -71,6 +71,20 @@ TEST_CASE(
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() * (ahead + 1) > near * ahead + 5000.0);
 }
 
+TEST_CASE("copies behind the operands' reads wait for those of all warps") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {});
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.self_fed = true;
+    item.copy_issue = Cycles<double>(50.0);
+    const double without = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
+    item.others_read = Cycles<double>(120.0);
+    CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() ==
+          doctest::Approx(without + 120.0 / stages_ahead(kernel)));
+}
+
 TEST_CASE("without copies ahead the period is the chain of one trip") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;

@@ -12,6 +12,7 @@
 #include "hw/math.hpp"
 #include "model/analytical/bounds/dram.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/analytical/lane_copies.hpp"
 #include "model/analytical/traffic.hpp"
 
 #include <algorithm>
@@ -38,13 +39,19 @@ template <class S>
     return busiest + gpu.pipeline.turn;
 }
 
-/// From the issue of a stage's copies by lanes until its first bytes arrive, over all waves: of those after
+/// From the issue of a stage's copies by lanes until its first bytes arrive from the L2.
+template <class S>
+[[nodiscard]] hw::Cycles<S> near_copy_latency(const hw::Gpu<S>& gpu) {
+    return gpu.latency.l2_far + gpu.latency.cp_async_l2;
+}
+
+/// The same over all waves: of those after
 /// the first only some wait for DRAM, and where all CTAs ask for a trip's bytes at the same moment, for all
 /// of them.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic,
                                          const hw::Gpu<S>& gpu) {
-    const hw::Cycles<S> near = gpu.latency.l2_far + gpu.latency.cp_async_l2;
+    const hw::Cycles<S> near = near_copy_latency(gpu);
     if (!traffic.from_dram) return near;
     const hw::Cycles<S> far = gpu.latency.dram + gpu.latency.cp_async_extra;
     const hw::Seconds<S> all =
@@ -65,7 +72,8 @@ template <class S>
     if (!copies_by_lanes(item) || !(S(0.0) < writes)) return {};
     // Those of several warpgroups have been counted with the writes.
     constexpr int warpgroup = 4;
-    const S reads = demand[Server::shared].value() - (item.warps > warpgroup ? writes : S(0.0));
+    const S counted = item.warps > warpgroup ? writes * S(copies_between_reads) : S(0.0);
+    const S reads = demand[Server::shared].value() - counted;
     const S product = hw::max(demand[Server::tensor].value(), reads);
     const S transfer = hw::max(demand[Server::crossbar_read], demand[Server::l1]).value();
     const S free = S(1.0) - reads / product;

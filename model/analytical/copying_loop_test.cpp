@@ -67,7 +67,7 @@ TEST_CASE("copies that come while wgmma reads get what its reads leave") {
     CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
     // Two warpgroups' reads come counted with the writes.
     item.warps = 8;
-    item.loop.demand[Server::shared] = Cycles<double>(768.0 + 50.0);
+    item.loop.demand[Server::shared] = Cycles<double>(768.0 + copies_between_reads * 50.0);
     CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
     // Products that the warps' own loads feed wait in another way.
     item.loop.demand[Server::shared_write] = Cycles<double>(0.0);

@@ -328,6 +328,9 @@ class Accumulator {
         }
         issued = start + interval_of_warp * S(count * cost.machine.value());
         if (op.cls == InstructionClass::wgmma) issued += wait_for_products(op, role_->warps, gpu_);
+        if (part_ == &result_.loop && !(Cycles<S>{} < result_.copy_issue) && memory::moves_matrices(op)) {
+            result_.others_read += others_read(kernel_, op, role_->warps, interval_of_warp * count);
+        }
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
         const Cycles<S> last = hw::max(issued - interval, start + arrival);
         Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
@@ -511,7 +514,8 @@ class Accumulator {
             const Cycles<S> write =
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
             part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] += write;
-            if (!bulk && tensor_cores_read_ && warps > 4) part_->demand[Server::shared] += write;
+            if (!bulk && tensor_cores_read_ && warps > 4)
+                part_->demand[Server::shared] += write * S(copies_between_reads);
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));

@@ -85,4 +85,14 @@ template <class S>
     return op.cls == hw::InstructionClass::wgmma || is_meeting(op.cls) ? slot : hw::max(cost.interval, slot);
 }
 
+/// What matrices' way from shared memory to the registers of all `warps` takes beyond `own`, the issue of one
+/// of them.
+template <class S>
+[[nodiscard]] hw::Cycles<S> others_read(const kernel::Kernel& kernel, const kernel::Op& op, int warps,
+                                        const hw::Cycles<S>& own) {
+    const auto passes = static_cast<double>(memory::matrix_rows(kernel, op).passes);
+    const hw::Cycles<S> all(S(passes * static_cast<double>(op.count) * warps));
+    return hw::max(hw::Cycles<S>{}, all - own);
+}
+
 }  // namespace warptime::model::analytical

@@ -1,6 +1,6 @@
 // What a CTA waits for its stages, and how that changes when CTAs before it have read the same panels.
 // Ignores: which of the CTAs that share a panel is the first in every trip. Source: recorded loops of Triton
-// kernels with tensor descriptors (triton_tma): of N CTAs that take turns at the servers of an SM, at N
+// kernels (triton_tma, triton_bf16): of N CTAs that take turns at the servers of an SM, at N
 // different places of their loops, a trip waits for DRAM once in N times; in waves after the first only where
 // the reuse model says that panels come from DRAM. SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -55,7 +55,9 @@ template <class S>
         const hw::Cycles<S> copy = copy_latency(item, traffic, gpu);
         const hw::Cycles<S> last = wait_for_stage(item, load_latency(traffic.from_dram, gpu), gpu);
         const hw::Cycles<S> chain = loop_chain(kernel, item, copy, gpu);
-        const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, chain};
+        const hw::Cycles<S> near =
+            traffic.from_dram ? loop_chain(kernel, item, near_copy_latency(gpu), gpu) : chain;
+        const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, near};
         return {all, all};
     }
     StageWaits<S> first = stage_waits(kernel, item, traffic.from_dram, gpu);

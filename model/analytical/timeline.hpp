@@ -9,6 +9,7 @@
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/copying_loop.hpp"
+#include "model/analytical/out_of_step.hpp"
 #include "model/analytical/server.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/memory/instruction_fetch.hpp"
@@ -207,17 +208,19 @@ class Timeline {
 
     /// After the first wave the CTAs of an SM are no longer in step: while one computes its addresses, waits
     /// for its first stages or stores, the others have the busiest server for themselves. Machines of one
-    /// repairman again, now with everything else that an item takes as the time away.
+    /// repairman again, now with everything else that an item takes as the time away; whole items differ
+    /// little, so that their services are constant.
     void fill_gaps(Exposure<S>& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2 || !copies_by_lanes(a_.item)) return;
-        const S once = a_.item.loop.demand[busiest_].value() * S(a_.item.trips);
+        const S once = busiest_of_item(a_.item).value();
         const S all = (alone_.makespan() + a_.turnaround).value();
-        const S between = hw::max(turn_time(resident, once, all - once), all) - a_.turnaround.value();
-        const S shorter = hw::min(S(1.0), between / whole.makespan().value());
-        whole.prologue = whole.prologue * shorter;
-        whole.main_loop = whole.main_loop * shorter;
-        whole.epilogue = whole.epilogue * shorter;
+        const S elsewhere = hw::max(S(0.0), all - once);
+        const S between = hw::max(steady_turn_time(resident, once, elsewhere), all) - a_.turnaround.value();
+        const S changed = between / whole.makespan().value();
+        whole.prologue = whole.prologue * changed;
+        whole.main_loop = whole.main_loop * changed;
+        whole.epilogue = whole.epilogue * changed;
     }
 
     [[nodiscard]] Exposure<S> waves() const {

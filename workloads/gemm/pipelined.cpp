@@ -1,10 +1,12 @@
 // A main loop in which all warps copy ahead (cp.async or TMA) and multiply: a Triton kernel, or CUTLASS
 // multistage. Ignores: how the compiler orders address arithmetic; its count per iteration is an allowance.
-// Source of the counts: SASS of 155 Triton kernels (loop instructions = 45 + 5 per cp.async + 2 per wgmma, or
-// 35 + 4 per cp.async + mma + ldmatrix; two barriers an iteration).
+// Source of the counts: triton_instructions.hpp; two barriers an iteration, the second of which lets copies
+// in: behind the products' issue where they are wgmma, behind the last ldmatrix where they are mma.sync (SASS
+// of 150 Triton kernels).
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 
 #include <algorithm>
@@ -16,11 +18,6 @@ namespace mk = model::kernel;
 using mk::InstructionClass;
 
 namespace {
-
-/// Copies of `copy_bytes` a lane that one warp issues for its share of an operand's tile.
-std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& c) {
-    return std::max<std::int64_t>(1, tile_bytes / (std::int64_t{32} * c.copy_bytes * c.warps));
-}
 
 /// The op that fetched A and the one that fetched B.
 using Fetches = std::array<mk::Id, 2>;
@@ -74,18 +71,12 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     access.bytes = width;
 }
 
-/// What a Triton kernel computes before its first copy: the tile's number, rows and columns within the
-/// matrix, a pointer for each copy, zeros. Source: least squares over 150 compiled kernels (14 instructions
-/// off). The divisions depend on one another.
-void add_addresses(Parts& parts) {
-    const Config& c = parts.config;
+/// Adds `count` instructions, `chain` of which depend on one another, that are neither copies nor products.
+void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain) {
     mk::Op op;
     op.cls = InstructionClass::add_s32;
-    op.count = 160 +
-               18 * copies_per_warp(std::int64_t{c.cta_m} * c.cta_k * hw::bytes_of(parts.problem.a), c) +
-               8 * copies_per_warp(std::int64_t{c.cta_n} * c.cta_k * hw::bytes_of(parts.problem.b), c) +
-               c.cta_m * c.cta_n / (32 * c.warps);
-    op.chain = 100;
+    op.count = count;
+    op.chain = chain;
     parts.builder.op(op);
 }
 
@@ -95,11 +86,7 @@ void add_addresses(Parts& parts) {
 /// development rows) begin 0.2 to 1.2 us later than those with tensor maps; their machine code was not
 /// counted.
 void add_iterators(Parts& parts) {
-    mk::Op op;
-    op.cls = InstructionClass::add_s32;
-    op.count = 260;
-    op.chain = 130;
-    parts.builder.op(op);
+    add_arithmetic(parts, 260, 130);
 }
 
 /// Whether the compiler waits for each product before the next, and copies when all are done: tiles of 256
@@ -205,9 +192,13 @@ void add_pipelined_role(Parts& parts) {
     const bool synchronous = c.pipeline == Pipeline::sync;
     const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
+    const bool as_triton = copies_as_triton(c);
+    const TritonInstructions aside = as_triton ? triton_instructions(parts.problem, c) : TritonInstructions{};
+
     b.role("warps", c.warps);
-    if (copies_as_triton(c)) {
-        add_addresses(parts);
+    if (as_triton) {
+        // The divisions depend on one another.
+        add_arithmetic(parts, aside.before, 100);
     } else {
         add_iterators(parts);
     }
@@ -217,6 +208,9 @@ void add_pipelined_role(Parts& parts) {
         const Fetches first = add_copies(parts, group_id, 0, false);
         if (synchronous) {
             add_stores_of_stage(parts, first);
+        }
+        if (as_triton && ahead > 1) {
+            add_arithmetic(parts, std::max<std::int64_t>(1, aside.of_stage * (ahead - 1) / ahead), 1);
         }
         b.end();
     }
@@ -233,17 +227,20 @@ void add_pipelined_role(Parts& parts) {
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
     const bool in_series = products_in_series(parts.problem, c);
-    if (ahead > 0 && !in_series) {
+    // Triton's loops of mma.sync copy when all warps have taken their operands to registers.
+    const bool reads_first = as_triton && c.mma == MatrixInstruction::mma_sync;
+    if (ahead > 0 && !in_series && !reads_first) {
         // The barrier says that all warps have read the oldest stage: its place is refilled before the
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
     }
     mk::Op address;
-    address.cls = copies_as_triton(c) ? InstructionClass::add_s32 : InstructionClass::mad_s32;
+    address.cls = as_triton ? InstructionClass::add_s32 : InstructionClass::mad_s32;
     mk::Id last = mk::no_id;
     if (c.mma == MatrixInstruction::wgmma) {
         mk::Op mma = wgmma_of_stage(parts, c.warps / 4);
-        address.count = 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
+        address.count =
+            as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
         if (in_series) mma.chain = mma.count;
         last = b.op(mma);
         if (in_series && ahead > 0) fetches = add_copies(parts, group_id, ahead, true, last);
@@ -254,13 +251,16 @@ void add_pipelined_role(Parts& parts) {
         last = add_block_products(parts);
     } else {
         const WarpCounts counts = mma_sync_counts(parts.problem, c);
-        address.count = 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
-        b.op(address);
+        address.count = as_triton
+                            ? aside.of_trip
+                            : 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
+        if (!reads_first) b.op(address);
         mk::Op fragments;
         // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
         fragments.cls = parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared;
         fragments.count = counts.loads;
         const mk::Id loaded = b.op(fragments);
+        if (reads_first && ahead > 0) fetches = add_copies(parts, group_id, ahead, true, loaded);
         mk::Op mma;
         mma.cls = InstructionClass::mma_sync;
         mma.dtype = parts.problem.multiplied();
@@ -269,6 +269,7 @@ void add_pipelined_role(Parts& parts) {
         mma.dep_count = 1;
         mma.deps[0] = {loaded, static_cast<std::int16_t>(c.fragments_ahead ? 1 : 0)};
         last = b.op(mma);
+        if (reads_first) b.op(address);
     }
     if (synchronous && ahead > 0) {
         // The loads were on their way during the arithmetic.
@@ -281,6 +282,7 @@ void add_pipelined_role(Parts& parts) {
     barrier_op.deps[0] = {last, 0};
     b.op(barrier_op);
     b.end();
+    if (as_triton) add_arithmetic(parts, aside.after, 20);
     add_epilogue(parts, c.warps, false);
     b.finish();
 }

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 using namespace warptime::workloads::gemm;
 using namespace fixture;
 using warptime::hw::InstructionClass;
@@ -89,6 +91,24 @@ TEST_CASE("a Triton kernel computes its addresses before the first copy") {
     // Some four hundred of each warp, and those of the loop, which others count as multiply-adds.
     CHECK(with - without > 4 * 300.0);
     CHECK(with - without < 4 * 500.0 + 32.0 * 4 * 100);
+}
+
+TEST_CASE("Triton's loops of mma.sync copy behind the reads of their operands, all others before") {
+    const Problem p = problem_of(512, 512, 1024);
+    const auto reads_first = [&p](const Config& config) {
+        const mk::Program program = lowered(p, config);
+        const auto& ops = program.kernels[0].ops;
+        const auto is = [](InstructionClass cls) {
+            return [cls](const mk::Op& op) { return op.cls == cls; };
+        };
+        const auto read = std::find_if(ops.begin(), ops.end(), is(InstructionClass::ldmatrix));
+        const auto copy = std::find_if(ops.rbegin(), ops.rend(), is(InstructionClass::cp_async));
+        return read < copy.base() - 1;
+    };
+    Config c = pipelined(Pipeline::cp_async, 3);
+    CHECK_FALSE(reads_first(c));
+    c.strides_by_16 = true;
+    CHECK(reads_first(c));
 }
 
 TEST_CASE("a lane that loads in pieces stores to shared memory at once what it holds") {

@@ -1,0 +1,38 @@
+// The busiest server of a whole item: straight code takes its fetches, loops do not.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/out_of_step.hpp"
+
+#include <doctest/doctest.h>
+
+namespace warptime::model::analytical {
+namespace {
+
+ItemDemand<double> item_of(double straight_slots, double slots_of_trip, double shared_of_trip) {
+    ItemDemand<double> item;
+    item.trips = 10.0;
+    item.before.demand[Server::issue] = hw::Cycles<double>(straight_slots);
+    item.loop.demand[Server::issue] = hw::Cycles<double>(slots_of_trip);
+    item.loop.demand[Server::shared] = hw::Cycles<double>(shared_of_trip);
+    return item;
+}
+
+}  // namespace
+
+TEST_CASE("a main loop alone takes what its busiest server does") {
+    CHECK(busiest_of_item(item_of(0.0, 20.0, 50.0)).value() == doctest::Approx(500.0));
+    CHECK(busiest_of_item(item_of(0.0, 60.0, 50.0)).value() == doctest::Approx(600.0));
+}
+
+TEST_CASE("straight code in slots of its own and in its fetches overtakes a busier loop") {
+    const double without = busiest_of_item(item_of(300.0, 20.0, 50.0)).value();
+    CHECK(without == doctest::Approx(200.0 + 300.0 * apart_interval));
+    CHECK(without > 500.0);
+}
+
+TEST_CASE("stores behind the loop count on their own server") {
+    ItemDemand<double> item = item_of(0.0, 20.0, 50.0);
+    item.after.demand[Server::shared] = hw::Cycles<double>(70.0);
+    CHECK(busiest_of_item(item).value() == doctest::Approx(570.0));
+}
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,26 @@
+// How many instructions a warp of a Triton kernel with cp.async spends on addresses, masks and conversions.
+// Ignores: in what order ptxas lays them, and the loop's own kinds of conversions (8-bit types).
+// Source: machine code of the 150 compiled tilings of triton_loop (Triton 3.6, sm_90a), least squares; what
+// is left is 14 instructions before the loop, 5 (wgmma) and 10 (mma.sync) in it and 10 behind it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/gemm/problem.hpp"
+
+#include <cstdint>
+
+namespace warptime::workloads::gemm {
+
+/// Copies of `copy_bytes` a lane that one warp issues for `tile_bytes`, at least one.
+[[nodiscard]] std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& config);
+
+/// Instructions of a warp that are no copies, products or accesses.
+struct TritonInstructions {
+    std::int64_t before = 0;    ///< the first copy: the tile's number, rows and columns, pointers, zeros
+    std::int64_t of_stage = 0;  ///< of each further stage that is copied ahead of the loop: its masks
+    std::int64_t of_trip = 0;
+    std::int64_t after = 0;  ///< the loop: pointers and masks of the results
+};
+[[nodiscard]] TritonInstructions triton_instructions(const Problem& problem, const Config& config);
+
+}  // namespace warptime::workloads::gemm

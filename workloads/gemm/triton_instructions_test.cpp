@@ -1,0 +1,65 @@
+// Counts of compiled loops (cuobjdump of triton_loop's kernels) against what is expected of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_instructions.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+namespace warptime::workloads::gemm {
+namespace {
+
+Config loop_of(int m, int n, int k, int stages, int warps) {
+    Config config;
+    config.cta_m = m;
+    config.cta_n = n;
+    config.cta_k = k;
+    config.stages = stages;
+    config.warps = warps;
+    config.pipeline = Pipeline::cp_async;
+    config.mma = m < 64 ? MatrixInstruction::mma_sync : MatrixInstruction::wgmma;
+    config.strides_by_16 = true;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("instructions before the loop are about those of the machine code") {
+    // All that stand before it, less the copies.
+    struct Kernel {
+        int m, n, k, stages, warps;
+        std::int64_t before;
+    };
+    for (const Kernel& kernel :
+         {Kernel{16, 16, 128, 2, 4, 236}, Kernel{16, 16, 128, 3, 4, 270}, Kernel{32, 128, 128, 3, 4, 481},
+          Kernel{32, 128, 128, 5, 4, 643}, Kernel{32, 64, 32, 5, 8, 280}, Kernel{16, 256, 32, 4, 8, 310}}) {
+        CAPTURE(kernel.m);
+        CAPTURE(kernel.stages);
+        const TritonInstructions found = triton_instructions(
+            Problem{}, loop_of(kernel.m, kernel.n, kernel.k, kernel.stages, kernel.warps));
+        const std::int64_t expected = found.before + found.of_stage * (kernel.stages - 2);
+        CHECK(std::abs(expected - kernel.before) <= 45);
+    }
+}
+
+TEST_CASE(
+    "a loop of 64x64x64 has 83 instructions beside its copies and products, one of 32x128x64 about 65") {
+    // 95 with 8 copies and 4 products; 125 with 10 copies, 32 products and 18 loads of operands.
+    CHECK(std::abs(triton_instructions(Problem{}, loop_of(64, 64, 64, 4, 4)).of_trip - 83) <= 5);
+    CHECK(std::abs(triton_instructions(Problem{}, loop_of(32, 128, 64, 4, 4)).of_trip - 65) <= 20);
+}
+
+TEST_CASE("each further stage has masks of its own, and more of them the more is copied") {
+    const Config small = loop_of(64, 64, 32, 4, 8);
+    const Config large = loop_of(64, 256, 64, 4, 4);
+    CHECK(triton_instructions(Problem{}, small).of_stage > 0);
+    CHECK(triton_instructions(Problem{}, large).of_stage > triton_instructions(Problem{}, small).of_stage);
+}
+
+TEST_CASE("what follows the loop goes with a lane's results") {
+    const TritonInstructions narrow = triton_instructions(Problem{}, loop_of(64, 64, 64, 3, 4));
+    const TritonInstructions wide = triton_instructions(Problem{}, loop_of(64, 256, 64, 3, 4));
+    CHECK(wide.after - narrow.after == (128 - 32) / 2);
+}
+
+}  // namespace warptime::workloads::gemm
