@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace warptime::validate::microbench {
 namespace {
@@ -389,6 +390,16 @@ int jumps_of(bool plain, std::int64_t loads) {
     return loads >= 4 ? 2 : 1;
 }
 
+/// What all warps of a CTA wait for together, so that it keeps no unit busy.
+mk::Op fetch_of(int jumps, const hw::Gpu<double>& gpu) {
+    mk::Op op;
+    op.cls = mk::InstructionClass::ld_constant;
+    const auto& cost = gpu.instructions[op.cls];
+    const double link = std::max(1.0, cost.interval.value()) + cost.latency.value();
+    op.count = op.chain = std::llround(jumps * gpu.code.fetch_latency.value() / link);
+    return op;
+}
+
 void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, const hw::Gpu<double>& gpu) {
     const std::string& way = text(p, "way");
     const std::int64_t ctas = integer(p, "ctas");
@@ -415,7 +426,7 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, 
         if (i > 0 && i % each == 0) end_touch(build, last);
         mk::Op op;
         if (jumps > 0 && i % each == 0) {
-            op.deps[op.dep_count++] = {build.op(idle_for(jumps * gpu.code.fetch_latency.value(), gpu)), 0};
+            op.deps[op.dep_count++] = {build.op(fetch_of(jumps, gpu)), 0};
         }
         op.cls = way == "load" ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
         op.active = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(threads * 16));
