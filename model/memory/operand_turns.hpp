@@ -1,10 +1,14 @@
 // Turns that the operands of a multiply-add take at the ports of the register file, where each lane
 // multiplies a block of rows by columns. Ignores: how the compiler has named the registers; other
-// instructions' operands. Source: each bank reads one register of a warp a cycle (loops of FFMA whose
-// operands were counted in their SASS take max(1, reads of one bank) each, within 2 %); going round a block
-// with the two last multiplicands kept on either side, an FFMA reads its accumulator and every second one a
-// new multiplicand, which lies in the accumulator's bank once in as many times as there are banks. Counted so
-// in the SASS of cuBLASLt's kernels: 1290 turns for 1024 FFMA, 635 for 512, 319 for 256.
+// instructions' operands. Source: each bank reads one register of a warp a cycle and may be one read late
+// (loops of FFMA whose operands were counted in their SASS so, a multiplicand marked for reuse being read
+// once, take what the count gives within 2 %). A new multiplicand costs a turn where it lies in a bank that
+// the same instruction reads already. Going round a block with the two last multiplicands kept on either
+// side, an FFMA reads its accumulator and every second one a new multiplicand: counted in the SASS of
+// cuBLASLt's kernels, 1290 turns for 1024 FFMA, 635 for 512, 319 for 256. Going down a column, it reads its
+// accumulator and its row's multiplicand, and the first of a column a new one as well: recorded blocks
+// (microbench_register_operands) take 1 + 1 / rows within 2 % but two, whose rows or accumulators ptxas has
+// named so that more of them meet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,12 +17,15 @@
 
 namespace warptime::model::memory {
 
-/// Turns of one instruction; 1 for all but multiply-adds of a block (shape: its rows and columns).
+/// Turns of one instruction; 1 for all but multiply-adds of a block (shape: its rows and columns, and how
+/// many after one another share a multiplicand of the columns; 0 where they go round the block).
 template <class S>
 [[nodiscard]] S operand_turns(const kernel::Op& op, const hw::Gpu<S>& gpu) {
-    constexpr double new_multiplicands = 0.5;
-    const bool block = op.cls == hw::InstructionClass::fma_f32 && op.shape[0] > 1 && op.shape[1] > 1;
-    return block ? S(1.0) + S(new_multiplicands) / gpu.sm.register_banks.value() : S(1.0);
+    if (op.cls != hw::InstructionClass::fma_f32 || op.shape[0] <= 1 || op.shape[1] <= 1) return S(1.0);
+    const bool round = op.shape[2] == 0;
+    const double new_multiplicands = round ? 0.5 : 1.0 / static_cast<double>(op.shape[2]);
+    const double others = round ? 1.0 : 2.0;  // registers that it reads beside
+    return S(1.0) + S(new_multiplicands * others) / gpu.sm.register_banks.value();
 }
 
 }  // namespace warptime::model::memory

@@ -15,6 +15,14 @@ TEST_CASE("multiply-adds of a block take a quarter more turns than instructions,
     CHECK(operand_turns(op, gpu) == 1.0);
     op.shape = {16, 8, 0};
     CHECK(operand_turns(op, gpu) * 1024 == doctest::Approx(1290).epsilon(0.01));
+    // Down its columns: each one's first reads three registers, where two have a port.
+    op.shape = {16, 8, 16};
+    CHECK(operand_turns(op, gpu) == 1.0625);
+    op.shape = {4, 8, 4};
+    CHECK(operand_turns(op, gpu) == 1.25);
+    hw::Gpu<double> wide = gpu;
+    wide.sm.register_banks = wide.sm.register_banks * 2.0;
+    CHECK(operand_turns(op, wide) == 1.125);
     op.shape = {1, 8, 0};
     CHECK(operand_turns(op, gpu) == 1.0);
     op.shape = {16, 8, 0};

@@ -78,14 +78,15 @@ Probe unroll(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     return chain_probe(std::move(loop), static_cast<double>(trips * integer(parameters, "unroll") * warps));
 }
 
-/// A block of multiply-adds whose lanes hold all of its multiplicands.
+/// A block of multiply-adds, column after column, whose lanes hold all of its multiplicands.
 Probe operands(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     constexpr std::int64_t steps = 8;
     const std::int64_t rows = integer(parameters, "rows");
     const std::int64_t columns = integer(parameters, "columns");
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
     std::vector<mk::Op> step = step_of("fma_f32");
-    step.front().shape = {static_cast<std::int32_t>(rows), static_cast<std::int32_t>(columns), 1};
+    const auto down = static_cast<std::int32_t>(rows);
+    step.front().shape = {down, static_cast<std::int32_t>(columns), down};
     ChainLoop loop;
     loop.trips = trips;
     loop.parts.push_back({std::move(step), rows * columns, rows * columns * steps});
