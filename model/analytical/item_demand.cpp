@@ -373,9 +373,9 @@ class Accumulator {
         role_multiplies_ = role_multiplies_ || is_matrix(op.cls);
         role_loads_ = role_loads_ || is_load(op.cls);
         role_stages_ = role_stages_ || is_shared(op.cls);
-        part_->branches = part_->branches || op.cls == InstructionClass::branch;
         part_->code += static_cast<double>(op.count) * hw::value_of(cost.machine);
         const double executions = times * static_cast<double>(op.count);
+        if (op.cls == InstructionClass::branch) part_->branches += executions;
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
         // An mma.sync keeps its sub-partition from issuing for as long as it holds the tensor core (recorded

@@ -27,7 +27,7 @@ struct Part {
     double received_bytes = 0.0;  ///< global bytes that arrive at the SM
     double sent_bytes = 0.0;      ///< global bytes that leave it
     double fetched_bytes = 0.0;   ///< read requests to L2 (multicast counts once)
-    bool branches = false;        ///< a jump ends each trip
+    double branches = 0.0;        ///< taken by each warp
     double load_rounds = 0.0;     ///< times that a warp waits for plain loads that went out together
 };
 

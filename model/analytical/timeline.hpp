@@ -61,8 +61,10 @@ class Timeline {
             return hw::Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
-            return hw::max(hw::max(busy + behind_branch(resident), among_warps(busy, resident)),
-                           hw::max(at_port(resident), text_of(a_.item.loop, resident)));
+            const hw::Cycles<S> jumps =
+                memory::jump_cycles(a_.item.loop.code, gpu_) * S(a_.item.loop.branches);
+            return hw::max(hw::max(busy + behind_branches(resident), among_warps(busy, resident)) + jumps,
+                           hw::max(at_port(resident), text_in_turn(resident)));
         }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
@@ -121,6 +123,14 @@ class Timeline {
         return memory::fetch_interval(part.code, warps_of_sub_partition(resident), gpu_) * S(part.code);
     }
 
+    /// The same in a loop whose warps wait for their own results, too, and between two instructions.
+    [[nodiscard]] hw::Cycles<S> text_in_turn(std::int64_t resident) const {
+        const hw::Cycles<S> text = text_of(a_.item.loop, resident);
+        if (!(hw::Cycles<S>{} < text)) return text;
+        const hw::Cycles<S> issue(S(a_.item.loop.instructions / std::max(1, a_.item.warps)));
+        return text + hw::max(a_.item.loop.chain - issue, hw::Cycles<S>{});
+    }
+
     /// Warps that read operands and multiply go round two queues, that of their sub-partition and that of the
     /// shared memory: where both are nearly as busy, each waits for the other now and then.
     [[nodiscard]] S between_two(std::int64_t resident) const {
@@ -164,13 +174,13 @@ class Timeline {
 
     /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a
     /// taken branch is filled by those that come after it and by nothing else (loop_unroll,
-    /// instruction_rate).
-    [[nodiscard]] hw::Cycles<S> behind_branch(std::int64_t resident) const {
-        if (!a_.item.loop.branches) return {};
+    /// instruction_rate; divergence, up to eight warps and 60 branches a trip).
+    [[nodiscard]] hw::Cycles<S> behind_branches(std::int64_t resident) const {
         const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
         const std::int64_t warps = occupancy::ceil_divide(resident * a_.item.warps, parts);
         const hw::Cycles<S> gap = gpu_.instructions[hw::InstructionClass::branch].latency;
-        return hw::max(hw::Cycles<S>{}, gap - hw::Cycles<S>(S(static_cast<double>(warps - 1))));
+        const hw::Cycles<S> filled(S(static_cast<double>(warps - 1)));
+        return hw::max(hw::Cycles<S>{}, gap - filled) * S(a_.item.loop.branches);
     }
 
     /// The period from trip to trip. Of asynchronous copies the last trip has none left to wait for: the

@@ -63,4 +63,14 @@ template <class S>
                        warps, gpu);
 }
 
+/// What a taken branch of a loop of so many `instructions` takes beyond its latency, on average over those
+/// that find in the cache of their sub-partition what they go to and those that do not. All its warps come to
+/// it together and wait once.
+template <class S>
+[[nodiscard]] hw::Cycles<S> jump_cycles(double instructions, const hw::Gpu<S>& /*gpu*/) {
+    constexpr double nearest_instructions = 355.0;
+    constexpr double jump = 6.5;
+    return hw::Cycles<S>(S(instructions > nearest_instructions ? jump : 0.0));
+}
+
 }  // namespace warptime::model::memory

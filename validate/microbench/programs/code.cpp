@@ -27,28 +27,28 @@ mk::Op run_of(Class cls, std::int64_t count) {
     return op;
 }
 
+/// `cls` once `before` is complete.
+mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
+    mk::Op op = op_of(cls);
+    op.dep_count = 1;
+    op.deps[0] = {before, 0};
+    return build.op(op);
+}
+
 void add_pass(mk::Builder& build, const Text& text) {
     const mk::Id counted = build.op(op_of(Class::add_s32));
-    mk::Op compare = op_of(Class::set_predicate);
-    compare.dep_count = 1;
-    compare.deps[0] = {counted, 0};
-    const mk::Id compared = build.op(compare);
     build.op(run_of(Class::fma_f32, text.fma));
-    // A comparison and a jump that is not taken, which waits for it.
     if (text.checks > 0) {
-        mk::Op check = run_of(Class::set_predicate, text.checks);
-        check.chain = text.checks;
-        build.op(check);
-        build.op(run_of(Class::move, text.checks));
+        // A comparison, and a jump that is not taken and keeps its warp for a few cycles.
+        build.op(run_of(Class::set_predicate, text.checks));
+        mk::Op jump = run_of(Class::move, text.checks);
+        jump.chain = text.checks;
+        build.op(jump);
+        // The jump out of the line, to the question whether to read the clock in this pass.
+        build.op(op_of(Class::branch));
+        after(build, Class::branch, build.op(op_of(Class::set_predicate)));
     }
-    // Whether to read the clock in this pass.
-    mk::Op clock = op_of(Class::set_predicate);
-    clock.dep_count = 1;
-    clock.deps[0] = {compared, 0};
-    mk::Op jump = op_of(Class::branch);
-    jump.dep_count = 1;
-    jump.deps[0] = {build.op(clock), 0};
-    build.op(jump);
+    after(build, Class::branch, after(build, Class::set_predicate, counted));
 }
 
 void add_text(mk::Program& program, const Text& text) {

@@ -1,10 +1,10 @@
-// Lanes of a warp that go different ways, as programs: divergence.cu. Ignores: which lanes those are, and
-// that warps fill each other's gaps. Source: its machine code (sm_90): bodies of up to four instructions are
-// predicated, longer ones stand between BSSY and BSYNC, more than two targets are a table of addresses and an
-// indirect branch. Recorded rows of one warp: a region that all lanes take costs 30 cycles, one that half of
-// them take 47, so that each arrival at the BSYNC takes 17, a vote and the use of its result; and lanes of
-// one more target 48, which are that, the branch out of the body and another such vote on who goes next.
-// SPDX-License-Identifier: Apache-2.0
+// Lanes of a warp that go different ways, as programs: divergence.cu. Ignores: which lanes those are.
+// Source: its machine code (sm_90): bodies of up to four instructions are predicated, longer ones stand
+// between BSSY and BSYNC, more than two targets are a table of addresses and an indirect branch, and each
+// __syncwarp is an empty instruction. Recorded rows of one warp: a region that all lanes take costs 30
+// cycles, one that half of them take 47, so that each arrival at the BSYNC takes 17, a vote and the use of
+// its result; and lanes of one more target 49, which are that, the branch out of the body and another such
+// vote on who goes next. SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
 
@@ -17,6 +17,8 @@ namespace mk = model::kernel;
 using Class = mk::InstructionClass;
 
 constexpr std::int64_t rounds = 64;
+/// Instructions of a trip with which the wait for an addition is filled.
+constexpr std::int64_t enough_between = 16;
 
 mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
     mk::Op op = op_of(cls);
@@ -27,15 +29,21 @@ mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
     return build.op(op);
 }
 
-/// Lanes meet: those that are there are noted and compared with those expected before anything goes on.
-void meet(mk::Builder& build) {
-    const mk::Id there = build.op(op_of(Class::logic));
-    after(build, Class::branch, after(build, Class::compare_select, there));
+/// Lanes meet: those that are there are noted, and compared with those expected.
+mk::Id meet(mk::Builder& build, mk::Id before = mk::no_id) {
+    return after(build, Class::logic, after(build, Class::vote, before));
 }
 
 /// Which lanes go next, and their jump.
-void choose(mk::Builder& build) {
-    after(build, Class::branch, build.op(op_of(Class::vote)));
+void choose(mk::Builder& build, mk::Id address = mk::no_id) {
+    after(build, Class::branch, after(build, Class::vote, address));
+}
+
+/// Instructions that only take their slot: before lanes part, and where all have to have met.
+void slots(mk::Builder& build, std::int64_t count) {
+    mk::Op op = op_of(Class::exit);
+    op.count = count;
+    build.op(op);
 }
 
 /// Multiply-adds on chains enough to issue one a cycle.
@@ -64,7 +72,10 @@ Probe repeated(const Parameters& p, const hw::Gpu<double>& gpu, std::int64_t unr
         mk::Builder build(k);
         build.role("warps", static_cast<int>(4 * warps));
         build.loop(times / unroll);
-        const mk::Id compared = after(build, Class::set_predicate, build.op(op_of(Class::add_s32)));
+        const mk::Id counted = build.op(op_of(Class::add_s32));
+        // Where there is enough to put between, the compiler does, and no one waits for the addition.
+        const bool between = unroll * integer(p, "body") >= enough_between;
+        const mk::Id compared = after(build, Class::set_predicate, between ? mk::no_id : counted);
         for (std::int64_t i = 0; i < unroll; ++i) body(build, i);
         after(build, Class::branch, compared);
         build.end();
@@ -80,45 +91,57 @@ Probe divergence(const Parameters& p, const hw::Gpu<double>& gpu) {
     return repeated(p, gpu, 1, [&](mk::Builder& build, std::int64_t /*number*/) {
         if (targets == 1) {
             work(build, count);
+            slots(build, 1);
             return;
         }
-        // The address of the target comes from a table of constants.
-        mk::Id chosen = mk::no_id;
+        slots(build, 1);
         if (targets > 2) {
-            const mk::Id least = build.op(op_of(Class::compare_select));
-            const mk::Id low = after(build, Class::ld_constant, after(build, Class::shift, least));
-            chosen = after(build, Class::shift, low);
+            // The address of the target comes from a table of constants.
+            const mk::Id low = after(build, Class::ld_constant, build.op(op_of(Class::shift)));
+            choose(build, after(build, Class::shift, low));
+        } else {
+            build.op(op_of(Class::branch));
         }
-        after(build, Class::branch, chosen);
-        for (std::int64_t target = 0; target < targets; ++target) {
-            build.branch({1.0, 32.0 / static_cast<double>(targets)});
-            if (targets > 2) choose(build);
-            work(build, count);
-            if (target + 1 < targets) build.op(op_of(Class::branch));
-            meet(build);
-            build.end();
-        }
+        // All targets lie one after another in the text, each with a branch out; the rest is the same for
+        // each.
+        build.branch({1.0, 32.0 / static_cast<double>(targets)});
+        slots(build, targets - 1);
+        work(build, targets * count);
+        build.end();
+        build.loop(targets - 1);
+        if (targets > 2) choose(build);
+        build.op(op_of(Class::branch));
+        meet(build);
+        build.end();
+        if (targets > 2) choose(build);
+        after(build, Class::exit, meet(build));
     });
 }
 
 Probe predicated(const Parameters& p, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t unroll = 4;
     constexpr std::int64_t most_predicated = 4;
+    std::array<mk::Id, unroll> factors{};
     const std::int64_t count = integer(p, "body");
     const double lanes = static_cast<double>(integer(p, "lanes"));
     return repeated(p, gpu, unroll, [&](mk::Builder& build, std::int64_t number) {
         if (count <= most_predicated) {
-            // Of four a round the compiler loads the factors from the constants first.
-            const bool loads = count == most_predicated && number == 0;
-            work(build, count, loads ? build.op(op_of(Class::ld_constant)) : mk::no_id);
+            // Of four a round the compiler loads a factor for each from the constants first.
+            const bool loads = count == most_predicated;
+            if (loads && number == 0) {
+                for (mk::Id& factor : factors) factor = build.op(op_of(Class::ld_constant));
+            }
+            work(build, count, loads ? factors[static_cast<std::size_t>(number)] : mk::no_id);
+            slots(build, 1);
             return;
         }
+        slots(build, 1);
         build.op(op_of(Class::branch));
         build.branch({1.0, lanes});
         work(build, count);
-        meet(build);
+        const mk::Id there = meet(build);
         build.end();
-        if (lanes < 32.0) meet(build);
+        after(build, Class::exit, lanes < 32.0 ? meet(build, there) : there);
     });
 }
 
