@@ -45,6 +45,11 @@ Id Builder::buffer(const Buffer& buffer) {
     return id;
 }
 
+Buffer& Builder::buffer() {
+    next_id(kernel_, "buffers", kernel_.buffers.size());
+    return kernel_.buffers.emplace_back();
+}
+
 Id Builder::token(const Token& token) {
     const Id id = next_id(kernel_, "tokens", kernel_.tokens.size());
     kernel_.tokens.push_back(token);

@@ -33,6 +33,9 @@ class Builder {
     explicit Builder(Kernel& kernel) : kernel_(kernel) {}
 
     Id buffer(const Buffer& buffer);
+    /// A buffer to be filled in where it stands, before the next one; spares copying it.
+    Buffer& buffer();
+    [[nodiscard]] Id last_buffer() const { return static_cast<Id>(kernel_.buffers.size() - 1); }
     Id token(const Token& token);
 
     /// Index expressions. floordiv and modulo take any expression (it becomes a nested one) and a positive
@@ -43,6 +46,19 @@ class Builder {
                            static_cast<std::uint16_t>(terms.size())};
         for (const Term& term : terms) kernel_.terms.emplace_back() = term;
         return result;
+    }
+    /// Begins an expression that `add` completes before the next one is begun: as `index`, without copying
+    /// its terms.
+    [[nodiscard]] Index begin(std::int64_t constant = 0) const {
+        return {constant, static_cast<std::uint32_t>(kernel_.terms.size()), 0};
+    }
+    Term& add(Index& index, Variable variable, std::int64_t coefficient = 1, std::uint16_t position = 0) {
+        Term& added = kernel_.terms.emplace_back();
+        added.coefficient = coefficient;
+        added.variable = variable;
+        added.position = position;
+        ++index.count;
+        return added;
     }
     Index variable(Variable variable, std::int64_t coefficient = 1, std::uint16_t position = 0);
     Index sum(const Index& a, const Index& b);

@@ -73,52 +73,49 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
     kernel.registers_per_thread = 32;
     kernel.schedule.tiles = {ctas, 1, 1, 1};
     mk::Builder b(kernel);
-    mk::Buffer workspace;
+    mk::Buffer& workspace = b.buffer();
     workspace.name = "workspace";
     workspace.extent[0] = outputs * split_k;
     workspace.before = mk::Before::warm;
     workspace.contents = mk::Contents::written_by;
     workspace.written_by_step = 0;
-    const mk::Id source = b.buffer(workspace);
-    mk::Buffer c;
+    const mk::Id source = b.last_buffer();
+    mk::Buffer& c = b.buffer();
     c.name = "c";
     c.dtype = p.out;
     c.extent[0] = outputs;
-    const mk::Id target = b.buffer(c);
+    const mk::Id target = b.last_buffer();
     const auto lane_index = [&b] {
-        return b.index(0, {mk::Term{.coefficient = std::int64_t{threads} * per_thread, .position = 0},
-                           mk::Term{.coefficient = 32 * per_thread, .variable = mk::Variable::warp}});
+        mk::Index index = b.begin();
+        b.add(index, mk::Variable::tile, std::int64_t{threads} * per_thread, 0);
+        b.add(index, mk::Variable::warp, 32 * per_thread);
+        return index;
     };
     b.role("warps", threads / 32);
     // The partial sums of all splits are fetched at once, then added in order.
-    mk::Op load;
-    load.cls = mk::InstructionClass::ld_global;
-    load.count = split_k;
-    mk::Access partial;
+    b.op(mk::InstructionClass::ld_global).count = split_k;
+    const mk::Id loaded = b.last_op();
+    mk::Access& partial = b.access();
     partial.buffer = source;
     partial.origin[0] = lane_index();
     partial.bytes = 16;
     partial.step = outputs;
-    const mk::Id loaded = b.op(load, {partial});
-    mk::Op add;
-    add.cls = mk::InstructionClass::add_f32;
+    mk::Op& add = b.op(mk::InstructionClass::add_f32);
     add.count = std::int64_t{per_thread} * split_k;
     add.chain = split_k;
     add.dep_count = 1;
     add.deps[0] = {loaded, 0};
-    const mk::Id last = b.op(add);
-    mk::Op store;
-    store.cls = mk::InstructionClass::st_global;
+    const mk::Id last = b.last_op();
+    mk::Op& store = b.op(mk::InstructionClass::st_global);
     store.dtype = p.out;
     store.returns = false;
     store.dep_count = 1;
     store.deps[0] = {last, 0};
-    mk::Access sum;
+    mk::Access& sum = b.access();
     sum.buffer = target;
     sum.direction = mk::Direction::write;
     sum.origin[0] = lane_index();
     sum.bytes = per_thread * hw::bytes_of(p.out);
-    b.op(store, {sum});
     b.finish();
 }
 

@@ -19,44 +19,40 @@ std::int64_t leading(std::int64_t given, std::int64_t dense) {
     return given > 0 ? given : dense;
 }
 
-mk::Buffer global_matrix(mk::Name name, Dtype dtype, std::int64_t fast, std::int64_t slow, std::int64_t pitch,
-                         std::int64_t batch) {
-    mk::Buffer buffer;
+mk::Id add_matrix(mk::Builder& builder, mk::Name name, Dtype dtype, std::int64_t fast, std::int64_t slow,
+                  std::int64_t pitch, std::int64_t batch) {
+    mk::Buffer& buffer = builder.buffer();
     buffer.name = name;
     buffer.dtype = dtype;
     buffer.rank = 3;
     buffer.extent = {fast, slow, batch, 1, 1};
     buffer.stride = {1, pitch, pitch * slow, 0, 0};
     buffer.contents = mk::Contents::random;
-    return buffer;
-}
-
-/// The same expression, `by` further.
-mk::Index moved(mk::Index index, std::int64_t by) {
-    index.constant += by;
-    return index;
+    return builder.last_buffer();
 }
 
 struct Side {
     mk::Id buffer;
-    mk::Index tile_origin;
-    bool k_contiguous;
-    std::uint16_t tile_position;
-    int tile_extent;
-    int sharers;
-    std::int64_t pitch;
-    std::int64_t lane_elements;  ///< that one lane holds
-    std::int64_t lane_share;     ///< bytes of a stage, if all lanes of the CTA copy as much
-    int rank_step;               ///< ranks from one sharer to the next: CTAs of a cluster count along m first
+    const mk::Index& tile_origin;
+    bool k_contiguous = true;
+    std::uint16_t tile_position = 0;
+    int tile_extent = 1;
+    int sharers = 1;
+    std::int64_t pitch = 1;
+    std::int64_t lane_elements = 1;  ///< that one lane holds
+    std::int64_t lane_share = 1;     ///< bytes of a stage, if all lanes of the CTA copy as much
+    int rank_step = 1;  ///< ranks from one sharer to the next: CTAs of a cluster count along m first
 };
 
 /// Each sharer begins `share` rows after the one before.
 mk::Index shared_origin(const Parts& parts, const Side& side, std::int64_t share) {
-    return parts.builder.index(0, {mk::Term{.coefficient = side.tile_extent, .position = side.tile_position},
-                                   mk::Term{.coefficient = share,
-                                            .variable = mk::Variable::cta_rank,
-                                            .divisor = side.rank_step,
-                                            .modulus = side.sharers}});
+    mk::Builder& b = parts.builder;
+    mk::Index origin = b.begin();
+    b.add(origin, mk::Variable::tile, side.tile_extent, side.tile_position);
+    mk::Term& rank = b.add(origin, mk::Variable::cta_rank, share);
+    rank.divisor = side.rank_step;
+    rank.modulus = side.sharers;
+    return origin;
 }
 
 void add_stage_access(const Parts& parts, const Side& side, int ahead) {
@@ -76,11 +72,11 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     if (!widest && parts.config.copy_bytes == widest_copy) {
         access.bytes = static_cast<int>(std::clamp<std::int64_t>(side.lane_share, 4, widest_copy));
     }
-    const mk::Index along_k = moved(parts.k_element, std::int64_t{parts.config.cta_k} * ahead);
-    const mk::Index along_tile = sharers > 1 ? shared_origin(parts, side, share) : side.tile_origin;
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
-    access.origin[k_dim] = along_k;
-    access.origin[1 - k_dim] = along_tile;
+    access.origin[k_dim] = parts.k_element;
+    access.origin[k_dim].constant = parts.k_element.constant + std::int64_t{parts.config.cta_k} * ahead;
+    access.origin[1 - k_dim] = side.tile_origin;
+    if (sharers > 1) access.origin[1 - k_dim] = shared_origin(parts, side, share);
     access.origin[2] = parts.batch;
     access.box[k_dim] = parts.config.cta_k;
     access.box[1 - k_dim] = share;
@@ -100,35 +96,40 @@ void add_buffers(Parts& parts) {
     const Config& c = parts.config;
     const bool a_k = p.a_major == Major::k;
     const bool b_k = p.b_major == Major::k;
-    parts.a = parts.builder.buffer(a_k ? global_matrix("a", p.a, p.k, p.m, leading(p.lda, p.k), p.batch)
-                                       : global_matrix("a", p.a, p.m, p.k, leading(p.lda, p.m), p.batch));
-    parts.b = parts.builder.buffer(b_k ? global_matrix("b", p.b, p.k, p.n, leading(p.ldb, p.k), p.batch)
-                                       : global_matrix("b", p.b, p.n, p.k, leading(p.ldb, p.n), p.batch));
-    parts.c = parts.builder.buffer(global_matrix("c", p.out, p.n, p.m, leading(p.ldc, p.n), p.batch));
+    mk::Builder& builder = parts.builder;
+    const std::int64_t a_fast = a_k ? p.k : p.m;
+    const std::int64_t b_fast = b_k ? p.k : p.n;
+    parts.a = add_matrix(builder, "a", p.a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
+    parts.b = add_matrix(builder, "b", p.b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
+    parts.c = add_matrix(builder, "c", p.out, p.n, p.m, leading(p.ldc, p.n), p.batch);
     if (c.split_k > 1 && c.reduction == Reduction::workspace) {
-        parts.workspace =
-            parts.builder.buffer(global_matrix("workspace", Dtype::fp32, p.n, p.m, p.n, p.batch * c.split_k));
+        parts.workspace = add_matrix(builder, "workspace", Dtype::fp32, p.n, p.m, p.n, p.batch * c.split_k);
     }
-    mk::Buffer stages;
+    mk::Buffer& stages = builder.buffer();
     stages.name = "stages";
     stages.space = mk::Space::shared;
     stages.dtype = p.a;
     stages.extent[0] = stage_bytes(p, c) / hw::bytes_of(p.a);
     stages.stages = copies_as_triton(c) ? triton_buffers(c) : c.stages;
     stages.swizzle_bytes = 128;
-    parts.stages = parts.builder.buffer(stages);
+    parts.stages = builder.last_buffer();
 }
 
 void add_indices(Parts& parts) {
     mk::Builder& b = parts.builder;
     const Config& c = parts.config;
-    parts.trips = b.index(0, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_end},
-                              mk::Term{.coefficient = -1, .variable = mk::Variable::item_begin}});
-    parts.k_element = b.index(0, {mk::Term{.coefficient = c.cta_k, .variable = mk::Variable::item_begin},
-                                  mk::Term{.coefficient = c.cta_k, .variable = mk::Variable::loop}});
-    parts.tile_m = b.index(0, {mk::Term{.coefficient = c.cta_m, .position = 0}});
-    parts.tile_n = b.index(0, {mk::Term{.coefficient = c.cta_n, .position = 1}});
-    parts.batch = b.index(0, {mk::Term{.position = 2}});
+    parts.trips = b.begin();
+    b.add(parts.trips, mk::Variable::item_end);
+    b.add(parts.trips, mk::Variable::item_begin, -1);
+    parts.k_element = b.begin();
+    b.add(parts.k_element, mk::Variable::item_begin, c.cta_k);
+    b.add(parts.k_element, mk::Variable::loop, c.cta_k);
+    parts.tile_m = b.begin();
+    b.add(parts.tile_m, mk::Variable::tile, c.cta_m, 0);
+    parts.tile_n = b.begin();
+    b.add(parts.tile_n, mk::Variable::tile, c.cta_n, 1);
+    parts.batch = b.begin();
+    b.add(parts.batch, mk::Variable::tile, 1, 2);
 }
 
 void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
@@ -137,9 +138,7 @@ void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     const bool is_a = matrix == Matrix::a;
     const bool k_contiguous = (is_a ? p.a_major : p.b_major) == Major::k;
     const std::int64_t dense = k_contiguous ? p.k : is_a ? p.m : p.n;
-    Side side{};
-    side.buffer = is_a ? parts.a : parts.b;
-    side.tile_origin = is_a ? parts.tile_m : parts.tile_n;
+    Side side{is_a ? parts.a : parts.b, is_a ? parts.tile_m : parts.tile_n};
     side.k_contiguous = k_contiguous;
     side.tile_position = is_a ? 0 : 1;
     side.tile_extent = is_a ? c.cta_m : c.cta_n;
@@ -172,9 +171,10 @@ void add_store_access(const Parts& parts) {
         // Slice of the split: batch * split_k + item_begin / iterations per split.
         const std::int64_t per_split =
             std::max<std::int64_t>(1, (parts.k_iterations + parts.config.split_k - 1) / parts.config.split_k);
-        access.origin[2] = parts.builder.index(
-            0, {mk::Term{.coefficient = parts.config.split_k, .position = 2},
-                mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin, .divisor = per_split}});
+        mk::Index& slice = access.origin[2];
+        slice = parts.builder.begin();
+        parts.builder.add(slice, mk::Variable::tile, parts.config.split_k, 2);
+        parts.builder.add(slice, mk::Variable::item_begin).divisor = per_split;
     } else {
         access.origin[2] = parts.batch;
     }
@@ -206,10 +206,10 @@ StageTokens add_stage_tokens(Parts& parts) {
 void guard_fetch(const Parts& parts, mk::Op& copy, int ahead) {
     // begin + i + ahead < end
     copy.when.active = true;
-    copy.when.value =
-        parts.builder.index(ahead, {mk::Term{.coefficient = 1, .variable = mk::Variable::item_begin},
-                                    mk::Term{.coefficient = -1, .variable = mk::Variable::item_end},
-                                    mk::Term{.coefficient = 1, .variable = mk::Variable::loop}});
+    copy.when.value = parts.builder.begin(ahead);
+    parts.builder.add(copy.when.value, mk::Variable::item_begin);
+    parts.builder.add(copy.when.value, mk::Variable::item_end, -1);
+    parts.builder.add(copy.when.value, mk::Variable::loop);
     copy.when.low = -(std::int64_t{1} << 40);
     copy.when.high = 0;
 }

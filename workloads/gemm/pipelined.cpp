@@ -55,8 +55,7 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
 /// What plain loads have brought to registers goes to shared memory, once it is there.
 void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     const Config& c = parts.config;
-    mk::Op store;
-    store.cls = InstructionClass::st_shared;
+    mk::Op& store = parts.builder.op(InstructionClass::st_shared);
     // A lane stores at once the neighbours that it has fetched.
     const int width = std::max(c.copy_bytes, std::min(16, c.lane_bytes_a));
     store.count =
@@ -64,7 +63,6 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     store.dep_count = 2;
     store.deps[0] = {fetches[0], 0};
     store.deps[1] = {fetches[1], 0};
-    parts.builder.op(store);
     mk::Access& access = parts.builder.access();
     access.buffer = parts.stages;
     access.direction = mk::Direction::write;
@@ -73,11 +71,9 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
 
 /// Adds `count` instructions, `chain` of which depend on one another, that are neither copies nor products.
 void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain) {
-    mk::Op op;
-    op.cls = InstructionClass::add_s32;
+    mk::Op& op = parts.builder.op(InstructionClass::add_s32);
     op.count = count;
     op.chain = chain;
-    parts.builder.op(op);
 }
 
 /// What a library's kernel that copies by lanes computes before its first copy: the tile's number, iterators
@@ -275,12 +271,10 @@ void add_pipelined_role(Parts& parts) {
         // The loads were on their way during the arithmetic.
         add_stores_of_stage(parts, fetches);
     }
-    mk::Op barrier_op;
-    barrier_op.cls = InstructionClass::bar_sync;
+    mk::Op& barrier_op = b.op(InstructionClass::bar_sync);
     barrier_op.count = 2;
     barrier_op.dep_count = 1;
     barrier_op.deps[0] = {last, 0};
-    b.op(barrier_op);
     b.end();
     if (as_triton) add_arithmetic(parts, aside.after, 20);
     add_epilogue(parts, c.warps, false);
