@@ -187,6 +187,7 @@ class Timeline {
     /// transfer of the first stage, which the prologue waits for, stands in its place. A producer that goes
     /// on with the next tile has no last trip.
     [[nodiscard]] hw::Cycles<S> main_loop(std::int64_t resident, const StageWaits<S>& waits) const {
+        if (a_.item.trips == 0.0) return {};
         const hw::Cycles<S> turn = period(resident, waits);
         const bool goes_on = !a_.item.self_fed && (a_.persistent || a_.item.alternating);
         if (!a_.item.asynchronous || goes_on) {

@@ -141,15 +141,14 @@ Index Builder::clamp(const Index& a, std::int64_t low, std::int64_t high) {
     return nested(a, outer);
 }
 
-void Builder::role(Name name, int warps, int instances, int registers_per_thread) {
+void Builder::role(const Name& name, int warps, int instances, int registers_per_thread) {
     end_role();
-    Role role;
+    Role& role = kernel_.roles.emplace_back();
     role.name = name;
     role.warps = warps;
     role.instances = instances;
     role.registers_per_thread = registers_per_thread;
     role.first_node = role.last_node = static_cast<std::uint16_t>(kernel_.nodes.size());
-    kernel_.roles.push_back(role);
     in_role_ = true;
 }
 

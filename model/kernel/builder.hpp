@@ -69,7 +69,7 @@ class Builder {
     Index clamp(const Index& a, std::int64_t low, std::int64_t high);
 
     /// Begins a role and ends the one before.
-    void role(Name name, int warps, int instances = 1, int registers_per_thread = 0);
+    void role(const Name& name, int warps, int instances = 1, int registers_per_thread = 0);
     /// Says that the instances of the role being written take the work items in turn (ping-pong).
     void alternate();
 

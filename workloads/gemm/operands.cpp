@@ -19,8 +19,12 @@ std::int64_t leading(std::int64_t given, std::int64_t dense) {
     return given > 0 ? given : dense;
 }
 
-mk::Id add_matrix(mk::Builder& builder, mk::Name name, Dtype dtype, std::int64_t fast, std::int64_t slow,
-                  std::int64_t pitch, std::int64_t batch) {
+// Read from where the compiler has put them, not spelled out at each use.
+constexpr mk::Name name_a = "a", name_b = "b", name_c = "c", name_workspace = "workspace",
+                   name_stages = "stages", name_group = "stage_group", name_barrier = "cta_barrier";
+
+mk::Id add_matrix(mk::Builder& builder, const mk::Name& name, Dtype dtype, std::int64_t fast,
+                  std::int64_t slow, std::int64_t pitch, std::int64_t batch) {
     mk::Buffer& buffer = builder.buffer();
     buffer.name = name;
     buffer.dtype = dtype;
@@ -99,14 +103,15 @@ void add_buffers(Parts& parts) {
     mk::Builder& builder = parts.builder;
     const std::int64_t a_fast = a_k ? p.k : p.m;
     const std::int64_t b_fast = b_k ? p.k : p.n;
-    parts.a = add_matrix(builder, "a", p.a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
-    parts.b = add_matrix(builder, "b", p.b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
-    parts.c = add_matrix(builder, "c", p.out, p.n, p.m, leading(p.ldc, p.n), p.batch);
+    parts.a = add_matrix(builder, name_a, p.a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
+    parts.b = add_matrix(builder, name_b, p.b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
+    parts.c = add_matrix(builder, name_c, p.out, p.n, p.m, leading(p.ldc, p.n), p.batch);
     if (c.split_k > 1 && c.reduction == Reduction::workspace) {
-        parts.workspace = add_matrix(builder, "workspace", Dtype::fp32, p.n, p.m, p.n, p.batch * c.split_k);
+        parts.workspace =
+            add_matrix(builder, name_workspace, Dtype::fp32, p.n, p.m, p.n, p.batch * c.split_k);
     }
     mk::Buffer& stages = builder.buffer();
-    stages.name = "stages";
+    stages.name = name_stages;
     stages.space = mk::Space::shared;
     stages.dtype = p.a;
     stages.extent[0] = stage_bytes(p, c) / hw::bytes_of(p.a);
@@ -191,12 +196,12 @@ void add_store_access(const Parts& parts) {
 
 StageTokens add_stage_tokens(Parts& parts) {
     mk::Token group;
-    group.name = "stage_group";
+    group.name = name_group;
     group.kind = mk::TokenKind::async_group;
     group.scope = mk::Scope::warp;
     group.depth = parts.config.stages;
     mk::Token barrier;
-    barrier.name = "cta_barrier";
+    barrier.name = name_barrier;
     barrier.kind = mk::TokenKind::named_barrier;
     barrier.arrivals = parts.config.warps;
     const mk::Id group_id = parts.builder.token(group);

@@ -54,8 +54,8 @@ void add_store_access(const Parts& parts);
 /// Tiles that several CTAs of a split add to in place.
 [[nodiscard]] bool adds_atomically(const Config& config);
 
-/// wgmma of one stage by one warp of a group: count, shape and issue class.
-[[nodiscard]] model::kernel::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile);
+/// Adds the wgmma of one stage by one warp of a group: count, shape and issue class.
+model::kernel::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile);
 
 /// Converts, stages through shared memory and stores the tile; `warps` take part.
 void add_epilogue(Parts& parts, int warps, bool bulk_store);

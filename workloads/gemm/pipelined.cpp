@@ -230,42 +230,37 @@ void add_pipelined_role(Parts& parts) {
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
     }
-    mk::Op address;
-    address.cls = as_triton ? InstructionClass::add_s32 : InstructionClass::mad_s32;
+    const auto address = as_triton ? InstructionClass::add_s32 : InstructionClass::mad_s32;
     mk::Id last = mk::no_id;
     if (c.mma == MatrixInstruction::wgmma) {
-        mk::Op mma = wgmma_of_stage(parts, c.warps / 4);
-        address.count =
-            as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
+        mk::Op& mma = add_wgmma_of_stage(parts, c.warps / 4);
         if (in_series) mma.chain = mma.count;
-        last = b.op(mma);
+        last = b.last_op();
         if (in_series && ahead > 0) fetches = add_copies(parts, group_id, ahead, true, last);
-        b.op(address);  // while the tensor cores multiply
+        // While the tensor cores multiply.
+        b.op(address).count =
+            as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
     } else if (c.mma == MatrixInstruction::simt) {
-        address.count = 33 + 3 * copies_per_warp(stage_bytes(parts.problem, c), c);
-        b.op(address);
+        b.op(address).count = 33 + 3 * copies_per_warp(stage_bytes(parts.problem, c), c);
         last = add_block_products(parts);
     } else {
         const WarpCounts counts = mma_sync_counts(parts.problem, c);
-        address.count = as_triton
-                            ? aside.of_trip
-                            : 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
-        if (!reads_first) b.op(address);
-        mk::Op fragments;
+        const std::int64_t addresses =
+            as_triton ? aside.of_trip
+                      : 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
+        if (!reads_first) b.op(address).count = addresses;
         // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
-        fragments.cls = parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared;
-        fragments.count = counts.loads;
-        const mk::Id loaded = b.op(fragments);
+        b.op(parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared).count = counts.loads;
+        const mk::Id loaded = b.last_op();
         if (reads_first && ahead > 0) fetches = add_copies(parts, group_id, ahead, true, loaded);
-        mk::Op mma;
-        mma.cls = InstructionClass::mma_sync;
+        mk::Op& mma = b.op(InstructionClass::mma_sync);
         mma.dtype = parts.problem.multiplied();
         mma.shape = {16, 8, mma_sync_k(parts.problem, c)};
         mma.count = counts.products;
         mma.dep_count = 1;
         mma.deps[0] = {loaded, static_cast<std::int16_t>(c.fragments_ahead ? 1 : 0)};
-        last = b.op(mma);
-        if (reads_first) b.op(address);
+        last = b.last_op();
+        if (reads_first) b.op(address).count = addresses;
     }
     if (synchronous && ahead > 0) {
         // The loads were on their way during the arithmetic.

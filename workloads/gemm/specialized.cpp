@@ -11,7 +11,7 @@ namespace warptime::workloads::gemm {
 namespace mk = model::kernel;
 using mk::InstructionClass;
 
-mk::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile) {
+mk::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile) {
     const Config& c = parts.config;
     const int along_m = c.transposed ? c.cta_n : c.cta_m;
     const int along_n = c.transposed ? c.cta_m : c.cta_n;
@@ -21,8 +21,7 @@ mk::Op wgmma_of_stage(const Parts& parts, int warpgroups_per_tile) {
     const int columns = split_m ? along_n : along_n / warpgroups_per_tile;
     const int n_pieces = (columns + 255) / 256;
     const int mma_k = 32 / hw::bytes_of(parts.problem.multiplied());
-    mk::Op op;
-    op.cls = InstructionClass::wgmma;
+    mk::Op& op = parts.builder.op(InstructionClass::wgmma);
     op.dtype = parts.problem.multiplied();
     op.shape = {64, std::max(8, columns / n_pieces), mma_k};
     op.count = std::int64_t{rows / 64} * n_pieces * std::max(1, c.cta_k / mma_k);
@@ -58,11 +57,9 @@ void add_specialized_roles(Parts& parts) {
     b.loop(parts.trips);
     b.wait(empty_id);
     for (const bool is_a : {true, false}) {
-        mk::Op copy;
-        copy.cls = InstructionClass::cp_async_bulk_tensor;
+        mk::Op& copy = b.op(InstructionClass::cp_async_bulk_tensor);
         copy.dtype = is_a ? parts.problem.a : parts.problem.b;
         copy.completes = full_id;
-        b.op(copy);
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
     }
     b.end();
@@ -74,12 +71,11 @@ void add_specialized_roles(Parts& parts) {
     }
     b.loop(parts.trips);
     b.wait(full_id);
-    const mk::Id mma = b.op(wgmma_of_stage(parts, warpgroups_per_tile));
-    mk::Op release;
-    release.cls = InstructionClass::mbarrier_arrive;
+    add_wgmma_of_stage(parts, warpgroups_per_tile);
+    const mk::Id mma = b.last_op();
+    mk::Op& release = b.op(InstructionClass::mbarrier_arrive);
     release.dep_count = 1;
     release.deps[0] = {mma, 0};
-    b.op(release);
     b.signal(empty_id, mk::SignalOn::completion);
     b.end();
     add_epilogue(parts, warpgroups_per_tile * 4, true);

@@ -63,8 +63,9 @@ TEST_CASE("the products of one stage cover the tile's stage, whichever way it is
         p.a = p.b = *rc::gen::element(Dtype::bf16, Dtype::fp8, Dtype::tf32);
         mk::Kernel kernel;
         mk::Builder builder(kernel);
-        const Parts parts{p, c, builder};
-        const mk::Op op = wgmma_of_stage(parts, groups);
+        builder.role("warps", 4);
+        Parts parts{p, c, builder};
+        const mk::Op op = add_wgmma_of_stage(parts, groups);
         RC_ASSERT(op.cls == mk::InstructionClass::wgmma);
         RC_ASSERT(op.shape[0] == 64);
         RC_ASSERT(op.shape[1] >= 8);

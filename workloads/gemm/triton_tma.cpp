@@ -64,7 +64,8 @@ void add_descriptor_role(Parts& parts) {
     b.end();
     b.loop(parts.trips);
     b.wait(group_id, ahead - 1);
-    const mk::Id multiplied = b.op(wgmma_of_stage(parts, c.warps / 4));
+    add_wgmma_of_stage(parts, c.warps / 4);
+    const mk::Id multiplied = b.last_op();
     // When the products of the iteration before have read the place that is filled next.
     mk::Op meet;
     meet.cls = InstructionClass::bar_sync;
