@@ -2,7 +2,6 @@
 #include "model/analytical/counters.hpp"
 
 #include "model/analytical/bounds/l2.hpp"
-#include "model/memory/request_merging.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,11 +35,8 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
         static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
     const double resident = static_cast<double>(std::min<std::int64_t>(
         a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
-    const double waves = std::ceil(static_cast<double>(a.items) /
-                                   static_cast<double>(std::max<std::int64_t>(1, std::min(a.ctas, a.slots))));
     const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
-    const double merged = asked.mergeable.value() * memory::in_step(resident, waves, gpu);
-    const double reads = (asked.looked_up.value() - merged) / sector;
+    const double reads = (asked.looked_up - asked.merged).value() / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
             {"dram__bytes_write.sum", written},
             {"lts__t_sectors.sum", reads + writes + atomics},

@@ -6,6 +6,7 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/memory/l2_reuse.hpp"
 #include "model/memory/l2_room.hpp"
+#include "model/memory/merging_in_waves.hpp"
 #include "model/memory/request_merging.hpp"
 #include "model/memory/write_back.hpp"
 #include "model/occupancy/groups_at_work.hpp"
@@ -103,6 +104,24 @@ double left_of(const Reads& reads, std::size_t i, const kernel::Kernel& kernel, 
                                   gpu);
 }
 
+/// Whether CTAs wait for whole lines from DRAM that no other reads.
+template <class S>
+bool waits_alone(const Reads& reads, double items, const hw::Gpu<S>& gpu) {
+    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    const double wave = std::min(runs.wave, items);
+    const auto touched = occupancy::TileRuns(reads.reuse.order).touched(0.0, wave);
+    for (std::size_t i = 0; i < reads.count; ++i) {
+        const memory::Operand& operand = reads.operands[i];
+        const BufferTraffic& use = *reads.buffers[i].use;
+        const double slices =
+            touched.distinct({operand.along_m, operand.along_n, operand.along_batch, operand.along_split});
+        const bool whole_lines = use.line_bytes >= hw::value_of(gpu.l1.line);
+        const bool once = reads.buffers[i].from_dram > 0.5 * use.read_bytes * items;
+        if (whole_lines && once && slices >= wave) return true;
+    }
+    return false;
+}
+
 template <class S>
 Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
@@ -110,10 +129,9 @@ Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
         const S fetched(buffer.use->fetched_bytes * items);
-        const S mergeable = fetched * S(1.0 - left_of(reads, i, kernel, gpu));
         // How often both partitions are asked hangs little on how many merge: half of those that can.
-        const S crossed = crossings(fetched - mergeable * S(0.5), S(buffer.lines), gpu);
-        result.mergeable += Bytes<S>(mergeable);
+        const S requests = fetched * S(0.5 * (1.0 + left_of(reads, i, kernel, gpu)));
+        const S crossed = crossings(requests, S(buffer.lines), gpu);
         result.looked_up += Bytes<S>(fetched);
         result.looked_up += Bytes<S>(crossed);
         if (!(buffer.from_dram > 0.0)) continue;
@@ -121,6 +139,36 @@ Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw
         result.filled += Bytes<S>(crossed);
     }
     return result;
+}
+
+/// Bytes of read requests that others take along.
+Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<double>& item,
+                           const hw::Gpu<double>& gpu) {
+    const auto items = static_cast<double>(kernel.schedule.item_count());
+    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    const double others = (runs.count - 1.0) * item.warps;
+    const double in_step = memory::share_in_step(others, waits_alone(reads, items, gpu));
+    double merged = 0.0;
+    for (std::size_t i = 0; i < reads.count; ++i) {
+        const BufferReads& buffer = reads.buffers[i];
+        const memory::Operand& operand = reads.operands[i];
+        if (buffer.use->multicast) continue;  // meets no other request
+        const double fetched = buffer.use->fetched_bytes * items;
+        if (buffer.laps || buffer.use->repeat > 0.0) {
+            merged += fetched * (1.0 - left_of(reads, i, kernel, gpu)) *
+                      memory::in_step_while_waiting(runs.count, item.warps);
+            continue;
+        }
+        const memory::Readers readers{
+            reads.reuse.order,
+            {operand.along_m, operand.along_n, operand.along_batch, operand.along_split},
+            runs,
+            std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.gpc.count.value())),
+            kernel.cluster.volume(),
+            kernel.schedule.kind != kernel::ScheduleKind::one_per_cta};
+        merged += fetched * in_step * memory::merged_share(readers, memory::merging_law(gpu));
+    }
+    return Bytes<double>(merged);
 }
 
 /// Lets each operand take the room that the places of its readers ask for. `most`: room that all would take.
@@ -296,7 +344,9 @@ Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& 
                         std::int64_t sms) {
     Reads reads;
     follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
-    return lookups_of(reads, kernel, gpu);
+    Lookups<double> result = lookups_of(reads, kernel, gpu);
+    result.merged = merged_reads(reads, kernel, item, gpu);
+    return result;
 }
 
 template Traffic<double> traffic(const kernel::Kernel&, const ItemDemand<double>&, std::int64_t,

@@ -43,7 +43,7 @@ template <class S>
 template <class S>
 struct Lookups {
     hw::Bytes<S> looked_up{};  ///< read requests in every partition they visit, when none merge
-    hw::Bytes<S> mergeable{};  ///< of those, what goes when all merge that can
+    hw::Bytes<S> merged{};     ///< of those, what others take along; of `lookups` only
     hw::Bytes<S> filled{};     ///< lines that come in, in each partition that keeps a copy
 };
 [[nodiscard]] Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& item,

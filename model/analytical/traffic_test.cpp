@@ -131,3 +131,21 @@ TEST_CASE("a buffer that fits is written back once, however often it is written"
     CHECK(cold.l2_written.value() == doctest::Approx(65536.0 * fixture::stream_bytes_per_cta));
     CHECK(cold.dram_written.value() <= 2.0 * 1024 * 16);
 }
+
+TEST_CASE("requests of tiles merge, fewer of CTAs that share SMs, none of streams") {
+    Conditions cold;
+    cold.cache = Cache::cold;
+    const auto asked = [&](const mk::Kernel& kernel, std::int64_t concurrent) {
+        return lookups(kernel, item_demand(kernel, gpu(), hw::Cycles<double>(600.0)), concurrent, gpu(),
+                       cold);
+    };
+    const mk::Kernel tiles = gemm(4096, 4096, 512);
+    const auto alone = asked(tiles, 132);
+    const auto shared = asked(tiles, 528);
+    CHECK(alone.merged.value() > 0.2 * alone.looked_up.value());
+    CHECK(shared.merged.value() > 0.0);
+    CHECK(shared.merged.value() < alone.merged.value());
+    const auto stream = asked(fixture::stream(40000, 2), 132);
+    CHECK(stream.merged.value() == doctest::Approx(0.0));
+    CHECK(stream.looked_up.value() >= 2.0 * 40000.0 * fixture::stream_bytes_per_cta);
+}

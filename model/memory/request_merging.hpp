@@ -56,25 +56,12 @@ template <class S>
 /// The same where every `repeat`-th item reads the same.
 [[nodiscard]] double readers_of_repeated(double repeat, const GroupRuns& runs);
 
-/// Share of what could merge that does: CTAs that have the SM to themselves stay in step through their first
-/// wave (l2.merged), later ones begin when others have ended (l2.merged_later), and CTAs that share SMs drift
-/// apart by each other's work. Source: sectors of loops of tiled products against what full merging would
-/// leave, 126 of them with one to four CTAs an SM, one to eight waves and different work a step
-/// (microbench_request_merging tile_loop); Triton's and the library's products agree (counters_*). `waves`
-/// >= 1.
-template <class S>
-[[nodiscard]] double in_step(double residents, double waves, const hw::Gpu<S>& gpu) {
-    const double first = hw::value_of(gpu.l2.merged);
-    const double later = hw::value_of(gpu.l2.merged_later);
-    return (first + (waves - 1.0) * later) / waves / std::sqrt(std::max(1.0, residents));
-}
-
-/// The same where kernels wait for the L2, which is when it decides their time: requests queue on their way
-/// and meet, all of them with one CTA an SM; each warp of others that share the SM comes between. Source:
-/// copies of rows that every eighth to every 64th CTA reads, by four and eight warps of one to four CTAs an
-/// SM (microbench_cp_async_rows): where none merged the L2 would give 33 B/cycle of an SM, and 0.9 to 1,
-/// 0.67, 0.2 to 0.5, 0.4 to 0.6 and 0.1 to 0.4 of what could merge does with one CTA, two and four CTAs of
-/// four and of eight warps each.
+/// Share of what could merge that does where kernels wait for the L2, which is when it decides their time:
+/// requests queue on their way and meet, all of them with one CTA an SM; each warp of others that share the
+/// SM comes between. Source: copies of rows that every eighth to every 64th CTA reads, by four and eight
+/// warps of one to four CTAs an SM (microbench_cp_async_rows): where none merged the L2 would give 33 B/cycle
+/// of an SM, and 0.9 to 1, 0.67, 0.2 to 0.5, 0.4 to 0.6 and 0.1 to 0.4 of what could merge does with one CTA,
+/// two and four CTAs of four and of eight warps each.
 [[nodiscard]] inline double in_step_while_waiting(double residents, double warps) {
     constexpr double warps_that_halve = 8.0;
     return 1.0 / (1.0 + std::max(0.0, residents - 1.0) * warps / warps_that_halve);

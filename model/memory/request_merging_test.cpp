@@ -93,16 +93,7 @@ TEST_CASE("every n-th item reads the same") {
     CHECK(readers_of_repeated(16.0, two) == doctest::Approx(2.0));
 }
 
-TEST_CASE("fewer merge the longer CTAs run and the more share an SM") {
-    auto gpu = hw::load_gpu("h200-sxm");
-    gpu.l2.merged = hw::Number<double>(0.9);
-    gpu.l2.merged_later = hw::Number<double>(0.5);
-    CHECK(in_step(1.0, 1.0, gpu) == doctest::Approx(0.9));
-    CHECK(in_step(1.0, 2.0, gpu) == doctest::Approx(0.7));
-    CHECK(in_step(1.0, 1.0, gpu) > in_step(1.0, 2.0, gpu));
-    CHECK(in_step(1.0, 2.0, gpu) > in_step(1.0, 20.0, gpu));
-    CHECK(in_step(4.0, 1.0, gpu) == doctest::Approx(0.5 * in_step(1.0, 1.0, gpu)));
-    CHECK(in_step(1.0, 1.0, gpu) <= 1.0);
+TEST_CASE("fewer merge the more warps share an SM where they wait for the L2") {
     CHECK(in_step_while_waiting(1.0, 32.0) == 1.0);
     CHECK(in_step_while_waiting(2.0, 8.0) == doctest::Approx(0.5));
     CHECK(in_step_while_waiting(4.0, 8.0) < in_step_while_waiting(4.0, 4.0));

@@ -3,9 +3,8 @@
 // Source: recorded reads of footprints below the L2's size by all SMs (fitted key l2.bandwidth), and sector
 // counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and
 // requests of one graphics processing cluster merge (model/memory/request_merging.hpp). The time charges 1.5
-// visits to every request and merges all that could be; counters follow l2_partitions.hpp and in_step
-// (validate/DEVIATIONS.md, 11).
-// SPDX-License-Identifier: Apache-2.0
+// visits to every request and merges all that could be; counters follow l2_partitions.hpp and
+// merging_in_waves.hpp (validate/DEVIATIONS.md, 11). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

@@ -1,0 +1,63 @@
+// Which of a kernel's read requests merge (request_merging.hpp), wave by wave: who shares a graphics
+// processing cluster with others that read the same slice, and who of them is in step. CTAs of the first wave
+// lie in the order of the grid and begin 7 cycles apart, so that all of them are in step; later ones begin
+// when others end, in step with their neighbours in that order and hardly with others, and some on another
+// cluster of SMs than the order says. Persistent CTAs stay where they are. What puts CTAs out of step then is
+// the work of others on their SM, and waiting for lines of their own from DRAM. Ignores: waiting for lines
+// that all wait for, which puts them in step again.
+// Source: SMs and clocks of the CTAs of tiled loops at each trip, with one to four CTAs an SM and one to
+// eight waves, and the sectors of such loops and of Triton's tiles (counters_microbench_request_merging
+// tile_loop, counters_triton_bf16; fit and development rows). SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "hw/math.hpp"
+#include "model/memory/request_merging.hpp"
+#include "model/occupancy/tile_order.hpp"
+
+#include <cstdint>
+
+namespace warptime::model::memory {
+
+/// Where the readers of an operand are. Counts at least 1.
+struct Readers {
+    occupancy::TileOrder order;
+    occupancy::Dependence slices;  ///< coordinates that tell one slice from another
+    GroupRuns runs;
+    std::int64_t groups = 1;      ///< clusters of SMs
+    std::int64_t in_cluster = 1;  ///< CTAs that the grid keeps together, clusters of which go round in turn
+    bool stay = false;            ///< CTAs take items one after the other
+};
+
+/// Of the chip.
+struct MergingLaw {
+    std::int64_t most = 1;   ///< requests that become one
+    double in_place = 1.0;   ///< share of later CTAs on the cluster of SMs of the order
+    double strangers = 0.0;  ///< share of what could merge that does, among later CTAs that are no neighbours
+};
+
+template <class S>
+[[nodiscard]] MergingLaw merging_law(const hw::Gpu<S>& gpu) {
+    return {std::max<std::int64_t>(1, static_cast<std::int64_t>(hw::value_of(gpu.l2.merge_requests))),
+            hw::value_of(gpu.l2.merged_later), hw::value_of(gpu.l2.merged)};
+}
+
+/// Requests of each of `readers` neighbours, at least 1, in runs of `run` items of which each is on another
+/// cluster of SMs.
+[[nodiscard]] double left_in_order(std::int64_t readers, double run, std::int64_t most);
+
+/// The same when each of them may be on any of `groups` clusters.
+[[nodiscard]] double left_anywhere(std::int64_t readers, std::int64_t groups, std::int64_t most);
+
+/// Share of all requests that goes when CTAs are in step wherever the law lets them.
+[[nodiscard]] double merged_share(const Readers& readers, const MergingLaw& law);
+
+/// Share of that for CTAs that have been put out of step: `others` warps of other CTAs on the SM; `alone`:
+/// they wait for lines from DRAM that no other reads.
+[[nodiscard]] inline double share_in_step(double others, bool alone) {
+    constexpr double warps_that_halve = 13.0;
+    constexpr double of_those_alone = 0.29;
+    return 1.0 / (1.0 + others / warps_that_halve + (alone ? 1.0 / of_those_alone - 1.0 : 0.0));
+}
+
+}  // namespace warptime::model::memory

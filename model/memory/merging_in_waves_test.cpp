@@ -1,0 +1,121 @@
+// Requests of neighbours and strangers against counting every way they may lie; waves; bounds.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/memory/merging_in_waves.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace hw = warptime::hw;
+namespace occupancy = warptime::model::occupancy;
+using namespace warptime::model::memory;
+
+namespace {
+
+constexpr occupancy::Dependence along_m{.along_m = true};
+constexpr occupancy::Dependence along_n{.along_n = true};
+
+/// Mean requests of each of `readers` over all ways to spread them over `groups` clusters, counted.
+double counted_anywhere(std::int64_t readers, std::int64_t groups, std::int64_t most) {
+    const auto ways = static_cast<std::int64_t>(
+        std::llround(std::pow(static_cast<double>(groups), static_cast<double>(readers))));
+    double requests = 0.0;
+    for (std::int64_t way = 0; way < ways; ++way) {
+        std::vector<std::int64_t> on(static_cast<std::size_t>(groups), 0);
+        for (std::int64_t reader = 0, rest = way; reader < readers; ++reader, rest /= groups) {
+            ++on[static_cast<std::size_t>(rest % groups)];
+        }
+        for (const std::int64_t count : on) requests += static_cast<double>((count + most - 1) / most);
+    }
+    return requests / static_cast<double>(ways * readers);
+}
+
+/// Eight clusters of 16 SMs.
+Readers readers_of(const occupancy::TileOrder& order, occupancy::Dependence slices, double waves) {
+    const double wave = static_cast<double>(order.items()) / waves;
+    return {order, slices, {std::min(wave, 128.0) / 8.0, std::max(1.0, wave / 128.0), wave, 128.0}, 8};
+}
+
+}  // namespace
+
+TEST_CASE("neighbours in runs, and readers anywhere, are what counting them gives") {
+    CHECK(left_in_order(1, 16.5, 4) == 1.0);
+    // Of the 16 places at which four may begin, 13 keep them together, and three split them.
+    CHECK(left_in_order(4, 16.0, 4) == doctest::Approx((13.0 * 1.0 + 3.0 * 2.0) / 16.0 / 4.0));
+    CHECK(left_in_order(2, 16.0, 1) == 1.0);
+    CHECK(left_in_order(160, 16.0, 4) == doctest::Approx(0.25).epsilon(0.03));
+    for (const std::int64_t readers : {1, 2, 3, 5, 6}) {
+        CHECK(left_anywhere(readers, 3, 2) == doctest::Approx(counted_anywhere(readers, 3, 2)));
+        CHECK(left_anywhere(readers, 2, 4) == doctest::Approx(counted_anywhere(readers, 2, 4)));
+    }
+    CHECK(left_anywhere(8, 1, 4) == 0.25);
+    CHECK(left_anywhere(256, 8, 4) == doctest::Approx(left_anywhere(257, 8, 4)).epsilon(0.01));
+}
+
+TEST_CASE("in the first wave all merge that a cluster of SMs has") {
+    const MergingLaw law{4, 0.5, 0.0};
+    const occupancy::TileOrder row{.m = 1, .n = 128};
+    CHECK(merged_share(readers_of(row, along_m, 1.0), law) == doctest::Approx(0.75));
+    CHECK(merged_share(readers_of(row, along_n, 1.0), law) == doctest::Approx(0.0));
+    // Bands of eight rows: a run of 16 has two of each row and eight of each column.
+    const occupancy::TileOrder bands{.m = 8, .n = 16, .group = 8};
+    CHECK(merged_share(readers_of(bands, along_m, 1.0), law) == doctest::Approx(0.5));
+    CHECK(merged_share(readers_of(bands, along_n, 1.0), law) == doctest::Approx(0.75));
+    // Pairs of CTAs go round: each cluster of SMs has the pairs of one column in every eighth.
+    Readers pairs = readers_of({.m = 8, .n = 16}, along_n, 1.0);
+    pairs.in_cluster = 2;
+    CHECK(merged_share(pairs, law) == doctest::Approx(0.75));
+}
+
+TEST_CASE("later waves merge neighbours, some of them elsewhere, and a share of strangers") {
+    const occupancy::TileOrder bands{.m = 8, .n = 64, .group = 8};
+    const double first_m = 0.5;
+    const double first_n = 0.75;
+    const auto share = [&](occupancy::Dependence slices, const MergingLaw& law) {
+        return merged_share(readers_of(bands, slices, 4.0), law);
+    };
+    CHECK(share(along_m, {4, 1.0, 0.0}) == doctest::Approx(first_m / 4.0));
+    CHECK(share(along_n, {4, 1.0, 0.0}) ==
+          doctest::Approx((first_n + 3.0 * (1.0 - left_in_order(8, 16.0, 4))) / 4.0));
+    CHECK(share(along_n, {4, 0.0, 0.0}) ==
+          doctest::Approx((first_n + 3.0 * (1.0 - left_anywhere(8, 8, 4))) / 4.0));
+    // 16 of a wave read a row.
+    CHECK(share(along_m, {4, 1.0, 0.2}) ==
+          doctest::Approx((first_m + 3.0 * 0.2 * (1.0 - left_anywhere(16, 8, 4))) / 4.0));
+    Readers stay = readers_of(bands, along_m, 4.0);
+    stay.stay = true;
+    CHECK(merged_share(stay, {4, 0.5, 0.0}) == doctest::Approx(first_m * (1.0 + 3.0 * 0.5) / 4.0));
+}
+
+TEST_CASE("work of others and lines of one's own put CTAs out of step") {
+    CHECK(share_in_step(0.0, false) == 1.0);
+    CHECK(share_in_step(4.0, false) < 1.0);
+    CHECK(share_in_step(8.0, false) < share_in_step(4.0, false));
+    CHECK(share_in_step(0.0, true) < 0.5);
+    CHECK(share_in_step(8.0, true) < std::min(share_in_step(8.0, false), share_in_step(0.0, true)));
+}
+
+TEST_CASE("no more goes than all but one of those that become one") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const MergingLaw law = merging_law(gpu);
+    REQUIRE(law.most == 4);
+    CHECK(rc::check("random orders", [&] {
+        const occupancy::TileOrder order{.m = *rc::gen::inRange<std::int64_t>(1, 40),
+                                         .n = *rc::gen::inRange<std::int64_t>(1, 40),
+                                         .batch = *rc::gen::inRange<std::int64_t>(1, 4),
+                                         .group = *rc::gen::inRange<std::int64_t>(1, 9)};
+        const auto concurrent =
+            std::min<std::int64_t>(order.items(), *rc::gen::inRange<std::int64_t>(1, 600));
+        for (const occupancy::Dependence slices : {along_m, along_n, occupancy::Dependence{}}) {
+            const Readers readers{order, slices, group_runs(concurrent, gpu), 8};
+            const double share = merged_share(readers, law);
+            RC_ASSERT(share >= -1e-12);
+            RC_ASSERT(share <= 0.75 + 1e-12);
+        }
+    }));
+}
