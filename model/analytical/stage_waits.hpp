@@ -33,6 +33,15 @@ template <class S>
     return item.self_fed;
 }
 
+/// What the first stage that lanes copy, and only copy, takes beyond latency and transfer: issue, wait and
+/// meeting, less what arrives while a warp issues the rest (microbench_cold_load, way=async).
+template <class S>
+[[nodiscard]] hw::Cycles<S> around_lane_copies(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> issue =
+        item.loop.demand[Server::l1] / S(static_cast<double>(std::max(1, item.warps)));
+    return gpu.latency.cp_async_l2 - hw::min(item.loop.demand[Server::crossbar_read], issue);
+}
+
 template <class S>
 [[nodiscard]] StageWaits<S> stage_waits(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                         bool from_dram, const hw::Gpu<S>& gpu) {
@@ -40,7 +49,9 @@ template <class S>
     const hw::Cycles<S> chain = loop_chain(kernel, item, load, gpu);
     if (!item.asynchronous) return {{}, chain, chain};
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
-    return {fill_latency(item, load, bulk, gpu) + wait_for_stage(item, load, gpu), chain, chain};
+    hw::Cycles<S> fill = fill_latency(item, load, bulk, gpu) + wait_for_stage(item, load, gpu);
+    if (!bulk && !item.self_fed) fill += around_lane_copies(item, gpu);
+    return {fill, chain, chain};
 }
 
 /// In the first wave, and in those that find what earlier ones have read.

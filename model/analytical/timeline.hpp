@@ -36,9 +36,12 @@ class Timeline {
           busy_after_(longest_of(a.item.after)),
           copying_turn_(copying_turn(a.item, gpu)) {
         if (a.item.asynchronous) {
+            const bool bulk = hw::Cycles<S>{} < a.item.loop.demand[Server::tma];
             for (std::size_t i = 0; i < server_count; ++i) {
                 const auto server = static_cast<Server>(i);
-                if (server != Server::l1 && server != Server::crossbar_read &&
+                // What lanes copy and nobody multiplies writes to shared memory and does nothing else there.
+                const bool only_copied = !a.item.self_fed && server == Server::shared && !bulk;
+                if (server != Server::l1 && server != Server::crossbar_read && !only_copied &&
                     server != Server::shared_write && (server != Server::tma || a.item.self_fed)) {
                     multiply_ = hw::max(multiply_, a.item.loop.demand.cycles[i]);
                 }

@@ -400,14 +400,14 @@ mk::Op fetch_of(int jumps, const hw::Gpu<double>& gpu) {
     return op;
 }
 
-void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, const hw::Gpu<double>& gpu) {
+void add_touches(mk::Program& program, const Parameters& p, bool touches, const hw::Gpu<double>& gpu) {
     const std::string& way = text(p, "way");
     const std::int64_t ctas = integer(p, "ctas");
     const std::int64_t threads = integer(p, "threads");
     const std::int64_t bytes = integer(p, "bytes");
     mk::Kernel& k = add_kernel(program, "first_touch", ctas, threads, std::max<std::int64_t>(bytes, 1024));
     mk::Builder build(k);
-    const mk::Id data = build.buffer(words_of("data", ctas * bytes * std::max<std::int64_t>(1, turns)));
+    const mk::Id data = build.buffer(words_of("data", ctas * bytes));
     mk::Token arrived;
     arrived.name = "arrived";
     arrived.kind = mk::TokenKind::async_group;
@@ -415,29 +415,26 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, 
     const mk::Id token = build.token(arrived);
     build.role("warps", static_cast<int>(threads / 32));
     add_warm_word(build);
-    // Plain loads turn by turn, each after what the one before has brought.
+    if (!touches) return build.finish();
     const bool plain = way == "load";
-    if (turns == 0) return build.finish();
-    if (!plain) build.loop(turns);
     const std::int64_t each = std::max<std::int64_t>(1, bytes / (threads * 16));
+    // Nothing is under way while the code is fetched.
     const int jumps = jumps_of(plain, each);
+    const mk::Id fetched = jumps > 0 ? build.op(fetch_of(jumps, gpu)) : mk::no_id;
+    if (!plain) build.loop(1);
     mk::Id last = mk::no_id;
-    for (std::int64_t i = 0; i < each * (plain ? turns : 1); ++i) {
-        if (i > 0 && i % each == 0) end_touch(build, last);
+    for (std::int64_t i = 0; i < each; ++i) {
         mk::Op op;
-        if (jumps > 0 && i % each == 0) {
-            op.deps[op.dep_count++] = {build.op(fetch_of(jumps, gpu)), 0};
-        }
-        op.cls = way == "load" ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
+        op.cls = plain ? mk::InstructionClass::ld_global : mk::InstructionClass::cp_async;
         op.active = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(threads * 16));
-        if (way != "load") op.completes = token;
+        if (!plain) op.completes = token;
+        if (plain && i == 0 && jumps > 0) op.deps[op.dep_count++] = {fetched, 0};
         mk::Access a;
         a.buffer = data;
         a.bytes = 16;
         a.cache = mk::CachePolicy::cg;
         a.origin[0] = build.index(i * threads * 4,
-                                  {mk::Term{.coefficient = bytes / 4}, mk::term(mk::Variable::warp, 128),
-                                   mk::term(mk::Variable::loop, bytes / 4 * ctas)});
+                                  {mk::Term{.coefficient = bytes / 4}, mk::term(mk::Variable::warp, 128)});
         last = build.op(op, {a});
     }
     if (!plain) build.wait(token);
@@ -446,7 +443,7 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t turns, 
     build.finish();
 }
 
-/// cold_load: one more touch of new memory after three.
+/// cold_load: the first touch of memory.
 Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
     Probe probe;
     for (const std::int64_t turns : {0, 1}) {
@@ -460,7 +457,7 @@ Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
             r.footprint = std::max<std::int64_t>(1, turns) * r.ctas * r.bytes;
             add_ring(program, r, gpu);
         } else {
-            add_touches(program, p, turns, gpu);
+            add_touches(program, p, turns > 0, gpu);
         }
     }
     return probe;
