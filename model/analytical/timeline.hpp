@@ -88,11 +88,10 @@ class Timeline {
         const double text = a_.item.before.code + a_.item.loop.code + a_.item.after.code;
         const std::int64_t resident = occupancy::tail_residency(
             std::min<std::int64_t>(a_.items, sms_ * a_.occupancy.ctas_per_sm), sms_);
-        const double warps = warps_of_sub_partition(resident);
+        const memory::Fetchers by = fetchers(resident);
         const hw::Cycles<S> busy = longest->demand[busiest_] * S(static_cast<double>(resident));
-        const hw::Cycles<S> again = memory::fetch_interval(longest->code, warps, gpu_) * S(longest->code);
-        const hw::Cycles<S> first =
-            memory::first_fetch_interval(text, warps, flushed, gpu_) * S(longest->code);
+        const hw::Cycles<S> again = memory::fetch_interval(longest->code, by, gpu_) * S(longest->code);
+        const hw::Cycles<S> first = memory::first_fetch_interval(text, by, flushed, gpu_) * S(longest->code);
         return hw::max(busy, first) - hw::max(busy, again);
     }
 
@@ -117,13 +116,15 @@ class Timeline {
         return hw::max(part.chain + busiest * S(static_cast<double>(resident)), text_of(part, resident));
     }
 
-    [[nodiscard]] double warps_of_sub_partition(std::int64_t resident) const {
-        return static_cast<double>(resident * a_.item.warps) / hw::value_of(gpu_.sm.sub_partitions);
+    [[nodiscard]] memory::Fetchers fetchers(std::int64_t resident) const {
+        const double warps =
+            static_cast<double>(resident * a_.item.warps) / hw::value_of(gpu_.sm.sub_partitions);
+        return {warps, a_.item.warps == 1 && a_.sms > 1};
     }
 
     /// Until the text of a part has been fetched once.
     [[nodiscard]] hw::Cycles<S> text_of(const Part<S>& part, std::int64_t resident) const {
-        return memory::fetch_interval(part.code, warps_of_sub_partition(resident), gpu_) * S(part.code);
+        return memory::fetch_interval(part.code, fetchers(resident), gpu_) * S(part.code);
     }
 
     /// The same in a loop whose warps wait for their own results, too, and between two instructions.

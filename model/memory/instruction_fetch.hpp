@@ -23,44 +23,53 @@ namespace warptime::model::memory {
     return std::min(1.0, (instructions - held) * (ways + 1.0) / instructions);
 }
 
+/// Warps of a sub-partition that ask for the same text; `lone`: each is a CTA of its own, on several SMs.
+struct Fetchers {
+    double warps = 1.0;
+    bool lone = false;
+};
+
 /// Cycles for each instruction of those that the nearest cache lacks by a share `near`, and the next one by a
 /// share `far` of these, which takes them from where they come every `beyond`; others pass one a cycle.
 template <class S>
-[[nodiscard]] hw::Cycles<S> interval_of(double near, double far, const hw::Cycles<S>& beyond, double warps,
-                                        const hw::Gpu<S>& gpu) {
+[[nodiscard]] hw::Cycles<S> interval_of(double near, double far, const hw::Cycles<S>& beyond,
+                                        const Fetchers& by, const hw::Gpu<S>& gpu) {
+    constexpr double lone_interval = 2.8;
     if (near == 0.0) return {};
+    const hw::Cycles<S> stream = by.lone ? hw::Cycles<S>(S(lone_interval)) : gpu.code.far_interval;
     const hw::Cycles<S> next =
-        gpu.code.far_interval * S(std::ceil(std::max(1.0, warps) / hw::value_of(gpu.code.sharing_warps)));
+        stream * S(std::ceil(std::max(1.0, by.warps) / hw::value_of(gpu.code.sharing_warps)));
     const hw::Cycles<S> fetched = next * S(1.0 - far) + hw::max(next, beyond) * S(far);
     return hw::Cycles<S>(S(1.0 - near)) + fetched * S(near);
 }
 
 /// Cycles that an SM takes to fetch one instruction, all warps that ask for it together, of code of so many
-/// `instructions` that it runs again and again; 0 where its nearest cache keeps them. `warps`: of a
-/// sub-partition.
+/// `instructions` that it runs again and again; 0 where its nearest cache keeps them.
 template <class S>
-[[nodiscard]] hw::Cycles<S> fetch_interval(double instructions, double warps, const hw::Gpu<S>& gpu) {
+[[nodiscard]] hw::Cycles<S> fetch_interval(double instructions, const Fetchers& by, const hw::Gpu<S>& gpu) {
     const double near =
         overflowing(instructions, hw::value_of(gpu.code.near_instructions), hw::value_of(gpu.code.near_ways));
     const double far =
         overflowing(instructions, hw::value_of(gpu.code.far_instructions), hw::value_of(gpu.code.far_ways));
-    return interval_of(near, far, hw::Cycles<S>(gpu.code.l2_interval), warps, gpu);
+    return interval_of(near, far, hw::Cycles<S>(gpu.code.l2_interval), by, gpu);
 }
 
 /// The same when a launch runs the code for the first time; `flushed`: another kernel has emptied the L2.
 /// What an SM's own caches hold stays there, but for what the text of that kernel pushes out.
 template <class S>
-[[nodiscard]] hw::Cycles<S> first_fetch_interval(double instructions, double warps, bool flushed,
+[[nodiscard]] hw::Cycles<S> first_fetch_interval(double instructions, const Fetchers& by, bool flushed,
                                                  const hw::Gpu<S>& gpu) {
     const double text = instructions + (flushed ? hw::value_of(gpu.code.other_instructions) : 0.0);
+    constexpr double other_loop = 40.0;
+    const double beside = instructions + (flushed ? other_loop : 0.0);
     const double near =
-        overflowing(text, hw::value_of(gpu.code.near_instructions), hw::value_of(gpu.code.near_ways));
+        overflowing(beside, hw::value_of(gpu.code.near_instructions), hw::value_of(gpu.code.near_ways));
     const double far =
         overflowing(text, hw::value_of(gpu.code.far_instructions), hw::value_of(gpu.code.far_ways));
     const double gone =
         std::min(far, std::max(0.0, 1.0 - hw::value_of(gpu.code.kept_instructions) / instructions));
-    return interval_of(near, gone, hw::Cycles<S>(flushed ? gpu.code.dram_interval : gpu.code.l2_interval),
-                       warps, gpu);
+    return interval_of(near, gone, hw::Cycles<S>(flushed ? gpu.code.dram_interval : gpu.code.l2_interval), by,
+                       gpu);
 }
 
 /// What a taken branch of a loop of so many `instructions` takes beyond its latency, on average over those

@@ -41,25 +41,25 @@ TEST_CASE("a set with one line too many loses all of its lines") {
 
 TEST_CASE("code costs what the cache that holds it takes for an instruction") {
     const auto gpu = chip();
-    CHECK(fetch_interval(10000.0, 1.0, gpu).value() == 0.0);
+    CHECK(fetch_interval(10000.0, {1.0}, gpu).value() == 0.0);
     // A sixth is missing, and the others pass one a cycle.
-    CHECK(fetch_interval(10100.0, 1.0, gpu).value() == doctest::Approx(1.0 + 1700.0 / 10100.0));
-    CHECK(fetch_interval(15000.0, 1.0, gpu).value() == doctest::Approx(2.0));
-    CHECK(fetch_interval(47000.0, 1.0, gpu).value() == doctest::Approx(5.0));
+    CHECK(fetch_interval(10100.0, {1.0}, gpu).value() == doctest::Approx(1.0 + 1700.0 / 10100.0));
+    CHECK(fetch_interval(15000.0, {1.0}, gpu).value() == doctest::Approx(2.0));
+    CHECK(fetch_interval(47000.0, {1.0}, gpu).value() == doctest::Approx(5.0));
     // Two warps of a sub-partition stay together, more of them fetch again what the far cache has.
-    CHECK(fetch_interval(15000.0, 2.0, gpu).value() == doctest::Approx(2.0));
-    CHECK(fetch_interval(15000.0, 4.0, gpu).value() == doctest::Approx(4.0));
-    CHECK(fetch_interval(47000.0, 4.0, gpu).value() == doctest::Approx(5.0));
+    CHECK(fetch_interval(15000.0, {2.0}, gpu).value() == doctest::Approx(2.0));
+    CHECK(fetch_interval(15000.0, {4.0}, gpu).value() == doctest::Approx(4.0));
+    CHECK(fetch_interval(47000.0, {4.0}, gpu).value() == doctest::Approx(5.0));
 }
 
 TEST_CASE("a launch finds the beginning of a long text, and a flush takes a little of it") {
     const auto gpu = chip();
-    CHECK(first_fetch_interval(9000.0, 1.0, true, gpu).value() == 0.0);
-    CHECK(first_fetch_interval(15000.0, 1.0, false, gpu).value() == doctest::Approx(2.0));
+    CHECK(first_fetch_interval(9000.0, {1.0}, true, gpu).value() == 0.0);
+    CHECK(first_fetch_interval(15000.0, {1.0}, false, gpu).value() == doctest::Approx(2.0));
     // A tenth of the text is still there.
-    CHECK(first_fetch_interval(47000.0, 1.0, false, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 5.0));
-    CHECK(first_fetch_interval(47000.0, 1.0, true, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 11.0));
+    CHECK(first_fetch_interval(47000.0, {1.0}, false, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 5.0));
+    CHECK(first_fetch_interval(47000.0, {1.0}, true, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 11.0));
     // What another kernel's text pushes out of the far cache comes from DRAM.
-    CHECK(first_fetch_interval(20000.0, 1.0, true, gpu).value() ==
+    CHECK(first_fetch_interval(20000.0, {1.0}, true, gpu).value() ==
           doctest::Approx(2.0 + 9.0 * 400.0 * 5.0 / 20400.0));
 }

@@ -294,12 +294,13 @@ class Planner {
     double warps_ = 0.0;  ///< of a CTA
 };
 
-double warps_of_sub_partition(const Kernel& kernel, const hw::Gpu<double>& gpu) {
+memory::Fetchers fetchers_of(const Kernel& kernel, const hw::Gpu<double>& gpu) {
     const auto resident = std::min<std::int64_t>(
         occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm,
         occupancy::ceil_divide(kernel.grid.volume(), static_cast<std::int64_t>(gpu.sm.count.value())));
     const std::int64_t warps = resident * (kernel.cta.volume() / 32);
-    return static_cast<double>(warps) / gpu.sm.sub_partitions.value();
+    return {static_cast<double>(warps) / gpu.sm.sub_partitions.value(),
+            kernel.cta.volume() == 32 && kernel.grid.volume() > 1};
 }
 
 }  // namespace
@@ -309,7 +310,7 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
     : ops(kernel.ops.size()) {
     Planner planner(kernel, gpu, conditions, *this);
     const std::vector<double> around = kernel::code_around(kernel, gpu);
-    const double warps = warps_of_sub_partition(kernel, gpu);
+    const memory::Fetchers by = fetchers_of(kernel, gpu);
     for (const kernel::Role& role : kernel.roles) {
         for (std::size_t n = role.first_node; n < role.last_node; ++n) {
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
@@ -317,9 +318,9 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
                 planner.add(role, kernel.ops[op], ops[op]);
                 const bool flushed = conditions.cache != prediction::Cache::warm;
                 ops[op].fetch =
-                    ticks_of(memory::fetch_interval(around[op], warps, gpu).value() * ops[op].instructions);
+                    ticks_of(memory::fetch_interval(around[op], by, gpu).value() * ops[op].instructions);
                 ops[op].first_fetch =
-                    ticks_of(memory::first_fetch_interval(around[op], warps, flushed, gpu).value() *
+                    ticks_of(memory::first_fetch_interval(around[op], by, flushed, gpu).value() *
                              ops[op].instructions);
             }
         }
