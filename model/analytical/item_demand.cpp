@@ -341,7 +341,7 @@ class Accumulator {
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
         }
         if (op.cls == InstructionClass::fence) issued = end;
-        issued = units_.pass(cost.unit, start, issued, interval_of_warp);
+        issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
             // So do those that fetch for the path to the L1, which lets none pass.
             const Cycles<S> each = l1_row_cycles(kernel_, op, kernel_.accesses[op.first_access], gpu_);
@@ -381,9 +381,10 @@ class Accumulator {
         // An mma.sync keeps its sub-partition from issuing for as long as it holds the tensor core (recorded
         // rows of microbench_instruction_mix: times add up with those of fp32 and integer instructions, whose
         // units are free).
-        part_->demand[Server::issue] += op.cls == InstructionClass::mma_sync
-                                            ? tensor_core_cycles(op, executions, role.warps * copies, gpu_)
-                                            : issue_cycles(instructions, gpu_);
+        part_->demand[Server::issue] +=
+            op.cls == InstructionClass::mma_sync
+                ? tensor_core_cycles(op, executions, role.warps * copies, gpu_)
+                : issue_cycles(instructions * memory::issue_slots(op.cls, gpu_), gpu_);
         if (is_meeting(op.cls)) {
             part_->demand[Server::barrier] += cost.interval * S(executions * warps);
         }

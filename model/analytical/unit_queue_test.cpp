@@ -11,19 +11,26 @@ using Cycles = hw::Cycles<double>;
 
 }  // namespace
 
-TEST_CASE("a warp leaves the special-function unit after a slot and finds it taken for its interval") {
+TEST_CASE("a warp leaves a unit after a slot and finds it taken for its interval") {
     UnitQueue<double> units;
     const Cycles eight(8.0);
     // Two instructions from cycle 10 on hold the unit until 26; the warp goes on behind the second one's
     // slot.
-    CHECK(units.pass(hw::Unit::sfu, Cycles(10.0), Cycles(26.0), eight).value() == 19.0);
+    const auto ex2 = hw::InstructionClass::mufu;
+    CHECK(units.pass(ex2, hw::Unit::sfu, Cycles(10.0), Cycles(26.0), eight).value() == 19.0);
     CHECK(units.begin(hw::Unit::sfu, Cycles(20.0)).value() == 26.0);
     CHECK(units.begin(hw::Unit::sfu, Cycles(30.0)).value() == 30.0);
     CHECK(units.begin(hw::Unit::tensor, Cycles(20.0)).value() == 26.0);
     CHECK(units.begin(hw::Unit::fp32, Cycles(20.0)).value() == 20.0);
-    // Others hold the warp itself.
-    CHECK(units.pass(hw::Unit::integer, Cycles(26.0), Cycles(30.0), Cycles(2.0)).value() == 30.0);
-    CHECK(units.begin(hw::Unit::integer, Cycles(28.0)).value() == 28.0);
+    // So do integer instructions of two registers; those of three hold the warp itself.
+    const Cycles two(2.0);
+    const auto pack = hw::InstructionClass::convert_pack;
+    CHECK(units.pass(pack, hw::Unit::integer, Cycles(26.0), Cycles(30.0), two).value() == 29.0);
+    CHECK(units.begin(hw::Unit::integer, Cycles(29.0)).value() == 30.0);
+    CHECK(units.begin(hw::Unit::fp32, Cycles(29.0)).value() == 29.0);
+    const auto mad = hw::InstructionClass::mad_s32;
+    CHECK(units.pass(mad, hw::Unit::integer, Cycles(30.0), Cycles(34.0), two).value() == 34.0);
+    CHECK(units.begin(hw::Unit::integer, Cycles(33.0)).value() == 33.0);
     CHECK(units.busy().value() == 16.0);
 }
 

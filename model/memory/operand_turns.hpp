@@ -8,14 +8,32 @@
 // cuBLASLt's kernels, 1290 turns for 1024 FFMA, 635 for 512, 319 for 256. Going down a column, it reads its
 // accumulator and its row's multiplicand, and the first of a column a new one as well: recorded blocks
 // (microbench_register_operands) take 1 + 1 / rows within 2 % but two, whose rows or accumulators ptxas has
-// named so that more of them meet.
+// named so that more of them meet. Integer, half and double instructions of three registers beside
+// multiply-adds take a slot and a half on average (microbench_instruction_mix, 8 and 32 multiply-adds beside
+// eight others: 1.3 to 2; microbench_instruction_rate and gemm_fp32 come nearer with the same).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "hw/math.hpp"
 #include "model/kernel/description.hpp"
 
 namespace warptime::model::memory {
+
+/// Whether an instruction of the class reads three registers, none of which stays at the ports.
+[[nodiscard]] constexpr bool reads_three(hw::InstructionClass cls) {
+    return cls == hw::InstructionClass::mad_s32 || cls == hw::InstructionClass::logic ||
+           cls == hw::InstructionClass::shift || cls == hw::InstructionClass::fma_f16x2 ||
+           cls == hw::InstructionClass::fma_f64;
+}
+
+/// Slots of its sub-partition that an instruction takes: one, or what all banks together take for its
+/// registers. Its own unit holds it for longer, but between two for that unit others wait for the ports.
+template <class S>
+[[nodiscard]] S issue_slots(hw::InstructionClass cls, const hw::Gpu<S>& gpu) {
+    constexpr double registers = 3.0;
+    return reads_three(cls) ? hw::max(S(1.0), S(registers) / gpu.sm.register_banks.value()) : S(1.0);
+}
 
 /// Turns of one instruction; 1 for all but multiply-adds of a block (shape: its rows and columns, and how
 /// many after one another share a multiplicand of the columns; 0 where they go round the block).

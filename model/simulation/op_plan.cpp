@@ -94,7 +94,7 @@ class Planner {
         const hw::InstructionCost<double>& cost = gpu_.instructions[op.cls];
         const auto count = static_cast<double>(op.count);
         p.instructions = count * cost.machine.value();
-        p.issue = ticks_of(p.instructions);
+        p.issue = ticks_of(p.instructions * memory::issue_slots(op.cls, gpu_));
         p.pipe = static_cast<std::size_t>(cost.unit);
         const double held = std::max(cost.interval.value(), memory::operand_turns(op, gpu_));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);
