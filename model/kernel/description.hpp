@@ -224,7 +224,7 @@ inline constexpr std::size_t max_accesses = 3;
 struct Op {
     InstructionClass cls = InstructionClass::fma_f32;
     Dtype dtype = Dtype::fp32;
-    std::array<std::int32_t, 3> shape{};  ///< m, n, k of a matrix instruction; a lane's block m, n, 0 of fma
+    std::array<std::int32_t, 3> shape{};  ///< m, n, k of a matrix instruction; of fma a lane's block (README)
     std::int64_t count = 1;
     std::int64_t chain = 1;
     When when;
