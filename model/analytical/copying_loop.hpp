@@ -2,9 +2,10 @@
 // Ignores: the order in which the compiler places loads of operands and products; why deeper pipelines are
 // not hindered by the operand reads of wgmma while pipelines of two stages are.
 // Source: slopes over K of 150 Triton kernels whose operands lie in the L2 (triton_loop, fit rows). With
-// stages to spare a trip takes its busiest server and, on top of it, what lies between the end of one trip's
-// work and the begin of the next one's: two barriers, address arithmetic, operands on their way. Products of
-// wgmma are not waited for until the next trip's are issued, so that tensor cores go on meanwhile.
+// stages to spare a trip of mma.sync takes its busiest server and, on top of it, what lies between the end of
+// one trip's work and the begin of the next one's: two barriers, address arithmetic, operands on their way.
+// Products of wgmma are not waited for until the next trip's are issued, so that tensor cores go on
+// meanwhile, and a trip takes its warps' own instructions or its busiest server.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,6 +26,12 @@ template <class S>
     return item.self_fed && !(hw::Cycles<S>{} < item.loop.demand[Server::tma]);
 }
 
+/// What a trip with wgmma takes a lone CTA beside its copies (two barriers, addresses, the issue of its
+/// products), and each copy of a sub-partition's warps: their addresses stand in few registers, which the
+/// copy before has to have read. 130 and 24 cycles with four warps and four and five stages (triton_loop).
+inline constexpr double lone_turn = 130.0;
+inline constexpr double lone_copy = 24.0;
+
 /// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
@@ -36,7 +43,9 @@ template <class S>
         if (static_cast<Server>(i) == Server::shared && wgmma) continue;
         if (static_cast<Server>(i) != Server::tensor) busiest = hw::max(busiest, item.loop.demand.cycles[i]);
     }
-    return busiest + gpu.pipeline.turn;
+    if (!wgmma) return busiest + gpu.pipeline.turn;
+    const S warps = hw::max(S(1.0), S(item.warps) / gpu.sm.sub_partitions.value());
+    return hw::max(busiest, hw::Cycles<S>(S(lone_turn) + S(lone_copy * item.copies) * warps));
 }
 
 /// From the issue of a stage's copies by lanes until its first bytes arrive from the L2.
@@ -45,9 +54,8 @@ template <class S>
     return gpu.latency.l2_far + gpu.latency.cp_async_l2;
 }
 
-/// The same over all waves: of those after
-/// the first only some wait for DRAM, and where all CTAs ask for a trip's bytes at the same moment, for all
-/// of them.
+/// The same over all waves: of those after the first only some wait for DRAM, and where all CTAs ask for a
+/// trip's bytes at the same moment, for all of them.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic,
                                          const hw::Gpu<S>& gpu) {

@@ -26,6 +26,25 @@ TEST_CASE("a trip takes its busiest server and a turn, but for tensor cores, whi
     CHECK(copying_turn(item, gpu).value() == 0.0);
 }
 
+TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or its busiest server") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    ItemDemand<double> item;
+    item.self_fed = true;
+    item.warps = 4;
+    item.copies = 8.0;
+    item.loop.demand[Server::shared_write] = Cycles<double>(64.0);
+    item.loop.demand[Server::l1] = Cycles<double>(100.0);
+    const double few = copying_turn(item, gpu).value();
+    item.copies = 12.0;
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * lone_copy));
+    // Two warps of a sub-partition issue half of the copies each.
+    item.warps = 8;
+    item.copies = 6.0;
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * lone_copy));
+    item.loop.demand[Server::l1] = Cycles<double>(900.0);
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(900.0));
+}
+
 TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of them ask it for") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     ItemDemand<double> item;

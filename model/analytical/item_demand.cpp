@@ -360,6 +360,7 @@ class Accumulator {
         batch_loads_ += waits ? 1 : 0;
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
+            result_.copies += static_cast<double>(op.count);
         }
         const bool fire_and_forget = op.cls == InstructionClass::st_global ||
                                      op.cls == InstructionClass::red_global || !op.returns ||

@@ -37,14 +37,17 @@ TEST_CASE("the largest cluster of SMs is the last with an equal share") {
     CHECK(analytical::slowest_group(alone) == 1.0);
 }
 
-TEST_CASE("a partition serves a line once a cycle, however many ask for it") {
-    auto gpu = hw::load_gpu("h200-sxm");
-    gpu.l2.partitions = hw::Number<double>(2.0);
-    // 16 rows of a line each a step: 32 requests a cycle.
-    CHECK(analytical::hot_line_cycles(3200.0, 16.0 * 128.0, 128.0, gpu).value() == doctest::Approx(100.0));
+TEST_CASE("lines that all SMs copy are served one by one, few of them hardly faster than many") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto cycles = [&gpu](double rows, double bytes) {
+        return analytical::hot_line_cycles(3200.0, rows * bytes, bytes, gpu).value();
+    };
+    // Some 30 a cycle of 16 rows, and 40 of 64.
+    CHECK(3200.0 / cycles(16.0, 128.0) == doctest::Approx(30.0).epsilon(0.1));
+    CHECK(3200.0 / cycles(64.0, 128.0) == doctest::Approx(42.0).epsilon(0.1));
     // Half of each line read a step: as many lines.
-    CHECK(analytical::hot_line_cycles(3200.0, 16.0 * 64.0, 64.0, gpu).value() == doctest::Approx(100.0));
-    CHECK(analytical::hot_line_cycles(3200.0, 0.0, 128.0, gpu).value() == 0.0);
+    CHECK(cycles(16.0, 64.0) == cycles(16.0, 128.0));
+    CHECK(cycles(0.0, 128.0) == 0.0);
 }
 
 TEST_CASE("the slices' rate is stated per SM of the whole chip") {
