@@ -18,8 +18,10 @@
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
 #include "model/analytical/loaded_latency.hpp"
+#include "model/analytical/local_traffic.hpp"
 #include "model/analytical/matrix_demand.hpp"
 #include "model/analytical/matrix_queue.hpp"
+#include "model/analytical/narrow_rows.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/analytical/store_drain.hpp"
@@ -32,6 +34,7 @@
 #include "model/memory/matrix_rows.hpp"
 #include "model/memory/operand_turns.hpp"
 #include "model/memory/row_lanes.hpp"
+#include "model/occupancy/l1_room.hpp"
 
 #include <algorithm>
 #include <array>
@@ -204,7 +207,7 @@ class Accumulator {
             return 0.0;
         }
         if (l1_room_ < 0.0) {
-            l1_room_ = l1_room(kernel_, gpu_);
+            l1_room_ = occupancy::l1_room(kernel_, gpu_);
         }
         return l1_hit_share(kernel_, op,
                             {free_, static_cast<double>(role_->warps * role_->instances), lanes_, l1_room_,
@@ -220,6 +223,7 @@ class Accumulator {
         }
         const Access& access = kernel_.accesses[op.first_access];
         const bool box = access.pattern == kernel::PatternKind::collective;
+        if (memory::in_narrow_rows(access)) return wait_for_box(kernel_, access, gpu_);
         if (box || access.pattern == kernel::PatternKind::chase) return {};
         const int pieces = static_cast<int>(memory::touch_of(kernel_, access, op.active, pieces_).granules);
         const bool all = !(load_latency_ < gpu_.latency.dram);
@@ -293,8 +297,7 @@ class Accumulator {
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = issue_interval(op, kernel_, gpu_);
         Cycles<S> interval_of_warp = interval;
-        Cycles<S> held = interval;  // by the last of its passes
-        Cycles<S> arrival{};        // from the first byte of a load to its last, through the SM's port
+        Cycles<S> arrival{};  // from the first byte of a load to its last, through the SM's port
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && is_global(kernel_, access)) {
@@ -302,11 +305,8 @@ class Accumulator {
                 const double hits = l1_hits(op);
                 const double bytes = touch.sectors * hw::value_of(gpu_.l1.sector) * (1.0 - hits);
                 arrival = crossbar_read_cycles(S(bytes), gpu_) * count;
-                const Cycles<S> path =
-                    path_cycles(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits, gpu_);
-                interval_of_warp = hw::max(interval, path);
-                // The last of several passes is under way when the one before has passed.
-                if (path_cycles(1.0, gpu_) < path) held = path_cycles(1.0, gpu_);
+                interval_of_warp = hw::max(
+                    interval, path_cycles(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits, gpu_));
             }
         }
         if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
@@ -336,7 +336,7 @@ class Accumulator {
             result_.others_read += others_read(kernel_, op, role_->warps, interval_of_warp * count);
         }
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
-        const Cycles<S> last = hw::max(issued - held, start + arrival);
+        const Cycles<S> last = hw::max(issued - interval, start + arrival);
         Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
                                                                     1, std::min(op.chain, op.count)))));
         if (is_matrix(op.cls)) {
@@ -347,10 +347,7 @@ class Accumulator {
         if (op.cls == InstructionClass::fence) issued = end;
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
-            // So do those that fetch for the path to the L1, which lets none pass.
-            const Cycles<S> each = l1_row_cycles(kernel_, op, kernel_.accesses[op.first_access], gpu_);
-            issued = hw::max(issued, start + each * (count * S(static_cast<double>(role_->warps))));
-            end = hw::max(end, issued);
+            wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
         }
         // What stands behind a branch is fetched only when it has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
@@ -480,6 +477,7 @@ class Accumulator {
         note_dependence(origin, traffic);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
+            note_local_loads(kernel_, access, traffic);
             traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
             if (comes_back(kernel_, access)) {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
@@ -509,6 +507,7 @@ class Accumulator {
             part_->sent_bytes += sent;
             traffic.written_bytes += trips * executions * bytes.inside;
             part_->demand[Server::crossbar_write] += crossbar_write_cycles(S(sent), gpu_);
+            part_->demand[Server::l1] += local_store_cycles(op, S(sent), kernel_.grid.volume(), gpu_);
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;

@@ -5,38 +5,13 @@
 #include "model/analytical/item_demand.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/memory/l1_residence.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
+#include "model/memory/local_memory.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 namespace warptime::model::analytical {
-
-template <class S>
-double l1_room(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
-    const occupancy::SmLimits limits = occupancy::limits_of(gpu);
-    const occupancy::Occupancy resident = occupancy::residency(kernel, limits);
-    const auto sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
-    const int ctas = static_cast<int>(std::clamp<std::int64_t>((kernel.grid.volume() + sms - 1) / sms, 1,
-                                                               std::max(1, resident.ctas_per_sm)));
-    // The carveout holds what all resident CTAs need, or what the kernel wishes; it never falls below the
-    // system's part of as many CTAs as an SM can hold (recorded sets stay up to the same size at a wish for
-    // 0 % and without a wish).
-    const std::int64_t needed = std::max(
-        kernel.carveout >= 0 ? resident.shared_per_sm : resident.shared_per_cta * resident.ctas_per_sm,
-        limits.shared_reserved * limits.ctas);
-    std::int64_t shared = 0;
-    for (std::size_t i = limits.carveout_count; i-- > 0;) {
-        if (limits.carveouts[i] >= needed) shared = limits.carveouts[i];
-    }
-    return (hw::value_of(gpu.l1.capacity) - hw::value_of(gpu.l1.reserved) - static_cast<double>(shared)) /
-           ctas;
-}
-
-template double l1_room(const kernel::Kernel&, const hw::Gpu<double>&);
-template double l1_room(const kernel::Kernel&, const hw::Gpu<hw::Dual<4>>&);
 
 bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access) {
     if (access.pattern == kernel::PatternKind::chase ||
@@ -74,6 +49,7 @@ double span_bytes(const kernel::Kernel& kernel, const kernel::Op& op, const kern
 }
 
 bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op) {
+    if (op.cls == hw::InstructionClass::ld_local) return op.access_count == 1;
     if (op.cls != hw::InstructionClass::ld_global || op.access_count != 1) {
         return false;
     }
@@ -84,6 +60,8 @@ bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op) {
 double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1Reader& reader,
                     double lines) {
     const kernel::Access& access = kernel.accesses[op.first_access];
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    if (memory::is_local(buffer)) return memory::local_hits(buffer, reader.room, reader.ways);
     double trips = 1.0;
     for (const double others : reader.free.loop) {
         trips *= others + 1.0;

@@ -1,4 +1,4 @@
-// What of the L1 a CTA has for itself, and what an access that comes back asks of it.
+// What an access that comes back asks of the L1.
 // Ignores: sets and their replacement; model/memory/l1_residence.hpp says what of it is still there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,10 +8,6 @@
 #include "model/kernel/index_span.hpp"
 
 namespace warptime::model::analytical {
-
-/// Bytes of L1 that one resident CTA has for itself: what the shared memory of all of them leaves.
-template <class S>
-[[nodiscard]] double l1_room(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu);
 
 /// Whether the description says that an access comes back to what it has read: a chase or a gather within a
 /// window, or an origin that goes round. An origin that stands still may only be written loosely.

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/l1_share.hpp"
 
-#include "hw/sheet.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 
 namespace warptime::model::analytical {
-
-TEST_CASE("CTAs share what the shared memory leaves of the L1") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-    kernel::Kernel one = fixture::stream(132);
-    const double alone = l1_room(one, gpu);
-    CHECK(alone > 0.0);
-    CHECK(alone <= gpu.l1.capacity.value() - gpu.l1.reserved.value());
-    // Two CTAs an SM have half each; shared memory takes its carveout first.
-    CHECK(l1_room(fixture::stream(264), gpu) == doctest::Approx(alone / 2.0));
-    one.dynamic_shared = 100 * 1024;
-    CHECK(l1_room(one, gpu) < alone - 100 * 1024);
-    // A wish for no shared memory at all leaves the system's part of every CTA that the SM can hold.
-    one.dynamic_shared = 0;
-    one.carveout = 0;
-    CHECK(l1_room(one, gpu) <= gpu.l1.capacity.value() - gpu.l1.reserved.value() -
-                                   gpu.shared.reserved_per_cta.value() * gpu.sm.ctas_max.value());
-}
 
 TEST_CASE("what comes back: a chase, a gather within a window, an origin that goes round; not a stream") {
     kernel::Kernel kernel = fixture::stream(1);

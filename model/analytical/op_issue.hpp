@@ -22,7 +22,7 @@ template <class S>
         return memory::bank_passes(kernel, op, access, memory::pieces_of(gpu));
     }
     if (access.pattern == kernel::PatternKind::contiguous) {
-        return hw::value_of(shared_cycles(S(32.0 * access.bytes), gpu).value());
+        return std::max(1.0, hw::value_of(shared_cycles(S(32.0 * access.bytes), gpu).value()));
     }
     return memory::touch_of(kernel, access, op.active, memory::pieces_of(gpu)).passes;
 }

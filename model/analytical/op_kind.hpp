@@ -45,7 +45,7 @@ namespace warptime::model::analytical {
 /// Plain loads, and copies of lanes past the L1: each line that they touch goes through the L1 once. Other
 /// requests take its tags as a whole (key l1.request_interval).
 [[nodiscard]] inline bool is_taken_by_line(const kernel::Op& op, const kernel::Access& access) {
-    return op.cls == hw::InstructionClass::ld_global ||
+    return op.cls == hw::InstructionClass::ld_global || op.cls == hw::InstructionClass::ld_local ||
            (op.cls == hw::InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg);
 }
 

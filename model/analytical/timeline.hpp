@@ -69,6 +69,11 @@ class Timeline {
             return hw::max(hw::max(busy + behind_branches(resident), among_warps(busy, resident)) + jumps,
                            hw::max(at_port(resident), text_in_turn(resident)));
         }
+        if (!a_.item.asynchronous && a_.item.loads_itself && busiest_ == Server::l1) {
+            // What one CTA loads, stores and multiplies in turn leaves the path to the L1 to the others
+            // meanwhile (Triton's element by element, CUTLASS's of 2 bytes a lane).
+            return hw::Cycles<S>(turn_time(resident, once.value(), hw::max(S(0.0), (chain - once).value())));
+        }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
         // before.

@@ -6,6 +6,7 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/memory/l2_reuse.hpp"
 #include "model/memory/l2_room.hpp"
+#include "model/memory/local_memory.hpp"
 #include "model/memory/merging_in_waves.hpp"
 #include "model/memory/request_merging.hpp"
 #include "model/memory/write_back.hpp"
@@ -55,8 +56,7 @@ memory::L2Set set_of(const BufferTraffic& use, double whole, double footprint, c
 /// Bytes that can leave L2 again of what is written to a buffer: one that fits stays while it is written
 /// again and again (recorded additions to small sets write nothing to DRAM).
 template <class S>
-double lines_dirtied(double written, const kernel::Buffer& buffer, const hw::Gpu<S>& gpu) {
-    const double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
+double lines_dirtied(double written, double whole, const hw::Gpu<S>& gpu) {
     return whole < hw::value_of(memory::dirty_capacity_of(gpu)) ? std::min(written, whole) : written;
 }
 
@@ -205,8 +205,10 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const BufferTraffic& use = item.buffers[b];
         const kernel::Buffer& buffer = kernel.buffers[b];
+        double whole = memory::bytes_in_use(
+            buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         written += use.written_bytes * items;
-        dirtied += lines_dirtied(use.written_bytes * items, buffer, gpu);
+        dirtied += lines_dirtied(use.written_bytes * items, whole, gpu);
         sent += use.sent_bytes * items;
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += atomic_cycles(use.atomics, items, gpu);
@@ -217,7 +219,6 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         if (use.read_bytes <= 0.0) {
             continue;
         }
-        double whole = static_cast<double>(buffer.elements()) * hw::bytes_of(buffer.dtype);
         if (use.random && use.span_bytes > 0.0) {
             whole = std::min(whole, use.span_bytes);
         }

@@ -38,13 +38,17 @@ struct RowLanes {
                                       const MemoryPieces& pieces);
 
 /// Cycles of the path to the array that one instruction takes: each line's tag, or the passes that bring a
-/// load's words to registers. `tag_interval`: key l1.tag_interval.
+/// load's words to registers. `tag_interval`: key l1.tag_interval; `tags`: key l1.tags.
 template <class S>
 [[nodiscard]] S row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
-                                const S& tag_interval, const MemoryPieces& pieces) {
+                                const S& tag_interval, const S& tags, const MemoryPieces& pieces) {
     const RowLanes touch = row_lanes(kernel, access, pieces);
-    const S tags = tag_interval * S(touch.lines);
-    return copies ? tags : hw::max(tags, S(touch.passes));
+    // A lane that walks through whole sectors finds each in the L1 but for the first time.
+    const double visits = pieces.sector / static_cast<double>(access.bytes);
+    const S hit = S(1.0) / tags;
+    const S each = touch.pieces < visits ? tag_interval : hit + (S(1.0) - hit) / S(visits);
+    const S cycles = each * S(touch.lines);
+    return copies ? cycles : hw::max(cycles, S(touch.passes));
 }
 
 }  // namespace warptime::model::memory

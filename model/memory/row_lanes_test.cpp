@@ -103,10 +103,21 @@ TEST_CASE("lanes that hold a row each take as many lines as they are") {
 
 TEST_CASE("a load pays for tags or passes, a copy to shared memory for tags") {
     const mk::Kernel whole_lines = kernel_of({4096, 4});
-    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], false, 0.5, pieces) == 8.0);
-    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], true, 0.5, pieces) == 4.0);
+    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], false, 0.5, 4.0, pieces) == 8.0);
+    CHECK(memory::row_load_cycles(whole_lines, whole_lines.accesses[0], true, 0.5, 4.0, pieces) == 4.0);
     const mk::Kernel odd = kernel_of({4097, 4});
-    CHECK(memory::row_load_cycles(odd, odd.accesses[0], false, 0.5, pieces) == doctest::Approx(5.5));
+    CHECK(memory::row_load_cycles(odd, odd.accesses[0], false, 0.5, 4.0, pieces) == doctest::Approx(5.5));
+}
+
+TEST_CASE("a lane that walks through its row finds a sector's other elements where the first has put them") {
+    // 256 elements of two bytes: sixteen of a sector, of which one misses.
+    const mk::Kernel kernel = kernel_of({1000, 1, 256, 2});
+    CHECK(memory::row_load_cycles(kernel, kernel.accesses[0], false, 0.5, 4.0, pieces) ==
+          doctest::Approx(32.0 * (1.0 / 16.0 + 15.0 / 16.0 / 4.0)));
+    // Eight elements end before the sector does.
+    const mk::Kernel part = kernel_of({1000, 1, 8, 2});
+    CHECK(memory::row_load_cycles(part, part.accesses[0], true, 0.5, 4.0, pieces) ==
+          doctest::Approx(0.5 * memory::row_lanes(part, part.accesses[0], pieces).lines));
 }
 
 TEST_CASE("stores send whole sectors, and twice those that they write in part") {

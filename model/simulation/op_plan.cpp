@@ -9,10 +9,12 @@
 #include "model/memory/atomics.hpp"
 #include "model/memory/instruction_fetch.hpp"
 #include "model/memory/lane_touch.hpp"
+#include "model/memory/local_memory.hpp"
 #include "model/memory/matrix_rows.hpp"
 #include "model/memory/operand_turns.hpp"
 #include "model/memory/row_lanes.hpp"
 #include "model/memory/row_sectors.hpp"
+#include "model/occupancy/l1_room.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
@@ -154,6 +156,10 @@ class Planner {
         p.latency = ticks_of(latency * static_cast<double>(p.links));
         const bool through_l1 = is_load(op.cls) && !p.bulk && op.cls != InstructionClass::atom_global;
         double l1 = through_l1 ? count * l1_cycles(op) : 0.0;
+        if (op.cls == InstructionClass::st_local && op.access_count == 1) {
+            // Stores go on to the L2, and loads come behind them.
+            l1 = count * 32.0 * kernel_.accesses[op.first_access].bytes / gpu_.l2.write_bandwidth.value();
+        }
         add_accesses(role, op, p, shared);
         if (p.waits_for_memory && p.access_count > 0) {
             p.latency = 0;
@@ -176,10 +182,11 @@ class Planner {
             const bool copies = op.cls == InstructionClass::cp_async;
             const double written = copies ? 32.0 * access.bytes * memory::row_pieces(kernel_, access) : 0.0;
             return memory::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value(),
-                                           memory::pieces_of(gpu_)) +
+                                           gpu_.l1.tags.value(), memory::pieces_of(gpu_)) +
                    written / gpu_.shared.bandwidth.value();
         }
-        const bool plain = op.cls == InstructionClass::ld_global && op.access_count == 1;
+        const bool local = op.cls == InstructionClass::ld_local;
+        const bool plain = (local || op.cls == InstructionClass::ld_global) && op.access_count == 1;
         if (plain && kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
             const Access& access = kernel_.accesses[op.first_access];
             return std::max(memory::touch_of(kernel_, access, 1.0, memory::pieces_of(gpu_)).lines,
@@ -277,6 +284,11 @@ class Planner {
                 break;
             }
             case PatternKind::contiguous:
+                if (a.reads && memory::is_local(buffer)) {
+                    a.fetched_per_requested =
+                        1.0 -
+                        memory::local_hits(buffer, occupancy::l1_room(kernel_, gpu_), gpu_.l1.ways.value());
+                }
                 break;
             default:
                 a.fetched_per_requested = std::max(1.0, sector / lane_bytes);

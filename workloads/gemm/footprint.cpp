@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
 #include "workloads/gemm/triton_alignment.hpp"
+#include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 
 #include <fmt/format.h>
@@ -130,6 +131,9 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     if (config.shared_bytes > 0) {
         return config.shared_bytes;
     }
+    if (gathers_as_triton(config)) {
+        return gather_shared_bytes(problem, config);
+    }
     // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA
     // signals.
     const std::int64_t barriers =
@@ -151,6 +155,9 @@ int threads(const Config& config) {
 int registers_wanted(const Problem& problem, const Config& config) {
     if (copies_as_triton(config)) {
         return (triton_registers(problem, config) + 7) / 8 * 8;
+    }
+    if (gathers_as_triton(config)) {
+        return (gather_registers(config) + 7) / 8 * 8;
     }
     const int consumers = config.warps * 32;
     if (copies_by_descriptor(config)) {

@@ -17,6 +17,7 @@ struct Parts {
     std::int64_t k_iterations = 0;  ///< of a whole tile
     bool ldmatrix = true;           ///< the GPU has it (sm_75 on)
     model::kernel::Id a = -1, b = -1, c = -1, workspace = -1, stages = -1, staged_c = -1;
+    model::kernel::Id spilled = -1;
     // Expressions that many accesses share, written once.
     model::kernel::Index trips{};      ///< of the main loop: the k-iterations of the work item
     model::kernel::Index k_element{};  ///< first element along k of the current iteration

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 
@@ -188,8 +189,12 @@ void add_pipelined_role(Parts& parts) {
     const bool synchronous = c.pipeline == Pipeline::sync;
     const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
-    const bool as_triton = copies_as_triton(c);
-    const TritonInstructions aside = as_triton ? triton_instructions(parts.problem, c) : TritonInstructions{};
+    const bool gathers = gathers_as_triton(c);
+    const bool as_triton = copies_as_triton(c) || gathers;
+    const TritonInstructions aside = gathers     ? gather_instructions(c)
+                                     : as_triton ? triton_instructions(parts.problem, c)
+                                                 : TritonInstructions{};
+    add_spill_buffer(parts);
 
     b.role("warps", c.warps);
     if (as_triton) {
@@ -211,6 +216,7 @@ void add_pipelined_role(Parts& parts) {
         b.end();
     }
     b.loop(parts.trips);
+    add_spill_loads(parts);
     Fetches fetches{};
     if (ahead == 0) {
         // A single stage: it is fetched, waited for and multiplied in turn.
@@ -266,6 +272,7 @@ void add_pipelined_role(Parts& parts) {
         // The loads were on their way during the arithmetic.
         add_stores_of_stage(parts, fetches);
     }
+    add_spill_stores(parts);
     mk::Op& barrier_op = b.op(InstructionClass::bar_sync);
     barrier_op.count = 2;
     barrier_op.dep_count = 1;

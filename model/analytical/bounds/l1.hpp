@@ -69,8 +69,8 @@ template <class S>
 [[nodiscard]] hw::Cycles<S> l1_row_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                           const kernel::Access& access, const hw::Gpu<S>& gpu) {
     const bool copies = op.cls == hw::InstructionClass::cp_async;
-    return hw::Cycles<S>(
-        memory::row_load_cycles(kernel, access, copies, gpu.l1.tag_interval.value(), memory::pieces_of(gpu)));
+    return hw::Cycles<S>(memory::row_load_cycles(kernel, access, copies, gpu.l1.tag_interval.value(),
+                                                 gpu.l1.tags.value(), memory::pieces_of(gpu)));
 }
 
 }  // namespace warptime::model::analytical

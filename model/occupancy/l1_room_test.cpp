@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/occupancy/l1_room.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+namespace warptime::model::occupancy {
+namespace {
+
+kernel::Kernel kernel_of(std::int64_t ctas) {
+    kernel::Kernel kernel;
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {256, 1, 1};
+    kernel.registers_per_thread = 32;
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("CTAs share what the shared memory leaves of the L1") {
+    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    kernel::Kernel one = kernel_of(132);
+    const double alone = l1_room(one, gpu);
+    CHECK(alone > 0.0);
+    CHECK(alone <= gpu.l1.capacity.value() - gpu.l1.reserved.value());
+    // Two CTAs an SM have half each; shared memory takes its carveout first.
+    CHECK(l1_room(kernel_of(264), gpu) == doctest::Approx(alone / 2.0));
+    one.dynamic_shared = 100 * 1024;
+    CHECK(l1_room(one, gpu) < alone - 100 * 1024);
+    // A wish for no shared memory at all leaves the system's part of every CTA that the SM can hold.
+    one.dynamic_shared = 0;
+    one.carveout = 0;
+    CHECK(l1_room(one, gpu) <= gpu.l1.capacity.value() - gpu.l1.reserved.value() -
+                                   gpu.shared.reserved_per_cta.value() * gpu.sm.ctas_max.value());
+}
+
+}  // namespace warptime::model::occupancy

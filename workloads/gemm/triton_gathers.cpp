@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_gathers.hpp"
+
+#include "workloads/gemm/footprint.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+
+namespace {
+
+constexpr int lanes = 32;
+constexpr int most_registers = 255;
+
+int accumulators(const Config& c) {
+    return c.cta_m * c.cta_n / (lanes * c.warps);
+}
+
+/// A pointer of two registers and a value for each element, the sums, and the rest.
+int registers_wanted_by(const Config& c) {
+    constexpr int of_element = 3, rest = 25;
+    return of_element * gathered_by_lane(c) + accumulators(c) + rest;
+}
+
+/// Where the pointers alone fill the registers and fragments of mma.sync come on top, ptxas gives each thread
+/// 32 of them and keeps all else in local memory (seven of the kernels, and no other).
+bool gives_up(const Config& c) {
+    return c.mma == MatrixInstruction::mma_sync && 2 * gathered_by_lane(c) > most_registers;
+}
+
+mk::Access spilled_words(Parts& parts, mk::Direction direction) {
+    mk::Access words;
+    words.buffer = parts.spilled;
+    words.direction = direction;
+    words.bytes = 4;
+    words.origin[0] = parts.builder.variable(mk::Variable::warp, lanes);
+    return words;
+}
+
+}  // namespace
+
+bool gathers_as_triton(const Config& config) {
+    return config.strides_by_16 && config.pipeline == Pipeline::sync && config.copy_bytes < 4;
+}
+
+int gathered_by_lane(const Config& c) {
+    const auto of = [&c](int extent) { return std::max(1, extent * c.cta_k / (lanes * c.warps)); };
+    return of(c.cta_m) + of(c.cta_n);
+}
+
+int gather_registers(const Config& config) {
+    constexpr int when_given_up = 32;
+    return gives_up(config) ? when_given_up : std::min(most_registers, registers_wanted_by(config));
+}
+
+Spills gather_spills(const Config& config) {
+    if (gives_up(config)) {
+        // 5.4 to 7.6 words an element.
+        constexpr double words_of_element = 6.5, loads_of_word = 1.37, stores_of_word = 1.07;
+        constexpr double loads_at_once = 3.1;
+        const double words = words_of_element * gathered_by_lane(config);
+        const double loads = loads_of_word * words;
+        return {static_cast<int>(words), static_cast<int>(loads), static_cast<int>(stores_of_word * words),
+                static_cast<int>(loads / loads_at_once)};
+    }
+    const int words = std::max(0, registers_wanted_by(config) - most_registers);
+    // A word is stored once; a pointer is loaded for the access and to be moved on.
+    constexpr double loads_of_word = 1.55;
+    constexpr double loads_at_once = 6.5;
+    const double loads = loads_of_word * words;
+    return {words, static_cast<int>(loads), words, static_cast<int>(loads / loads_at_once)};
+}
+
+void add_spill_buffer(Parts& parts) {
+    const Config& c = parts.config;
+    const Spills spills = gathers_as_triton(c) ? gather_spills(c) : Spills{};
+    if (spills.words == 0) return;
+    mk::Buffer local;
+    local.name = "spilled";
+    local.space = mk::Space::local;
+    local.dtype = Dtype::int32;
+    local.extent[0] = std::int64_t{spills.words} * lanes * c.warps;
+    // The first trip stores before it loads.
+    local.before = mk::Before::warm;
+    parts.spilled = parts.builder.buffer(local);
+}
+
+void add_spill_loads(Parts& parts) {
+    if (parts.spilled == mk::no_id) return;
+    mk::Op load;
+    load.cls = mk::InstructionClass::ld_local;
+    load.dtype = Dtype::int32;
+    const Spills spills = gather_spills(parts.config);
+    load.count = spills.loads;
+    load.chain = std::max(1, spills.rounds);
+    parts.builder.op(load, {spilled_words(parts, mk::Direction::read)});
+}
+
+void add_spill_stores(Parts& parts) {
+    if (parts.spilled == mk::no_id) return;
+    mk::Op store;
+    store.cls = mk::InstructionClass::st_local;
+    store.dtype = Dtype::int32;
+    store.count = gather_spills(parts.config).stores;
+    store.returns = false;
+    parts.builder.op(store, {spilled_words(parts, mk::Direction::write)});
+}
+
+std::int64_t gather_shared_bytes(const Problem& problem, const Config& config) {
+    return std::max(stage_bytes(problem, config),
+                    std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out));
+}
+
+TritonInstructions gather_instructions(const Config& config) {
+    const int elements = gathered_by_lane(config);
+    const int outputs = accumulators(config);
+    // 8 % off, 11 % in loops without spills, 15 % behind the loop.
+    return {119 + 16 * elements + outputs, 0, 58 * elements / 10, 37 + 6 * outputs};
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,106 @@
+// What compiled Triton kernels for unaligned rows hold and spill, against what is expected of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_gathers.hpp"
+
+#include "hw/sheet.hpp"
+#include "workloads/gemm/lower.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+namespace warptime::workloads::gemm {
+namespace {
+
+Config loop_of(int m, int n, int k, int warps) {
+    Config config;
+    config.cta_m = m;
+    config.cta_n = n;
+    config.cta_k = k;
+    config.warps = warps;
+    config.stages = 1;
+    config.copy_bytes = 2;
+    config.pipeline = Pipeline::sync;
+    config.mma = m < 64 ? MatrixInstruction::mma_sync : MatrixInstruction::wgmma;
+    config.strides_by_16 = true;
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("only single elements by plain loads are gathers") {
+    Config config = loop_of(64, 64, 32, 8);
+    CHECK(gathers_as_triton(config));
+    config.copy_bytes = 16;
+    CHECK_FALSE(gathers_as_triton(config));
+    config = loop_of(64, 64, 32, 8);
+    config.strides_by_16 = false;
+    CHECK_FALSE(gathers_as_triton(config));
+}
+
+TEST_CASE("registers are about those that the compiler gave") {
+    struct Kernel {
+        int m, n, k, warps, registers;
+    };
+    for (const Kernel& kernel :
+         {Kernel{128, 128, 32, 8, 192}, Kernel{128, 64, 32, 4, 254}, Kernel{256, 64, 32, 8, 244},
+          Kernel{64, 64, 128, 8, 232}, Kernel{16, 64, 64, 4, 140}, Kernel{32, 128, 32, 4, 164}}) {
+        CAPTURE(kernel.registers);
+        const Config config = loop_of(kernel.m, kernel.n, kernel.k, kernel.warps);
+        CHECK(std::abs(gather_registers(config) - kernel.registers) <= 40);
+        CHECK(gather_spills(config).words == 0);
+    }
+}
+
+TEST_CASE("what does not fit is spilled, and where not even the pointers do, nearly all") {
+    struct Kernel {
+        int m, n, k, warps, words, loads, stores;
+    };
+    for (const Kernel& kernel :
+         {Kernel{128, 16, 128, 4, 210, 354, 207}, Kernel{256, 16, 64, 4, 206, 357, 203},
+          Kernel{64, 128, 128, 4, 518, 797, 480}, Kernel{128, 256, 128, 8, 506, 973, 593}}) {
+        CAPTURE(kernel.words);
+        const Config config = loop_of(kernel.m, kernel.n, kernel.k, kernel.warps);
+        const Spills spills = gather_spills(config);
+        CHECK(gather_registers(config) == 255);
+        CHECK(std::abs(spills.words - kernel.words) <= kernel.words / 4);
+        CHECK(std::abs(spills.loads - kernel.loads) <= kernel.loads / 4);
+        CHECK(std::abs(spills.stores - kernel.stores) <= kernel.stores / 4);
+    }
+    const Config given_up = loop_of(32, 256, 64, 4);
+    CHECK(gather_registers(given_up) == 32);
+    CHECK(std::abs(gather_spills(given_up).words - 1100) <= 200);
+    // The same elements with wgmma, whose operands are no fragments.
+    CHECK(gather_registers(loop_of(64, 64, 128, 4)) == 255);
+}
+
+TEST_CASE("spilled words are local memory that a trip loads and stores") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    Config config;
+    config.cta_m = 128;
+    config.cta_n = 16;
+    config.cta_k = 128;
+    config.warps = 4;
+    config.strides_by_16 = true;
+    const Problem problem{.m = 1000, .n = 1000, .k = 1000, .b_major = Major::other};
+    model::kernel::Program program;
+    lower(problem, config, gpu, program);
+    const model::kernel::Kernel& kernel = program.kernels.at(0);
+    const auto ops = [&](model::kernel::InstructionClass cls) {
+        std::int64_t count = 0;
+        for (const model::kernel::Op& op : kernel.ops) count += op.cls == cls ? op.count : 0;
+        return count;
+    };
+    const Spills spills = gather_spills(loop_of(128, 16, 128, 4));
+    CHECK(ops(model::kernel::InstructionClass::ld_local) == spills.loads);
+    CHECK(ops(model::kernel::InstructionClass::st_local) == spills.stores);
+    bool local = false;
+    for (const model::kernel::Buffer& buffer : kernel.buffers) {
+        if (buffer.space != model::kernel::Space::local) continue;
+        local = true;
+        CHECK(buffer.elements() == std::int64_t{spills.words} * 32 * 4);
+    }
+    CHECK(local);
+}
+
+}  // namespace warptime::workloads::gemm
