@@ -21,6 +21,7 @@ AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& acc
         for (std::uint8_t d = 0; d < access.rank; ++d) {
             const auto box = static_cast<double>(access.box[d]);
             const auto extent = static_cast<double>(buffer.extent[d]);
+            if (box == 1.0 && origin.tiled[d] <= extent) continue;
             // Whole boxes, rounded up without a call to the library.
             double whole = static_cast<double>(static_cast<std::int64_t>(extent / box)) * box;
             whole += whole < extent ? box : 0.0;

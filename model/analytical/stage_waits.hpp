@@ -58,6 +58,7 @@ template <class S>
 template <class S>
 struct WaitsOfWaves {
     StageWaits<S> first{}, later{};
+    bool alike = false;  ///< both
 };
 template <class S>
 [[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
@@ -69,10 +70,10 @@ template <class S>
         const hw::Cycles<S> near =
             traffic.from_dram ? loop_chain(kernel, item, near_copy_latency(gpu), gpu) : chain;
         const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, near};
-        return {all, all};
+        return {all, all, true};
     }
     StageWaits<S> first = stage_waits(kernel, item, traffic.from_dram, gpu);
-    if (!traffic.from_dram || !sees_reuse(item)) return {first, first};
+    if (!traffic.from_dram || !sees_reuse(item)) return {first, first, true};
     const StageWaits<S> near = stage_waits(kernel, item, false, gpu);
     const S fresh(traffic.fresh_later);
     first.near = near.chain;

@@ -244,40 +244,37 @@ class Timeline {
     }
 
     [[nodiscard]] Exposure<S> waves() const {
-        const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * a_.occupancy.ctas_per_sm);
-        Exposure<S> total;
-        const double full = static_cast<double>(w.full_waves);
-        Exposure<S> whole = item(a_.occupancy.ctas_per_sm, waits_.first);
-        const bool several = w.full_waves > 0 && w.full_waves + (w.tail_items > 0 ? 1 : 0) > 1;
-        if (several) fill_gaps(whole);
-        if (w.full_waves > 0) {
-            total.prologue = whole.prologue;
-            total.main_loop = whole.main_loop;
-            total.epilogue = whole.epilogue;
+        const std::int64_t resident = a_.occupancy.ctas_per_sm;
+        const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * resident);
+        const std::int64_t last = occupancy::tail_residency(w.tail_items, sms_);
+        if (w.count() == 0) return {};
+        if (w.full_waves == 0) {
+            Exposure<S> only = item(last, waits_.first);
+            only.epilogue += burst(last);
+            return only;
         }
+        Exposure<S> whole = item(resident, waits_.first);
+        if (w.count() > 1) fill_gaps(whole);
+        Exposure<S> total = whole;
         if (w.full_waves > 1) {
-            whole = item(a_.occupancy.ctas_per_sm, waits_.later);
-            fill_gaps(whole);
-            total.prologue += (whole.prologue + a_.turnaround) * S(full - 1.0);
-            total.main_loop += whole.main_loop * S(full - 1.0);
-            total.epilogue += whole.epilogue * S(full - 1.0);
+            if (!waits_.alike) {
+                whole = item(resident, waits_.later);
+                fill_gaps(whole);
+            }
+            const S more(static_cast<double>(w.full_waves) - 1.0);
+            total.prologue += (whole.prologue + a_.turnaround) * more;
+            total.main_loop += whole.main_loop * more;
+            total.epilogue += whole.epilogue * more;
         }
         if (w.tail_items > 0) {
-            const Exposure<S> rest = item(occupancy::tail_residency(w.tail_items, sms_),
-                                          w.full_waves > 0 ? waits_.later : waits_.first);
-            if (w.full_waves == 0) {
-                Exposure<S> only = rest;
-                only.epilogue += burst(occupancy::tail_residency(w.tail_items, sms_));
-                return only;
-            }
-            const double share = static_cast<double>(w.tail_items) / static_cast<double>(w.slots);
-            total.prologue += whole.prologue * S(share);
-            total.main_loop += whole.main_loop * S(share);
-            total.epilogue += whole.epilogue * S(share);
-            total.tail = rest.makespan() + a_.turnaround - whole.makespan() * S(share);
-        }
-        if (w.full_waves == 1 && w.tail_items == 0) {
-            total.epilogue += burst(a_.occupancy.ctas_per_sm);
+            const Exposure<S> rest = waits_.alike && last == 1 ? alone_ : item(last, waits_.later);
+            const S share(static_cast<double>(w.tail_items) / static_cast<double>(w.slots));
+            total.prologue += whole.prologue * share;
+            total.main_loop += whole.main_loop * share;
+            total.epilogue += whole.epilogue * share;
+            total.tail = rest.makespan() + a_.turnaround - whole.makespan() * share;
+        } else if (w.full_waves == 1) {
+            total.epilogue += burst(resident);
         }
         return total;
     }

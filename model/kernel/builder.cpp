@@ -56,6 +56,11 @@ Id Builder::token(const Token& token) {
     return id;
 }
 
+Token& Builder::token() {
+    next_id(kernel_, "tokens", kernel_.tokens.size());
+    return kernel_.tokens.emplace_back();
+}
+
 Index Builder::variable(Variable variable, std::int64_t coefficient, std::uint16_t position) {
     return index(0, {term(variable, coefficient, position)});
 }
@@ -215,9 +220,10 @@ Access& Builder::access() {
 }
 
 void Builder::loop(const Index& trips, int unroll) {
-    Trips known;
-    known.index = trips;
-    loop(known, unroll);
+    open(NodeKind::loop, kernel_.loops.size());
+    Loop& added = kernel_.loops.emplace_back();
+    added.trips.index = trips;
+    added.unroll = unroll;
 }
 
 void Builder::loop(const Trips& trips, int unroll, int machine_unroll) {

@@ -37,6 +37,9 @@ class Builder {
     Buffer& buffer();
     [[nodiscard]] Id last_buffer() const { return static_cast<Id>(kernel_.buffers.size() - 1); }
     Id token(const Token& token);
+    /// A token to be filled in where it stands, likewise.
+    Token& token();
+    [[nodiscard]] Id last_token() const { return static_cast<Id>(kernel_.tokens.size() - 1); }
 
     /// Index expressions. floordiv and modulo take any expression (it becomes a nested one) and a positive
     /// number; both round towards minus infinity.

@@ -195,17 +195,17 @@ void add_store_access(const Parts& parts) {
 }
 
 StageTokens add_stage_tokens(Parts& parts) {
-    mk::Token group;
+    mk::Token& group = parts.builder.token();
     group.name = name_group;
     group.kind = mk::TokenKind::async_group;
     group.scope = mk::Scope::warp;
     group.depth = parts.config.stages;
-    mk::Token barrier;
+    const mk::Id group_id = parts.builder.last_token();
+    mk::Token& barrier = parts.builder.token();
     barrier.name = name_barrier;
     barrier.kind = mk::TokenKind::named_barrier;
     barrier.arrivals = parts.config.warps;
-    const mk::Id group_id = parts.builder.token(group);
-    return {group_id, parts.builder.token(barrier)};
+    return {group_id, parts.builder.last_token()};
 }
 
 void guard_fetch(const Parts& parts, mk::Op& copy, int ahead) {
