@@ -26,11 +26,20 @@ namespace {
 }
 
 /// Ids are 16 bits wide and signed.
+constexpr auto most_records = static_cast<std::size_t>(std::numeric_limits<Id>::max());
+constexpr std::size_t most_nodes = std::numeric_limits<std::uint16_t>::max();
+
 Id next_id(const Kernel& kernel, const char* what, std::size_t size) {
-    if (size >= static_cast<std::size_t>(std::numeric_limits<Id>::max())) {
-        fail(kernel, what, size, "fewer than 32767 records");
-    }
+    if (size >= most_records) fail(kernel, what, size, "fewer than 32767 records");
     return static_cast<Id>(size);
+}
+
+[[noreturn]] void refuse_node(const Kernel& kernel, bool in_role, std::size_t payload) {
+    if (!in_role) fail(kernel, "body", "a node outside of a role", "a role begun before");
+    if (kernel.nodes.size() >= most_nodes) {
+        fail(kernel, "nodes", kernel.nodes.size(), "fewer than 65535 nodes");
+    }
+    fail(kernel, "body", payload, "fewer than 32767 records");
 }
 
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
@@ -165,16 +174,14 @@ void Builder::alternate() {
 }
 
 void Builder::add_node(NodeKind kind, std::size_t payload) {
-    if (!in_role_) {
-        fail(kernel_, "body", "a node outside of a role", "a role begun before");
-    }
     const std::size_t position = kernel_.nodes.size();
-    if (position >= std::numeric_limits<std::uint16_t>::max()) {
-        fail(kernel_, "nodes", position, "fewer than 65535 nodes");
+    if (!in_role_ || position >= most_nodes || payload >= most_records) {
+        refuse_node(kernel_, in_role_, payload);
     }
-    next_id(kernel_, "body", payload);
-    kernel_.nodes.push_back(
-        {kind, static_cast<std::uint16_t>(payload), static_cast<std::uint16_t>(position + 1)});
+    Node& node = kernel_.nodes.emplace_back();
+    node.kind = kind;
+    node.payload = static_cast<std::uint16_t>(payload);
+    node.end = static_cast<std::uint16_t>(position + 1);
 }
 
 void Builder::open(NodeKind kind, std::size_t payload) {
