@@ -16,6 +16,7 @@
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/loop_at_memory.hpp"
 #include "model/analytical/overlap.hpp"
+#include "model/analytical/round_spread.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
 #include "model/memory/instruction_fetch.hpp"
@@ -104,6 +105,18 @@ bool waits_in_a_loop(const Analysis<S>& a) {
     return !a.item.asynchronous && a.item.trips > 1.0;
 }
 
+/// What the last of all warps takes longer than most, in a loop of plain loads.
+template <class S>
+Cycles<S> behind_most(const Analysis<S>& a, const hw::Gpu<S>& /*gpu*/) {
+    if (!waits_in_a_loop(a)) return {};
+    const double rounds = a.item.total([](const Part<S>& p) { return p.load_rounds; });
+    const auto warps = static_cast<double>(a.concurrent() * a.item.warps);
+    const Cycles<S> spread = a.traffic.from_dram ? Cycles<S>(S(168.0)) : Cycles<S>(S(45.0));
+    // A slot that is late gets no further CTA.
+    return hw::min(last_of_warps(hw::value_of(load_rounds(a)), warps, spread),
+                   last_of_warps(rounds, warps, spread) + a.alone);
+}
+
 template <class S>
 void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
              Analysis<S>& a) {
@@ -136,7 +149,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         static_cast<double>(a.items) * a.item.total([](const Part<S>& p) { return p.tensor_flop; });
     const S peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     S utilization(0.0);
-    const Cycles<S> apart = hw::min(a.apart, run);
+    // Of one CTA an SM nobody fills the time between two waves.
+    const bool in_step = even && a.occupancy.ctas_per_sm == 1 && waits_in_a_loop(a);
+    const Cycles<S> apart = hw::min(in_step ? apart_of_waves(a.apart, a.turnaround, a.waves) : a.apart, run);
+    const Cycles<S> last = behind_most(a, gpu);
     const auto parts = [&](const hw::Frequency<S>& clock) {
         std::array<S, 4> of{((ended - apart) / clock).value(), a.dram_time.value(), (l2 / clock).value(),
                             (a.traffic.atomics / clock).value()};
@@ -148,7 +164,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
             const S chain = loops ? (a.loop_chain / a.loop_period).value() : S(1.0);
             of[0] = loop_at_memory<S>(
                 of[0],
-                {chain, load_rounds(a), of[2], of[1], written_seconds(a.traffic.dram_written, gpu).value()},
+                {chain, load_rounds(a), of[2], of[1], written_seconds(a.traffic.dram_written, gpu).value(),
+                 (last / clock).value()},
                 clock, gpu);
             of[1] = of[2] = S(0.0);
         }

@@ -1,7 +1,7 @@
 // What no transfer overlaps: a kernel waits a latency before its first bytes arrive, and what its last item
 // does with the last of them begins when all have come. Between the two, the SMs and everybody's transfer
-// through L2 and DRAM overlap. Ignores: waves that stay in step, of which each fills and drains anew, and
-// items that begin later because the launch hands them out one after another. Source: N requests that are
+// through L2 and DRAM overlap. Ignores: waves of several CTAs an SM that stay in step, and items that begin
+// later because the launch hands them out one after another. Source: N requests that are
 // sent together through a server of rate mu behind a latency L take L + N / mu; microbench_cold_load, where
 // every CTA loads once, and PyTorch's additions of 64 kB to 8 MB. SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,6 +12,7 @@
 #include "model/analytical/loaded_latency.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::model::analytical {
 
@@ -42,6 +43,15 @@ template <class S>
     if (!reads) return {};
     if (item.trips > 1.0) return item.loop.load_rounds > 0.0 ? around + load : around;
     return around + item.loop.chain * S(item.trips);
+}
+
+/// The same of waves of one CTA an SM, each of which fills and drains anew, and what their slots stay empty
+/// in between (microbench_waves, one CTA an SM that reads 128 or 256 kB).
+template <class S>
+[[nodiscard]] hw::Cycles<S> apart_of_waves(const hw::Cycles<S>& apart, const hw::Cycles<S>& turnaround,
+                                           double waves) {
+    const double whole = std::max(1.0, std::ceil(waves));
+    return apart * S(whole) + turnaround * S(whole - 1.0);
 }
 
 }  // namespace warptime::model::analytical

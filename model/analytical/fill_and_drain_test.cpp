@@ -71,3 +71,11 @@ TEST_CASE("only a stage from DRAM waits for the last of its pieces") {
         CHECK(beyond_the_mean_of_many(pieces) == doctest::Approx(beyond_the_mean(pieces)).epsilon(0.01));
     }
 }
+
+TEST_CASE("waves of one CTA an SM fill and drain each, and wait for the next CTA in between") {
+    const Cycles<double> apart(300.0);
+    const Cycles<double> turnaround(400.0);
+    CHECK(apart_of_waves(apart, turnaround, 0.5).value() == 300.0);
+    CHECK(apart_of_waves(apart, turnaround, 1.0).value() == 300.0);
+    CHECK(apart_of_waves(apart, turnaround, 2.2).value() == 3.0 * 300.0 + 2.0 * 400.0);
+}

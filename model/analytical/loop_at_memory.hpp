@@ -25,6 +25,7 @@ struct MemoryOfLoop {
     S rounds{};  ///< times that a slot waits for plain loads that went out together
     S l2{}, dram{};
     S written{};  ///< of `dram`, what goes to writes
+    S last{};     ///< what the last of all warps takes longer (round_spread.hpp)
 };
 
 /// The time of a loop that takes `alone` seconds on idle memories.
@@ -38,6 +39,7 @@ template <class S>
         const std::array<S, 2> overlap{time * hw::min(S(1.0), memory.chain), memory.l2};
         time = hw::max(time, overlapped(std::span<const S>(overlap), gpu.overlap.exponent.value()));
     }
+    time = time + memory.last;
     if (S(0.0) < memory.dram) {
         time = queued(time, memory.dram, memory.rounds * (gpu.dram.queue / clock).value());
     }

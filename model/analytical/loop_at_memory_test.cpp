@@ -42,3 +42,9 @@ TEST_CASE("a busy DRAM holds loads up, and more so where it writes") {
     // Writes that nobody waits for cost their own time alone.
     CHECK(at({1.0, 0.0, 0.0, 5e-5, 2.5e-5}) == doctest::Approx(5e-5));
 }
+
+TEST_CASE("the last warp is late behind a busy L2, and unnoticed where DRAM has more to do") {
+    const double busy = at({1.0, 0.0, 5e-5, 0.0, 0.0});
+    CHECK(at({1.0, 0.0, 5e-5, 0.0, 0.0, 1e-6}) == doctest::Approx(busy + 1e-6));
+    CHECK(at({1.0, 0.0, 0.0, 5e-5, 0.0, 1e-6}) == doctest::Approx(5e-5));
+}

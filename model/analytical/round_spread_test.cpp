@@ -1,0 +1,37 @@
+// The last of many warps, against samples. SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/round_spread.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace analytical = warptime::model::analytical;
+namespace hw = warptime::hw;
+
+TEST_CASE("the largest of normal variables is what samples say") {
+    CHECK(analytical::largest_of_normal(1.0) == 0.0);
+    CHECK(analytical::largest_of_normal(1056.0) == doctest::Approx(3.26).epsilon(0.02));
+    std::mt19937_64 source(7);
+    std::normal_distribution<double> normal;
+    for (const auto& [count, within] : {std::pair{10, 0.09}, {100, 0.04}, {1000, 0.02}}) {
+        double sum = 0.0;
+        constexpr int turns = 2000;
+        for (int turn = 0; turn < turns; ++turn) {
+            double most = normal(source);
+            for (int i = 1; i < count; ++i) most = std::max(most, normal(source));
+            sum += most;
+        }
+        CHECK(analytical::largest_of_normal(count) == doctest::Approx(sum / turns).epsilon(within));
+    }
+}
+
+TEST_CASE("independent rounds add their variances, and one warp is no later than itself") {
+    const hw::Cycles<double> spread(100.0);
+    const double four = analytical::last_of_warps(4.0, 1056.0, spread).value();
+    CHECK(analytical::last_of_warps(16.0, 1056.0, spread).value() == doctest::Approx(2.0 * four));
+    CHECK(analytical::last_of_warps(4.0, 8448.0, spread).value() > four);
+    CHECK(analytical::last_of_warps(4.0, 1.0, spread).value() == 0.0);
+    CHECK(analytical::last_of_warps(0.0, 1056.0, spread).value() == 0.0);
+}
