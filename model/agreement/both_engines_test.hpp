@@ -29,13 +29,14 @@ inline constexpr double clock_hz = 1.5e9;
 inline constexpr double rounding = 1e-6;
 
 /// An H200 on which effects do not mix: the largest of several bounds counts alone (overlap.exponent), loads
-/// do not queue in DRAM (dram.queue), CTAs
-/// are handed out at once and follow one another at once (launch.*), and a pipelined loop has no least period
+/// do not queue in DRAM (dram.queue), all rounds of loads take the same time (round_spread), CTAs are handed
+/// out at once and follow one another at once (launch.*), and a pipelined loop has no least period
 /// (pipeline.step_floor). A test that needs one of these numbers puts it back.
 inline hw::Gpu<double> teaching_gpu() {
     hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
     gpu.overlap.exponent = hw::Number<double>(1e7);
     gpu.dram.queue = hw::Cycles<double>(0.0);
+    gpu.dram.round_spread = gpu.l2.round_spread = hw::Cycles<double>(0.0);
     gpu.launch.cta_interval = hw::Cycles<double>(0.0);
     gpu.launch.cluster_interval = hw::Cycles<double>(0.0);
     gpu.launch.cta_turnaround = hw::Cycles<double>(0.0);

@@ -105,13 +105,14 @@ bool waits_in_a_loop(const Analysis<S>& a) {
     return !a.item.asynchronous && a.item.trips > 1.0;
 }
 
-/// What the last of all warps takes longer than most, in a loop of plain loads.
+/// What the last of all warps takes longer than most, in a loop of plain loads. Warps that stage what they
+/// load meet in every turn, and load for the next one meanwhile.
 template <class S>
-Cycles<S> behind_most(const Analysis<S>& a, const hw::Gpu<S>& /*gpu*/) {
-    if (!waits_in_a_loop(a)) return {};
+Cycles<S> behind_most(const Analysis<S>& a, const hw::Gpu<S>& gpu) {
+    if (!waits_in_a_loop(a) || a.item.loads_itself) return {};
     const double rounds = a.item.total([](const Part<S>& p) { return p.load_rounds; });
     const auto warps = static_cast<double>(a.concurrent() * a.item.warps);
-    const Cycles<S> spread = a.traffic.from_dram ? Cycles<S>(S(168.0)) : Cycles<S>(S(45.0));
+    const Cycles<S> spread = a.traffic.from_dram ? gpu.dram.round_spread : gpu.l2.round_spread;
     // A slot that is late gets no further CTA.
     return hw::min(last_of_warps(hw::value_of(load_rounds(a)), warps, spread),
                    last_of_warps(rounds, warps, spread) + a.alone);

@@ -89,8 +89,7 @@ double least_interval(Between between, const kernel::Program& program, const ker
     const kernel::Kernel& kernel = program.kernels[step.payload];
     const auto ctas = static_cast<double>(kernel.grid.volume());
     const hw::Cycles<double> handed = prediction::launch_interval(kernel, gpu) * ctas;
-    constexpr double graph_dependent_interval = 583e-9;
-    return graph_dependent_interval + (handed / gpu.clock.boost).value();
+    return gpu.launch.graph_dependent_interval.value() + (handed / gpu.clock.boost).value();
 }
 
 }  // namespace

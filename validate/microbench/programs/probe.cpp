@@ -65,10 +65,14 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
         return banded(ctas / whole.waves / probe.units);
     }
     if (quantity == "region_cycles" || quantity == "cycles_per_instruction") {
-        const double rest = probe.without.steps.empty()
-                                ? 0.0
-                                : model::system::explain(probe.without, engine, gpu, conditions).time;
-        return banded((whole.time - rest) * whole.clock_hz / probe.units);
+        // The median CTA's own clock knows nothing of the last warp of the grid.
+        hw::Gpu<double> even = gpu;
+        even.dram.round_spread = even.l2.round_spread = hw::Cycles<double>(0.0);
+        const auto time = [&](const model::kernel::Program& program) {
+            return program.steps.empty() ? 0.0
+                                         : model::system::explain(program, engine, even, conditions).time;
+        };
+        return banded((time(probe.program) - time(probe.without)) * whole.clock_hz / probe.units);
     }
     throw Error("quantity", std::string(quantity),
                 "kernel_us, span_us, host_us, bytes_per_s, region_cycles, cycles_per_instruction, clock_mhz, "
