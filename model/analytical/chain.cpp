@@ -54,7 +54,7 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     if (ahead == 1) {
         const hw::Cycles<S> transfer =
             hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
-        around += hindered_by_reads(item, around - transfer);
+        around += hindered_by_reads(item, around - transfer, gpu);
     }
     if (!bulk && !item.self_fed) return hw::max(around / S(static_cast<double>(ahead)), item.loop.chain);
     if (!bulk || !item.self_fed || !has_stage_to_spare(kernel)) return around / S(static_cast<double>(ahead));

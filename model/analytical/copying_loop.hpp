@@ -13,7 +13,6 @@
 #include "hw/math.hpp"
 #include "model/analytical/bounds/dram.hpp"
 #include "model/analytical/item_demand.hpp"
-#include "model/analytical/lane_copies.hpp"
 #include "model/analytical/traffic.hpp"
 
 #include <algorithm>
@@ -26,13 +25,10 @@ template <class S>
     return item.self_fed && !(hw::Cycles<S>{} < item.loop.demand[Server::tma]);
 }
 
-/// What a trip with wgmma takes a lone CTA beside its copies (two barriers, addresses, the issue of its
-/// products), and each copy of a sub-partition's warps: their addresses stand in few registers, which the
-/// copy before has to have read. 130 and 24 cycles with four warps and four and five stages (triton_loop).
-inline constexpr double lone_turn = 130.0;
-inline constexpr double lone_copy = 24.0;
-
-/// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind.
+/// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind. With wgmma it takes
+/// its warps pipeline.copying_turn beside their copies (two barriers, addresses, the issue of the products),
+/// and pipeline.copy_interval for each copy of a sub-partition: their addresses stand in few registers, which
+/// the copy before has to have read.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
     if (!copies_by_lanes(item)) return {};
@@ -45,7 +41,8 @@ template <class S>
     }
     if (!wgmma) return busiest + gpu.pipeline.turn;
     const S warps = hw::max(S(1.0), S(item.warps) / gpu.sm.sub_partitions.value());
-    return hw::max(busiest, hw::Cycles<S>(S(lone_turn) + S(lone_copy * item.copies) * warps));
+    return hw::max(busiest,
+                   gpu.pipeline.copying_turn + gpu.pipeline.copy_interval * (S(item.copies) * warps));
 }
 
 /// From the issue of a stage's copies by lanes until its first bytes arrive from the L2.
@@ -74,13 +71,14 @@ template <class S>
 /// the issue of the copies until they begin to arrive. Recorded loops of 256x128x64 and 128x256x64 with two
 /// stages take 1460 and 1230 cycles a trip where latency and transfer are 1110 (triton_loop).
 template <class S>
-[[nodiscard]] hw::Cycles<S> hindered_by_reads(const ItemDemand<S>& item, const hw::Cycles<S>& before) {
+[[nodiscard]] hw::Cycles<S> hindered_by_reads(const ItemDemand<S>& item, const hw::Cycles<S>& before,
+                                              const hw::Gpu<S>& gpu) {
     const Demand<S>& demand = item.loop.demand;
     const S writes = demand[Server::shared_write].value();
     if (!copies_by_lanes(item) || !(S(0.0) < writes)) return {};
     // Those of several warpgroups have been counted with the writes.
     constexpr int warpgroup = 4;
-    const S counted = item.warps > warpgroup ? writes * S(copies_between_reads) : S(0.0);
+    const S counted = item.warps > warpgroup ? writes * gpu.shared.copy_share.value() : S(0.0);
     const S reads = demand[Server::shared].value() - counted;
     const S product = hw::max(demand[Server::tensor].value(), reads);
     const S transfer = hw::max(demand[Server::crossbar_read], demand[Server::l1]).value();

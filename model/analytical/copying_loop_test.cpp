@@ -36,11 +36,11 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     item.loop.demand[Server::l1] = Cycles<double>(100.0);
     const double few = copying_turn(item, gpu).value();
     item.copies = 12.0;
-    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * lone_copy));
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * gpu.pipeline.copy_interval.value()));
     // Two warps of a sub-partition issue half of the copies each.
     item.warps = 8;
     item.copies = 6.0;
-    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * lone_copy));
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * gpu.pipeline.copy_interval.value()));
     item.loop.demand[Server::l1] = Cycles<double>(900.0);
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(900.0));
 }
@@ -68,6 +68,7 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
 }
 
 TEST_CASE("copies that come while wgmma reads get what its reads leave") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
     ItemDemand<double> item;
     item.self_fed = true;
     item.loop.demand[Server::tensor] = Cycles<double>(1024.0);
@@ -75,20 +76,20 @@ TEST_CASE("copies that come while wgmma reads get what its reads leave") {
     item.loop.demand[Server::shared_write] = Cycles<double>(384.0);
     // Reads of half the time leave as much as the copies take.
     item.loop.demand[Server::shared] = Cycles<double>(512.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(0.0));
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(0.0));
     // Three quarters leave half of it, until the product is done.
     item.loop.demand[Server::shared] = Cycles<double>(768.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(342.0));
-    CHECK(hindered_by_reads(item, Cycles<double>(2000.0)).value() == 0.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(342.0));
+    CHECK(hindered_by_reads(item, Cycles<double>(2000.0), gpu).value() == 0.0);
     // Few bytes arrive before it is, at half their speed.
     item.loop.demand[Server::crossbar_read] = Cycles<double>(100.0);
     item.loop.demand[Server::shared_write] = Cycles<double>(50.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(100.0));
     // Two warpgroups' reads come counted with the writes.
     item.warps = 8;
-    item.loop.demand[Server::shared] = Cycles<double>(768.0 + copies_between_reads * 50.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == doctest::Approx(100.0));
+    item.loop.demand[Server::shared] = Cycles<double>(768.0 + gpu.shared.copy_share.value() * 50.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(100.0));
     // Products that the warps' own loads feed wait in another way.
     item.loop.demand[Server::shared_write] = Cycles<double>(0.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0)).value() == 0.0);
+    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == 0.0);
 }

@@ -520,7 +520,7 @@ class Accumulator {
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
             part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] += write;
             if (!bulk && tensor_cores_read_ && warps > 4)
-                part_->demand[Server::shared] += write * S(copies_between_reads);
+                part_->demand[Server::shared] += write * gpu_.shared.copy_share.value();
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));

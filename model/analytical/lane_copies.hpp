@@ -12,11 +12,6 @@
 
 namespace warptime::model::analytical {
 
-/// Share of what lanes' copies write to shared memory that the reads of several warpgroups do not let pass
-/// beside them: loops of two warpgroups over a warm L2 with stages to spare (triton_loop, fit rows) take
-/// their reads and 0.6 to 0.75 of the writes.
-inline constexpr double copies_between_reads = 0.7;
-
 /// Adds `rows` rows of `row_bytes` to the demand of a part, as executed once; `trips`: of that part.
 /// `tensor_cores_read`: operands go from shared memory to the tensor cores without the load and store unit.
 template <class S>

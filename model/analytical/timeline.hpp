@@ -233,7 +233,7 @@ class Timeline {
     void fill_gaps(Exposure<S>& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2 || !copies_by_lanes(a_.item)) return;
-        const S once = busiest_of_item(a_.item).value();
+        const S once = busiest_of_item(a_.item, gpu_).value();
         const S all = (alone_.makespan() + a_.turnaround).value();
         const S elsewhere = hw::max(S(0.0), all - once);
         const S between = hw::max(steady_turn_time(resident, once, elsewhere), all) - a_.turnaround.value();

@@ -45,22 +45,18 @@ template <class S>
     return bytes / (gpu.l2.bandwidth * gpu.sm.count.value());
 }
 
-/// Cycles between two requests that the L2 serves for one line, and lines of other steps that SMs which copy
-/// the same ones ask for meanwhile, as they drift apart. Triton's loops over matrices of 16, 32, 48, 64, 96
-/// and 128 rows get 28, 31, 36, 40, 50 and 50 of their lines a cycle at most, whatever the tile (triton_bf16,
-/// triton_bf16_second; halves of lines a fifth more).
-inline constexpr double hot_interval = 3.7;
-inline constexpr double hot_drift = 96.0;
-
 /// `requests` for lines by items that all read the same step of an operand at the same time, a step being
 /// `step_bytes` in lines of which `line_bytes` are read. Binds where an operand has fewer rows than there are
 /// SMs to ask for them, above all where the rows of a tile beyond the matrix are folded onto those that it
-/// has.
+/// has: Triton's loops over matrices of 16, 32, 48, 64, 96 and 128 rows get 28, 31, 36, 40, 50 and 50 of
+/// their lines a cycle at most, whatever the tile (triton_bf16, triton_bf16_second; halves of lines a fifth
+/// more). A line is served every l2.hot_interval, while SMs that drift apart ask for l2.hot_drift lines of
+/// other steps.
 template <class S>
 [[nodiscard]] hw::Cycles<S> hot_line_cycles(double requests, double step_bytes, double line_bytes,
-                                            const hw::Gpu<S>&) {
+                                            const hw::Gpu<S>& gpu) {
     if (!(step_bytes > 0.0) || !(line_bytes > 0.0)) return {};
-    return hw::Cycles<S>(S(requests * hot_interval / (step_bytes / line_bytes + hot_drift)));
+    return gpu.l2.hot_interval * (S(requests) / (S(step_bytes / line_bytes) + gpu.l2.hot_drift.value()));
 }
 
 /// `bytes` stored by all SMs together, over the rate at which the slices take them in (l2.ingest_bandwidth,
