@@ -55,14 +55,14 @@ template <class S>
     return hw::min(gpu.l1.narrow_line * S(lines), l1_cycles(S(requests), gpu));
 }
 
-/// What the array takes for copies of short rows beyond their bytes: no line takes less than its tag's
-/// interval, however little of it is copied (loops of mma.sync in triton_loop, whose operand reads and copies
-/// share the array).
+/// What the array takes for copies of short rows beyond their bytes: no line holds it for less than
+/// shared.copy_share of a pass, however little of it is copied (loops of mma.sync in triton_loop, triton_bf16
+/// and triton_bf16_second with 32 along K, whose operand reads and copies share the array).
 template <class S>
 [[nodiscard]] hw::Cycles<S> short_row_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
     const S bytes = (hw::Bytes<S>(S(row_bytes)) / gpu.shared.bandwidth).value();
     const S lines(std::max(1.0, row_bytes / hw::value_of(gpu.l1.line)));
-    return hw::Cycles<S>(S(rows) * hw::max(S(0.0), gpu.l1.tag_interval.value() * lines - bytes));
+    return hw::Cycles<S>(S(rows) * hw::max(S(0.0), gpu.shared.copy_share.value() * lines - bytes));
 }
 
 template <class S>

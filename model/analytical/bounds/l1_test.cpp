@@ -57,12 +57,13 @@ TEST_CASE("narrow copies take longer for each of their lines") {
     CHECK(narrow(8.0, 32.0, 4.0) == doctest::Approx(8.0 * line));
 }
 
-TEST_CASE("copies of short rows take a tag's interval for each, of long rows nothing beyond their bytes") {
+TEST_CASE("copies of short rows take most of a pass for each, of long rows nothing beyond their bytes") {
     auto gpu = warptime::hw::load_gpu("h200-sxm");
-    gpu.l1.tag_interval = warptime::hw::Cycles<double>(0.5);
+    gpu.shared.copy_share = warptime::hw::Number<double>(0.7);
     using warptime::model::analytical::short_row_cycles;
-    CHECK(short_row_cycles(8.0, 32.0, gpu).value() == doctest::Approx(8.0 * 0.25));
-    CHECK(short_row_cycles(8.0, 64.0, gpu).value() == 0.0);
+    CHECK(short_row_cycles(8.0, 32.0, gpu).value() == doctest::Approx(8.0 * 0.45));
+    CHECK(short_row_cycles(8.0, 64.0, gpu).value() == doctest::Approx(8.0 * 0.2));
+    CHECK(short_row_cycles(8.0, 128.0, gpu).value() == 0.0);
     CHECK(short_row_cycles(8.0, 256.0, gpu).value() == 0.0);
 }
 
