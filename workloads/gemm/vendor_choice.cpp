@@ -139,6 +139,21 @@ int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile
         fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
 }
 
+/// The order of the tiles. Clusters follow one another along their longer side, as the letters h and v of the
+/// kernels' names say, in bands; without bands the shorter side of the grid runs fastest, so that the longer
+/// operand is read once (CUTLASS's heuristic order).
+void set_order(const Problem& problem, const GemmFamily& family, const Tile& tile,
+               const ClusterShape& cluster, Config& config) {
+    if (family.band_clusters > 0) {
+        const bool by_columns = cluster.n > cluster.m;
+        config.raster = by_columns ? mk::Raster::along_m : mk::Raster::along_n;
+        config.group = family.band_clusters * (by_columns ? cluster.n : cluster.m);
+        return;
+    }
+    config.raster = ceil_div(problem.n, tile.n) <= ceil_div(problem.m, tile.m) ? mk::Raster::along_n
+                                                                               : mk::Raster::along_m;
+}
+
 }  // namespace
 
 Config vendor_config(const Problem& problem, const GemmFamily& family, const Tile& tile,
@@ -181,10 +196,7 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
                                   ceil_div(ceil_div(problem.n, tile.n), cluster.n) * problem.batch;
     const std::int64_t slots = std::max<std::int64_t>(1, largest_grid(gpu, cluster_size) / cluster_size);
     const std::int64_t k_iterations = ceil_div(problem.k, config.cta_k);
-    // The shorter side of the grid runs fastest, so that the longer operand is read once (CUTLASS's heuristic
-    // order).
-    config.raster = ceil_div(problem.n, tile.n) <= ceil_div(problem.m, tile.m) ? mk::Raster::along_n
-                                                                               : mk::Raster::along_m;
+    set_order(problem, family, tile, cluster, config);
     const bool small_enough = family.split_elements_max == 0 || tile.m * tile.n <= family.split_elements_max;
     if (!family.split_searched && small_enough && family.split_max > 1 && 2 * clusters <= slots &&
         k_iterations / 2 >= family.split_min_iterations) {
