@@ -147,7 +147,7 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
     const auto items = static_cast<double>(kernel.schedule.item_count());
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
     const double others = (runs.count - 1.0) * item.warps;
-    const double in_step = memory::share_in_step(others, waits_alone(reads, items, gpu));
+    const double in_step = memory::share_in_step(others, waits_alone(reads, items, gpu), gpu);
     double merged = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];

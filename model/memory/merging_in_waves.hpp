@@ -54,10 +54,10 @@ template <class S>
 
 /// Share of that for CTAs that have been put out of step: `others` warps of other CTAs on the SM; `alone`:
 /// they wait for lines from DRAM that no other reads.
-[[nodiscard]] inline double share_in_step(double others, bool alone) {
-    constexpr double warps_that_halve = 13.0;
-    constexpr double of_those_alone = 0.29;
-    return 1.0 / (1.0 + others / warps_that_halve + (alone ? 1.0 / of_those_alone - 1.0 : 0.0));
+template <class S>
+[[nodiscard]] double share_in_step(double others, bool alone, const hw::Gpu<S>& gpu) {
+    const double of_those_alone = alone ? hw::value_of(gpu.l2.merge_private) : 1.0;
+    return 1.0 / (others / hw::value_of(gpu.l2.merge_warps) + 1.0 / of_those_alone);
 }
 
 }  // namespace warptime::model::memory

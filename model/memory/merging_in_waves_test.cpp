@@ -93,11 +93,13 @@ TEST_CASE("later waves merge neighbours, some of them elsewhere, and a share of 
 }
 
 TEST_CASE("work of others and lines of one's own put CTAs out of step") {
-    CHECK(share_in_step(0.0, false) == 1.0);
-    CHECK(share_in_step(4.0, false) < 1.0);
-    CHECK(share_in_step(8.0, false) < share_in_step(4.0, false));
-    CHECK(share_in_step(0.0, true) < 0.5);
-    CHECK(share_in_step(8.0, true) < std::min(share_in_step(8.0, false), share_in_step(0.0, true)));
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.merge_warps = hw::Number<double>(8.0);
+    gpu.l2.merge_private = hw::Number<double>(0.25);
+    CHECK(share_in_step(0.0, false, gpu) == 1.0);
+    CHECK(share_in_step(8.0, false, gpu) == 0.5);
+    CHECK(share_in_step(0.0, true, gpu) == 0.25);
+    CHECK(share_in_step(16.0, true, gpu) == doctest::Approx(1.0 / 6.0));
 }
 
 TEST_CASE("no more goes than all but one of those that become one") {

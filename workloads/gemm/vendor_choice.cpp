@@ -144,10 +144,13 @@ int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile
 /// operand is read once (CUTLASS's heuristic order).
 void set_order(const Problem& problem, const GemmFamily& family, const Tile& tile,
                const ClusterShape& cluster, Config& config) {
-    if (family.band_clusters > 0) {
-        const bool by_columns = cluster.n > cluster.m;
-        config.raster = by_columns ? mk::Raster::along_m : mk::Raster::along_n;
-        config.group = family.band_clusters * (by_columns ? cluster.n : cluster.m);
+    if (family.band_tiles > 0) {
+        // Across a band lie the clusters in a line; of others the shorter side of one, so that the CTAs of
+        // one are items in a row.
+        const bool wide = cluster.n > cluster.m;
+        const int shorter = std::min(cluster.m, cluster.n);
+        config.raster = wide == (shorter == 1) ? mk::Raster::along_m : mk::Raster::along_n;
+        config.group = shorter == 1 ? family.band_tiles : shorter;
         return;
     }
     config.raster = ceil_div(problem.n, tile.n) <= ceil_div(problem.m, tile.m) ? mk::Raster::along_n

@@ -58,8 +58,8 @@ struct GemmFamily {
     int split_elements_max = 0;  ///< elements of the largest tile that is split; 0: any
     int rows_max = 0;            ///< rows of C that its kernels take at most; 0: any
     int rows_always = 0;         ///< products of up to so many rows run no other family
-    int band_clusters = 0;  ///< that follow one another along their longer side, band after band; 0: along
-                            ///< the shorter side of the grid
+    int band_tiles = 0;  ///< across a band of clusters that follow one another along their longer side; 0: no
+                         ///< bands, along the shorter side of the grid
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
 };
