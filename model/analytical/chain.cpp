@@ -26,6 +26,20 @@ bool has_stage_to_spare(const kernel::Kernel& kernel) {
                        [](const kernel::Token& token) { return token.depth > 1; });
 }
 
+/// The period of lanes' copies that their warps do not multiply: `ahead` stages are under way, and a trip
+/// takes no less than its own instructions. Warps that meet wait for the whole stage before they go on; those
+/// that never do wait for their own part of it, and compute while it is under way (microbench_bulk_copy,
+/// async: no longer for 16 warps than for one).
+template <class S>
+hw::Cycles<S> copied_alone(const ItemDemand<S>& item, const hw::Cycles<S>& load, int ahead,
+                           const hw::Gpu<S>& gpu) {
+    const hw::Cycles<S> taken = fill_latency(item, load, false, gpu) - load;
+    const bool meet = hw::Cycles<S>{} < item.loop.demand[Server::barrier];
+    const S parts(meet ? 1.0 : std::max(1.0, static_cast<double>(item.warps)));
+    const hw::Cycles<S> around = load + taken / parts + (meet ? item.loop.chain : item.copy_issue);
+    return hw::max(around / S(static_cast<double>(ahead)), item.loop.chain);
+}
+
 }  // namespace
 
 template <class S>
@@ -43,6 +57,7 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
         return item.loop.chain;
     }
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
+    if (!bulk && !item.self_fed) return copied_alone(item, load, stages_ahead(kernel), gpu);
     // A stage that the bulk engine fills is free when it has been multiplied. Warps that copy for themselves
     // issue the copies of a stage once all have passed its last reading, before they multiply.
     // With a single stage they multiply first all the same.
@@ -56,7 +71,6 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
             hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
         around += hindered_by_reads(item, around - transfer, gpu);
     }
-    if (!bulk && !item.self_fed) return hw::max(around / S(static_cast<double>(ahead)), item.loop.chain);
     if (!bulk || !item.self_fed || !has_stage_to_spare(kernel)) return around / S(static_cast<double>(ahead));
     around += wait_for_stage(item, load, gpu);
     // Products of one trip are still under way when the next one's are issued: the place of a stage is free

@@ -85,6 +85,27 @@ TEST_CASE("copies behind the operands' reads wait for those of all warps") {
           doctest::Approx(without + 120.0 / stages_ahead(kernel)));
 }
 
+TEST_CASE("warps that copy and never meet wait for their own part, those that meet for the stage") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::Token group;
+    group.kind = mk::TokenKind::async_group;
+    group.depth = 3;
+    kernel.tokens.push_back(group);
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.warps = 8;
+    item.copy_issue = Cycles<double>(20.0);
+    item.loop.chain = Cycles<double>(50.0);
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(400.0);
+    const Cycles<double> load(300.0);
+    CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx((300.0 + 50.0 + 20.0) / 2.0));
+    item.loop.demand[Server::barrier] = Cycles<double>(16.0);
+    CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx((300.0 + 400.0 + 50.0) / 2.0));
+    item.loop.chain = Cycles<double>(900.0);
+    CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(900.0));
+}
+
 TEST_CASE("without copies ahead the period is the chain of one trip") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;

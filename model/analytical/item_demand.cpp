@@ -297,7 +297,8 @@ class Accumulator {
         const S count(static_cast<double>(op.count));
         const Cycles<S> interval = issue_interval(op, kernel_, gpu_);
         Cycles<S> interval_of_warp = interval;
-        Cycles<S> arrival{};  // from the first byte of a load to its last, through the SM's port
+        Cycles<S> held = interval;  // by the last of its passes
+        Cycles<S> arrival{};        // from the first byte of a load to its last, through the SM's port
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && is_global(kernel_, access)) {
@@ -305,8 +306,11 @@ class Accumulator {
                 const double hits = l1_hits(op);
                 const double bytes = touch.sectors * hw::value_of(gpu_.l1.sector) * (1.0 - hits);
                 arrival = crossbar_read_cycles(S(bytes), gpu_) * count;
-                interval_of_warp = hw::max(
-                    interval, path_cycles(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits, gpu_));
+                const Cycles<S> path =
+                    path_cycles(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits, gpu_);
+                interval_of_warp = hw::max(interval, path);
+                // The last of several passes is under way when the one before has passed.
+                if (path_cycles(1.0, gpu_) < path) held = path_cycles(1.0, gpu_);
             }
         }
         if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
@@ -336,7 +340,7 @@ class Accumulator {
             result_.others_read += others_read(kernel_, op, role_->warps, interval_of_warp * count);
         }
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
-        const Cycles<S> last = hw::max(issued - interval, start + arrival);
+        const Cycles<S> last = hw::max(issued - held, start + arrival);
         Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
                                                                     1, std::min(op.chain, op.count)))));
         if (is_matrix(op.cls)) {

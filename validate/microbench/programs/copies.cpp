@@ -225,6 +225,11 @@ void add_groups(mk::Program& program, const Groups& g) {
             build.op(jump);
             build.end();
         } else {
+            // The next number of a slot is made beside the address that this one becomes.
+            add_slot(build);
+            const mk::Id place = add_integer(build, 5, 5);
+            copy.dep_count = 1;
+            copy.deps[0] = {place, 0};
             a.bytes = 16;
             a.origin[0] = build.index(
                 0, {mk::Term{.coefficient = g.footprint / 4 / g.ctas}, mk::term(mk::Variable::warp, 128),
@@ -247,7 +252,6 @@ void add_groups(mk::Program& program, const Groups& g) {
         build.signal(barrier);
         build.wait(barrier);
     }
-    if (barrier == mk::no_id) add_integer(build, 4, 2);
     issue();
     build.end();
     build.wait(token);
@@ -263,9 +267,11 @@ void add_load_rounds(mk::Program& program, std::int64_t ctas, std::int64_t threa
     Turn turn;
     turn.warps = static_cast<int>(threads / 32);
     turn.loads = stages;
-    // The number of a slot goes round in 64 bits, and becomes an address.
-    turn.slot = 8;
-    turn.slot_chain = 4;
+    // The number of a slot goes round in 64 bits, and becomes an address; that of the first load has gone
+    // round while the loads before were on their way.
+    turn.addressing = 5;
+    turn.slots = true;
+    turn.folding = 2;
     turn.from = build.buffer(words_of("data", 16 << 20));
     Walk walk;
     walk.first = (std::int64_t{16} << 18) / ctas;

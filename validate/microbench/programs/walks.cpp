@@ -37,6 +37,10 @@ mk::Id add_integer(mk::Builder& build, std::int64_t count, std::int64_t chain,
     return build.op(op);
 }
 
+mk::Id add_slot(mk::Builder& build, std::initializer_list<mk::Dep> after) {
+    return add_integer(build, 6, 5, after);
+}
+
 mk::Access access_at(mk::Builder& build, const Walk& walk, const Turn& turn, mk::Direction direction,
                      int part) {
     const std::int64_t lane_words = walk.width / 4;
@@ -70,7 +74,7 @@ void add_turn(mk::Builder& build, const Walk& walk, const Turn& turn) {
             ready = add_integer(build, 2, 2, {{read, 0}});
         }
         if (i >= turn.loads) continue;
-        if (turn.slot > 0) ready = add_integer(build, turn.slot, turn.slot_chain, {{ready, 0}});
+        if (turn.slots && i > 0) ready = add_slot(build, {{ready, 0}});
         mk::Op load;
         load.cls = mk::InstructionClass::ld_global;
         load.dep_count = 1;

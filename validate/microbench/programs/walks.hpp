@@ -33,8 +33,7 @@ struct Turn {
     int warps = 1;       ///< of the role, which share a turn's block side by side
     int addressing = 4;  ///< integer instructions in series before the first access
     int constants = 0;   ///< loads of a parameter in series on the way to the accesses
-    int slot = 0;  ///< integer instructions that make the place of each load from that of the one before
-    int slot_chain = 0;  ///< of them in series
+    bool slots = false;  ///< the number of a slot steps and goes round before each load but the first
     int folding = 4;     ///< integer instructions in series on what each load brought
     int control = 3;     ///< integer instructions on the loop's counter
 };
@@ -42,6 +41,9 @@ struct Turn {
 /// The access of part `part` of a turn's block: warp after warp, lane after lane.
 [[nodiscard]] model::kernel::Access access_at(model::kernel::Builder& build, const Walk& walk,
                                               const Turn& turn, model::kernel::Direction direction, int part);
+/// The number of a slot, in 64 bits, steps and goes round: two additions, two tests and two selections.
+model::kernel::Id add_slot(model::kernel::Builder& build,
+                           std::initializer_list<model::kernel::Dep> after = {});
 /// Writes one turn into the loop that is open.
 void add_turn(model::kernel::Builder& build, const Walk& walk, const Turn& turn);
 
