@@ -4,8 +4,8 @@
 // numbers of loads in microbench_bandwidth_in_flight. From the L2, chain and transfer combine as other times
 // that overlap (9 to 31 B/cycle of an SM within 3 %); ports and slices have deep queues between them, so that
 // a loop that its port paces sees the slower of the two. DRAM holds reads up while it writes: loops that copy
-// wait 60, 160 and 260 cycles longer than loops that read where 4, 14 and 24 % of the time goes to writes.
-// SPDX-License-Identifier: Apache-2.0
+// wait 60, 160 and 260 cycles longer than loops that read where 4, 14 and 24 % of the time goes to writes
+// (key dram.write_wait). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -32,9 +32,7 @@ struct MemoryOfLoop {
 template <class S>
 [[nodiscard]] S loop_at_memory(const S& alone, const MemoryOfLoop<S>& memory, const hw::Frequency<S>& clock,
                                const hw::Gpu<S>& gpu) {
-    constexpr double write_wait = 1400.0;
-    S time =
-        held_by_writes(alone, memory.rounds * (hw::Cycles<S>(S(write_wait)) / clock).value(), memory.written);
+    S time = held_by_writes(alone, memory.rounds * (gpu.dram.write_wait / clock).value(), memory.written);
     if (S(0.0) < memory.l2) {
         const std::array<S, 2> overlap{time * hw::min(S(1.0), memory.chain), memory.l2};
         time = hw::max(time, overlapped(std::span<const S>(overlap), gpu.overlap.exponent.value()));

@@ -156,7 +156,7 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
         const double fetched = buffer.use->fetched_bytes * items;
         if (buffer.laps || buffer.use->repeat > 0.0) {
             merged += fetched * (1.0 - left_of(reads, i, kernel, gpu)) *
-                      memory::in_step_while_waiting(runs.count, item.warps);
+                      memory::in_step_while_waiting(runs.count, item.warps, gpu);
             continue;
         }
         const memory::Readers readers{
@@ -263,11 +263,12 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                       2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
         buffer.lines = moved[i].compulsory_bytes;
         // Where every so many-th item reads the same the description says who meets; else pairs do.
-        const double carried = use.repeat > 0.0 || buffer.laps
-                                   ? 1.0 - memory::in_step_while_waiting(
-                                               memory::group_runs(reuse.concurrent, gpu).count, item.warps) *
-                                               (1.0 - left_of(reads, i, kernel, gpu))
-                                   : hw::value_of(unmerged_share(distinct, gpu));
+        const double carried =
+            use.repeat > 0.0 || buffer.laps
+                ? 1.0 - memory::in_step_while_waiting(memory::group_runs(reuse.concurrent, gpu).count,
+                                                      item.warps, gpu) *
+                            (1.0 - left_of(reads, i, kernel, gpu))
+                : hw::value_of(unmerged_share(distinct, gpu));
         fetched_by_item = fetched_by_item + S(use.fetched_bytes);
         result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);
         // A slice takes as long for a sector of a line as for two.

@@ -58,13 +58,13 @@ template <class S>
 
 /// Share of what could merge that does where kernels wait for the L2, which is when it decides their time:
 /// requests queue on their way and meet, all of them with one CTA an SM; each warp of others that share the
-/// SM comes between. Source: copies of rows that every eighth to every 64th CTA reads, by four and eight
-/// warps of one to four CTAs an SM (microbench_cp_async_rows): where none merged the L2 would give 33 B/cycle
-/// of an SM, and 0.9 to 1, 0.67, 0.2 to 0.5, 0.4 to 0.6 and 0.1 to 0.4 of what could merge does with one CTA,
-/// two and four CTAs of four and of eight warps each.
-[[nodiscard]] inline double in_step_while_waiting(double residents, double warps) {
-    constexpr double warps_that_halve = 8.0;
-    return 1.0 / (1.0 + std::max(0.0, residents - 1.0) * warps / warps_that_halve);
+/// SM comes between (key l2.merge_warps). Source: copies of rows that every eighth to every 64th CTA reads,
+/// by four and eight warps of one to four CTAs an SM (microbench_cp_async_rows): where none merged the L2
+/// would give 33 B/cycle of an SM, and 0.9 to 1, 0.67, 0.2 to 0.5, 0.4 to 0.6 and 0.1 to 0.4 of what could
+/// merge does with one CTA, two and four CTAs of four and of eight warps each.
+template <class S>
+[[nodiscard]] double in_step_while_waiting(double residents, double warps, const hw::Gpu<S>& gpu) {
+    return 1.0 / (1.0 + std::max(0.0, residents - 1.0) * warps / hw::value_of(gpu.l2.merge_warps));
 }
 
 }  // namespace warptime::model::memory

@@ -94,7 +94,9 @@ TEST_CASE("every n-th item reads the same") {
 }
 
 TEST_CASE("fewer merge the more warps share an SM where they wait for the L2") {
-    CHECK(in_step_while_waiting(1.0, 32.0) == 1.0);
-    CHECK(in_step_while_waiting(2.0, 8.0) == doctest::Approx(0.5));
-    CHECK(in_step_while_waiting(4.0, 8.0) < in_step_while_waiting(4.0, 4.0));
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.merge_warps = hw::Number<double>(8.0);
+    CHECK(in_step_while_waiting(1.0, 32.0, gpu) == 1.0);
+    CHECK(in_step_while_waiting(2.0, 8.0, gpu) == doctest::Approx(0.5));
+    CHECK(in_step_while_waiting(4.0, 8.0, gpu) < in_step_while_waiting(4.0, 4.0, gpu));
 }

@@ -33,11 +33,10 @@ template <class S>
 /// 1.32 for 64.
 template <class S>
 [[nodiscard]] hw::Cycles<S> l1_line_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
-    constexpr double sector_interval = 0.27;
     const double line = hw::value_of(gpu.l1.line);
     const double missing = std::max(0.0, 2.0 - std::max(1.0, row_bytes / hw::value_of(gpu.l1.sector)));
-    return hw::Cycles<S>((gpu.l1.line_interval.value() - S(sector_interval * missing)) *
-                         S(rows * std::max(1.0, row_bytes / line)));
+    return (gpu.l1.line_interval - gpu.l1.sector_interval * S(missing)) *
+           S(rows * std::max(1.0, row_bytes / line));
 }
 
 /// Cycles of one warp's instruction of a load or copy whose lanes lie in narrow rows.
