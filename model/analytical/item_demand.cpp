@@ -17,6 +17,7 @@
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
+#include "model/analytical/load_batch.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/local_traffic.hpp"
 #include "model/analytical/matrix_demand.hpp"
@@ -110,7 +111,7 @@ class Accumulator {
                 std::any_of(kernel_.tokens.begin(), kernel_.tokens.end(),
                             [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
-        drained_ = true;
+        batch_.drain();
         const auto length = [this](Part<S>& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
             part_ = &part;
@@ -192,7 +193,7 @@ class Accumulator {
                     break;
             }
         }
-        drained_ = true;
+        batch_.drain();
         stores_.leave();
         // A body that is repeated takes no less than the unit, one that runs once may end before it.
         const Cycles<S> busy = depth > 0 ? hw::max(path_busy_, units_.busy()) : path_busy_;
@@ -227,7 +228,7 @@ class Accumulator {
         if (box || access.pattern == kernel::PatternKind::chase) return {};
         const int pieces = static_cast<int>(memory::touch_of(kernel_, access, op.active, pieces_).granules);
         const bool all = !(load_latency_ < gpu_.latency.dram);
-        return gpu_.dram.queue * S(wait_of_batch(pieces, batch_loads_ + 1, all));
+        return gpu_.dram.queue * S(wait_of_batch(pieces, batch_.loads() + 1, all));
     }
 
     Cycles<S> latency_of(const Op& op) {
@@ -254,24 +255,11 @@ class Accumulator {
         return latency_in_sm(op, kernel_, result_.warps, gpu_);
     }
 
-    /// When a warp may issue further plain loads: at once, or, where those under way are as many as it can
-    /// have, after the first of them. Counts the times that it waits for all that went out together.
+    /// When a warp may issue further plain loads. Counts the times that it waits for all that went out
+    /// together; what follows because there is room again overlaps what is still under way.
     Cycles<S> room_for_loads(const Op& op, double times) {
-        double bytes = 0.0;
-        for (const Access& access : kernel_.accesses_of(op)) {
-            bytes += static_cast<double>(op.count) * op.active * lanes_ * lanes_per_warp * access.bytes;
-        }
-        const bool full = !drained_ && batch_bytes_ + bytes > hw::value_of(gpu_.l1.warp_loads);
-        const Cycles<S> free = full ? batch_end_ : Cycles<S>{};
-        // What follows because there is room again overlaps what is still under way.
-        if (drained_) part_->load_rounds += times * (1.0 - l1_hits(op));
-        if (drained_ || full) {
-            batch_bytes_ = 0.0;
-            batch_loads_ = 0;
-        }
-        batch_bytes_ += bytes;
-        drained_ = false;
-        return free;
+        if (batch_.drained()) part_->load_rounds += times * (1.0 - l1_hits(op));
+        return batch_.room(limited_bytes(kernel_, op, lanes_ * lanes_per_warp), gpu_);
     }
 
     /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
@@ -284,7 +272,7 @@ class Accumulator {
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_ &&
                 static_cast<std::size_t>(dep.op) < complete_.size()) {
                 start = hw::max(start, Cycles<S>(complete_[static_cast<std::size_t>(dep.op)]));
-                drained_ = drained_ || is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls);
+                if (is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) batch_.drain();
             }
         }
         if (waits) start = hw::max(start, room_for_loads(op, times));
@@ -357,8 +345,7 @@ class Accumulator {
         if (op.cls == InstructionClass::branch) issued = end;
         if (id < complete_.size()) complete_[id] = end.value();
         // Room comes with the first pieces, not with the last.
-        if (waits && batch_loads_ == 0) batch_end_ = end - wait_for_last(op);
-        batch_loads_ += waits ? 1 : 0;
+        if (waits) batch_.issued(end - wait_for_last(op));
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
             result_.copies += static_cast<double>(op.count);
@@ -573,10 +560,7 @@ class Accumulator {
     bool narrow_rows_ = false;
     bool tensor_cores_read_ = false;  ///< shared memory, without the load and store unit
     double l1_room_ = -1.0;           ///< not known yet
-    bool drained_ = true;             ///< no plain load is under way
-    double batch_bytes_ = 0.0;        ///< of the plain loads under way
-    int batch_loads_ = 0;
-    Cycles<S> batch_end_{};  ///< when the first of them arrives
+    LoadBatch<S> batch_;
     StoreDrain<S> stores_;
     UnitQueue<S> units_;
     Cycles<S> sent_{};       ///< of the SM's port, by one execution of the op at hand
