@@ -60,6 +60,7 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
     gpu.code.kept_instructions = warptime::hw::Number<double>(4700.0);
     gpu.code.other_instructions = warptime::hw::Number<double>(400.0);
     gpu.code.sharing_warps = warptime::hw::Number<double>(2.0);
+    gpu.code.other_loop = warptime::hw::Number<double>(40.0);
     struct Case {
         std::int64_t text;
         double interval, first;

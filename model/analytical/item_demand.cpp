@@ -8,12 +8,12 @@
 #include "model/analytical/bounds/arithmetic.hpp"
 #include "model/analytical/bounds/cluster.hpp"
 #include "model/analytical/bounds/crossbar.hpp"
-#include "model/analytical/bounds/issue.hpp"
 #include "model/analytical/bounds/l1.hpp"
 #include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
+#include "model/analytical/issue_demand.hpp"
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
@@ -371,13 +371,7 @@ class Accumulator {
         if (op.cls == InstructionClass::branch) part_->branches += executions;
         const S instructions = S(executions * warps) * cost.machine.value();
         part_->instructions += hw::value_of(instructions);
-        // An mma.sync keeps its sub-partition from issuing for as long as it holds the tensor core (recorded
-        // rows of microbench_instruction_mix: times add up with those of fp32 and integer instructions, whose
-        // units are free).
-        part_->demand[Server::issue] +=
-            op.cls == InstructionClass::mma_sync
-                ? tensor_core_cycles(op, executions, role.warps * copies, gpu_)
-                : issue_cycles(instructions * memory::issue_slots(op.cls, gpu_), gpu_);
+        add_issue(op, executions, role.warps * copies, gpu_, part_->demand);
         if (is_meeting(op.cls)) {
             part_->demand[Server::barrier] += cost.interval * S(executions * warps);
         }

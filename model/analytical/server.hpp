@@ -14,7 +14,8 @@ namespace warptime::model::analytical {
 /// shared_write is what asynchronous copies write to shared memory: GEMMs whose operand reads and copies
 /// together exceed the banks' bandwidth run at the tensor cores' full rate (recorded 256x128 tiles), so the
 /// two do not add. barrier is where warps arrive to meet. crossbar_read and crossbar_write are the SM's ports
-/// to L2, cluster its way to the other SMs of its cluster. L2 and DRAM serve all SMs and are counted per
+/// to L2, cluster its way to the other SMs of its cluster,
+/// registers the ports of a sub-partition's register file. L2 and DRAM serve all SMs and are counted per
 /// kernel.
 enum class Server : std::uint8_t {
     issue,
@@ -32,6 +33,7 @@ enum class Server : std::uint8_t {
     crossbar_write,
     barrier,
     cluster,
+    registers,
     count
 };
 inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::count);
@@ -40,6 +42,7 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
     using prediction::Limiter;
     switch (server) {
         case Server::issue:
+        case Server::registers:
             return Limiter::issue;
         case Server::fp32:
         case Server::fp16:
@@ -79,6 +82,7 @@ inline constexpr std::size_t server_count = static_cast<std::size_t>(Server::cou
         case Server::fp16:
         case Server::integer:
         case Server::sfu:
+        case Server::registers:
             return true;
         default:
             return false;

@@ -145,7 +145,7 @@ class Timeline {
     [[nodiscard]] S between_two(std::int64_t resident) const {
         S multiply(0.0);
         for (const Server server :
-             {Server::issue, Server::fp32, Server::fp64, Server::fp16, Server::integer}) {
+             {Server::issue, Server::registers, Server::fp32, Server::fp64, Server::fp16, Server::integer}) {
             multiply = hw::max(multiply, a_.item.loop.demand[server].value());
         }
         const S read = hw::max(a_.item.loop.demand[Server::l1], a_.item.loop.demand[Server::shared]).value();
@@ -169,7 +169,8 @@ class Timeline {
     /// hold an instruction for several slots keep the warps in turn (wave_fma, launch_kernel,
     /// instruction_rate).
     [[nodiscard]] hw::Cycles<S> among_warps(const hw::Cycles<S>& busy, std::int64_t resident) const {
-        const bool one_slot = busiest_ == Server::issue || busiest_ == Server::fp32;
+        const bool one_slot =
+            busiest_ == Server::issue || busiest_ == Server::registers || busiest_ == Server::fp32;
         if (a_.item.uses_tensor || !one_slot) return a_.loop_chain;
         const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
         // Of instances that take turns one is in its loop.

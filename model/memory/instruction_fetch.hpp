@@ -34,9 +34,8 @@ struct Fetchers {
 template <class S>
 [[nodiscard]] hw::Cycles<S> interval_of(double near, double far, const hw::Cycles<S>& beyond,
                                         const Fetchers& by, const hw::Gpu<S>& gpu) {
-    constexpr double lone_interval = 2.8;
     if (near == 0.0) return {};
-    const hw::Cycles<S> stream = by.lone ? hw::Cycles<S>(S(lone_interval)) : gpu.code.far_interval;
+    const hw::Cycles<S> stream = by.lone ? gpu.code.lone_interval : gpu.code.far_interval;
     const hw::Cycles<S> next =
         stream * S(std::ceil(std::max(1.0, by.warps) / hw::value_of(gpu.code.sharing_warps)));
     const hw::Cycles<S> fetched = next * S(1.0 - far) + hw::max(next, beyond) * S(far);
@@ -60,8 +59,7 @@ template <class S>
 [[nodiscard]] hw::Cycles<S> first_fetch_interval(double instructions, const Fetchers& by, bool flushed,
                                                  const hw::Gpu<S>& gpu) {
     const double text = instructions + (flushed ? hw::value_of(gpu.code.other_instructions) : 0.0);
-    constexpr double other_loop = 40.0;
-    const double beside = instructions + (flushed ? other_loop : 0.0);
+    const double beside = instructions + (flushed ? hw::value_of(gpu.code.other_loop) : 0.0);
     const double near =
         overflowing(beside, hw::value_of(gpu.code.near_instructions), hw::value_of(gpu.code.near_ways));
     const double far =
@@ -76,10 +74,9 @@ template <class S>
 /// that find in the cache of their sub-partition what they go to and those that do not. All its warps come to
 /// it together and wait once.
 template <class S>
-[[nodiscard]] hw::Cycles<S> jump_cycles(double instructions, const hw::Gpu<S>& /*gpu*/) {
-    constexpr double nearest_instructions = 355.0;
-    constexpr double jump = 6.5;
-    return hw::Cycles<S>(S(instructions > nearest_instructions ? jump : 0.0));
+[[nodiscard]] hw::Cycles<S> jump_cycles(double instructions, const hw::Gpu<S>& gpu) {
+    const bool held = instructions <= hw::value_of(gpu.code.nearest_instructions);
+    return held ? hw::Cycles<S>{} : hw::Cycles<S>(gpu.code.jump);
 }
 
 }  // namespace warptime::model::memory

@@ -9,6 +9,7 @@
 namespace hw = warptime::hw;
 using warptime::model::memory::fetch_interval;
 using warptime::model::memory::first_fetch_interval;
+using warptime::model::memory::jump_cycles;
 using warptime::model::memory::overflowing;
 
 namespace {
@@ -25,6 +26,10 @@ hw::Gpu<double> chip() {
     gpu.code.kept_instructions = hw::Number<double>(4700.0);
     gpu.code.other_instructions = hw::Number<double>(400.0);
     gpu.code.sharing_warps = hw::Number<double>(2.0);
+    gpu.code.other_loop = hw::Number<double>(40.0);
+    gpu.code.lone_interval = hw::Cycles<double>(3.0);
+    gpu.code.nearest_instructions = hw::Number<double>(300.0);
+    gpu.code.jump = hw::Cycles<double>(7.0);
     return gpu;
 }
 
@@ -50,11 +55,22 @@ TEST_CASE("code costs what the cache that holds it takes for an instruction") {
     CHECK(fetch_interval(15000.0, {2.0}, gpu).value() == doctest::Approx(2.0));
     CHECK(fetch_interval(15000.0, {4.0}, gpu).value() == doctest::Approx(4.0));
     CHECK(fetch_interval(47000.0, {4.0}, gpu).value() == doctest::Approx(5.0));
+    // A warp that is a CTA of its own draws more slowly on the far cache, and as fast as it comes on the L2.
+    CHECK(fetch_interval(15000.0, {0.25, true}, gpu).value() == doctest::Approx(3.0));
+    CHECK(fetch_interval(47000.0, {0.25, true}, gpu).value() == doctest::Approx(5.0));
+}
+
+TEST_CASE("a jump within what the nearest cache holds takes its latency alone") {
+    const auto gpu = chip();
+    CHECK(jump_cycles(300.0, gpu).value() == 0.0);
+    CHECK(jump_cycles(301.0, gpu).value() == 7.0);
 }
 
 TEST_CASE("a launch finds the beginning of a long text, and a flush takes a little of it") {
     const auto gpu = chip();
     CHECK(first_fetch_interval(9000.0, {1.0}, true, gpu).value() == 0.0);
+    // Of the near cache it takes its loop alone: five lines more than fit, each of which costs a set.
+    CHECK(first_fetch_interval(10000.0, {1.0}, true, gpu).value() == doctest::Approx(1.0 + 680.0 / 10040.0));
     CHECK(first_fetch_interval(15000.0, {1.0}, false, gpu).value() == doctest::Approx(2.0));
     // A tenth of the text is still there.
     CHECK(first_fetch_interval(47000.0, {1.0}, false, gpu).value() == doctest::Approx(0.1 * 2.0 + 0.9 * 5.0));

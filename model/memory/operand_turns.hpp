@@ -9,7 +9,7 @@
 // accumulator and its row's multiplicand, and the first of a column a new one as well: recorded blocks
 // (microbench_register_operands) take 1 + 1 / rows within 2 % but two, whose rows or accumulators ptxas has
 // named so that more of them meet. Integer, half and double instructions of three registers beside
-// multiply-adds take a slot and a half on average (microbench_instruction_mix, 8 and 32 multiply-adds beside
+// multiply-adds take a turn and a half on average (microbench_instruction_mix, 8 and 32 multiply-adds beside
 // eight others: 1.3 to 2; microbench_instruction_rate and gemm_fp32 come nearer with the same).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,10 +27,11 @@ namespace warptime::model::memory {
            cls == hw::InstructionClass::fma_f64;
 }
 
-/// Slots of its sub-partition that an instruction takes: one, or what all banks together take for its
-/// registers. Its own unit holds it for longer, but between two for that unit others wait for the ports.
+/// Turns of its sub-partition's ports that an instruction takes beside others: one, or what all banks
+/// together take for its registers. Its own unit holds it for longer, but between two for that unit others
+/// wait for the ports.
 template <class S>
-[[nodiscard]] S issue_slots(hw::InstructionClass cls, const hw::Gpu<S>& gpu) {
+[[nodiscard]] S port_turns(hw::InstructionClass cls, const hw::Gpu<S>& gpu) {
     constexpr double registers = 3.0;
     return reads_three(cls) ? hw::max(S(1.0), S(registers) / gpu.sm.register_banks.value()) : S(1.0);
 }

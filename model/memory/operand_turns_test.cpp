@@ -30,13 +30,13 @@ TEST_CASE("multiply-adds of a block take a quarter more turns than instructions,
     CHECK(operand_turns(op, gpu) == 1.0);
 }
 
-TEST_CASE("three registers take two banks a slot and a half, and four banks one") {
+TEST_CASE("three registers take two banks a turn and a half, and four banks one") {
     hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-    CHECK(issue_slots(hw::InstructionClass::logic, gpu) == 1.5);
-    CHECK(issue_slots(hw::InstructionClass::add_s32, gpu) == 1.0);
-    CHECK(issue_slots(hw::InstructionClass::fma_f32, gpu) == 1.0);
+    CHECK(port_turns(hw::InstructionClass::logic, gpu) == 1.5);
+    CHECK(port_turns(hw::InstructionClass::add_s32, gpu) == 1.0);
+    CHECK(port_turns(hw::InstructionClass::fma_f32, gpu) == 1.0);
     gpu.sm.register_banks = gpu.sm.register_banks * 2.0;
-    CHECK(issue_slots(hw::InstructionClass::logic, gpu) == 1.0);
+    CHECK(port_turns(hw::InstructionClass::logic, gpu) == 1.0);
 }
 
 }  // namespace warptime::model::memory

@@ -89,6 +89,7 @@ Busy over_sub_partitions(const Chip& chip, Limiter limiter, Get get) {
 std::vector<Busy> busy_of(const Chip& chip) {
     std::vector<Busy> all;
     all.push_back(over_sub_partitions(chip, Limiter::issue, [](const SubPartition& p) { return p.issue; }));
+    all.push_back(over_sub_partitions(chip, Limiter::issue, [](const SubPartition& p) { return p.ports; }));
     for (std::size_t unit = 0; unit < hw::unit_count; ++unit) {
         all.push_back(over_sub_partitions(chip, limiter_of(static_cast<Unit>(unit)),
                                           [unit](const SubPartition& p) { return p.pipes[unit]; }));

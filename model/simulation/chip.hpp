@@ -17,6 +17,7 @@ namespace warptime::model::simulation {
 
 struct SubPartition {
     Server issue;
+    Server ports;                              ///< of the register file
     std::array<Server, hw::unit_count> pipes;  ///< by hw::Unit; tensor cores among them
 };
 

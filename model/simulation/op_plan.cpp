@@ -96,7 +96,9 @@ class Planner {
         const hw::InstructionCost<double>& cost = gpu_.instructions[op.cls];
         const auto count = static_cast<double>(op.count);
         p.instructions = count * cost.machine.value();
-        p.issue = ticks_of(p.instructions * memory::issue_slots(op.cls, gpu_));
+        p.issue = ticks_of(p.instructions);
+        const bool apart = op.cls == InstructionClass::mma_sync || op.cls == InstructionClass::wgmma;
+        p.ports = apart ? 0 : ticks_of(p.instructions * memory::port_turns(op.cls, gpu_));
         p.pipe = static_cast<std::size_t>(cost.unit);
         const double held = std::max(cost.interval.value(), memory::operand_turns(op, gpu_));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);

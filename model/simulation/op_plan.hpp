@@ -41,6 +41,7 @@ struct OpPlan {
     double flop = 0.0;
     double tensor_flop = 0.0;
     Ticks issue = 0;
+    Ticks ports = 0;  ///< of the register file
     Ticks fetch = 0;  ///< of its text, where the nearest instruction cache does not hold what it stands in
     Ticks first_fetch = 0;  ///< the same for the first time
     std::size_t pipe = 0;   ///< hw::Unit

@@ -257,8 +257,12 @@ class Simulation {
         if (!warp.has_slot) {
             from = std::max(warp.ready, inputs_complete(warp, op));
             if (from <= now) {
-                const Ticks time = part_of(plan_.ops[op].issue, warp.cursor.place().weight);
-                warp.slot = from = part(cta, place).issue.serve(now, time) - time;
+                const double weight = warp.cursor.place().weight;
+                const Ticks time = part_of(plan_.ops[op].issue, weight);
+                const Ticks ports = part_of(plan_.ops[op].ports, weight);
+                SubPartition& at = part(cta, place);
+                const Ticks slot = at.issue.serve(now, time) - time;
+                warp.slot = from = std::max(slot, at.ports.serve(now, ports) - ports);
                 warp.has_slot = true;
             }
         }

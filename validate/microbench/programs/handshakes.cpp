@@ -145,8 +145,8 @@ Probe grid_sync(const Parameters& p, const hw::Gpu<double>& gpu) {
 }
 
 /// Constants in steps of 64 bytes, each waiting for the one before. The nearest cache has none of them; the
-/// next one fetches 256 bytes at a time, from L2 or DRAM, and a step within them takes what code takes from
-/// there. Recorded rows: 712 cycles for four steps from L2, 1060 to 1180 over a flushed one, at any size.
+/// next one fetches 256 bytes at a time, from L2 or DRAM, and a step within them comes from there. Recorded
+/// rows: 712 cycles for four steps from L2, 1060 to 1180 over a flushed one, at any size.
 Probe cold_constant(const Parameters& p, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t block = 256;
     const std::int64_t bytes = integer(p, "bytes");
@@ -168,7 +168,7 @@ Probe cold_constant(const Parameters& p, const hw::Gpu<double>& gpu) {
     access.step = block / 4;
     access.cache = mk::CachePolicy::cg;
     const mk::Id first = build.op(load, {access});
-    wait_for(build, static_cast<double>(block / stride - 1) * 147.0, gpu, first);
+    wait_for(build, static_cast<double>(block / stride - 1) * gpu.latency.constant.value(), gpu, first);
     build.end();
     build.finish();
     return probe;

@@ -65,7 +65,7 @@ TEST_CASE("constants: a way to the L2 for every 256 bytes, and steps to the near
         const double cycles =
             (time("65536", cache) - time("32768", cache)) * 1e-6 * gpu.clock.boost.value() / blocks;
         const double way = (warm ? gpu.latency.l2_near : gpu.latency.dram).value();
-        CHECK(cycles == doctest::Approx(way + 3.0 * gpu.code.fetch_latency.value()).epsilon(0.1));
+        CHECK(cycles == doctest::Approx(way + 3.0 * gpu.latency.constant.value()).epsilon(0.1));
     }
 }
 
