@@ -79,6 +79,7 @@ class Accumulator {
         if (kernel_.buffers.size() > max_buffers) {
             throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
         }
+        result_.buffers.reset(kernel_.buffers.size());
         tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
                                          [](const Op& op) { return op.cls == InstructionClass::wgmma; });
         std::fill_n(complete_.begin(), std::min(kernel_.ops.size(), complete_.size()), S(0.0));

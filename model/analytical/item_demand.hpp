@@ -7,6 +7,7 @@
 #include "hw/gpu.hpp"
 #include "model/analytical/access_origin.hpp"
 #include "model/analytical/bounds/atomics.hpp"
+#include "model/analytical/inplace_vector.hpp"
 #include "model/analytical/server.hpp"
 #include "model/kernel/description.hpp"
 
@@ -67,7 +68,7 @@ struct ItemDemand {
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;
-    std::array<BufferTraffic, max_buffers> buffers{};  ///< by buffer id; ids beyond are refused
+    InplaceVector<BufferTraffic, max_buffers> buffers;  ///< by buffer id, as many as the kernel has
 
     /// trips x loop + before + after of a quantity.
     template <class Get>
