@@ -30,9 +30,11 @@ namespace warptime::model::analytical {
 }
 
 /// The same for the pieces of `loads` that went out together. Of a warm set that is lost only in part (`all`
-/// false), the pieces of one load come near the average (microbench_l2_halves), those of several do not.
+/// false), the pieces of one load come near the average (microbench_l2_halves); of several loads one is lost
+/// almost surely, and they wait for the last like those of a set that is lost (microbench_l2_footprint, one
+/// and four SMs).
 [[nodiscard]] constexpr double wait_of_batch(int pieces, int loads, bool all) {
-    return beyond_the_mean(pieces * loads) - beyond_the_mean(all ? 1 : pieces);
+    return beyond_the_mean(pieces * loads) - beyond_the_mean(all || loads > 1 ? 1 : pieces);
 }
 
 /// The time T with T = alone + waits u / (1 - u), u = transfer / T: `alone` without a queue, `transfer` what
