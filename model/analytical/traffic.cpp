@@ -320,11 +320,14 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     const bool throughout = Cycles<S>{} < item.loop.demand[Server::crossbar_write];
     const double bursts =
         throughout ? std::numeric_limits<double>::infinity() : items / static_cast<double>(reuse.concurrent);
+    // They leave sooner where operands are hit again, which stay before them.
+    const bool hit_again = hw::value_of(result.own_share) < 1.0;
+    const Bytes<S> room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
     result.dram_written =
         conditions.cache == prediction::Cache::flushed
             ? memory::writes_over_dirty(result.dram_read, dirty, memory::dirty_first_of(gpu),
                                         gpu.l2.dirty_fraction, memory::dirty_capacity_of(gpu))
-            : memory::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, gpu.l2.capacity,
+            : memory::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                         memory::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
     result.l2_stored = Bytes<S>(S(sent));

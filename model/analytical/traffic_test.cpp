@@ -149,3 +149,15 @@ TEST_CASE("requests of tiles merge, fewer of CTAs that share SMs, none of stream
     CHECK(stream.merged.value() == doctest::Approx(0.0));
     CHECK(stream.looked_up.value() >= 2.0 * 40000.0 * fixture::stream_bytes_per_cta);
 }
+
+TEST_CASE("results leave a clean L2 sooner where operands are hit again") {
+    auto less = gpu();
+    less.l2.usable = hw::Number<double>(0.5 * gpu().l2.usable.value());
+    const mk::Kernel tiles = gemm(4096, 4096, 1024);
+    CHECK(of(tiles, Cache::cold, 264, less).dram_written.value() >
+          of(tiles, Cache::cold, 264).dram_written.value());
+    const mk::Kernel stream = fixture::stream(4000, 2);
+    CHECK(of(stream, Cache::cold, 264, less).dram_written.value() ==
+          of(stream, Cache::cold, 264).dram_written.value());
+    CHECK(of(stream, Cache::cold).dram_written.value() > 0.0);
+}
