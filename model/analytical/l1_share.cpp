@@ -61,7 +61,8 @@ double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1
                     double lines) {
     const kernel::Access& access = kernel.accesses[op.first_access];
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    if (memory::is_local(buffer)) return memory::local_hits(buffer, reader.room, reader.ways);
+    if (memory::is_local(buffer))
+        return memory::local_hits(buffer, memory::bytes_passing(kernel, reader.line_bytes), reader.room);
     double trips = 1.0;
     for (const double others : reader.free.loop) {
         trips *= others + 1.0;

@@ -24,10 +24,12 @@ TEST_CASE("every resident CTA has local memory of its own, and shares what is gl
 
 TEST_CASE("local memory that fits is found in the L1, and the less the more of it there is") {
     const auto hits = [](std::int64_t words) {
-        return memory::local_hits(buffer_of(kernel::Space::local, words), 64e3, 4.0);
+        return memory::local_hits(buffer_of(kernel::Space::local, words), 0.0, 64e3);
     };
     CHECK(hits(16000) == 1.0);
     CHECK(hits(17000) < 1.0);
     CHECK(hits(17000) > hits(18000));
-    CHECK(hits(64000) < 0.01);
+    CHECK(hits(64000) == 0.25);
+    // What goes through in between pushes it out.
+    CHECK(memory::local_hits(buffer_of(kernel::Space::local, 16000), 64e3, 64e3) == 0.5);
 }

@@ -288,8 +288,8 @@ class Planner {
             case PatternKind::contiguous:
                 if (a.reads && memory::is_local(buffer)) {
                     a.fetched_per_requested =
-                        1.0 -
-                        memory::local_hits(buffer, occupancy::l1_room(kernel_, gpu_), gpu_.l1.ways.value());
+                        1.0 - memory::local_hits(buffer, memory::bytes_passing(kernel_, gpu_.l1.line.value()),
+                                                 occupancy::l1_room(kernel_, gpu_));
                 }
                 break;
             default:

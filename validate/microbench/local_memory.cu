@@ -96,7 +96,6 @@ void warps_cases(Bench& bench, const char* name) {
 
 template <Way way>
 void way_cases(Bench& bench, const char* name) {
-    warps_cases<way, 16>(bench, name);
     warps_cases<way, 64>(bench, name);
     warps_cases<way, 96>(bench, name);
     warps_cases<way, 128>(bench, name);
