@@ -10,11 +10,12 @@ using namespace warptime::model::analytical;
 
 TEST_CASE("lines are asked for once each, and only ldmatrix shares the array with their tags") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const kernel::Kernel no_terms;
     kernel::Access access;
     access.cache = kernel::CachePolicy::cg;
     Part<double> part;
     BufferTraffic traffic;
-    add_lane_copies(access, 32.0, 256.0, 10.0, true, gpu, part, traffic);
+    add_lane_copies(no_terms, access, 32.0, 256.0, 10.0, true, gpu, part, traffic);
     CHECK(traffic.copied_lines == 10.0 * 64.0);
     CHECK(traffic.line_bytes == 128.0);
     const double bypassing = part.demand[Server::l1].value();
@@ -23,12 +24,30 @@ TEST_CASE("lines are asked for once each, and only ldmatrix shares the array wit
     // The same in rows of 32 bytes, less than 16 a lane: twice the lines, each put into the L1 first.
     access.cache = kernel::CachePolicy::ca;
     Part<double> narrow;
-    add_lane_copies(access, 32.0, 32.0, 10.0, false, gpu, narrow, traffic);
+    add_lane_copies(no_terms, access, 32.0, 32.0, 10.0, false, gpu, narrow, traffic);
     CHECK(traffic.line_bytes == 32.0);
     CHECK(narrow.demand[Server::l1].value() > 0.5 * bypassing);
     CHECK(narrow.demand[Server::shared].value() > 0.0);
     Part<double> beside_wgmma;
-    add_lane_copies(access, 32.0, 32.0, 10.0, true, gpu, beside_wgmma, traffic);
+    add_lane_copies(no_terms, access, 32.0, 32.0, 10.0, true, gpu, beside_wgmma, traffic);
     CHECK(beside_wgmma.demand[Server::l1].value() == narrow.demand[Server::l1].value());
     CHECK(beside_wgmma.demand[Server::shared].value() == 0.0);
+}
+
+TEST_CASE("a sector whose line's others come in the next trips takes what a line does") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const auto l1_of = [&gpu](kernel::Variable along_rows) {
+        kernel::Kernel kernel;
+        kernel.terms.push_back(kernel::Term{.coefficient = 32, .variable = along_rows});
+        kernel::Access access;
+        access.cache = kernel::CachePolicy::cg;
+        access.origin[0].first = 0;
+        access.origin[0].count = 1;
+        Part<double> part;
+        BufferTraffic traffic;
+        add_lane_copies(kernel, access, 32.0, 32.0, 10.0, true, gpu, part, traffic);
+        return part.demand[Server::l1].value();
+    };
+    CHECK(l1_of(kernel::Variable::loop) == doctest::Approx(32.0 * gpu.l1.line_interval.value()));
+    CHECK(l1_of(kernel::Variable::tile) < l1_of(kernel::Variable::loop));
 }

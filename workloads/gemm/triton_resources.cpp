@@ -39,8 +39,13 @@ int triton_registers(const Problem& problem, const Config& config) {
     constexpr int many_accumulators = 128;
     constexpr int with_many = 8;
     const int accumulators = config.cta_m * config.cta_n / (lanes * config.warps);
-    const int pointers =
-        pointer * (copies(config.cta_m, problem.a, config) + copies(config.cta_n, problem.b, config));
+    const int copied = copies(config.cta_m, problem.a, config) + copies(config.cta_n, problem.b, config);
+    // Both operands of 8-bit types lie along K, so that one offset serves several copies (the kernels of
+    // triton_fp8: within 5 registers up to ten copies a lane).
+    if (hw::bytes_of(problem.a) == 1 && config.mma == MatrixInstruction::wgmma) {
+        return accumulators + 23 + 3 * copied / 2;
+    }
+    const int pointers = pointer * copied;
     const int aside = accumulators < many_accumulators ? 0 : with_many;
     return accumulators + pointers + aside +
            (config.mma == MatrixInstruction::mma_sync ? fragments(config) + rest_of_mma_sync : rest_of_wgmma);

@@ -56,4 +56,20 @@ TEST_CASE("registers are about those that the compiler gave") {
     }
 }
 
+TEST_CASE("8-bit operands along K need fewer pointers, which decides how many CTAs fit") {
+    struct Kernel {
+        int m, n, k, stages, warps, registers;
+    };
+    Problem problem;
+    problem.a = problem.b = Dtype::fp8;
+    for (const Kernel& kernel :
+         {Kernel{128, 64, 64, 2, 4, 96}, Kernel{64, 128, 128, 2, 8, 64}, Kernel{128, 128, 64, 4, 4, 168},
+          Kernel{256, 64, 64, 3, 4, 168}, Kernel{64, 64, 32, 3, 4, 59}, Kernel{64, 128, 32, 4, 4, 90}}) {
+        CAPTURE(kernel.registers);
+        const int expected =
+            triton_registers(problem, loop_of(kernel.m, kernel.n, kernel.k, kernel.stages, kernel.warps));
+        CHECK(std::abs(expected - kernel.registers) <= 5);
+    }
+}
+
 }  // namespace warptime::workloads::gemm
