@@ -35,7 +35,7 @@ struct Analysis {
     double fullest_group = 1.0;  ///< SMs at work in the graphics processing cluster that has most of them
     double waves = 0.0;
     bool persistent = false;
-    ItemDemand<S> item{};
+    ItemDemand<S> item;
     Traffic<S> traffic{};
     hw::Cycles<S> loop_chain{};   ///< least period of one CTA's loop by its dependences
     hw::Cycles<S> loop_period{};  ///< at full residency, of a loop that waits for its loads; 0 of others
