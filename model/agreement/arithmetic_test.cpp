@@ -76,6 +76,36 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
     }
 }
 
+TEST_CASE("a branch out of what the nearest cache holds waits for what it goes to") {
+    auto gpu = teaching_gpu();
+    gpu.code.nearest_instructions = warptime::hw::Number<double>(300.0);
+    gpu.code.jump = Cycles<double>(7.0);
+    const auto trips = [&](std::int64_t text) {
+        const auto times = [&](std::int64_t count) {
+            mk::Kernel kernel = grid_of(1, 1);
+            mk::Builder build(kernel);
+            build.role("warp", 1);
+            build.loop(count);
+            add_op(build, make_op(InstructionClass::nanosleep, text));
+            add_op(build, make_op(InstructionClass::branch));
+            build.end();
+            build.finish();
+            return times_of(kernel, gpu, at_fixed_clock());
+        };
+        const Times one = times(1000);
+        const Times two = times(2000);
+        return Times{two.analytical - one.analytical, two.simulation - one.simulation};
+    };
+    const Times held = trips(250);
+    const Times longer = trips(290);
+    const Times beyond = trips(350);
+    const auto cycles = [](double count) { return 1000.0 * count / clock_hz; };
+    check_near(longer.analytical - held.analytical, cycles(40.0));
+    check_near(longer.simulation - held.simulation, cycles(40.0));
+    check_near(beyond.analytical - held.analytical, cycles(107.0));
+    check_near(beyond.simulation - held.simulation, cycles(107.0));
+}
+
 TEST_CASE("a dependent chain: n x latency") {
     for (const std::int64_t n : {10, 1000}) {
         check_cycles(looped(dependent(), n, 1), static_cast<double>(n) * dependent_cycles);

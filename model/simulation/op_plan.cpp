@@ -330,6 +330,9 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
                 const std::size_t op = kernel.nodes[n].payload;
                 planner.add(role, kernel.ops[op], ops[op]);
+                if (kernel.ops[op].cls == InstructionClass::branch) {
+                    ops[op].latency += ticks_of(memory::jump_cycles(around[op], gpu).value());
+                }
                 const bool flushed = conditions.cache != prediction::Cache::warm;
                 ops[op].fetch =
                     ticks_of(memory::fetch_interval(around[op], by, gpu).value() * ops[op].instructions);
