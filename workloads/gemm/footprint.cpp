@@ -157,7 +157,8 @@ int registers_wanted(const Problem& problem, const Config& config) {
         return (triton_registers(problem, config) + 7) / 8 * 8;
     }
     if (gathers_as_triton(config)) {
-        return (gather_registers(config) + 7) / 8 * 8;
+        // Pointers and values beyond what a thread can have are spilled, as the loop says; sums must fit.
+        return std::max(gather_registers(config), config.cta_m * config.cta_n / threads(config));
     }
     const int consumers = config.warps * 32;
     if (copies_by_descriptor(config)) {
