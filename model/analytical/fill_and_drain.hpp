@@ -42,7 +42,10 @@ template <class S>
     const bool reads = item.total([](const Part<S>& p) { return p.received_bytes; }) > 0.0;
     if (!reads) return {};
     if (item.trips > 1.0) return item.loop.load_rounds > 0.0 ? around + load : around;
-    return around + item.loop.chain * S(item.trips);
+    // Of a loop that only stores and waits for it, the way through the SM's port is a part of the transfer.
+    const bool stores = !(item.loop.received_bytes > 0.0);
+    const hw::Cycles<S> sent = stores ? item.loop.demand[Server::crossbar_write] : hw::Cycles<S>{};
+    return around + (item.loop.chain - hw::min(item.loop.chain, sent)) * S(item.trips);
 }
 
 /// The same of waves of one CTA an SM, each of which fills and drains anew, and what their slots stay empty

@@ -79,3 +79,20 @@ TEST_CASE("waves of one CTA an SM fill and drain each, and wait for the next CTA
     CHECK(apart_of_waves(apart, turnaround, 1.0).value() == 300.0);
     CHECK(apart_of_waves(apart, turnaround, 2.2).value() == 3.0 * 300.0 + 2.0 * 400.0);
 }
+
+TEST_CASE("of a store that is waited for only what its bytes do not take comes beside its transfer") {
+    ItemDemand<double> item;
+    item.trips = 1.0;
+    item.before.received_bytes = 128.0;
+    item.before.chain = Cycles<double>(600.0);
+    item.loop.chain = Cycles<double>(3000.0);
+    item.loop.demand[Server::crossbar_write] = Cycles<double>(2000.0);
+    CHECK(fill_and_drain(item, Cycles<double>{}, Cycles<double>(600.0)).value() == 1600.0);
+    // A trip that waits for loads keeps its whole chain: their latency passes before the bytes come.
+    item.loop.received_bytes = 128.0;
+    CHECK(fill_and_drain(item, Cycles<double>{}, Cycles<double>(600.0)).value() == 3600.0);
+    // A chain that nobody's bytes are in does not go below nothing.
+    item.loop.received_bytes = 0.0;
+    item.loop.chain = Cycles<double>(100.0);
+    CHECK(fill_and_drain(item, Cycles<double>{}, Cycles<double>(600.0)).value() == 600.0);
+}
