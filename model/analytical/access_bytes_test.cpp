@@ -29,4 +29,19 @@ TEST_CASE("boxes of a matrix that they do not divide: full with padding, inside 
     CHECK_FALSE(traffic.along_split);
 }
 
+TEST_CASE("rows that a loop walks along go on in the next trip, those across it do not") {
+    kernel::Kernel kernel;
+    kernel::Builder build(kernel);
+    const kernel::Id x = build.buffer(kernel::examples::matrix("x", hw::Dtype::bf16, 1024, 1024));
+    const kernel::Index moving = build.variable(kernel::Variable::loop, 32, 0);
+    const kernel::Index still = build.variable(kernel::Variable::tile, 64, 0);
+    const auto continued = [&](const kernel::Index& along, const kernel::Index& across) {
+        return access_bytes(kernel,
+                            kernel::examples::box(x, kernel::Direction::read, {along, across}, {32, 64}))
+            .continued;
+    };
+    CHECK(continued(moving, still));
+    CHECK_FALSE(continued(still, moving));
+}
+
 }  // namespace warptime::model::analytical

@@ -16,6 +16,7 @@
 #include "model/analytical/traffic.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warptime::model::analytical {
 
@@ -51,10 +52,25 @@ template <class S>
     return gpu.latency.l2_far + gpu.latency.cp_async_l2;
 }
 
-/// The same over all waves: of those after the first only some wait for DRAM, and where all CTAs ask for a
-/// trip's bytes at the same moment, for all of them.
+/// Share of the trips of a chain of stages `ahead` apart that wait for DRAM. It gives at least
+/// `dram.access_bytes` of a row, with which the next trips' pieces come along where they are shorter; of the
+/// `ahead` chains the one that meets most of the first pieces sets the pace (fp8 tiles with 32 bytes of a row
+/// a trip are quicker with two stages, not with three: triton_fp8).
 template <class S>
-[[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic,
+[[nodiscard]] S first_of_granule(const ItemDemand<S>& item, int ahead, const hw::Gpu<S>& gpu) {
+    double share = 0.0;
+    for (const BufferTraffic& buffer : item.buffers) {
+        if (!(buffer.trip_bytes > 0.0)) continue;
+        const int trips = static_cast<int>(hw::value_of(gpu.dram.access_bytes) / buffer.trip_bytes);
+        share = std::max(share, trips > 1 ? static_cast<double>(std::gcd(ahead, trips)) / trips : 1.0);
+    }
+    return S(share > 0.0 ? share : 1.0);
+}
+
+/// The same as `near_copy_latency` over all waves: of those after the first only some wait for DRAM, and where
+/// all CTAs ask for a trip's bytes at the same moment, for all of them. `ahead`: stages that are under way.
+template <class S>
+[[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic, int ahead,
                                          const hw::Gpu<S>& gpu) {
     const hw::Cycles<S> near = near_copy_latency(gpu);
     if (!traffic.from_dram) return near;
@@ -62,7 +78,8 @@ template <class S>
     const hw::Seconds<S> all =
         dram_seconds(traffic.dram_read - traffic.dram_row_read, traffic.dram_row_read, hw::Bytes<S>{}, gpu);
     const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
-    const S fresh((1.0 + (traffic.waves - 1.0) * traffic.fresh_later) / traffic.waves);
+    const S fresh = S((1.0 + (traffic.waves - 1.0) * traffic.fresh_later) / traffic.waves) *
+                    first_of_granule(item, ahead, gpu);
     return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip;
 }
 

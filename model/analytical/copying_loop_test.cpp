@@ -50,21 +50,41 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     ItemDemand<double> item;
     item.trips = 10.0;
     Traffic<double> traffic;
-    const double near = copy_latency(item, traffic, gpu).value();
+    const double near = copy_latency(item, traffic, 2, gpu).value();
     CHECK(near > gpu.latency.l2_far.value());
     traffic.from_dram = true;
-    const double far = copy_latency(item, traffic, gpu).value();
+    const double far = copy_latency(item, traffic, 2, gpu).value();
     CHECK(far > gpu.latency.dram.value());
     traffic.waves = 4.0;
     traffic.fresh_later = 0.0;
-    CHECK(copy_latency(item, traffic, gpu).value() == doctest::Approx(0.75 * near + 0.25 * far));
+    CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(0.75 * near + 0.25 * far));
     traffic.fresh_later = 1.0;
-    CHECK(copy_latency(item, traffic, gpu).value() == doctest::Approx(far));
+    CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(far));
     traffic.dram_read = warptime::hw::Bytes<double>(1e8);
-    const double of_all = copy_latency(item, traffic, gpu).value() - far;
+    const double of_all = copy_latency(item, traffic, 2, gpu).value() - far;
     CHECK(of_all > 0.0);
     item.trips = 20.0;
-    CHECK(copy_latency(item, traffic, gpu).value() - far == doctest::Approx(0.5 * of_all));
+    CHECK(copy_latency(item, traffic, 2, gpu).value() - far == doctest::Approx(0.5 * of_all));
+}
+
+TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an odd number apart wait") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    ItemDemand<double> item;
+    CHECK(first_of_granule(item, 1, gpu) == 1.0);
+    item.buffers[0].trip_bytes = 32.0;
+    CHECK(first_of_granule(item, 1, gpu) == 0.5);
+    CHECK(first_of_granule(item, 2, gpu) == 1.0);
+    CHECK(first_of_granule(item, 3, gpu) == 0.5);
+    item.buffers[0].trip_bytes = 16.0;
+    CHECK(first_of_granule(item, 2, gpu) == 0.5);
+    // The operand that comes in whole pieces waits in every trip.
+    item.buffers[1].trip_bytes = 64.0;
+    CHECK(first_of_granule(item, 3, gpu) == 1.0);
+    Traffic<double> traffic;
+    traffic.from_dram = true;
+    const double whole = copy_latency(item, traffic, 1, gpu).value();
+    item.buffers[1].trip_bytes = 0.0;
+    CHECK(copy_latency(item, traffic, 1, gpu).value() < whole);
 }
 
 TEST_CASE("copies that come while wgmma reads get what its reads leave") {

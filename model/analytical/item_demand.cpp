@@ -497,6 +497,7 @@ class Accumulator {
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
+            if (bytes.continued) traffic.trip_bytes = bytes.row_bytes;
             // Lanes' copies are written in turn with reads of ldmatrix and of several warpgroups, bulk copies
             // not.
             const bool bulk = op.cls != InstructionClass::cp_async;

@@ -47,6 +47,7 @@ struct BufferTraffic {
     double repeat = 0.0;        ///< items after which the same bytes come again; 0: as the coordinates say
     double copied_lines = 0.0;  ///< cache lines that lanes ask for with asynchronous copies
     double line_bytes = 0.0;    ///< of each of them that are asked for
+    double trip_bytes = 0.0;    ///< of each row that a trip copies, where rows go on in the next; else 0
     AtomicTraffic atomics;
 };
 inline constexpr std::size_t max_buffers = 16;
@@ -99,6 +100,7 @@ struct AccessBytes {
     double rows = 1.0;  ///< contiguous rows of a collective box
     double row_bytes = 0.0;
     std::int64_t pitch_bytes = 0;
+    bool continued = false;  ///< rows go on in the next trip of a loop
 };
 [[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access);
 /// The same where `origin`, that of the access, is known.

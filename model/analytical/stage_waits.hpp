@@ -64,7 +64,7 @@ template <class S>
 [[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                              const Traffic<S>& traffic, const hw::Gpu<S>& gpu) {
     if (copies_by_lanes(item)) {
-        const hw::Cycles<S> copy = copy_latency(item, traffic, gpu);
+        const hw::Cycles<S> copy = copy_latency(item, traffic, stages_ahead(kernel), gpu);
         const hw::Cycles<S> last = wait_for_stage(item, load_latency(traffic.from_dram, gpu), gpu);
         const hw::Cycles<S> chain = loop_chain(kernel, item, copy, gpu);
         const hw::Cycles<S> near =
