@@ -6,18 +6,6 @@
 
 namespace warptime::model::analytical {
 
-namespace {
-
-/// Whether an index moves on with a loop.
-bool goes_on(const kernel::Kernel& kernel, const kernel::Index& index) {
-    const auto first = kernel.terms.begin() + static_cast<std::ptrdiff_t>(index.first);
-    return std::any_of(first, first + index.count, [](const kernel::Term& term) {
-        return term.variable == kernel::Variable::loop && term.coefficient != 0;
-    });
-}
-
-}  // namespace
-
 AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access) {
     return access_bytes(kernel, access, origin_of(kernel, access));
 }
@@ -46,7 +34,7 @@ AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& acc
         }
         result.row_bytes = static_cast<double>(access.box[0]) * size;
         result.pitch_bytes = buffer.stride[1] * hw::bytes_of(buffer.dtype);
-        result.continued = access.rank > 1 && goes_on(kernel, access.origin[0]);
+        result.continued = access.rank > 1 && origin.goes_on;
         return result;
     }
     switch (access.pattern) {

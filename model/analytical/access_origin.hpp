@@ -17,6 +17,7 @@ namespace warptime::model::analytical {
 struct AccessOrigin {
     kernel::VariableSet variables;
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
+    bool goes_on = false;  ///< the first dimension steps with a loop
     bool shifted = false;  ///< items go round the whole buffer, each from another place
     double repeat = 0.0;   ///< items after which the same bytes come again; 0: as the coordinates say
     /// Elements that the tiles of the schedule cover along a dimension that steps with one tile coordinate;
@@ -45,6 +46,7 @@ inline void add_round(const kernel::Kernel& kernel, const kernel::Term& round, A
         for (std::size_t t = index.first, end = t + index.count; t < end; ++t) {
             const kernel::Term& term = kernel.terms[t];
             origin.variables.add(term.variable);
+            if (d == 0 && term.variable == kernel::Variable::loop) origin.goes_on = true;
             if (term.variable == kernel::Variable::tile) {
                 (term.position == 0   ? origin.along_m
                  : term.position == 1 ? origin.along_n

@@ -59,16 +59,18 @@ template <class S>
 template <class S>
 [[nodiscard]] S first_of_granule(const ItemDemand<S>& item, int ahead, const hw::Gpu<S>& gpu) {
     double share = 0.0;
-    for (const BufferTraffic& buffer : item.buffers) {
-        if (!(buffer.trip_bytes > 0.0)) continue;
-        const int trips = static_cast<int>(hw::value_of(gpu.dram.access_bytes) / buffer.trip_bytes);
+    for (std::size_t b = 0; b < item.buffers.size(); ++b) {
+        const double bytes = item.buffers[b].trip_bytes;
+        if (!(bytes > 0.0)) continue;
+        const int trips = static_cast<int>(hw::value_of(gpu.dram.access_bytes) / bytes);
         share = std::max(share, trips > 1 ? static_cast<double>(std::gcd(ahead, trips)) / trips : 1.0);
     }
     return S(share > 0.0 ? share : 1.0);
 }
 
-/// The same as `near_copy_latency` over all waves: of those after the first only some wait for DRAM, and where
-/// all CTAs ask for a trip's bytes at the same moment, for all of them. `ahead`: stages that are under way.
+/// The same as `near_copy_latency` over all waves: of those after the first only some wait for DRAM, and
+/// where all CTAs ask for a trip's bytes at the same moment, for all of them. `ahead`: stages that are under
+/// way.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic, int ahead,
                                          const hw::Gpu<S>& gpu) {

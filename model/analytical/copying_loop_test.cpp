@@ -71,6 +71,7 @@ TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an od
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     ItemDemand<double> item;
     CHECK(first_of_granule(item, 1, gpu) == 1.0);
+    item.buffers.reset(2);
     item.buffers[0].trip_bytes = 32.0;
     CHECK(first_of_granule(item, 1, gpu) == 0.5);
     CHECK(first_of_granule(item, 2, gpu) == 1.0);

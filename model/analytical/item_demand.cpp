@@ -232,6 +232,14 @@ class Accumulator {
         return gpu_.dram.queue * S(wait_of_batch(pieces, batch_.loads() + 1, all));
     }
 
+    /// What other CTAs or the kernel before have just written is waited for as long as it takes from the L2.
+    bool left_in_l2(const Op& op) const {
+        if (op.access_count != 1) return false;
+        const auto id = static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer);
+        const kernel::Buffer& buffer = kernel_.buffers[id];
+        return buffer.before == kernel::Before::warm && buffer.contents == kernel::Contents::written_by;
+    }
+
     Cycles<S> latency_of(const Op& op) {
         const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
         if (op.cls == InstructionClass::wgmma) {
@@ -251,7 +259,9 @@ class Accumulator {
                 share = l1_hits(op, memory::touch_of(kernel_, access, op.active, pieces_).lines);
             }
             const S hit(share);
-            return (load_latency_ + wait_for_last(op)) * (S(1.0) - hit) + gpu_.latency.l1 * hit;
+            const Cycles<S> missed = left_in_l2(op) ? hw::min(load_latency_, gpu_.latency.l2_far)
+                                                    : load_latency_ + wait_for_last(op);
+            return missed * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
         return latency_in_sm(op, kernel_, result_.warps, gpu_);
     }

@@ -244,10 +244,21 @@ class Timeline {
         whole.epilogue = whole.epilogue * changed;
     }
 
+    /// CTAs that share an SM in the last wave. Two that have the slots of their sub-partitions between them
+    /// get on alike and end together, so that the SM that is ready first takes two of what is left; others,
+    /// and more than two, have drifted apart by then, and it is dealt out (fp32 tiles of 128x128, 256x64 and
+    /// 64x256 take whole waves from the third on, those of 64x64 do not: gemm_fp32, gemm_fp32_second).
+    [[nodiscard]] std::int64_t in_tail(const occupancy::Waves& w) const {
+        const bool in_step = w.full_waves > 1 && a_.occupancy.ctas_per_sm == 2 && a_.item.asynchronous &&
+                             (busiest_ == Server::issue || busiest_ == Server::fp32);
+        return in_step ? std::min<std::int64_t>(w.tail_items, 2)
+                       : occupancy::tail_residency(w.tail_items, sms_);
+    }
+
     [[nodiscard]] Exposure<S> waves() const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         const occupancy::Waves w = occupancy::waves_of(a_.items, sms_ * resident);
-        const std::int64_t last = occupancy::tail_residency(w.tail_items, sms_);
+        const std::int64_t last = in_tail(w);
         if (w.count() == 0) return {};
         if (w.full_waves == 0) {
             Exposure<S> only = item(last, waits_.first);

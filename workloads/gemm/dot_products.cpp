@@ -15,9 +15,10 @@ using mk::InstructionClass;
 
 namespace {
 
-constexpr int lanes_of_column = 16;
 constexpr int lanes_of_warp = 32;
 constexpr int most_rows_at_once = 4;
+constexpr std::int64_t before_rows = 70;
+constexpr std::int64_t before_columns = 80;
 
 /// Plain loads of one element a lane.
 mk::Op load_of(Dtype dtype, std::int64_t count) {
@@ -26,6 +27,15 @@ mk::Op load_of(Dtype dtype, std::int64_t count) {
     load.dtype = dtype;
     load.count = std::max<std::int64_t>(1, count);
     return load;
+}
+
+/// Of pointers, bounds and loop counts, of which half wait for one another.
+mk::Op addresses(std::int64_t count) {
+    mk::Op op;
+    op.cls = InstructionClass::mad_s32;
+    op.count = count;
+    op.chain = count / 2;
+    return op;
 }
 
 }  // namespace
@@ -45,7 +55,11 @@ void add_dot_product_role(Parts& parts) {
 
     b.role("warps", c.warps);
     b.loop(parts.trips);
-    const mk::Id rows = b.op(load_of(p.a, of_a));
+    const mk::Id place = b.op(addresses(before_rows));
+    mk::Op of_rows = load_of(p.a, of_a);
+    of_rows.dep_count = 1;
+    of_rows.deps[0] = {place, 0};
+    const mk::Id rows = b.op(of_rows);
     add_stage_access(parts, Matrix::a, 0);
     mk::Op put;
     put.cls = InstructionClass::st_shared;
@@ -60,7 +74,10 @@ void add_dot_product_role(Parts& parts) {
     b.op(sync);
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
+    const mk::Id column_place = b.op(addresses(before_columns));
     mk::Op columns = load_of(p.b, of_b);
+    columns.dep_count = 1;
+    columns.deps[0] = {column_place, 0};
     // The sums of more rows leave registers for four elements at a time (SASS of eight rows).
     columns.chain = c.cta_m > most_rows_at_once ? std::max<std::int64_t>(1, of_b / 4) : 1;
     const mk::Id column = b.op(columns);
@@ -77,10 +94,6 @@ void add_dot_product_role(Parts& parts) {
     multiply.deps[0] = {column, 0};
     multiply.deps[1] = {fetched, 0};
     const mk::Id sums = b.op(multiply);
-    mk::Op address;
-    address.cls = InstructionClass::mad_s32;
-    address.count = 4 * lanes_of_column;
-    b.op(address);
     mk::Op leave;
     leave.cls = InstructionClass::bar_sync;
     leave.dep_count = 1;

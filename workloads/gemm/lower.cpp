@@ -7,6 +7,7 @@
 #include "model/occupancy/sm_limits.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/reduction.hpp"
 
 #include <fmt/format.h>
 
@@ -62,63 +63,6 @@ void set_grid(const Config& c, const hw::Gpu<double>& gpu, mk::Kernel& kernel) {
 
 }  // namespace
 
-void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
-    constexpr int threads = 256;
-    constexpr int per_thread = 4;
-    const std::int64_t outputs = p.m * p.n * p.batch;
-    const std::int64_t ctas = ceil_div(outputs, std::int64_t{threads} * per_thread);
-    kernel.name = "splitk_reduce";
-    kernel.grid = {ctas, 1, 1};
-    kernel.cta = {threads, 1, 1};
-    kernel.registers_per_thread = 32;
-    kernel.schedule.tiles = {ctas, 1, 1, 1};
-    mk::Builder b(kernel);
-    mk::Buffer& workspace = b.buffer();
-    workspace.name = "workspace";
-    workspace.extent[0] = outputs * split_k;
-    workspace.before = mk::Before::warm;
-    workspace.contents = mk::Contents::written_by;
-    workspace.written_by_step = 0;
-    const mk::Id source = b.last_buffer();
-    mk::Buffer& c = b.buffer();
-    c.name = "c";
-    c.dtype = p.out;
-    c.extent[0] = outputs;
-    const mk::Id target = b.last_buffer();
-    const auto lane_index = [&b] {
-        mk::Index index = b.begin();
-        b.add(index, mk::Variable::tile, std::int64_t{threads} * per_thread, 0);
-        b.add(index, mk::Variable::warp, 32 * per_thread);
-        return index;
-    };
-    b.role("warps", threads / 32);
-    // The partial sums of all splits are fetched at once, then added in order.
-    b.op(mk::InstructionClass::ld_global).count = split_k;
-    const mk::Id loaded = b.last_op();
-    mk::Access& partial = b.access();
-    partial.buffer = source;
-    partial.origin[0] = lane_index();
-    partial.bytes = 16;
-    partial.step = outputs;
-    mk::Op& add = b.op(mk::InstructionClass::add_f32);
-    add.count = std::int64_t{per_thread} * split_k;
-    add.chain = split_k;
-    add.dep_count = 1;
-    add.deps[0] = {loaded, 0};
-    const mk::Id last = b.last_op();
-    mk::Op& store = b.op(mk::InstructionClass::st_global);
-    store.dtype = p.out;
-    store.returns = false;
-    store.dep_count = 1;
-    store.deps[0] = {last, 0};
-    mk::Access& sum = b.access();
-    sum.buffer = target;
-    sum.direction = mk::Direction::write;
-    sum.origin[0] = lane_index();
-    sum.bytes = per_thread * hw::bytes_of(p.out);
-    b.finish();
-}
-
 void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& gpu, mk::Program& program) {
     Config config = given;
     check_cluster(config, gpu);
@@ -156,6 +100,8 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
         // Adding a kernel may move the ones before it.
         const auto splits = static_cast<int>(kernel.schedule.split_k);
         lower_reduction(problem, splits, program.add_kernel());
+    } else if (kernel.schedule.split_k > 1 && config.reduction == Reduction::blocks) {
+        lower_block_reduction(problem, config, program.add_kernel());
     }
 }
 

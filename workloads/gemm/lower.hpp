@@ -15,7 +15,4 @@ namespace warptime::workloads::gemm {
 void lower(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
            model::kernel::Program& program);
 
-/// The kernel that sums `split_k` fp32 partial results of the problem and writes C.
-void lower_reduction(const Problem& problem, int split_k, model::kernel::Kernel& kernel);
-
 }  // namespace warptime::workloads::gemm

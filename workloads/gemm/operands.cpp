@@ -106,7 +106,7 @@ void add_buffers(Parts& parts) {
     parts.a = add_matrix(builder, name_a, p.a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
     parts.b = add_matrix(builder, name_b, p.b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
     parts.c = add_matrix(builder, name_c, p.out, p.n, p.m, leading(p.ldc, p.n), p.batch);
-    if (c.split_k > 1 && c.reduction == Reduction::workspace) {
+    if (c.split_k > 1 && needs_workspace(c.reduction)) {
         parts.workspace =
             add_matrix(builder, name_workspace, Dtype::fp32, p.n, p.m, p.n, p.batch * c.split_k);
     }

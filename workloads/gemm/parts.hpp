@@ -61,6 +61,10 @@ model::kernel::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile);
 /// Converts, stages through shared memory and stores the tile; `warps` take part.
 void add_epilogue(Parts& parts, int warps, bool bulk_store);
 
+/// Brings the blocks that lanes keep to memory, in `store_passes`, as the library's fp32 kernels do; of a
+/// split to the workspace, where the last CTA of a tile may add them up.
+void add_block_epilogue(Parts& parts);
+
 /// Main loops, one per way of overlapping copies and arithmetic.
 void add_specialized_roles(Parts& parts);
 void add_pipelined_role(Parts& parts);

@@ -5,6 +5,7 @@
 // of 150 Triton kernels).
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/lane_block.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
@@ -19,6 +20,24 @@ namespace mk = model::kernel;
 using mk::InstructionClass;
 
 namespace {
+
+/// What `copies` of one element a lane take of shared memory where the lanes that copy a row of K write to
+/// one bank, since the stage has its rows along M or N, without padding.
+void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
+    mk::Op store;
+    store.cls = InstructionClass::st_shared;
+    mk::Access lanes;
+    lanes.buffer = parts.stages;
+    lanes.direction = mk::Direction::write;
+    lanes.pattern = mk::PatternKind::stride;
+    lanes.bytes = hw::bytes_of(parts.problem.a);
+    lanes.inner = extent;
+    lanes.inner_extent = parts.config.cta_k;
+    lanes.outer = 1;
+    // Each of these takes a pass for every element of the row.
+    store.count = std::max<std::int64_t>(1, copies * parts.config.copy_conflicts / parts.config.cta_k);
+    parts.builder.op(store, {lanes});
+}
 
 /// The op that fetched A and the one that fetched B.
 using Fetches = std::array<mk::Id, 2>;
@@ -48,6 +67,8 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
         if (guarded) guard_fetch(parts, copy, ahead);
         fetches[is_a ? 0 : 1] = b.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
+        if (c.copy_conflicts > 0)
+            add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies_per_warp(tile_bytes, c));
     }
     b.signal(group, mk::SignalOn::issue);
     return fetches;
@@ -139,18 +160,6 @@ WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
     // Eight columns of two steps are as many bytes as sixteen of one.
     const std::int64_t loads_b = warp_n < 16 ? (k_rows + 1) / 2 : k_rows * (warp_n / 16);
     return {k_steps * (warp_m / 16) * (warp_n / 8), k_rows * std::max(1, warp_m / 16) + loads_b};
-}
-
-/// Outputs of a lane. Warps share a tile two along M from 128 rows on, then along N; 8 of their lanes stand
-/// along M and 4 along N (warpsize in the names of xmma kernels, and the loads of their SASS).
-struct LaneBlock {
-    int rows = 1, columns = 1;
-};
-LaneBlock lane_block(const Config& c) {
-    constexpr int two_warps_from = 128, lanes_along_m = 8, lanes_along_n = 4;
-    const int along_m = c.cta_m >= two_warps_from ? std::min(2, c.warps) : 1;
-    return {std::max(1, c.cta_m / (along_m * lanes_along_m)),
-            std::max(1, c.cta_n * along_m / (c.warps * lanes_along_n))};
 }
 
 /// Fused multiply-adds of one iteration, with the operands of the next read meanwhile.
@@ -279,7 +288,11 @@ void add_pipelined_role(Parts& parts) {
     barrier_op.deps[0] = {last, 0};
     b.end();
     if (as_triton) add_arithmetic(parts, aside.after, 20);
-    add_epilogue(parts, c.warps, false);
+    if (c.mma == MatrixInstruction::simt) {
+        add_block_epilogue(parts);
+    } else {
+        add_epilogue(parts, c.warps, false);
+    }
     b.finish();
 }
 

@@ -41,7 +41,15 @@ struct Problem {
 enum class MatrixInstruction : std::uint8_t { automatic, simt, mma_sync, wgmma, tcgen05 };
 enum class Pipeline : std::uint8_t { automatic, sync, cp_async, tma };
 enum class Specialization : std::uint8_t { none, cooperative, pingpong };
-enum class Reduction : std::uint8_t { atomic, workspace, serial };
+/// How splits of K become one. The last two are fp32 kernels of a library: partial tiles lie in a workspace
+/// and are added up by a kernel of their own, block by block, or by whichever CTA of a tile comes last.
+enum class Reduction : std::uint8_t { atomic, workspace, serial, blocks, last_cta };
+
+/// Whether partial sums go to memory of their own.
+[[nodiscard]] constexpr bool needs_workspace(Reduction reduction) {
+    return reduction == Reduction::workspace || reduction == Reduction::blocks ||
+           reduction == Reduction::last_cta;
+}
 
 /// cta_m x cta_n of C per tile, cta_k per pipeline stage. `warps`: consumer warps where warps are
 /// specialised, else all. `transposed`: the matrix instruction's M runs along n (a library that computes
@@ -69,9 +77,10 @@ struct Config {
     int mma_k = 0;                ///< K of mma.sync; 0: 32 bytes of it
     int lane_bytes_a = 16;  ///< neighbouring bytes of a row that a lane fetches, in pieces of copy_bytes
     int lane_bytes_b = 16;
-    int store_bytes = 16;            ///< of C per lane of a plain store; less where rows are not aligned
-    bool fragments_ahead = false;    ///< operands of the next step are read while this one is multiplied
-    bool dot_products = false;       ///< few rows: half warps take columns of C whole, as gemv kernels do
+    int store_bytes = 16;          ///< of C per lane of a plain store; less where rows are not aligned
+    bool fragments_ahead = false;  ///< operands of the next step are read while this one is multiplied
+    int copy_conflicts = 0;        ///< passes that lanes of a copy wait for one another at banks of the stage
+    bool dot_products = false;     ///< few rows: half warps take columns of C whole, as gemv kernels do
     bool square_warp_tiles = false;  ///< warps share the tile out as squarely as they can; else along M first
 
     friend bool operator==(const Config&, const Config&) = default;

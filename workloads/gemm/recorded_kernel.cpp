@@ -88,6 +88,7 @@ std::optional<Config> config_of_tile(const std::string& text, const Problem& pro
         }
         if (!family.persistent) {
             config.split_k = splits_of(text, static_cast<std::size_t>(found.position(0)));
+            config.reduction = vendor_reduction(problem, family, config);
         }
         return config;
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace warptime::workloads::gemm {
@@ -102,6 +103,20 @@ bool too_many_waves(const Problem& problem, const GemmFamily& family, const Tile
            (family.cooperative_above_one_wave && !tile.cooperative && std::min(tile.m, tile.n) >= narrow);
 }
 
+/// Whether the library splits a problem of so many tiles so often: not where they are many waves already, nor
+/// a short K in few parts.
+bool splits(const Problem& problem, const GemmFamily& family, const Config& config,
+            const hw::Gpu<double>& gpu) {
+    if (config.split_k < 2) return true;
+    if (problem.k * config.split_k < family.split_work_min) return false;
+    const double per_sm =
+        std::floor(gpu.sm.registers.value() / static_cast<double>(config.registers * family.threads));
+    const auto tiles = static_cast<double>(ceil_div(problem.m, config.cta_m) *
+                                           ceil_div(problem.n, config.cta_n) * problem.batch);
+    return family.split_waves_max == 0.0 ||
+           tiles <= family.split_waves_max * std::max(1.0, per_sm) * gpu.sm.count.value();
+}
+
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
     const std::int64_t bytes =
@@ -176,6 +191,7 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
     config.fragments_ahead = true;
+    config.copy_conflicts = family.copy_conflicts;
     config.dot_products = family.instruction == "dot";
     if (config.mma == MatrixInstruction::simt) {
         // Elements go to shared memory one by one, transposed.
@@ -220,11 +236,26 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     return config;
 }
 
+Reduction vendor_reduction(const Problem& problem, const GemmFamily& family, const Config& config) {
+    if (family.blocks_up_to_bytes == 0) return Reduction::workspace;
+    const std::int64_t tiles =
+        ceil_div(problem.m, config.cta_m) * ceil_div(problem.n, config.cta_n) * problem.batch;
+    const std::int64_t bytes =
+        tiles * config.split_k * config.cta_m * config.cta_n * hw::bytes_of(Dtype::fp32);
+    const bool many = config.split_k == 2 && tiles > family.blocks_of_pairs_up_to;
+    return many || bytes > family.blocks_up_to_bytes ? Reduction::last_cta : Reduction::blocks;
+}
+
 void lower_vendor(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
                   mk::Program& program) {
     constexpr std::int64_t tile_counter_bytes = 4;
     if (config.schedule == mk::ScheduleKind::dynamic_counter) {
         program.add_memset(tile_counter_bytes);
+    }
+    if (config.split_k > 1 && config.reduction == Reduction::last_cta) {
+        constexpr std::int64_t of_tile = 8;
+        program.add_memset(of_tile * ceil_div(problem.m, config.cta_m) * ceil_div(problem.n, config.cta_n) *
+                           problem.batch);
     }
     lower(problem, config, gpu, program);
 }
@@ -272,7 +303,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
         for (const Tile& tile : family.tiles) {
             for (const ClusterShape& cluster : family.clusters) {
                 const std::int64_t grid = largest_grid(gpu, cluster.m * cluster.n);
-                if (grid == 0 || too_few_rows(problem, family, tile) ||
+                if (grid == 0 || too_few_rows(problem, family, tile) || problem.k < tile.k_least ||
                     (family.clusters.size() > 1 && wasteful(problem, tile, cluster)) ||
                     too_many_waves(problem, family, tile, cluster, grid)) {
                     continue;
@@ -282,10 +313,16 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                 // Fewer tiles than fill the SMs follow that rule; of others the number of splits is tried
                 // out.
                 const bool by_rule = config.split_k > 1;
-                do {
+                for (int split = config.split_k; split > 0;
+                     split = by_rule ? 0 : next_split(family, config, k_iterations, split)) {
+                    config.split_k = split;
+                    if (!splits(problem, family, config, gpu)) {
+                        if (!by_rule) continue;
+                        config.split_k = 1;
+                    }
+                    config.reduction = vendor_reduction(problem, family, config);
                     consider(config);
-                    config.split_k = by_rule ? 0 : next_split(family, config, k_iterations, config.split_k);
-                } while (config.split_k > 0);
+                }
             }
         }
     }

@@ -24,6 +24,10 @@ using Score = std::function<double(const model::kernel::Program&)>;
 [[nodiscard]] int next_split(const libraries::GemmFamily& family, const Config& config,
                              std::int64_t k_iterations, int split);
 
+/// How the family adds up the splits that `config` has.
+[[nodiscard]] Reduction vendor_reduction(const Problem& problem, const libraries::GemmFamily& family,
+                                         const Config& config);
+
 /// Lowers a vendor configuration: the tile counter's memset where the schedule is dynamic, kernel, reduction.
 void lower_vendor(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
                   model::kernel::Program& program);

@@ -249,7 +249,7 @@ TEST_CASE("few tiles are split until they fill the SMs, as recorded grids are") 
     p.n = 128;
     p.k = 16384;
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 8);
-    p.k = 512;  // 96 elements of K each
+    p.k = 320;  // 64 elements of K each
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 5);
     p.m = 4096;
     p.n = 4096;

@@ -109,6 +109,14 @@ GemmFamily read_family(const Section& section) {
     family.split_fills = section.table.contains("split_fills") ? section.whole("split_fills") : 0;
     family.split_elements_max =
         section.table.contains("split_elements_max") ? section.whole("split_elements_max") : 0;
+    family.blocks_up_to_bytes =
+        section.table.contains("blocks_up_to_bytes") ? section.whole("blocks_up_to_bytes") : 0;
+    family.blocks_of_pairs_up_to =
+        section.table.contains("blocks_of_pairs_up_to") ? section.whole("blocks_of_pairs_up_to") : 0;
+    family.copy_conflicts = section.table.contains("copy_conflicts") ? section.whole("copy_conflicts") : 0;
+    family.split_waves_max =
+        section.table.contains("split_waves_max") ? section.number("split_waves_max") : 0.0;
+    family.split_work_min = section.table.contains("split_work_min") ? section.whole("split_work_min") : 0;
     family.rows_max = section.table.contains("rows_max") ? section.whole("rows_max") : 0;
     family.rows_always = section.table.contains("rows_always") ? section.whole("rows_always") : 0;
     family.band_tiles = section.table.contains("band_tiles") ? section.whole("band_tiles") : 0;
@@ -132,7 +140,7 @@ GemmFamily read_family(const Section& section) {
     });
     // The word after the size says how consumer warpgroups work: cooperative or pingpong; a third,
     // `transposed`, that the instruction's M runs along n. k=, stages= and registers= stand for what differs
-    // from the family.
+    // from the family, k_least= for the shortest K that it is taken for.
     for_each_text(section, "tiles", [&](const std::string& t) {
         Tile tile;
         const std::size_t space = t.find(' ');
@@ -144,6 +152,7 @@ GemmFamily read_family(const Section& section) {
         tile.k = number_of(t, "k", section.place);
         tile.stages = number_of(t, "stages", section.place);
         tile.registers = number_of(t, "registers", section.place);
+        tile.k_least = number_of(t, "k_least", section.place);
         family.tiles.push_back(tile);
     });
     return family;

@@ -22,6 +22,7 @@ struct Tile {
     int k = 0;                ///< elements along K of a stage; 0: the family's bytes
     int stages = 0;           ///< 0: as many as the family's shared memory holds
     int registers = 0;        ///< 0: the family's
+    int k_least = 0;          ///< taken for no shorter K; 0: any
 };
 
 struct ClusterShape {
@@ -56,8 +57,15 @@ struct GemmFamily {
     int split_fills = 0;  ///< CTAs an SM that tiles are split to fill, where they are fewer; 0: no such rule
     int split_max = 1;
     int split_elements_max = 0;  ///< elements of the largest tile that is split; 0: any
-    int rows_max = 0;            ///< rows of C that its kernels take at most; 0: any
-    int rows_always = 0;         ///< products of up to so many rows run no other family
+    /// Partial tiles of a split are added up block by block in a kernel of its own, up to so many bytes of
+    /// them and, of two splits, so many tiles; beyond that by the last CTA of each tile. 0: as plain sums.
+    std::int64_t blocks_up_to_bytes = 0;
+    int blocks_of_pairs_up_to = 0;
+    int copy_conflicts = 0;        ///< passes that lanes of a copy wait for one another at banks of the stage
+    double split_waves_max = 0.0;  ///< no more waves of whole tiles than this are split; 0: any
+    int split_work_min = 0;        ///< K times splits is no less; 0: any
+    int rows_max = 0;              ///< rows of C that its kernels take at most; 0: any
+    int rows_always = 0;           ///< products of up to so many rows run no other family
     int band_tiles = 0;  ///< across a band of clusters that follow one another along their longer side; 0: no
                          ///< bands, along the shorter side of the grid
     std::vector<ClusterShape> clusters;

@@ -1,0 +1,20 @@
+// The pieces of the way from a lane's block of outputs to memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/builder.hpp"
+
+#include <cstdint>
+
+namespace warptime::workloads::gemm {
+
+/// Scales `elements` of a lane after the op `before` (or none), brings them through shared memory in `passes`
+/// and stores them one by one. The op written last is the store, which wants its access.
+void add_element_stores(model::kernel::Builder& builder, std::int64_t elements, int passes,
+                        model::kernel::Id before);
+
+/// Fetches `splits` times `elements` of a lane, one split after another, and adds them up. Returns the sum.
+model::kernel::Id add_sum_of_splits(model::kernel::Builder& builder, std::int64_t elements,
+                                    std::int64_t splits, const model::kernel::Access& partial_sums);
+
+}  // namespace warptime::workloads::gemm

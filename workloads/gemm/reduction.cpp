@@ -1,0 +1,160 @@
+// How splits of K are added up by a kernel of their own: element by element, or block by block as the kernels
+// keep them. Ignores: what a second operand (beta) takes.
+// Source: grids of 260 splitKreduce_kernel in recorded rows, and their times against the number of splits;
+// grids, registers and shared bytes of 110 execute_split_k_kernel, and their SASS in cuBLASLt 13.1.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/reduction.hpp"
+
+#include "workloads/gemm/block_epilogue.hpp"
+#include "workloads/gemm/lane_block.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+mk::Buffer result_matrix(const Problem& p) {
+    const std::int64_t pitch = p.ldc > 0 ? p.ldc : p.n;
+    mk::Buffer buffer;
+    buffer.name = "c";
+    buffer.dtype = p.out;
+    buffer.rank = 3;
+    buffer.extent = {p.n, p.m, p.batch, 1, 1};
+    buffer.stride = {1, pitch, pitch * p.m, 0, 0};
+    return buffer;
+}
+
+mk::Index slices_of(mk::Builder& b, int split_k) {
+    return b.index(0, {mk::Term{.coefficient = split_k, .position = 2}});
+}
+
+}  // namespace
+
+mk::Buffer partial_sums(const Problem& p, int split_k) {
+    mk::Buffer buffer;
+    buffer.name = "partial_sums";
+    buffer.rank = 3;
+    buffer.extent = {p.n, p.m, p.batch * split_k, 1, 1};
+    buffer.stride = {1, p.n, p.n * p.m, 0, 0};
+    buffer.before = mk::Before::warm;
+    buffer.contents = mk::Contents::written_by;
+    buffer.written_by_step = 0;
+    return buffer;
+}
+
+mk::Access box_of_sums(mk::Id buffer, const mk::Index& row, const mk::Index& column, const mk::Index& slice,
+                       const std::array<std::int64_t, 3>& box, mk::Direction direction) {
+    mk::Access access;
+    access.buffer = buffer;
+    access.direction = direction;
+    access.pattern = mk::PatternKind::collective;
+    access.rank = 3;
+    for (std::size_t d = 0; d < box.size(); ++d) access.box[d] = box[d];
+    access.origin[0] = column;
+    access.origin[1] = row;
+    access.origin[2] = slice;
+    return access;
+}
+
+void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
+    // CTAs of 16 warps take 32 columns and 16 rows, one element a lane; of many they take several times as
+    // many rows. Row by row a lane fetches up to sixteen splits at a time (SASS of
+    // splitKreduce_kernel).
+    constexpr std::int64_t rows_of_cta = 16, columns = 32, most_ctas = 1056, usual_ctas = 672, at_once = 16;
+    constexpr std::int64_t before_first = 60, of_row = 40, of_turn = 5;
+    const std::int64_t across = ceil_div(p.n, columns);
+    const std::int64_t single = across * ceil_div(p.m, rows_of_cta) * p.batch;
+    const std::int64_t rounds = single <= most_ctas ? 1 : ceil_div(single, usual_ctas);
+    const std::int64_t rows = rows_of_cta * rounds;
+    kernel.name = "splitk_reduce";
+    kernel.schedule.tiles = {ceil_div(p.m, rows), across, p.batch, 1};
+    kernel.grid = {kernel.schedule.item_count(), 1, 1};
+    kernel.cta = {columns * rows_of_cta, 1, 1};
+    kernel.registers_per_thread = 32;
+    mk::Builder b(kernel);
+    mk::Buffer sums = partial_sums(p, split_k);
+    sums.rank = 1;
+    sums.extent = {p.m * p.n * p.batch * split_k, 1, 1, 1, 1};
+    sums.stride = {1, 0, 0, 0, 0};
+    const mk::Id source = b.buffer(sums);
+    const mk::Id target = b.buffer(result_matrix(p));
+    mk::Access partial;
+    partial.buffer = source;
+    partial.origin[0] = b.index(0, {mk::Term{.coefficient = rows * p.n, .position = 0},
+                                    mk::Term{.coefficient = columns, .position = 1},
+                                    mk::Term{.coefficient = p.m * p.n * split_k, .position = 2},
+                                    mk::Term{.coefficient = p.n, .variable = mk::Variable::warp}});
+    partial.bytes = hw::bytes_of(Dtype::fp32);
+    partial.step = p.m * p.n;
+    b.role("warps", rows_of_cta);
+    mk::Op address;
+    address.cls = mk::InstructionClass::add_s32;
+    address.count = before_first;
+    address.chain = before_first / 2;
+    b.op(address);
+    const std::int64_t turns = ceil_div(split_k, at_once);
+    const std::int64_t together = ceil_div(split_k, turns);
+    b.loop(rounds * turns);
+    mk::Op load;
+    load.cls = mk::InstructionClass::ld_global;
+    load.count = together;
+    const mk::Id loaded = b.op(load, {partial});
+    address.count = of_row / turns + of_turn + 2 * together;
+    address.chain = 1;
+    b.op(address);
+    mk::Op add;
+    add.cls = mk::InstructionClass::add_f32;
+    add.count = together;
+    add.chain = together;
+    add.dep_count = 1;
+    add.deps[0] = {loaded, 0};
+    const mk::Id last = b.op(add);
+    b.end();
+    mk::Op store;
+    store.cls = mk::InstructionClass::st_global;
+    store.dtype = p.out;
+    store.count = rounds;
+    store.returns = false;
+    store.dep_count = 1;
+    store.deps[0] = {last, 0};
+    b.op(store, {box_of_sums(target, b.index(0, {mk::Term{.coefficient = rows, .position = 0}}),
+                             b.index(0, {mk::Term{.coefficient = columns, .position = 1}}), slices_of(b, 1),
+                             {columns, rows, 1}, mk::Direction::write)});
+    b.finish();
+}
+
+void lower_block_reduction(const Problem& p, const Config& c, mk::Kernel& kernel) {
+    constexpr int of_addresses = 8, padding = 4;
+    const int passes = store_passes(c);
+    const LaneBlock block = lane_block(c);
+    const std::int64_t elements = std::int64_t{block.rows} * block.columns / passes;
+    const std::int64_t rows = c.cta_m / passes;
+    kernel.name = "splitk_reduce_blocks";
+    kernel.cta = {std::int64_t{c.warps} * 32, 1, 1};
+    kernel.registers_per_thread = std::min(c.registers, static_cast<int>(of_addresses + 4 * elements));
+    kernel.static_shared = rows * (c.cta_n + padding) * hw::bytes_of(Dtype::fp32);
+    kernel.schedule.tiles = {ceil_div(p.m, c.cta_m), ceil_div(p.n, c.cta_n), p.batch, passes};
+    kernel.grid = {kernel.schedule.item_count(), 1, 1};
+    mk::Builder b(kernel);
+    const mk::Id source = b.buffer(partial_sums(p, c.split_k));
+    const mk::Id target = b.buffer(result_matrix(p));
+    const mk::Index row = b.index(
+        0, {mk::Term{.coefficient = c.cta_m, .position = 0}, mk::Term{.coefficient = rows, .position = 3}});
+    const mk::Index column = b.index(0, {mk::Term{.coefficient = c.cta_n, .position = 1}});
+    b.role("warps", c.warps);
+    const mk::Id sum = add_sum_of_splits(b, elements, c.split_k,
+                                         box_of_sums(source, row, column, slices_of(b, c.split_k),
+                                                     {c.cta_n, rows, c.split_k}, mk::Direction::read));
+    add_element_stores(b, elements, 1, sum);
+    b.access(box_of_sums(target, row, column, slices_of(b, 1), {c.cta_n, rows, 1}, mk::Direction::write));
+    b.finish();
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,30 @@
+// The kernels that add up the partial sums of splits of K, and how they lie in memory.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/builder.hpp"
+#include "model/kernel/description.hpp"
+#include "workloads/gemm/problem.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace warptime::workloads::gemm {
+
+/// A slice of C in fp32 for each split, as those that wrote them have left them in the L2.
+[[nodiscard]] model::kernel::Buffer partial_sums(const Problem& problem, int split_k);
+
+/// Rows and columns of some slices, by the CTA together. `box`: columns, rows and slices.
+[[nodiscard]] model::kernel::Access box_of_sums(model::kernel::Id buffer, const model::kernel::Index& row,
+                                                const model::kernel::Index& column,
+                                                const model::kernel::Index& slice,
+                                                const std::array<std::int64_t, 3>& box,
+                                                model::kernel::Direction direction);
+
+/// The kernel that sums `split_k` fp32 partial results of the problem, element by element, and writes C.
+void lower_reduction(const Problem& problem, int split_k, model::kernel::Kernel& kernel);
+
+/// The same with a CTA for every pass of a tile of `config`, as a library's fp32 kernels are followed by.
+void lower_block_reduction(const Problem& problem, const Config& config, model::kernel::Kernel& kernel);
+
+}  // namespace warptime::workloads::gemm

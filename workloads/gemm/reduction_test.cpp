@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/reduction.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/walk.hpp"
+#include "workloads/gemm/cases_fixture_test.hpp"
+#include "workloads/gemm/lane_block.hpp"
+#include "workloads/gemm/lower.hpp"
+#include "workloads/gemm/vendor_choice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+using namespace warptime::workloads::gemm;
+namespace mk = warptime::model::kernel;
+namespace hw = warptime::hw;
+using fixture::item_at;
+using hw::InstructionClass;
+
+namespace {
+
+Problem single(std::int64_t m, std::int64_t n, std::int64_t k) {
+    Problem p;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.a = p.b = p.out = p.accumulator = hw::Dtype::fp32;
+    return p;
+}
+
+Config block_tile(int m, int n, int split_k) {
+    Config c;
+    c.cta_m = m;
+    c.cta_n = n;
+    c.cta_k = 8;
+    c.warps = 4;
+    c.stages = 3;
+    c.registers = 255;
+    c.mma = MatrixInstruction::simt;
+    c.pipeline = Pipeline::cp_async;
+    c.copy_bytes = c.lane_bytes_a = c.lane_bytes_b = c.store_bytes = 4;
+    c.fragments_ahead = true;
+    c.split_k = split_k;
+    return c;
+}
+
+mk::Program lowered_by_library(const Problem& p, const Config& c) {
+    mk::Program program;
+    lower_vendor(p, c, hw::load_gpu("h200-sxm"), program);
+    return program;
+}
+
+}  // namespace
+
+TEST_CASE("sums of blocks are as many CTAs as a tile has passes, with a turn for every split") {
+    // Grids of execute_split_k_kernel in recorded rows: 2 for 128x128 and 64x64, 4 for 256x64, 1 for 32x32.
+    CHECK(store_passes(block_tile(128, 128, 1)) == 2);
+    CHECK(store_passes(block_tile(64, 64, 1)) == 2);
+    CHECK(store_passes(block_tile(256, 64, 1)) == 4);
+    Config small = block_tile(32, 32, 1);
+    small.warps = 2;
+    CHECK(store_passes(small) == 1);
+    Config c = block_tile(128, 128, 7);
+    c.reduction = Reduction::blocks;
+    const mk::Program program = lowered_by_library(single(512, 256, 4096), c);
+    REQUIRE(program.kernel_count == 2);
+    const mk::Kernel& sums = program.kernels[1];
+    CHECK(sums.grid.volume() == 4 * 2 * 2);
+    const mk::WalkTotals walk = mk::walk_totals(sums, item_at(sums, 0));
+    // 64 elements a lane, four at once and seven times; each leaves alone.
+    CHECK(walk.instructions_of(InstructionClass::ld_global) == 4.0 * 7 * 64 / 4);
+    CHECK(walk.instructions_of(InstructionClass::st_global) == 4.0 * 64);
+}
+
+TEST_CASE("the last CTA of a tile adds up and needs a counter that begins at nought") {
+    Config c = block_tile(128, 128, 8);
+    c.reduction = Reduction::last_cta;
+    const mk::Program program = lowered_by_library(single(1536, 1536, 2048), c);
+    CHECK(program.kernel_count == 1);
+    REQUIRE(program.steps.size() == 2);
+    CHECK(program.steps[0].kind == mk::StepKind::memset);
+    const mk::Kernel& kernel = program.kernels[0];
+    REQUIRE(kernel.branches.size() == 1);
+    CHECK(kernel.branches[0].warps_taking == 1.0 / 8);
+}
+
+TEST_CASE("sums of elements fetch each split once, sixteen at a time") {
+    mk::Kernel kernel;
+    lower_reduction(single(64, 64, 1024), 40, kernel);
+    CHECK(kernel.grid.volume() == 2 * 4);
+    const mk::WalkTotals walk = mk::walk_totals(kernel, item_at(kernel, 0));
+    // Three turns of fourteen.
+    CHECK(walk.instructions_of(InstructionClass::ld_global) == 16.0 * 42);
+    CHECK(walk.instructions_of(InstructionClass::st_global) == 16.0);
+}
