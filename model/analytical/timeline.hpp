@@ -250,7 +250,7 @@ class Timeline {
     /// 64x256 take whole waves from the third on, those of 64x64 do not: gemm_fp32, gemm_fp32_second).
     [[nodiscard]] std::int64_t in_tail(const occupancy::Waves& w) const {
         const bool in_step = w.full_waves > 1 && a_.occupancy.ctas_per_sm == 2 && a_.item.asynchronous &&
-                             (busiest_ == Server::issue || busiest_ == Server::fp32);
+                             !a_.item.uses_tensor && (busiest_ == Server::issue || busiest_ == Server::fp32);
         return in_step ? std::min<std::int64_t>(w.tail_items, 2)
                        : occupancy::tail_residency(w.tail_items, sms_);
     }
