@@ -35,7 +35,8 @@ inline void add_round(const kernel::Kernel& kernel, const kernel::Term& round, A
     if (inside.count == 1 && kernel.terms[inside.first].variable == kernel::Variable::tile) {
         const std::int64_t step =
             std::max<std::int64_t>(1, static_cast<std::int64_t>(kernel.terms[inside.first].coefficient));
-        origin.repeat = static_cast<double>(round.modulus / std::gcd<std::int64_t>(step, round.modulus));
+        const std::int64_t repeat = round.modulus / std::gcd<std::int64_t>(step, round.modulus);
+        origin.repeat = static_cast<double>(repeat);
     }
 }
 

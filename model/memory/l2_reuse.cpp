@@ -106,7 +106,8 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
     const auto items = static_cast<double>(order.items());
     const std::int64_t order_wave = std::min(reuse.concurrent, order.items());
     const auto wave = static_cast<double>(order_wave);
-    const double waves = static_cast<double>((order.items() + order_wave - 1) / order_wave);
+    const std::int64_t order_waves = (order.items() + order_wave - 1) / order_wave;
+    const auto waves = static_cast<double>(order_waves);
     const auto minor = static_cast<double>(order.minor());
     const auto major = static_cast<double>(order.major());
     const auto height = static_cast<double>(order.band());
@@ -144,8 +145,9 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
             tallies[i].touches = tallies[i].first;
         }
     } else if (waves - 1.0 <= boundary_samples) {
-        for (double b = 0.0; b < waves - 1.0; b += 1.0) {
-            footprint += add_boundary(runs, b * wave, wave, streamed, reuse, 1.0, count, tallies);
+        for (std::int64_t b = 0; b + 1 < order_waves; ++b) {
+            const double begin = static_cast<double>(b) * wave;
+            footprint += add_boundary(runs, begin, wave, streamed, reuse, 1.0, count, tallies);
         }
         footprint /= waves - 1.0;
         const auto head = runs.touched(0.0, wave);

@@ -12,7 +12,8 @@ namespace {
 constexpr std::int64_t most_items = 2048;  // of later waves, that stand for all
 
 double requests_of(std::int64_t readers, std::int64_t most) {
-    return static_cast<double>((readers + most - 1) / most);
+    const std::int64_t requests = (readers + most - 1) / most;
+    return static_cast<double>(requests);
 }
 
 occupancy::TileCoordinate slice_of(const Readers& readers, std::int64_t item) {

@@ -30,7 +30,10 @@ double counted_anywhere(std::int64_t readers, std::int64_t groups, std::int64_t 
         for (std::int64_t reader = 0, rest = way; reader < readers; ++reader, rest /= groups) {
             ++on[static_cast<std::size_t>(rest % groups)];
         }
-        for (const std::int64_t count : on) requests += static_cast<double>((count + most - 1) / most);
+        for (const std::int64_t count : on) {
+            const std::int64_t of_cluster = (count + most - 1) / most;
+            requests += static_cast<double>(of_cluster);
+        }
     }
     return requests / static_cast<double>(ways * readers);
 }

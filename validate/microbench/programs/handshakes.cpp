@@ -169,7 +169,8 @@ Probe cold_constant(const Parameters& p, const hw::Gpu<double>& gpu) {
     access.step = block / 4;
     access.cache = mk::CachePolicy::cg;
     const mk::Id first = build.op(load, {access});
-    wait_for(build, static_cast<double>(block / stride - 1) * gpu.latency.constant.value(), gpu, first);
+    const std::int64_t further = block / stride - 1;
+    wait_for(build, static_cast<double>(further) * gpu.latency.constant.value(), gpu, first);
     build.end();
     build.finish();
     return probe;
