@@ -4,6 +4,7 @@
 
 #include "hw/sheet.hpp"
 #include "workloads/gemm/lower.hpp"
+#include "workloads/gemm/triton_loop_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,16 +14,9 @@ namespace warptime::workloads::gemm {
 namespace {
 
 Config loop_of(int m, int n, int k, int warps) {
-    Config config;
-    config.cta_m = m;
-    config.cta_n = n;
-    config.cta_k = k;
-    config.warps = warps;
-    config.stages = 1;
+    Config config = fixture::loop_of(m, n, k, 1, warps);
     config.copy_bytes = 2;
     config.pipeline = Pipeline::sync;
-    config.mma = m < 64 ? MatrixInstruction::mma_sync : MatrixInstruction::wgmma;
-    config.strides_by_16 = true;
     return config;
 }
 

@@ -2,27 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_resources.hpp"
 
+#include "workloads/gemm/triton_loop_fixture_test.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 
 namespace warptime::workloads::gemm {
-namespace {
 
-Config loop_of(int m, int n, int k, int stages, int warps) {
-    Config config;
-    config.cta_m = m;
-    config.cta_n = n;
-    config.cta_k = k;
-    config.stages = stages;
-    config.warps = warps;
-    config.pipeline = Pipeline::cp_async;
-    config.mma = m < 64 ? MatrixInstruction::mma_sync : MatrixInstruction::wgmma;
-    config.strides_by_16 = true;
-    return config;
-}
-
-}  // namespace
+using fixture::loop_of;
 
 TEST_CASE("ldmatrix leaves a stage before the next copies are issued, wgmma does not") {
     CHECK(triton_buffers(loop_of(64, 64, 64, 4, 4)) == 4);
