@@ -18,16 +18,12 @@
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
 using namespace warptime::model::analytical;
+using fixture::gpu;
 using warptime::model::prediction::Cache;
 using warptime::model::prediction::Conditions;
 using warptime::model::prediction::Limiter;
 
 namespace {
-
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
-    return loaded;
-}
 
 Analysis<double> of(const mk::Kernel& kernel, const hw::Gpu<double>& on = gpu(), Conditions conditions = {}) {
     return analyse(kernel, on, conditions);

@@ -14,6 +14,18 @@ namespace mk = warptime::model::kernel;
 using namespace warptime::model::analytical;
 using hw::Cycles;
 
+namespace {
+
+/// Of warps that multiply and copy themselves.
+ItemDemand<double> copied_by_its_warps() {
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.self_fed = true;
+    return item;
+}
+
+}  // namespace
+
 TEST_CASE("operands come from the far side of L2 or from DRAM") {
     const auto gpu = hw::load_gpu("h200-sxm");
     CHECK(load_latency(true, gpu).value() == gpu.latency.dram.value());
@@ -56,9 +68,7 @@ TEST_CASE(
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
     mk::examples::triton_gemm(kernel, {});
-    ItemDemand<double> item;
-    item.asynchronous = true;
-    item.self_fed = true;
+    ItemDemand<double> item = copied_by_its_warps();
     item.trips = 64.0;
     item.loop.demand[Server::tma] = Cycles<double>(100.0);
     item.loop.received_bytes = 24576.0;
@@ -75,9 +85,7 @@ TEST_CASE("copies behind the operands' reads wait for those of all warps") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
     mk::examples::triton_gemm(kernel, {});
-    ItemDemand<double> item;
-    item.asynchronous = true;
-    item.self_fed = true;
+    ItemDemand<double> item = copied_by_its_warps();
     item.copy_issue = Cycles<double>(50.0);
     const double without = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
     item.others_read = Cycles<double>(120.0);

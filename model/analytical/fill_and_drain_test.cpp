@@ -11,16 +11,8 @@
 namespace hw = warptime::hw;
 using namespace warptime::model;
 using namespace warptime::model::analytical;
+using fixture::gpu;
 using hw::Cycles;
-
-namespace {
-
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
-    return only;
-}
-
-}  // namespace
 
 TEST_CASE("a wave that loads once takes the latency and then the transfer of all") {
     prediction::Conditions cold;

@@ -9,6 +9,11 @@
 
 namespace warptime::model::analytical::fixture {
 
+inline const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
 /// `ctas` CTAs of `warps` warps, each warp with `trips` times 64 independent fused multiply-adds: no memory.
 inline kernel::Kernel arithmetic(std::int64_t ctas, std::int64_t trips, int warps = 8) {
     kernel::Kernel kernel;

@@ -12,15 +12,11 @@
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
 using namespace warptime::model::analytical;
+using fixture::gpu;
 using warptime::model::prediction::Conditions;
 using warptime::model::prediction::Limiter;
 
 namespace {
-
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
-    return loaded;
-}
 
 mk::Kernel gemm(std::int64_t m) {
     mk::Kernel kernel;

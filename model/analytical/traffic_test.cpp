@@ -12,15 +12,11 @@
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
 using namespace warptime::model::analytical;
+using fixture::gpu;
 using warptime::model::prediction::Cache;
 using warptime::model::prediction::Conditions;
 
 namespace {
-
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
-    return loaded;
-}
 
 Traffic<double> of(const mk::Kernel& kernel, Cache cache, std::int64_t concurrent = 264,
                    const hw::Gpu<double>& on = gpu()) {
