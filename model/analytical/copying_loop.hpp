@@ -29,7 +29,8 @@ template <class S>
 /// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind. With wgmma it takes
 /// its warps pipeline.copying_turn beside their copies (two barriers, addresses, the issue of the products),
 /// and pipeline.copy_interval for each copy of a sub-partition: their addresses stand in few registers, which
-/// the copy before has to have read.
+/// the copy before has to have read. Products that the compiler makes wait for one another (128x128x64 with
+/// eight warps and split K: 1050 cycles a trip, of which 514 are this) come before the copies.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
     if (!copies_by_lanes(item)) return {};
@@ -42,8 +43,8 @@ template <class S>
     }
     if (!wgmma) return busiest + gpu.pipeline.turn;
     const S warps = hw::max(S(1.0), S(item.warps) / gpu.sm.sub_partitions.value());
-    return hw::max(busiest,
-                   gpu.pipeline.copying_turn + gpu.pipeline.copy_interval * (S(item.copies) * warps));
+    return hw::max(busiest, item.multiplied + gpu.pipeline.copying_turn +
+                                gpu.pipeline.copy_interval * (S(item.copies) * warps));
 }
 
 /// From the issue of a stage's copies by lanes until its first bytes arrive from the L2.

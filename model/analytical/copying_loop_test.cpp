@@ -41,6 +41,11 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     item.warps = 8;
     item.copies = 6.0;
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * gpu.pipeline.copy_interval.value()));
+    // Products that the copies wait for come before them.
+    const double overlapped = copying_turn(item, gpu).value();
+    item.multiplied = Cycles<double>(500.0);
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(overlapped + 500.0));
+    item.multiplied = {};
     item.loop.demand[Server::l1] = Cycles<double>(900.0);
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(900.0));
 }

@@ -346,6 +346,7 @@ class Accumulator {
             // All warps of the role multiply at the same time: each waits for the tensor cores to serve all.
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
+            if (part_ == &result_.loop && in_series(op)) result_.multiplied = end - start;
         }
         if (op.cls == InstructionClass::fence) issued = end;
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);

@@ -65,6 +65,7 @@ struct ItemDemand {
     Demand<S> peeled{};          ///< of the loop, cycles an item that roles with fewer trips do not take
     hw::Cycles<S> copy_issue{};  ///< from the begin of a trip until its copies have been issued
     hw::Cycles<S> others_read{};  ///< what all warps' reads before a trip's first copy take beyond a warp's
+    hw::Cycles<S> multiplied{};   ///< by products that a trip's copies wait for
     double copies = 0.0;          ///< asynchronous ones that a warp issues in a trip
     int warps = 0;
     bool uses_tensor = false;

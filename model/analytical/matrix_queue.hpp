@@ -12,9 +12,15 @@
 
 namespace warptime::model::analytical {
 
+/// Whether each product waits for the one before, so that none is queued.
+[[nodiscard]] inline bool in_series(const kernel::Op& op) {
+    return op.count > 1 && op.chain >= op.count;
+}
+
 /// Of one execution of the op by `warps` warps.
 template <class S>
 [[nodiscard]] hw::Cycles<S> wait_for_products(const kernel::Op& op, int warps, const hw::Gpu<S>& gpu) {
+    if (in_series(op)) return {};
     const double products = static_cast<double>(op.count) * warps / 4.0;
     const double queued = hw::value_of(gpu.tensor.queue);
     if (products <= queued) return {};

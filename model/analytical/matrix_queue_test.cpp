@@ -33,6 +33,20 @@ TEST_CASE("eight products do not wait, of sixteen half, of thirty-two three quar
     CHECK(wait_for_products(products(32, 128), 4, gpu).value() == doctest::Approx(1536.0));
 }
 
+TEST_CASE("products that wait for one another are never queued") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    kernel::Op op = products(16, 128);
+    op.chain = 16;
+    CHECK(in_series(op));
+    CHECK(wait_for_products(op, 8, gpu).value() == 0.0);
+    op.chain = 8;
+    CHECK_FALSE(in_series(op));
+    CHECK(wait_for_products(op, 8, gpu).value() > 0.0);
+    op = products(1, 128);
+    op.chain = 1;
+    CHECK_FALSE(in_series(op));
+}
+
 TEST_CASE("narrow products wait for their operands") {
     const auto gpu = hw::load_gpu("h200-sxm");
     // (64 + 32) rows of 32 bytes at 128 B/cycle are 24 cycles, the multiplying takes 16.

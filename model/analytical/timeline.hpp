@@ -318,6 +318,11 @@ class Timeline {
             const bool ahead = a_.item.loop.demand[Server::tma] > hw::Cycles<S>{} && !a_.item.self_fed;
             const hw::Cycles<S> between = ahead ? gpu_.pipeline.tile_gap : one.epilogue;
             step = one.main_loop + between;
+            if (a_.item.self_fed) {
+                // Warps that copy for themselves fill their stages anew for each tile (triton_persistent).
+                step += one.prologue;
+                total.prologue = one.prologue * S(fair);
+            }
             total.main_loop = one.main_loop * S(fair);
             total.epilogue = between * S(fair - 1.0) + one.epilogue;
         }

@@ -56,6 +56,21 @@ TEST_CASE("more CTAs on an SM never make a trip shorter, nor as much longer as t
     }
 }
 
+TEST_CASE("a CTA that takes tile after tile fills its stages and stores anew for each") {
+    mk::Kernel kernel = gemm(16384);
+    kernel.schedule.kind = mk::ScheduleKind::static_stride;
+    kernel.grid.x = 132;
+    const auto a = analyse(kernel, gpu(), Conditions{});
+    REQUIRE(a.persistent);
+    REQUIRE(a.item.self_fed);
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    const Timeline<double> timeline(a, gpu(), waits, 132);
+    const double tiles = std::ceil(static_cast<double>(kernel.schedule.item_count()) / 132.0);
+    // One CTA an SM: no tile overlaps another's work, however the last wave is shared out.
+    CHECK(timeline.exposure().makespan().value() ==
+          doctest::Approx(timeline.alone().value() * tiles).epsilon(0.01));
+}
+
 TEST_CASE("the limiter is the longest time") {
     auto a = analyse(gemm(4096), gpu(), Conditions{});
     a.sm_time = hw::Seconds<double>(1.0);

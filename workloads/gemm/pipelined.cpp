@@ -107,12 +107,17 @@ void add_iterators(Parts& parts) {
     add_arithmetic(parts, 260, 130);
 }
 
-/// Whether the compiler waits for each product before the next, and copies when all are done: tiles of 256
-/// columns of 8-bit types by two warpgroups (SASS of the 60 kernels of triton_fp8: all six such and no other;
-/// none of the bf16 kernels with one tile a program).
+/// Whether the compiler waits for each product before the next, and copies when all are done: by two
+/// warpgroups, tiles of 256 columns of 8-bit types (SASS of the 60 kernels of triton_fp8: all six such and no
+/// other) and of 128 columns where K is split and added up atomically (SASS of 32 such kernels: all six such
+/// and no other); none of the bf16 kernels with one tile a program, nor of 38 persistent ones.
 bool products_in_series(const Problem& problem, const Config& c) {
-    return hw::bytes_of(problem.a) == 1 && copies_as_triton(c) && c.mma == MatrixInstruction::wgmma &&
-           c.schedule == mk::ScheduleKind::one_per_cta && c.split_k == 1 && c.cta_n == 256 && c.warps == 8;
+    if (!copies_as_triton(c) || c.mma != MatrixInstruction::wgmma || c.warps != 8 ||
+        c.schedule != mk::ScheduleKind::one_per_cta) {
+        return false;
+    }
+    if (c.split_k > 1) return adds_atomically(c) && c.cta_n == 128 && hw::bytes_of(problem.a) == 2;
+    return c.cta_n == 256 && hw::bytes_of(problem.a) == 1;
 }
 
 int mma_sync_k(const Problem& problem, const Config& c) {

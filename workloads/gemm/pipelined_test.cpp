@@ -174,3 +174,31 @@ TEST_CASE(
     p.a = p.b = warptime::hw::Dtype::bf16;
     CHECK(products(c).chain < products(c).count);
 }
+
+TEST_CASE("Triton's products of 128 columns by two warpgroups wait for each other where K is split") {
+    const Problem p = problem_of(512, 512, 16384);
+    Config c = tile_of(128, 128, 64);
+    c.pipeline = Pipeline::cp_async;
+    c.mma = MatrixInstruction::wgmma;
+    c.stages = 4;
+    c.warps = 8;
+    c.strides_by_16 = true;
+    const auto in_series = [&p](const Config& config) {
+        const mk::Program program = lowered(p, config);
+        const auto& ops = program.kernels[0].ops;
+        const auto product = std::find_if(ops.begin(), ops.end(),
+                                          [](const mk::Op& op) { return op.cls == InstructionClass::wgmma; });
+        REQUIRE(product != ops.end());
+        return product->chain == product->count;
+    };
+    CHECK_FALSE(in_series(c));
+    c.split_k = 4;
+    CHECK_FALSE(in_series(c));
+    c.reduction = Reduction::atomic;
+    CHECK(in_series(c));
+    c.warps = 4;
+    CHECK_FALSE(in_series(c));
+    c.warps = 8;
+    c.cta_n = 64;
+    CHECK_FALSE(in_series(c));
+}
