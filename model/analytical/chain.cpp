@@ -27,7 +27,8 @@ bool has_stage_to_spare(const kernel::Kernel& kernel) {
 }
 
 /// The period of lanes' copies that their warps do not multiply: `ahead` stages are under way, and a trip
-/// takes no less than its own instructions. Warps that meet wait for the whole stage before they go on; those
+/// takes no less than its own instructions. From DRAM the last piece of a stage comes later than a single
+/// one would. Warps that meet wait for the whole stage before they go on; those
 /// that never do wait for their own part of it, and compute while it is under way (microbench_bulk_copy,
 /// async: no longer for 16 warps than for one).
 template <class S>
@@ -36,7 +37,8 @@ hw::Cycles<S> copied_alone(const ItemDemand<S>& item, const hw::Cycles<S>& load,
     const hw::Cycles<S> taken = fill_latency(item, load, false, gpu) - load;
     const bool meet = hw::Cycles<S>{} < item.loop.demand[Server::barrier];
     const S parts(meet ? 1.0 : std::max(1.0, static_cast<double>(item.warps)));
-    const hw::Cycles<S> around = load + taken / parts + (meet ? item.loop.chain : item.copy_issue);
+    const hw::Cycles<S> last = last_piece(item.loop.received_bytes / hw::value_of(parts), load, gpu);
+    const hw::Cycles<S> around = load + taken / parts + last + (meet ? item.loop.chain : item.copy_issue);
     return hw::max(around / S(static_cast<double>(ahead)), item.loop.chain);
 }
 
@@ -71,8 +73,10 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
             hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
         around += hindered_by_reads(item, around - transfer, gpu);
     }
-    if (!bulk || !item.self_fed || !has_stage_to_spare(kernel)) return around / S(static_cast<double>(ahead));
-    around += wait_for_stage(item, load, gpu);
+    const bool reads_behind = bulk && item.self_fed && has_stage_to_spare(kernel);
+    // A ring that a thread of its own refills waits for whole stages, too (microbench_bandwidth_in_flight).
+    if (!item.self_fed || reads_behind) around += wait_for_stage(item, load, gpu);
+    if (!reads_behind) return around / S(static_cast<double>(ahead));
     // Products of one trip are still under way when the next one's are issued: the place of a stage is free
     // when its own are done.
     const hw::Cycles<S> products =

@@ -3,6 +3,7 @@
 #include "model/analytical/chain.hpp"
 
 #include "hw/sheet.hpp"
+#include "model/analytical/loaded_latency.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
@@ -55,7 +56,10 @@ TEST_CASE("the period is the way around over the stages, so that more stages are
         // The example's groups of asynchronous products are 2 deep, so one of them is ahead.
         CHECK(stages_ahead(kernel) == stages);
         const auto item = item_demand(kernel, gpu, load);
-        const double around = (fill_latency(item, load, true, gpu) + item.loop.chain).value();
+        const double piece = gpu.dram.queue.value() * beyond_the_mean_of_many(item.loop.received_bytes /
+                                                                              gpu.dram.access_bytes.value());
+        CHECK(piece > 0.0);
+        const double around = (fill_latency(item, load, true, gpu) + item.loop.chain).value() + piece;
         const double period = loop_chain(kernel, item, load, gpu).value();
         CHECK(period == doctest::Approx(around / stages));
         CHECK(period <= last);
@@ -112,6 +116,27 @@ TEST_CASE("warps that copy and never meet wait for their own part, those that me
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx((300.0 + 400.0 + 50.0) / 2.0));
     item.loop.chain = Cycles<double>(900.0);
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(900.0));
+}
+
+TEST_CASE("copies of lanes wait for the last piece from DRAM of a warp's part, or of all where warps meet") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::Token group;
+    group.kind = mk::TokenKind::async_group;
+    group.depth = 2;
+    kernel.tokens.push_back(group);
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.warps = 8;
+    const double pieces = 64.0;
+    item.loop.received_bytes = pieces * gpu.dram.access_bytes.value();
+    const auto wait = [&](double of) { return gpu.dram.queue.value() * beyond_the_mean_of_many(of); };
+    const Cycles<double> dram = gpu.latency.dram;
+    CHECK(loop_chain(kernel, item, dram, gpu).value() == doctest::Approx(dram.value() + wait(pieces / 8.0)));
+    item.loop.demand[Server::barrier] = Cycles<double>(16.0);
+    CHECK(loop_chain(kernel, item, dram, gpu).value() == doctest::Approx(dram.value() + wait(pieces)));
+    const Cycles<double> near = gpu.latency.l2_far;
+    CHECK(loop_chain(kernel, item, near, gpu).value() == doctest::Approx(near.value()));
 }
 
 TEST_CASE("without copies ahead the period is the chain of one trip") {

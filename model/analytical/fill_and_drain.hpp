@@ -16,14 +16,21 @@
 
 namespace warptime::model::analytical {
 
+/// What copies of `bytes` from DRAM wait for the last of their pieces beyond a single one; nothing where
+/// `load`, the latency, is that of the L2.
+template <class S>
+[[nodiscard]] hw::Cycles<S> last_piece(double bytes, const hw::Cycles<S>& load, const hw::Gpu<S>& gpu) {
+    if (!(gpu.latency.l2_far < load)) return {};
+    const double pieces = bytes / hw::value_of(gpu.dram.access_bytes);
+    return gpu.dram.queue * S(beyond_the_mean_of_many(pieces));
+}
+
 /// What a stage that is copied from DRAM waits for the last of its pieces beyond a single one; nothing where
 /// `load`, the latency, is that of the L2.
 template <class S>
 [[nodiscard]] hw::Cycles<S> wait_for_stage(const ItemDemand<S>& item, const hw::Cycles<S>& load,
                                            const hw::Gpu<S>& gpu) {
-    if (!(gpu.latency.l2_far < load)) return {};
-    const double pieces = item.loop.received_bytes / hw::value_of(gpu.dram.access_bytes);
-    return gpu.dram.queue * S(beyond_the_mean_of_many(pieces));
+    return last_piece(item.loop.received_bytes, load, gpu);
 }
 
 /// SM cycles before the first bytes arrive and after the last have, `fill` and `load` being the latencies of
