@@ -26,11 +26,28 @@ namespace {
 using hw::Bytes;
 using hw::Cycles;
 
-/// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits.
-bool starts_warm(const kernel::Buffer& buffer, prediction::Cache cache) {
+/// Whether CTAs of the kernel itself have written what others of them read in `buffer`, be it under another
+/// name: partial sums that the last CTA of a tile adds up.
+template <class S>
+bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand<S>& item) {
+    for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
+        if (item.buffers[b].written_bytes > 0.0 && kernel.buffers[b].dtype == buffer.dtype &&
+            kernel.buffers[b].elements() == buffer.elements()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits. A
+/// profiler (cold) empties the caches before every kernel, also of what the kernel before has left in them.
+template <class S>
+bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand<S>& item,
+                 prediction::Cache cache) {
     switch (buffer.before) {
         case kernel::Before::warm:
-            return true;
+            return cache != prediction::Cache::cold || buffer.contents != kernel::Contents::written_by ||
+                   written_here(kernel, buffer, item);
         case kernel::Before::cold:
         case kernel::Before::dirty:
             return false;
@@ -230,7 +247,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                         hot_line_cycles(use.copied_lines * items, whole / item.trips, use.line_bytes, gpu));
         }
         footprint += whole;
-        warm[count] = starts_warm(buffer, conditions.cache);
+        warm[count] = starts_warm(kernel, buffer, item, conditions.cache);
         reads.buffers[count].use = &use;
         reads.operands[count++] = {use.along_m,     use.along_n,
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
