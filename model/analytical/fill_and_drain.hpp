@@ -45,9 +45,10 @@ template <class S>
         const hw::Cycles<S> taken = hw::max(stage[Server::l1], stage[Server::tma]);
         return fill - hw::max(stage[Server::crossbar_read], taken) + around;
     }
-    // A kernel that reads nothing waits for no first bytes; its stores are under way while they are sent.
+    // A kernel that reads nothing waits for no first bytes; its stores are under way while they are sent, and
+    // whoever waits for them begins when the last has been.
     const bool reads = item.total([](const Part<S>& p) { return p.received_bytes; }) > 0.0;
-    if (!reads) return {};
+    if (!reads) return item.after.chain;
     if (item.trips > 1.0) return item.loop.load_rounds > 0.0 ? around + load : around;
     // Of a loop that only stores and waits for it, the way through the SM's port is a part of the transfer.
     const bool stores = !(item.loop.received_bytes > 0.0);

@@ -232,12 +232,13 @@ class Accumulator {
         return gpu_.dram.queue * S(wait_of_batch(pieces, batch_.loads() + 1, all));
     }
 
-    /// What other CTAs or the kernel before have just written is waited for as long as it takes from the L2.
+    /// What the description says is warm is waited for as long as it takes from the L2, whatever the rest is.
     bool left_in_l2(const Op& op) const {
         if (op.access_count != 1) return false;
-        const auto id = static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer);
-        const kernel::Buffer& buffer = kernel_.buffers[id];
-        return buffer.before == kernel::Before::warm && buffer.contents == kernel::Contents::written_by;
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.pattern == kernel::PatternKind::chase) return false;
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        return buffer.before == kernel::Before::warm && !memory::is_local(buffer);
     }
 
     Cycles<S> latency_of(const Op& op) {

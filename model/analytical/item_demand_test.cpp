@@ -371,6 +371,30 @@ TEST_CASE("chains: dependent instructions add their latencies, independent ones 
     CHECK(chain_of(10, 10, true) == doctest::Approx(18.0 * interval + 20.0 * latency));
 }
 
+TEST_CASE("what the description says is warm comes from the L2, chases apart") {
+    const auto chain_of = [](mk::Before before, mk::PatternKind pattern) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        mk::Buffer words = examples::vector_of("words", hw::Dtype::fp32, 32);
+        words.before = before;
+        mk::Access word;
+        word.buffer = build.buffer(words);
+        word.pattern = pattern;
+        word.bytes = 4;
+        build.role("warp", 1);
+        examples::Draft load = examples::make_op(InstructionClass::ld_global);
+        build.op(load, {word});
+        build.finish();
+        return item_demand(kernel, gpu(), gpu().latency.dram).before.chain.value();
+    };
+    using enum mk::PatternKind;
+    const double cold = chain_of(mk::Before::cold, broadcast);
+    const double warm = chain_of(mk::Before::warm, broadcast);
+    CHECK(warm == doctest::Approx(cold - (gpu().latency.dram - gpu().latency.l2_far).value()));
+    CHECK(chain_of(mk::Before::warm, chase) == chain_of(mk::Before::cold, chase));
+}
+
 TEST_CASE("more buffers than an item can count are refused") {
     mk::Kernel kernel;
     kernel.name = "wide";
