@@ -58,6 +58,12 @@ struct Analysis {
 
     /// Work items under way at a time.
     [[nodiscard]] std::int64_t concurrent() const { return persistent ? ctas : std::min(items, slots); }
+    /// CTAs that the busiest SM has at a time: a grid that does not fill the card leaves room.
+    [[nodiscard]] std::int64_t resident() const {
+        const std::int64_t at_work = std::max<std::int64_t>(1, sms);
+        return std::clamp<std::int64_t>((ctas + at_work - 1) / at_work, 1,
+                                        std::max(1, occupancy.ctas_per_sm));
+    }
 };
 
 /// Throws Error when the kernel cannot run on the GPU. No allocation otherwise.

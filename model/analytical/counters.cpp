@@ -33,8 +33,7 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
     const double returning = a.traffic.returned.value() / sector * visits;
     const double instructions =
         static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
-    const double resident = static_cast<double>(std::min<std::int64_t>(
-        a.occupancy.ctas_per_sm, (a.ctas + a.sms - 1) / std::max<std::int64_t>(1, a.sms)));
+    const auto resident = static_cast<double>(a.resident());
     const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
     const double reads = (asked.looked_up - asked.merged).value() / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},

@@ -5,6 +5,7 @@
 #include "model/analytical/activity.hpp"
 #include "model/analytical/band.hpp"
 #include "model/analytical/counters.hpp"
+#include "model/analytical/limiter_of_analysis.hpp"
 #include "model/analytical/memory_step.hpp"
 #include "model/analytical/overlap.hpp"
 #include "model/power/power.hpp"
@@ -103,15 +104,6 @@ void add_shares(const Analysis<double>& a, double exponent, Limiter loop, Predic
     }
 }
 
-Limiter loop_limiter(const Analysis<double>& a) {
-    const Server busiest = a.item.loop.demand.busiest();
-    const double load = a.item.loop.demand[busiest].value() * a.occupancy.ctas_per_sm;
-    if (load < a.loop_chain.value()) {
-        return a.item.asynchronous ? Limiter::bytes_in_flight : Limiter::chain_latency;
-    }
-    return limiter_of(busiest);
-}
-
 void add_utilization(const Analysis<double>& a, const hw::Gpu<double>& gpu, Prediction& p) {
     const double cycles = a.time.value() * a.clock.value();
     const double spread = static_cast<double>(a.sms) / gpu.sm.count.value();
@@ -167,7 +159,7 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& g
     finish(gpu, a.limiter, band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), a.time.value(),
            p);
     add_bounds(a, p);
-    add_shares(a, gpu.overlap.exponent.value(), loop_limiter(a), p);
+    add_shares(a, gpu.overlap.exponent.value(), limiter_of_loop(a), p);
     add_utilization(a, gpu, p);
     const double time = a.time.value();
     p.flops_per_s =

@@ -9,10 +9,11 @@
 
 namespace warptime::model::analytical {
 
+/// What the main loop of the busiest SM goes at: its busiest server, or what one CTA waits for.
 template <class S>
 prediction::Limiter limiter_of_loop(const Analysis<S>& a) {
     const Server busiest = a.item.loop.demand.busiest();
-    const S load = a.item.loop.demand[busiest].value() * S(static_cast<double>(a.occupancy.ctas_per_sm));
+    const S load = a.item.loop.demand[busiest].value() * S(static_cast<double>(a.resident()));
     if (load < a.loop_chain.value()) {
         return a.item.asynchronous ? prediction::Limiter::bytes_in_flight
                                    : prediction::Limiter::chain_latency;

@@ -1,0 +1,43 @@
+// What a main loop goes at, by how many CTAs share an SM and not by how many could.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/limiter_of_analysis.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model::analytical;
+using warptime::hw::Cycles;
+using warptime::model::prediction::Limiter;
+
+namespace {
+
+/// A loop that waits 1600 cycles a trip for its copies and computes for 1280 of them; two CTAs fit an SM.
+Analysis<double> loop_of(std::int64_t ctas) {
+    Analysis<double> a;
+    a.occupancy.ctas_per_sm = 2;
+    a.sms = 128;
+    a.ctas = ctas;
+    a.item.asynchronous = true;
+    a.item.loop.demand[Server::fp32] = Cycles<double>(1280.0);
+    a.loop_chain = Cycles<double>(1600.0);
+    return a;
+}
+
+}  // namespace
+
+TEST_CASE("a CTA that has its SM to itself is held by what it waits for") {
+    CHECK(loop_of(1).resident() == 1);
+    CHECK(loop_of(128).resident() == 1);
+    CHECK(limiter_of_loop(loop_of(128)) == Limiter::bytes_in_flight);
+}
+
+TEST_CASE("CTAs that share an SM fill each other's waits") {
+    CHECK(loop_of(129).resident() == 2);
+    CHECK(loop_of(10000).resident() == 2);
+    CHECK(limiter_of_loop(loop_of(129)) == Limiter::fp32);
+}
+
+TEST_CASE("loops that load for themselves wait for a chain of loads") {
+    Analysis<double> a = loop_of(64);
+    a.item.asynchronous = false;
+    CHECK(limiter_of_loop(a) == Limiter::chain_latency);
+}
