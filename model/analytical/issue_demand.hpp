@@ -19,6 +19,8 @@ template <class S>
 void add_issue(const kernel::Op& op, double executions, int warps, const hw::Gpu<S>& gpu, Demand<S>& demand) {
     if (op.cls == hw::InstructionClass::mma_sync) {
         demand[Server::issue] += tensor_core_cycles(op, executions, warps, gpu);
+        demand[Server::sfu] += memory::kept_from_special_functions(gpu) *
+                               (S(executions * warps) / gpu.sm.sub_partitions.value());
         return;
     }
     const S instructions = S(executions * warps) * gpu.instructions[op.cls].machine.value();

@@ -10,7 +10,10 @@
 // (microbench_register_operands) take 1 + 1 / rows within 2 % but two, whose rows or accumulators ptxas has
 // named so that more of them meet. Integer, half and double instructions of three registers beside
 // multiply-adds take a turn and a half on average (microbench_instruction_mix, 8 and 32 multiply-adds beside
-// eight others: 1.3 to 2; microbench_instruction_rate and gemm_fp32 come nearer with the same).
+// eight others: 1.3 to 2; microbench_instruction_rate and gemm_fp32 come nearer with the same). A shuffle
+// beside 32 multiply-adds takes 2.3 slots (ditto): it reads a value and a lane for the path to shared memory.
+// A product of mma.sync keeps the special-function unit from 1.1 cycles of work (ditto, ex2 one to one, all
+// numbers of warps: 9.1 to 9.2 cycles, of which the unit takes 8), half of what it takes beyond multiplying.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,6 +36,7 @@ namespace warptime::model::memory {
 template <class S>
 [[nodiscard]] S port_turns(hw::InstructionClass cls, const hw::Gpu<S>& gpu) {
     constexpr double registers = 3.0;
+    if (cls == hw::InstructionClass::shfl) return S(2.0);
     return reads_three(cls) ? hw::max(S(1.0), S(registers) / gpu.sm.register_banks.value()) : S(1.0);
 }
 
@@ -45,6 +49,12 @@ template <class S>
     const double new_multiplicands = round ? 0.5 : 1.0 / static_cast<double>(op.shape[2]);
     const double others = round ? 1.0 : 2.0;  // registers that it reads beside
     return S(1.0) + S(new_multiplicands * others) / gpu.sm.register_banks.value();
+}
+
+/// Cycles of its sub-partition's special-function unit that one mma.sync keeps others from.
+template <class S>
+[[nodiscard]] hw::Cycles<S> kept_from_special_functions(const hw::Gpu<S>& gpu) {
+    return gpu.tensor.mma_sync_overhead * S(0.5);
 }
 
 }  // namespace warptime::model::memory

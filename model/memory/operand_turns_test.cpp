@@ -39,4 +39,10 @@ TEST_CASE("three registers take two banks a turn and a half, and four banks one"
     CHECK(port_turns(hw::InstructionClass::logic, gpu) == 1.0);
 }
 
+TEST_CASE("a shuffle takes two turns, and a product a cycle of the special-function unit") {
+    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    CHECK(port_turns(hw::InstructionClass::shfl, gpu) == 2.0);
+    CHECK(kept_from_special_functions(gpu).value() == doctest::Approx(1.06).epsilon(0.02));
+}
+
 }  // namespace warptime::model::memory

@@ -126,6 +126,7 @@ class Planner {
             if (op.cls == InstructionClass::mma_sync) {
                 latency = kernel::mma_sync_latency(op, gpu_).value();
                 p.last_interval = ticks_of(kernel::matrix_interval(op, gpu_).value());
+                p.special = ticks_of(count * memory::kept_from_special_functions(gpu_).value());
                 // Nothing else issues in its sub-partition meanwhile.
                 p.issue = std::max(p.issue, p.pipe_time);
             }

@@ -46,6 +46,7 @@ struct OpPlan {
     Ticks first_fetch = 0;  ///< the same for the first time
     std::size_t pipe = 0;   ///< hw::Unit
     Ticks pipe_time = 0;
+    Ticks special = 0;    ///< of the special-function unit, that is not its own
     Ticks passed_on = 0;  ///< of its unit's time, in which its warp does other things
     Ticks last_interval =
         0;  ///< of pipe_time, from the issue of the last instruction; none of the tensor core

@@ -371,6 +371,10 @@ class Simulation {
         const Ticks text = plan.first_fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
         const Ticks issued = std::max(text, now + part_of(plan.issue, weight));
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
+        if (plan.special > 0) {
+            auto& unit = part(cta, place).pipes[static_cast<std::size_t>(hw::Unit::sfu)];
+            (void)unit.serve(now, part_of(plan.special, weight));
+        }
         const bool queued = op.cls == hw::InstructionClass::wgmma;
         // While the special-function unit holds its last instruction, the warp goes on in the next cycle.
         warp.ready = queued ? issued : std::max(issued, piped - plan.passed_on);

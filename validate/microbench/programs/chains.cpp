@@ -30,7 +30,11 @@ class Body {
         // later.
         compare_at_ = std::min<std::size_t>(chains + 2, 6);
         counted_ = push(op_of(Class::add_s32));
-        add_parts(loop);
+        if (loop.halves) {
+            add_halves(loop);
+        } else {
+            add_parts(loop);
+        }
         if (compared_ == mk::no_id) compare();
         for (std::size_t p = 0; p < first_.size(); ++p) {
             for (std::size_t chain = 0; chain < first_[p].size(); ++chain) {
@@ -71,6 +75,26 @@ class Body {
             done[next] += together;
         }
     }
+
+    void add_halves(const ChainLoop& loop) {
+        const Part& first = loop.parts[0];
+        const Part& second = loop.parts[1];
+        const std::int64_t half_of_chains = second.chains / 2;
+        const std::int64_t half = loop.turns * second.run / 2;
+        std::int64_t beside = 0;
+        for (std::int64_t i = 0; i < loop.turns * first.run; ++i) {
+            add_steps(0, first, i, 1);
+            for (std::int64_t j = 0; j < 3 && beside < half; ++j)
+                add_step(1, second, beside++ % half_of_chains);
+        }
+        while (beside < half) add_step(1, second, beside++ % half_of_chains);
+        for (std::int64_t i = half; i < loop.turns * second.run; ++i) {
+            add_step(1, second, half_of_chains + i % half_of_chains);
+        }
+    }
+
+    /// One step of a chain.
+    void add_step(std::size_t p, const Part& part, std::int64_t chain) { add_steps(p, part, chain, 1); }
 
     /// `count` steps of different chains, the first ops of all before the second ones.
     void add_steps(std::size_t p, const Part& part, std::int64_t number, std::int64_t count) {

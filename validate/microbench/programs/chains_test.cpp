@@ -86,7 +86,34 @@ TEST_CASE("two kinds of instructions on different units take the longer of the t
     };
     CHECK(mixed("shfl") == doctest::Approx(64.0).epsilon(0.05));
     CHECK(mixed("round_f32") == doctest::Approx(128.0).epsilon(0.05));
-    CHECK(mixed("mma_m16n8k16_bf16") == doctest::Approx(64.0).epsilon(0.15));
+    // A product keeps the special-function unit from a cycle of work.
+    CHECK(mixed("mma_m16n8k16_bf16") == doctest::Approx(8.0 * (8.0 + 1.06)).epsilon(0.02));
+}
+
+TEST_CASE("multiply-adds of two chains at a time beside products delay a lone warp, and no four") {
+    const auto beside = [](const char* second, const char* warps) {
+        return cycles("instruction_mix", "instruction_mix",
+                      {{"first", "mma_m16n8k16_bf16"},
+                       {"second", second},
+                       {"first_run", "1"},
+                       {"second_run", "6"},
+                       {"chains", "4"},
+                       {"tensor_chains", "8"},
+                       {"warps_per_subpartition", warps}},
+                      "region_cycles");
+    };
+    CHECK(beside("fma_f32", "1") > 1.2 * beside("add_f32", "1"));
+    CHECK(beside("fma_f32", "4") == doctest::Approx(beside("add_f32", "4")).epsilon(0.02));
+}
+
+TEST_CASE("a block takes a turn more for each column, or as often as its machine code says") {
+    const auto block = [](const char* rows, const char* columns) {
+        return cycles("register_operands", "register_operands",
+                      {{"rows", rows}, {"columns", columns}, {"warps_per_subpartition", "4"}});
+    };
+    CHECK(block("16", "8") == doctest::Approx(1.0625).epsilon(0.02));
+    CHECK(block("8", "4") == doctest::Approx(1.5).epsilon(0.02));
+    CHECK(block("12", "8") == doctest::Approx(1.0 + 1.0 / 7.0).epsilon(0.02));
 }
 
 TEST_CASE("a wgmma takes the longest of its multiplying, its operands' reading and its least interval") {
