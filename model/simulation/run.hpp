@@ -1,7 +1,7 @@
 // Runs one kernel event by event: CTAs handed to SMs, their warps in program order against the units of the
 // chip. Ignores: interleaving below one op (the `count` instructions of an op hold the issue slot and its
 // pipe together), limits of requests in flight, arrivals and flags between CTAs (each CTA of a cluster does
-// as its neighbours do), one pipeline step's floor (pipeline.step_floor) and instruction fetches. Source:
+// as its neighbours do) and one pipeline step's floor (pipeline.step_floor). Source:
 // model/kernel/README.md, Meaning 1 to 6. SPDX-License-Identifier: Apache-2.0
 #pragma once
 

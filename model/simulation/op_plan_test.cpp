@@ -1,0 +1,125 @@
+// What one execution of an op asks of an SM's units, from instruction costs and shapes.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/op_plan.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/kernel/examples/parts.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model;
+using namespace warptime::model::simulation;
+using kernel::examples::add_access;
+using kernel::examples::Draft;
+using kernel::examples::make_op;
+using warptime::hw::InstructionClass;
+
+namespace {
+
+const warptime::hw::Gpu<double>& gpu() {
+    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+/// One role of four warps with the body that is written.
+template <class Write>
+kernel::Kernel kernel_of(Write&& write) {
+    kernel::Kernel kernel;
+    kernel.name = "probe";
+    kernel.cta = {128, 1, 1};
+    kernel::Builder build(kernel);
+    build.role("warps", 4);
+    write(build);
+    build.finish();
+    return kernel;
+}
+
+OpPlan plan_of(const Draft& op) {
+    const kernel::Kernel kernel = kernel_of([&op](kernel::Builder& b) { kernel::examples::add_op(b, op); });
+    return KernelPlan(kernel, gpu(), {}).ops.front();
+}
+
+}  // namespace
+
+TEST_CASE("arithmetic takes an issue slot an instruction and its pipe for their intervals") {
+    const auto& cost = gpu().instructions[InstructionClass::fma_f32];
+    const OpPlan plan = plan_of(make_op(InstructionClass::fma_f32, 64));
+    CHECK(plan.instructions == 64.0 * cost.machine.value());
+    CHECK(cycles_of(plan.issue) == plan.instructions);
+    CHECK(plan.pipe == static_cast<std::size_t>(cost.unit));
+    CHECK(cycles_of(plan.pipe_time) >= plan.instructions * cost.interval.value() * 0.999);
+    CHECK(plan.flop == 64.0 * 64.0);
+    CHECK_FALSE(plan.asynchronous);
+    CHECK_FALSE(plan.waits_for_memory);
+}
+
+TEST_CASE("a chain waits for each of its links") {
+    Draft op = make_op(InstructionClass::fma_f32, 16);
+    const OpPlan apart = plan_of(op);
+    op.chain = 16;
+    const OpPlan chained = plan_of(op);
+    CHECK(apart.links == 1);
+    CHECK(chained.links == 16);
+    CHECK(chained.latency == 16 * apart.latency);
+    CHECK(chained.pipe_time == apart.pipe_time);
+}
+
+TEST_CASE("a warpgroup's product keeps the tensor core for its FLOP at the dense rate") {
+    const OpPlan plan = plan_of(
+        kernel::examples::matrix_op(InstructionClass::wgmma, warptime::hw::Dtype::bf16, {64, 256, 16}, 4));
+    const double flop_of_warpgroup = 2.0 * 64.0 * 256.0 * 16.0 * 4.0;
+    CHECK(4.0 * plan.tensor_flop == doctest::Approx(flop_of_warpgroup));
+    const double dense = gpu().tensor.bf16.value();
+    CHECK(cycles_of(plan.pipe_time) >= flop_of_warpgroup / dense * 0.999);
+    CHECK(cycles_of(plan.pipe_time) <= flop_of_warpgroup / dense * 1.2);
+    CHECK(plan.asynchronous);
+    CHECK(plan.ports == 0);
+}
+
+TEST_CASE("loads bring their own latency, copies free their warp and write shared memory") {
+    const auto global = [](InstructionClass cls) {
+        const kernel::Kernel kernel = kernel_of([cls](kernel::Builder& build) {
+            const kernel::Id in =
+                build.buffer(kernel::examples::vector_of("in", warptime::hw::Dtype::fp32, 4096));
+            Draft op = make_op(cls);
+            add_access(op, kernel::examples::lanes(in, kernel::Direction::read, {}, 16));
+            kernel::examples::add_op(build, op);
+        });
+        const KernelPlan plan(kernel, gpu(), {});
+        REQUIRE(plan.accesses.size() == 1);
+        CHECK(plan.accesses[0].reads);
+        CHECK_FALSE(plan.accesses[0].writes);
+        CHECK(plan.loads);
+        return plan.ops.front();
+    };
+    const OpPlan load = global(InstructionClass::ld_global);
+    CHECK(load.waits_for_memory);
+    CHECK(load.latency == 0);
+    CHECK_FALSE(load.asynchronous);
+    CHECK_FALSE(load.copies);
+    const OpPlan copy = global(InstructionClass::cp_async);
+    CHECK(copy.asynchronous);
+    CHECK(copy.copies);
+    CHECK_FALSE(copy.bulk);
+}
+
+TEST_CASE("completion times are kept as far back as somebody asks for them") {
+    const kernel::Kernel kernel = kernel_of([](kernel::Builder& build) {
+        build.loop(8);
+        const kernel::Id first = kernel::examples::add_op(build, make_op(InstructionClass::fma_f32));
+        kernel::examples::add_op(build, make_op(InstructionClass::fma_f32, 1, {{first, 3}}));
+        build.end();
+    });
+    const KernelPlan plan(kernel, gpu(), {});
+    CHECK(plan.ops[0].kept == 4);
+    CHECK(plan.ops[1].kept == 1);
+    CHECK(plan.ops[1].history == 4);
+    CHECK(plan.history_size == 5);
+}
+
+TEST_CASE("a type that the tensor cores do not multiply is named") {
+    const Draft op =
+        kernel::examples::matrix_op(InstructionClass::wgmma, warptime::hw::Dtype::int64, {64, 64, 16}, 1);
+    CHECK_THROWS_WITH_AS(static_cast<void>(plan_of(op)), doctest::Contains("int64"), warptime::Error);
+}
