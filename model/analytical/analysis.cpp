@@ -19,6 +19,7 @@
 #include "model/analytical/round_spread.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
+#include "model/analytical/victims.hpp"
 #include "model/memory/instruction_fetch.hpp"
 #include "model/memory/l2_ports.hpp"
 #include "model/memory/l2_residence.hpp"
@@ -154,9 +155,13 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const bool in_step = even && a.occupancy.ctas_per_sm == 1 && waits_in_a_loop(a);
     const Cycles<S> apart = hw::min(in_step ? apart_of_waves(a.apart, a.turnaround, a.waves) : a.apart, run);
     const Cycles<S> last = behind_most(a, gpu);
+    // Loops, of plain loads or of copies ahead, push out lines while they go on.
+    const bool at_once = conditions.cache == prediction::Cache::flushed && a.item.trips <= 1.0;
+    const Seconds<S> victims =
+        at_once ? wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, a.waves, gpu) : Seconds<S>{};
     const auto parts = [&](const hw::Frequency<S>& clock) {
-        std::array<S, 4> of{((ended - apart) / clock).value(), a.dram_time.value(), (l2 / clock).value(),
-                            (a.traffic.atomics / clock).value()};
+        std::array<S, 4> of{((ended - apart) / clock).value(), (a.dram_time - victims).value(),
+                            (l2 / clock).value(), (a.traffic.atomics / clock).value()};
         // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
         of[of[1] < of[2] ? 1 : 2] = S(0.0);
         // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
@@ -182,7 +187,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         return time;
     };
     const auto time_at = [&](const hw::Frequency<S>& clock) {
-        return a.floor + apart / clock + overlapped_at(clock);
+        return a.floor + apart / clock + victims + overlapped_at(clock);
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
     // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.
@@ -197,7 +202,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         a.clock = given ? hw::Frequency<S>(S(conditions.clock_hz)) : clock_of_load();
         if (a.item.uses_tensor && round == 0) {
             const std::array<S, 4> of = parts(a.clock);
-            a.time = a.floor + apart / a.clock + Seconds<S>(*std::max_element(of.begin(), of.end()));
+            a.time =
+                a.floor + apart / a.clock + victims + Seconds<S>(*std::max_element(of.begin(), of.end()));
         } else {
             a.time = time_at(a.clock);
         }

@@ -49,8 +49,11 @@ template <class S>
     const hw::Cycles<S> chain = loop_chain(kernel, item, load, gpu);
     if (!item.asynchronous) return {{}, chain, chain};
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
-    hw::Cycles<S> fill = fill_latency(item, load, bulk, gpu) + wait_for_stage(item, load, gpu);
-    if (!bulk && !item.self_fed) fill += around_lane_copies(item, gpu);
+    hw::Cycles<S> fill = fill_latency(item, load, bulk, gpu);
+    const bool lanes = !bulk && !item.self_fed;
+    fill += lanes ? last_piece(item.loop.received_bytes / std::max(1, item.warps), load, gpu) +
+                        around_lane_copies(item, gpu)
+                  : wait_for_stage(item, load, gpu);
     return {fill, chain, chain};
 }
 

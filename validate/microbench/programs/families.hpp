@@ -33,6 +33,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> divergence_families();
 [[nodiscard]] std::span<const Family> dsmem_families();
 [[nodiscard]] std::span<const Family> handshake_families();
+[[nodiscard]] std::span<const Family> loaded_chase_families();
 [[nodiscard]] std::span<const Family> local_memory_families();
 [[nodiscard]] std::span<const Family> tile_store_families();
 

@@ -70,6 +70,7 @@ const std::vector<Case>& cases() {
          "stream_halves",
          {{"footprint", "8650752"}, {"ctas", "132"}, {"share", "own"}, {"threads", "1024"}}},
         {"tlb_reach", "chase_pages", {{"span", "1073741824"}, {"stride", "2097152"}, {"lines", "512"}}},
+        {"latency", "chase_loaded", {{"threads", "256"}, {"loads_in_flight", "4"}, {"streaming_sms", "131"}}},
         {"cold_load", "next_touch", {{"stride", "4096"}, {"count", "63"}}},
         {"cold_load",
          "first_touch",
@@ -222,6 +223,34 @@ TEST_CASE("shared memory takes a cycle a pass when all sub-partitions are at it"
     CHECK(load("33") == doctest::Approx(16.0).epsilon(0.01));
     CHECK(load("8") == doctest::Approx(8.0 * 16.0).epsilon(0.01));
     CHECK(load("32") == doctest::Approx(32.0 * 16.0).epsilon(0.01));
+}
+
+TEST_CASE("a chase waits longer beside a load that keeps DRAM busy, and what is loaded is said, too") {
+    const auto beside = [](const char* threads, const char* loads, const char* quantity) {
+        return value_of({"latency",
+                         "chase_loaded",
+                         {{"threads", threads}, {"loads_in_flight", loads}, {"streaming_sms", "131"}}},
+                        quantity, model::prediction::Cache::cold);
+    };
+    const double idle = beside("32", "1", "cycles_per_instruction");
+    CHECK(idle == doctest::Approx(gpu().latency.dram.value()).epsilon(0.02));
+    CHECK(beside("256", "8", "cycles_per_instruction") > 1.3 * idle);
+    CHECK(beside("1024", "8", "cycles_per_instruction") > 3.0 * idle);
+    CHECK(beside("1024", "8", "bytes_per_s") > 0.8 * gpu().dram.bandwidth.value());
+    CHECK(beside("32", "1", "bytes_per_s") < 0.1 * gpu().dram.bandwidth.value());
+}
+
+TEST_CASE("of CTAs of 1024 threads two to an SM, half end as if they were alone") {
+    const auto touch = [](const char* ctas, const char* threads) {
+        return value_of({"cold_load",
+                         "first_touch",
+                         {{"way", "load"}, {"ctas", ctas}, {"threads", threads}, {"bytes", "16384"}}},
+                        "region_cycles");
+    };
+    const double alone = touch("132", "1024");
+    CHECK(touch("264", "1024") > alone);
+    CHECK(touch("264", "1024") < 1.5 * alone);
+    CHECK(touch("264", "256") > 1.4 * touch("132", "256"));
 }
 
 }  // namespace warptime::validate::microbench

@@ -2,6 +2,7 @@
 #include "validate/microbench/programs/probe.hpp"
 
 #include "hw/error.hpp"
+#include "model/system/beside.hpp"
 #include "model/system/program.hpp"
 
 #include <charconv>
@@ -24,6 +25,21 @@ std::int64_t integer(const Parameters& parameters, std::string_view name) {
     return value;
 }
 
+namespace {
+
+/// What a load from DRAM waits longer, for the rounds of what runs beside it.
+hw::Cycles<double> wait_beside_load(const Beside& beside, const model::prediction::Engine& engine,
+                                    const hw::Gpu<double>& gpu,
+                                    const model::prediction::Conditions& conditions) {
+    const auto round_of = [&](const model::kernel::Program& program) {
+        const auto found = model::system::explain(program, engine, gpu, conditions);
+        return hw::Cycles<double>(found.time * found.clock_hz / beside.rounds);
+    };
+    return model::system::wait_beside(round_of(beside.load), round_of(beside.alone), gpu);
+}
+
+}  // namespace
+
 Value predict(const Probe& probe, std::string_view quantity, const model::prediction::Engine& engine,
               const hw::Gpu<double>& gpu, const model::prediction::Conditions& conditions) {
     if (quantity == "power_w" && probe.program.steps.empty()) {
@@ -31,7 +47,10 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
         const double idle = gpu.power.idle.value() * gpu.power.tdp.value();
         return {idle, idle, idle, ""};
     }
-    const auto whole = model::system::explain(probe.program, engine, gpu, conditions, probe.between);
+    // Beside a load, what is moved is the load's.
+    const bool of_load = quantity == "bytes_per_s" && !probe.beside.load.steps.empty();
+    const auto whole = model::system::explain(of_load ? probe.beside.load : probe.program, engine, gpu,
+                                              conditions, probe.between);
     const double wide = whole.high / whole.time;
     const double narrow = whole.low / whole.time;
     Value found;
@@ -45,7 +64,7 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
     constexpr double us = 1e6;
     constexpr double mhz = 1e-6;
     if (quantity == "kernel_us") return banded(whole.time * us);
-    if (quantity == "bytes_per_s") return banded(probe.units / whole.time);
+    if (quantity == "bytes_per_s") return banded((of_load ? probe.beside.bytes : probe.units) / whole.time);
     if (quantity == "clock_mhz") return banded(whole.clock_hz * mhz);
     if (quantity == "span_us") {
         const double rest =
@@ -68,6 +87,11 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
         // The median CTA's own clock knows nothing of the last warp of the grid.
         hw::Gpu<double> even = gpu;
         even.dram.round_spread = even.l2.round_spread = hw::Cycles<double>(0.0);
+        // It begins when half of all have been handed out.
+        even.launch.cta_interval = even.launch.cta_interval * hw::Number<double>(0.5);
+        if (!probe.beside.load.steps.empty()) {
+            even.latency.dram += wait_beside_load(probe.beside, engine, even, conditions);
+        }
         const auto time = [&](const model::kernel::Program& program) {
             return program.steps.empty() ? 0.0
                                          : model::system::explain(program, engine, even, conditions).time;

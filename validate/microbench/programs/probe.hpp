@@ -21,6 +21,14 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::int64_t integer(const Parameters& parameters, std::string_view name);
 [[nodiscard]] const std::string& text(const Parameters& parameters, std::string_view name);
 
+/// What runs on the other SMs while a region is timed: `rounds` turns of a loop of loads that moves `bytes`,
+/// and as many of a lone warp. No steps where nothing does.
+struct Beside {
+    model::kernel::Program load, alone;
+    double rounds = 1.0;
+    double bytes = 0.0;
+};
+
 /// A region inside a kernel is predicted as the difference of two programs: `program` holds `units` more of
 /// what is counted (instructions, rounds, regions) than `without`. Where the whole kernel was timed,
 /// `without` has no steps.
@@ -28,6 +36,7 @@ struct Probe {
     model::kernel::Program program;
     model::kernel::Program without;
     model::system::Between between = model::system::Between::stream;
+    Beside beside{};
     double units = 1.0;  ///< of the difference; bytes moved for bytes_per_s, CTAs of a cluster for clusters
 };
 
