@@ -52,6 +52,58 @@ __global__ void ring(const __grid_constant__ CUtensorMap map, int row, int rows,
     word[blockIdx.x] = folded;
 }
 
+__global__ void rings(const __grid_constant__ CUtensorMap map, int rows, int columns, int stages, int apart,
+                      long long* cycles, std::uint32_t* word) {
+    extern __shared__ __align__(1024) unsigned char shared[];
+    __shared__ __align__(8) std::uint64_t full[32];
+    __shared__ unsigned long long first, last;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int warps = static_cast<int>(blockDim.x) / 32;
+    const int bytes = rows * columns * 2;
+    std::uint64_t* const barriers = full + warp * stages;
+    unsigned char* const place = shared + static_cast<std::size_t>(warp * stages) * bytes;
+    if (threadIdx.x == 0) {
+        first = ~0ULL;
+        last = 0;
+        for (int i = 0; i < warps * stages; ++i) probe::barrier_init(&full[i], 1);
+        probe::barrier_fence();
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        int column = (static_cast<int>(blockIdx.x) * apart + warp * (matrix_columns / 8)) % matrix_columns;
+        const auto issue = [&](int stage) {
+            probe::barrier_expect(&barriers[stage], static_cast<std::uint32_t>(bytes));
+            probe::tensor_copy(place + static_cast<std::size_t>(stage) * bytes, &map, column, 0,
+                               &barriers[stage]);
+            column = (column + columns) % matrix_columns;
+        };
+        const long long begin = clock64();
+        for (int i = 0; i < stages; ++i) issue(i);
+        int stage = 0;
+        std::uint32_t parity = 0;
+#pragma unroll 1
+        for (int i = 0; i < boxes; ++i) {
+            probe::barrier_wait(&barriers[stage], parity);
+            if (i + stages < boxes) issue(stage);
+            if (++stage == stages) {
+                stage = 0;
+                parity ^= 1U;
+            }
+        }
+        atomicMin(&first, static_cast<unsigned long long>(begin));
+        atomicMax(&last, static_cast<unsigned long long>(clock64()));
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    cycles[blockIdx.x] = static_cast<long long>(last - first);
+    std::uint32_t folded = 0;
+    const int newest = (boxes - 1) % stages;
+    for (int i = 0; i < bytes; i += 4) {
+        folded ^= *reinterpret_cast<std::uint32_t*>(place + static_cast<std::size_t>(newest) * bytes + i);
+    }
+    word[blockIdx.x] = folded;
+}
+
 CUtensorMap map_of(void* data, int columns, int rows) {
     using Encode =
         CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
@@ -69,7 +121,9 @@ CUtensorMap map_of(void* data, int columns, int rows) {
     const cuuint32_t steps[2] = {1, 1};
     const CUresult status = encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, extents, strides, box,
                                    steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                   columns == 64 ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+                                   columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
+                                   : columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                   : CU_TENSOR_MAP_SWIZZLE_32B,
                                    CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     probe::require(status == CUDA_SUCCESS, "tensor map");
     return map;
@@ -129,6 +183,52 @@ void run(Bench& bench, const Case& c) {
     probe::row("tensor_box", params, "region_cycles", "cycle", found, probe::Conditions{});
 }
 
+/// Whether the words of the box at `column` from row 0 fold to what the first CTA has found.
+void check_box(const Bench& bench, int rows, int columns, int column) {
+    std::uint32_t folded = 0;
+    for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < columns / 2; ++j) {
+            const std::size_t element = std::size_t(i) * matrix_columns + std::size_t(column);
+            folded ^= bench.host[element / 2 + static_cast<std::size_t>(j)];
+        }
+    }
+    probe::require(bench.word.host()[0] == folded, "box");
+}
+
+struct Rate {
+    int rows, columns, rings, ctas;
+    bool shared;
+};
+
+void run(Bench& bench, const Rate& c) {
+    const int box = c.rows * c.columns * 2;
+    const int stages = std::min(4, 200 * 1024 / (box * c.rings));
+    if (stages < 2) return;
+    probe::Params params;
+    params.set("rows", c.rows).set("row_bytes", c.columns * 2).set("rings", c.rings).set("stages", stages);
+    params.set("ctas", c.ctas).set("share", c.shared ? "all" : "none").set("copies", boxes);
+    if (!probe::wanted("box_rate", params)) return;
+    const int shared = box * c.rings * stages;
+    const CUtensorMap map = map_of(bench.data.data(), c.columns, c.rows);
+    PROBE_CHECK(cudaFuncSetAttribute(rings, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    std::vector<double> found;
+    for (int turn = 0; turn < 10; ++turn) {
+        probe::prepare_read<<<probe::device().sms * 4, 256>>>(
+            reinterpret_cast<const uint4*>(bench.data.data()), Bench::bytes / 16, bench.word.data());
+        rings<<<c.ctas, 32 * c.rings, shared>>>(map, c.rows, c.columns, stages,
+                                                c.shared ? 0 : matrix_columns / 128, bench.cycles.data(),
+                                                bench.word.data());
+        PROBE_CHECK(cudaGetLastError());
+        PROBE_CHECK(cudaDeviceSynchronize());
+        const std::vector<long long> cycles = bench.cycles.host();
+        const std::vector<double> each(cycles.begin(), cycles.begin() + c.ctas);
+        if (turn > 0) found.push_back(probe::median(each) / (boxes * c.rings));
+        probe::pause_ms(0.3);
+    }
+    check_box(bench, c.rows, c.columns, (boxes - 1) * c.columns % matrix_columns);
+    probe::row("box_rate", params, "region_cycles", "cycle", found, probe::Conditions{});
+}
+
 }  // namespace
 
 int main() {
@@ -145,6 +245,16 @@ int main() {
                             if (inside <= rows) run(bench, {rows, inside, columns, stages, ctas, shared});
                         }
                     }
+                }
+            }
+        }
+    }
+    for (const int ctas : {1, sms}) {
+        for (const bool shared : {true, false}) {
+            if (ctas == 1 && !shared) continue;
+            for (const int columns : {16, 32, 64}) {
+                for (const int rows : {8, 16, 32, 64, 128, 256}) {
+                    for (const int rings : {1, 2, 4, 8}) run(bench, Rate{rows, columns, rings, ctas, shared});
                 }
             }
         }
