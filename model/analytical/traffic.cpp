@@ -4,9 +4,11 @@
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
 #include "model/analytical/bounds/l2.hpp"
+#include "model/analytical/chain.hpp"
 #include "model/memory/l2_reuse.hpp"
 #include "model/memory/l2_room.hpp"
 #include "model/memory/local_memory.hpp"
+#include "model/memory/merging_in_brief.hpp"
 #include "model/memory/merging_in_waves.hpp"
 #include "model/memory/request_merging.hpp"
 #include "model/memory/write_back.hpp"
@@ -188,6 +190,35 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
     return Bytes<double>(merged);
 }
 
+/// Bytes that the slices serve of reads by CTAs whose warps copy for themselves, as counters count them:
+/// every request that no other takes along, and once each line that the other partition asks for. In visits
+/// of `slice_visits` each.
+template <class S>
+S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<S>& item,
+                 const hw::Gpu<S>& gpu) {
+    const auto items = static_cast<double>(kernel.schedule.item_count());
+    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    // Each stage under way is a place in its loop where a CTA may be; the law was read off kernels with two.
+    constexpr double counted_ahead = 2.0;
+    const double others = (runs.count - 1.0) * item.warps * stages_ahead(kernel) / counted_ahead;
+    const double in_step = memory::share_in_step(others, waits_alone(reads, items, gpu), gpu);
+    const auto groups = static_cast<std::int64_t>(std::max(1.0, hw::value_of(gpu.gpc.count)));
+    const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
+    const memory::MergingInBrief merging(reads.reuse.order, runs, groups, stay);
+    const memory::MergingLaw law = memory::merging_law(gpu);
+    S served(0.0);
+    for (std::size_t i = 0; i < reads.count; ++i) {
+        const BufferReads& buffer = reads.buffers[i];
+        const memory::Operand& operand = reads.operands[i];
+        const double merged = merging.merged_share(
+            {operand.along_m, operand.along_n, operand.along_batch, operand.along_split}, law);
+        const S fetched(buffer.use->fetched_bytes * items);
+        served = served + fetched * S(1.0 - in_step * merged) +
+                 crossings(fetched * S(1.0 - 0.5 * merged), S(buffer.lines), gpu);
+    }
+    return served / slice_visits(gpu);
+}
+
 /// Lets each operand take the room that the places of its readers ask for. `most`: room that all would take.
 template <class S>
 void take_room(const kernel::Kernel& kernel, double most, const hw::Gpu<S>& gpu, Reads& reads) {
@@ -326,6 +357,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                 1.0 - std::clamp((moved[i].dram_bytes - first) / (moved[i].wave_bytes - first), 0.0, 1.0);
         }
     }
+    if (item.self_fed && kernel.cluster.volume() == 1) asked = served_sectors(reads, kernel, item, gpu);
     result.fresh_later = 1.0 - known;
     if (S(0.0) < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes<S>(S(read));

@@ -121,7 +121,8 @@ TEST_CASE("laws of every GEMM") {
         RC_ASSERT(cold.dram_read.value() >= compulsory * (1.0 - 1e-9));
         RC_ASSERT(cold.dram_read.value() <= cold.received.value() * (1.0 + 1e-9));
         RC_ASSERT(cold.l2_read.value() <= cold.received.value() * (1.0 + 1e-9));
-        const double merged = unmerged_share(0.0, gpu());
+        // As many become one as may, and none crosses to another partition.
+        const double merged = 1.0 / (gpu().l2.merge_requests.value() * slice_visits(gpu()));
         RC_ASSERT(cold.l2_read.value() >= merged * cold.received.value() * (1.0 - 1e-9));
         const auto flushed = of(kernel, Cache::flushed);
         RC_ASSERT(flushed.dram_read.value() == cold.dram_read.value());
@@ -158,6 +159,29 @@ TEST_CASE("requests of tiles merge, fewer of CTAs that share SMs, none of stream
     const auto stream = asked(fixture::stream(40000, 2), 132);
     CHECK(stream.merged.value() == doctest::Approx(0.0));
     CHECK(stream.looked_up.value() >= 2.0 * 40000.0 * fixture::stream_bytes_per_cta);
+}
+
+TEST_CASE("the slices' time goes by the requests that counters count where warps copy for themselves") {
+    Conditions cold;
+    cold.cache = Cache::cold;
+    const mk::Kernel tiles = gemm(4096, 4096, 512);
+    const auto item = item_demand(tiles, gpu(), hw::Cycles<double>(600.0));
+    REQUIRE(item.self_fed);
+    for (const std::int64_t concurrent : {132, 264}) {
+        const auto counted = lookups(tiles, item, concurrent, gpu(), cold);
+        const auto t = traffic(tiles, item, concurrent, gpu(), cold);
+        const double visits = slice_visits(gpu());
+        CAPTURE(concurrent);
+        CHECK(t.l2_read.value() * visits ==
+              doctest::Approx(counted.looked_up.value() - counted.merged.value()).epsilon(0.1));
+    }
+    // CTAs that share SMs are less in step, and the fewer the more stages are under way.
+    CHECK(traffic(tiles, item, 528, gpu(), cold).l2_read.value() >
+          traffic(tiles, item, 132, gpu(), cold).l2_read.value());
+    mk::Kernel deeper = tiles;
+    for (mk::Token& token : deeper.tokens) token.depth += 2;
+    CHECK(traffic(deeper, item, 528, gpu(), cold).l2_read.value() >
+          traffic(tiles, item, 528, gpu(), cold).l2_read.value());
 }
 
 TEST_CASE("results leave a clean L2 sooner where operands are hit again") {

@@ -2,9 +2,10 @@
 // Ignores: uneven slices.
 // Source: recorded reads of footprints below the L2's size by all SMs (fitted key l2.bandwidth), and sector
 // counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and
-// requests of one graphics processing cluster merge (model/memory/request_merging.hpp). The time charges 1.5
-// visits to every request and merges all that could be; counters follow l2_partitions.hpp and
-// merging_in_waves.hpp (validate/DEVIATIONS.md, 11). SPDX-License-Identifier: Apache-2.0
+// requests of one graphics processing cluster merge (model/memory/request_merging.hpp). Counters follow
+// l2_partitions.hpp and merging_in_waves.hpp, and so does the time of CTAs whose warps copy for themselves;
+// that of others charges 1.5 visits to every request and merges pairs (validate/DEVIATIONS.md, 11).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -20,8 +21,9 @@ using memory::slice_visits;
 
 /// Share of requests that the time charges where one of the two SMs of a TPC takes the other's along;
 /// `distinct`: share of a wave's requested bytes that are not also read by another of its CTAs. What merging
-/// there really is (request_merging.hpp) serves the counters; in the time it made triton_tma 0.4 points
-/// better and triton_bf16 0.3 worse (validate/DEVIATIONS.md, 11).
+/// there really is (merging_in_waves.hpp) serves the counters, and the time of CTAs whose warps copy for
+/// themselves; of products with producers of their own it made gemm_bf16 as good, gemm_fp8 0.4 and gemm_tf32
+/// 0.2 points worse (validate/DEVIATIONS.md, 11).
 template <class S>
 [[nodiscard]] S unmerged_share(const S& distinct, const hw::Gpu<S>& gpu) {
     const S one_of = S(1.0) / gpu.tpc.sms.value();
