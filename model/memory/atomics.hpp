@@ -82,8 +82,7 @@ template <class S>
     const double power = std::ldexp(1.0, whole);
     double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
     if ((bits >> whole & 1U) != 0U) places *= lines / power;
-    constexpr double apart = 8.0;
-    return hw::min(S(places), hw::max(S(apart), gpu.l2.slice_share.value() * S(places)));
+    return hw::min(S(places), hw::max(gpu.l2.slices_least.value(), gpu.l2.slice_share.value() * S(places)));
 }
 
 /// Slices at work when requests go evenly to the lines of a window: at least one. A set that stays where it
