@@ -18,7 +18,7 @@
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
 #include "model/analytical/load_batch.hpp"
-#include "model/analytical/loaded_latency.hpp"
+#include "model/analytical/load_waits.hpp"
 #include "model/analytical/local_traffic.hpp"
 #include "model/analytical/matrix_demand.hpp"
 #include "model/analytical/matrix_queue.hpp"
@@ -133,6 +133,7 @@ class Accumulator {
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
             result_.loads_itself =
                 result_.loads_itself || (role_loads_ && (role_multiplies_ || role_stages_));
+            local_.leave(result_.loop, result_.loads_itself, load_latency_, gpu_);
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
         }
     }
@@ -217,28 +218,13 @@ class Accumulator {
                             lines);
     }
 
-    /// What a warp's plain load waits for the last of its pieces from DRAM beyond a single one.
-    Cycles<S> wait_for_last(const Op& op) const {
-        if (op.cls != InstructionClass::ld_global || op.access_count != 1 ||
-            !(gpu_.latency.l2_far < load_latency_)) {
-            return {};
-        }
-        const Access& access = kernel_.accesses[op.first_access];
-        const bool box = access.pattern == kernel::PatternKind::collective;
-        if (memory::in_narrow_rows(access)) return wait_for_box(kernel_, access, gpu_);
-        if (box || access.pattern == kernel::PatternKind::chase) return {};
-        const int pieces = static_cast<int>(memory::touch_of(kernel_, access, op.active, pieces_).granules);
-        const bool all = !(load_latency_ < gpu_.latency.dram);
-        return gpu_.dram.queue * S(wait_of_batch(pieces, batch_.loads() + 1, all));
+    bool runs_ahead(const Op& op) {
+        return op.cls == InstructionClass::ld_local && role_->warps > 1 &&
+               local_.runs_ahead(kernel_, op, l1_hits(op), l1_room_);
     }
 
-    /// What the description says is warm is waited for as long as it takes from the L2, whatever the rest is.
-    bool left_in_l2(const Op& op) const {
-        if (op.access_count != 1) return false;
-        const Access& access = kernel_.accesses[op.first_access];
-        if (access.pattern == kernel::PatternKind::chase) return false;
-        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
-        return buffer.before == kernel::Before::warm && !memory::is_local(buffer);
+    Cycles<S> wait_of(const Op& op) const {
+        return wait_for_last(kernel_, op, batch_.loads() + 1, load_latency_, pieces_, gpu_);
     }
 
     Cycles<S> latency_of(const Op& op) {
@@ -260,8 +246,9 @@ class Accumulator {
                 share = l1_hits(op, memory::touch_of(kernel_, access, op.active, pieces_).lines);
             }
             const S hit(share);
-            const Cycles<S> missed = left_in_l2(op) ? hw::min(load_latency_, gpu_.latency.l2_far)
-                                                    : load_latency_ + wait_for_last(op);
+            if (runs_ahead(op)) return gpu_.latency.l1;
+            const Cycles<S> missed = left_in_l2(kernel_, op) ? hw::min(load_latency_, gpu_.latency.l2_far)
+                                                             : load_latency_ + wait_of(op);
             return missed * (S(1.0) - hit) + gpu_.latency.l1 * hit;
         }
         return latency_in_sm(op, kernel_, result_.warps, gpu_);
@@ -270,7 +257,10 @@ class Accumulator {
     /// When a warp may issue further plain loads. Counts the times that it waits for all that went out
     /// together; what follows because there is room again overlaps what is still under way.
     Cycles<S> room_for_loads(const Op& op, double times) {
-        if (batch_.drained()) part_->load_rounds += times * (1.0 - l1_hits(op));
+        if (batch_.drained()) {
+            part_->load_rounds += times * (1.0 - l1_hits(op));
+            if (part_ == &result_.loop && runs_ahead(op)) local_.wait(times);
+        }
         return batch_.room(limited_bytes(kernel_, op, lanes_ * lanes_per_warp), gpu_);
     }
 
@@ -358,7 +348,7 @@ class Accumulator {
         if (op.cls == InstructionClass::branch) issued = end;
         if (id < complete_.size()) complete_[id] = end.value();
         // Room comes with the first pieces, not with the last.
-        if (waits) batch_.issued(end - wait_for_last(op));
+        if (waits) batch_.issued(end - wait_of(op));
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
             result_.copies += static_cast<double>(op.count);
@@ -410,6 +400,7 @@ class Accumulator {
             part_->demand[Server::cluster] +=
                 cluster_cycles(S(executions * warps * remote_bytes(kernel_, op)), gpu_);
         }
+        if (op.cls == InstructionClass::atom_shared && op.returns) result_.swaps_shared = true;
         bool shared_known = false;
         for (const Access& access : kernel_.accesses_of(op)) {
             if (is_global(kernel_, access)) {
@@ -475,7 +466,7 @@ class Accumulator {
         note_dependence(origin, traffic);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
-            note_local_loads(kernel_, access, traffic);
+            if (note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
             traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
             if (comes_back(kernel_, access)) {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
@@ -505,7 +496,10 @@ class Accumulator {
             part_->sent_bytes += sent;
             traffic.written_bytes += trips * executions * bytes.inside;
             part_->demand[Server::crossbar_write] += crossbar_write_cycles(S(sent), gpu_);
-            part_->demand[Server::l1] += local_store_cycles(op, S(sent), kernel_.grid.volume(), gpu_);
+            if (op.cls == InstructionClass::st_local) {
+                part_->demand[Server::l1] += local_store_cycles(S(sent), gpu_);
+                if (part_ == &result_.loop) local_.store(S(sent), stores_.slowdown(), gpu_);
+            }
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
@@ -571,6 +565,7 @@ class Accumulator {
     LoadBatch<S> batch_;
     StoreDrain<S> stores_;
     UnitQueue<S> units_;
+    LocalLoop<S> local_;
     Cycles<S> sent_{};       ///< of the SM's port, by one execution of the op at hand
     Cycles<S> path_busy_{};  ///< to shared memory, with the warp's stores in this body
     bool role_copies_ = false;

@@ -62,6 +62,8 @@ struct ItemDemand {
     bool asynchronous = false;   ///< loads of the loop run ahead of their use
     bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
     bool loads_itself = false;   ///< warps that multiply, or stage in shared memory, load for themselves
+    bool keeps_local = false;    ///< warps load what they keep in local memory
+    bool swaps_shared = false;   ///< warps wait for what atomics on shared memory give back
     Demand<S> peeled{};          ///< of the loop, cycles an item that roles with fewer trips do not take
     hw::Cycles<S> copy_issue{};  ///< from the begin of a trip until its copies have been issued
     hw::Cycles<S> others_read{};  ///< what all warps' reads before a trip's first copy take beyond a warp's

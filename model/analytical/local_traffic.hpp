@@ -8,6 +8,7 @@
 #include "hw/gpu.hpp"
 #include "model/analytical/bounds/crossbar.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/analytical/op_kind.hpp"
 #include "model/analytical/store_drain.hpp"
 #include "model/memory/local_memory.hpp"
 
@@ -16,22 +17,65 @@
 
 namespace warptime::model::analytical {
 
-/// A CTA reads what it alone has written.
-inline void note_local_loads(const kernel::Kernel& kernel, const kernel::Access& access,
+/// A CTA reads what it alone has written. Returns whether the access is one of local memory.
+inline bool note_local_loads(const kernel::Kernel& kernel, const kernel::Access& access,
                              BufferTraffic& traffic) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    if (!memory::is_local(buffer)) return;
+    if (!memory::is_local(buffer)) return false;
     traffic.span_bytes = memory::bytes_in_use(buffer, 1.0);
     traffic.along_m = traffic.along_n = traffic.along_batch = traffic.along_split = true;
+    return true;
 }
 
-/// Of the path to the L1, for `sent` bytes of a CTA; nothing but for stores to local memory.
+/// Of the path to the L1, for `sent` bytes of a CTA: stores pass it like loads, a line a cycle, and queue for
+/// the port behind it (microbench_local_memory, batch: loads between them take no time of their own).
 template <class S>
-[[nodiscard]] hw::Cycles<S> local_store_cycles(const kernel::Op& op, const S& sent, std::int64_t ctas,
-                                               const hw::Gpu<S>& gpu) {
-    if (op.cls != hw::InstructionClass::st_local) return {};
-    const std::int64_t sms = std::min(ctas, static_cast<std::int64_t>(hw::value_of(gpu.sm.count)));
-    return crossbar_write_cycles(sent, gpu) * store_slowdown(sms, gpu);
+[[nodiscard]] hw::Cycles<S> local_store_cycles(const S& sent, const hw::Gpu<S>& gpu) {
+    return hw::Cycles<S>(sent / gpu.l1.line.value());
 }
+
+/// What the port takes for them, which warps that wait for their loads behind the stores wait for, too, where
+/// all of them stage what they load and meet in every trip.
+template <class S>
+[[nodiscard]] hw::Cycles<S> held_by_local_stores(const S& sent, const S& slowdown, const hw::Gpu<S>& gpu) {
+    return crossbar_write_cycles(sent, gpu) * slowdown - local_store_cycles(sent, gpu);
+}
+
+/// What local memory does to the main loop of one role.
+template <class S>
+class LocalLoop {
+  public:
+    /// Whether some warps find what `op` loads in the L1 while others do not, and none waits for another;
+    /// `hits`: of its loads, in `room` bytes a CTA.
+    [[nodiscard]] bool runs_ahead(const kernel::Kernel& kernel, const kernel::Op& op, double hits,
+                                  double room) const {
+        if (!(hits < 1.0) || !(room > 0.0) || op.access_count != 1) return false;
+        const kernel::Access& access = kernel.accesses[op.first_access];
+        const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+        return memory::some_run_ahead(memory::local_fill(buffer, room)) &&
+               std::none_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& other) {
+                   return is_meeting(other.cls) || is_shared(other.cls) || is_matrix(other.cls);
+               });
+    }
+    /// So many times a trip does a warp wait for such loads.
+    void wait(double times) { waits_ += times; }
+    void store(const S& sent, const S& slowdown, const hw::Gpu<S>& gpu) {
+        held_ += held_by_local_stores(sent, slowdown, gpu);
+    }
+    /// The loop ends: what its stores held, where warps stage what they load, and the turns of those that did
+    /// not find theirs.
+    void leave(Part<S>& loop, bool loads_itself, const hw::Cycles<S>& load_latency, const hw::Gpu<S>& gpu) {
+        if (loads_itself) loop.demand[Server::l1] += held_;
+        if (0.0 < waits_) {
+            const hw::Cycles<S> missed = loop.chain + (load_latency - gpu.latency.l1) * S(waits_);
+            loop.chain = hw::Cycles<S>(memory::in_two_turns(loop.chain.value(), missed.value()));
+        }
+        *this = {};
+    }
+
+  private:
+    double waits_ = 0.0;
+    hw::Cycles<S> held_{};  ///< of the path to the L1, by stores
+};
 
 }  // namespace warptime::model::analytical

@@ -8,18 +8,49 @@
 using namespace warptime::model;
 using namespace warptime::model::analytical;
 
-TEST_CASE("stores to local memory hold the path to the L1 as long as the port takes, longer on all SMs") {
+TEST_CASE("stores to local memory pass the L1 a line a cycle, and wait for the port where warps meet") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    kernel::Op store;
-    store.cls = kernel::InstructionClass::st_local;
-    const double few = local_store_cycles(store, 128.0, 33, gpu).value();
+    CHECK(local_store_cycles(256.0, gpu).value() == 2.0);
+    // Path and port together: what the port takes, longer where all SMs store.
+    const double few = (local_store_cycles(128.0, gpu) + held_by_local_stores(128.0, 1.0, gpu)).value();
     CHECK(few == doctest::Approx(128.0 / gpu.l2.write_bandwidth.value()));
-    // Seven cycles were recorded where all SMs store.
-    const double all = local_store_cycles(store, 128.0, 132, gpu).value();
+    const double all =
+        (local_store_cycles(128.0, gpu) + held_by_local_stores(128.0, store_slowdown(132, gpu), gpu)).value();
     CHECK(all == doctest::Approx(7.0).epsilon(0.1));
-    CHECK(local_store_cycles(store, 128.0, 1320, gpu).value() == all);
-    store.cls = kernel::InstructionClass::st_global;
-    CHECK(local_store_cycles(store, 128.0, 132, gpu).value() == 0.0);
+}
+
+TEST_CASE("warps that do not find their local memory follow those that do, but not across a barrier") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    kernel::Kernel kernel;
+    kernel::Buffer buffer;
+    buffer.space = kernel::Space::local;
+    buffer.dtype = kernel::Dtype::int32;
+    buffer.extent[0] = 1500;
+    kernel.buffers.push_back(buffer);
+    kernel::Access access;
+    access.buffer = 0;
+    kernel.accesses.push_back(access);
+    kernel::Op load;
+    load.cls = kernel::InstructionClass::ld_local;
+    load.access_count = 1;
+    kernel.ops.push_back(load);
+    LocalLoop<double> local;
+    CHECK(local.runs_ahead(kernel, load, 0.7, 4000.0));
+    CHECK_FALSE(local.runs_ahead(kernel, load, 1.0, 6000.0));
+    CHECK_FALSE(local.runs_ahead(kernel, load, 0.1, 2000.0));
+    Part<double> loop;
+    loop.chain = warptime::hw::Cycles<double>(100.0);
+    local.wait(2.0);
+    const auto latency = gpu.latency.l1 + warptime::hw::Cycles<double>(150.0);
+    local.leave(loop, false, latency, gpu);
+    CHECK(loop.chain.value() == doctest::Approx(175.0));
+    // Nothing is left for the next role.
+    local.leave(loop, false, latency, gpu);
+    CHECK(loop.chain.value() == doctest::Approx(175.0));
+    kernel::Op meet;
+    meet.cls = kernel::InstructionClass::bar_sync;
+    kernel.ops.push_back(meet);
+    CHECK_FALSE(local.runs_ahead(kernel, load, 0.7, 4000.0));
 }
 
 TEST_CASE("what a CTA keeps in local memory is nobody else's") {
@@ -32,13 +63,13 @@ TEST_CASE("what a CTA keeps in local memory is nobody else's") {
     kernel::Access access;
     access.buffer = 0;
     BufferTraffic traffic;
-    note_local_loads(kernel, access, traffic);
+    CHECK(note_local_loads(kernel, access, traffic));
     CHECK(traffic.span_bytes == 1024.0);
     CHECK(traffic.along_m);
     CHECK(traffic.along_n);
     kernel.buffers[0].space = kernel::Space::global;
     BufferTraffic shared;
-    note_local_loads(kernel, access, shared);
+    CHECK_FALSE(note_local_loads(kernel, access, shared));
     CHECK(shared.span_bytes == 0.0);
     CHECK_FALSE(shared.along_m);
 }

@@ -34,6 +34,7 @@ template <class S>
 class StoreDrain {
   public:
     explicit StoreDrain(const S& slowdown) : slowdown_(slowdown) {}
+    [[nodiscard]] const S& slowdown() const { return slowdown_; }
 
     /// Stores whose first instruction issues at `start` and which take `sent` of the SM's port.
     void add(const hw::Cycles<S>& start, const hw::Cycles<S>& sent, bool bulk) {

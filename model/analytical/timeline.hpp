@@ -74,6 +74,10 @@ class Timeline {
             // meanwhile (Triton's element by element, CUTLASS's of 2 bytes a lane).
             return hw::Cycles<S>(turn_time(resident, once.value(), hw::max(S(0.0), (chain - once).value())));
         }
+        const bool at_l1 = a_.item.keeps_local && busiest_ == Server::l1;
+        if (at_l1 || (a_.item.swaps_shared && busiest_ == Server::shared)) {
+            return hw::max(hw::max(busy, chain), out_of_turn(busy, chain, at_l1, resident));
+        }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, chain), at_port(resident));
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
         // before.
@@ -180,6 +184,20 @@ class Timeline {
             std::max<std::int64_t>(1, occupancy::ceil_divide(resident * looping, parts));
         const S own = busy.value() / S(static_cast<double>(warps));
         return hw::Cycles<S>(steady_turn_time(warps, own, hw::max(a_.loop_chain.value() - own, S(0.0))));
+    }
+
+    /// The turn of a warp that waits for its local memory, on its sub-partition's way to the L1, or for what
+    /// atomics on shared memory give back, on the SM's banks, and for the other warps there: their turns
+    /// differ, so that they do not fall into step (microbench_local_memory, loads that hit, and
+    /// microbench_atomics, loops that swap words of one bank).
+    [[nodiscard]] hw::Cycles<S> out_of_turn(const hw::Cycles<S>& busy, const hw::Cycles<S>& chain,
+                                            bool by_sub_partition, std::int64_t resident) const {
+        const auto parts = by_sub_partition ? static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions))
+                                            : std::int64_t{1};
+        const std::int64_t warps =
+            std::max<std::int64_t>(1, occupancy::ceil_divide(resident * a_.item.warps, parts));
+        const S own = busy.value() / S(static_cast<double>(warps));
+        return hw::Cycles<S>(turn_time(warps, own, hw::max(chain.value() - own, S(0.0))));
     }
 
     /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace warptime::model;
 
 namespace {
@@ -29,7 +31,27 @@ TEST_CASE("local memory that fits is found in the L1, and the less the more of i
     CHECK(hits(16000) == 1.0);
     CHECK(hits(17000) < 1.0);
     CHECK(hits(17000) > hits(18000));
-    CHECK(hits(64000) == 0.25);
+    CHECK(hits(20000) == doctest::Approx(0.8));
+    // Beyond the double of the room no warp gets ahead of the others.
+    CHECK(hits(64000) == doctest::Approx(memory::kept_at_random(4.0)));
+    CHECK(memory::local_hits(buffer_of(kernel::Space::local, 16), 0.0, 0.0) == 0.0);
     // What goes through in between pushes it out.
     CHECK(memory::local_hits(buffer_of(kernel::Space::local, 16000), 64e3, 64e3) == 0.5);
+}
+
+TEST_CASE("a line stays through a round of random victims as long as its equation says") {
+    CHECK(memory::kept_at_random(0.5) == 1.0);
+    CHECK(memory::kept_at_random(1.0) == 1.0);
+    for (const double fill : {1.01, 1.3, 2.0, 5.0}) {
+        const double kept = memory::kept_at_random(fill);
+        CHECK(kept > 0.0);
+        CHECK(kept < 1.0);
+        CHECK(kept == doctest::Approx(std::exp(-fill * (1.0 - kept))));
+    }
+}
+
+TEST_CASE("warps in two turns take between one and two of those that find all") {
+    CHECK(memory::in_two_turns(100.0, 100.0) == 100.0);
+    CHECK(memory::in_two_turns(100.0, 400.0) == 175.0);
+    CHECK(memory::in_two_turns(100.0, 1e6) == doctest::Approx(200.0).epsilon(0.001));
 }

@@ -33,6 +33,12 @@ TEST_CASE("CTAs share what the shared memory leaves of the L1") {
     one.carveout = 0;
     CHECK(l1_room(one, gpu) <= gpu.l1.capacity.value() - gpu.l1.reserved.value() -
                                    gpu.shared.reserved_per_cta.value() * gpu.sm.ctas_max.value());
+    // Local memory gets all that the kernel's own shared memory leaves.
+    kernel::Kernel local = kernel_of(132);
+    kernel::Buffer words;
+    words.space = kernel::Space::local;
+    local.buffers.push_back(words);
+    CHECK(l1_room(local, gpu) > alone);
 }
 
 }  // namespace warptime::model::occupancy

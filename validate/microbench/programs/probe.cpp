@@ -92,6 +92,9 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
         if (!probe.beside.load.steps.empty()) {
             even.latency.dram += wait_beside_load(probe.beside, engine, even, conditions);
         }
+        // Nor is it one of the largest cluster, whose SMs get less of the L2 than others.
+        const double average = gpu.sm.count.value() / std::max(1.0, gpu.gpc.count.value());
+        for (auto& group : even.cluster.groups) group = std::min(group, decltype(group + group)(average));
         const auto time = [&](const model::kernel::Program& program) {
             return program.steps.empty() ? 0.0
                                          : model::system::explain(program, engine, even, conditions).time;
