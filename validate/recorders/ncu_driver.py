@@ -9,35 +9,47 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
+from counter_samples import more_counter_cases, more_counter_cases_of_triton
 from recorder_cases import Case, counter_cases
 from torch_recorder import Prepared, prepare
+from triton_cases import Shape, Sweep, Tiling
+from triton_sweeps import counter_cases_of_triton
+
+
+LIBRARY: dict[str, Callable[[], list[Case]]] = {
+    "library": counter_cases,
+    "library_second": more_counter_cases,
+}
+TRITON: dict[str, Callable[[], list[tuple[Sweep, Shape, Tiling]]]] = {
+    "triton": counter_cases_of_triton,
+    "triton_second": more_counter_cases_of_triton,
+}
+SUITES = (*LIBRARY, *TRITON)
 
 
 def cases_of(suite: str) -> list[Case]:
     """The cases of a counter suite, in order."""
-    if suite == "library":
-        return counter_cases()
-    from triton_sweeps import counter_cases_of_triton
-
-    return [sweep.case(shape, tiling) for sweep, shape, tiling in counter_cases_of_triton()]
+    if suite in LIBRARY:
+        return LIBRARY[suite]()
+    return [sweep.case(shape, tiling) for sweep, shape, tiling in TRITON[suite]()]
 
 
 def prepare_one(torch: object, suite: str, index: int) -> Prepared:
     """Make the tensors of a case and check its result."""
-    if suite == "library":
-        return prepare(torch, counter_cases()[index])
+    if suite in LIBRARY:
+        return prepare(torch, LIBRARY[suite]()[index])
     from triton_recorder import prepare_shape
-    from triton_sweeps import counter_cases_of_triton
 
-    sweep, shape, tiling = counter_cases_of_triton()[index]
+    sweep, shape, tiling = TRITON[suite]()[index]
     return prepare_shape(torch, sweep, shape, [tiling])[0][0]
 
 
 def main(arguments: list[str]) -> int:
     """Run the cases from FIRST to LAST (not included) of the counter suite."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("suite", choices=["library", "triton"])
+    parser.add_argument("suite", choices=SUITES)
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     options = parser.parse_args(arguments)

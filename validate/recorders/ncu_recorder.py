@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ncu_driver import cases_of
+from ncu_driver import SUITES, TRITON, cases_of
 from profiler_trace import short_name
 from recorder_cases import Case
 from recorder_rows import (
@@ -76,6 +76,20 @@ LOOP: tuple[str, ...] = (
     "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio",
     "smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio",
 )
+# Which side of the L2 asks: SMs, or the other partition. Read in the second suites.
+SIDES: tuple[str, ...] = (
+    "lts__t_sectors_srcunit_tex.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum",
+    "lts__t_sectors_srcunit_ltcfabric.sum",
+    "lts__t_requests_srcunit_tex.sum",
+)
+MORE: dict[str, tuple[str, ...]] = {"triton": LOOP, "library_second": SIDES, "triton_second": SIDES}
+FILES: dict[str, str] = {
+    "library": "counters.csv",
+    "triton": "counters_triton.csv",
+    "library_second": "counters_second.csv",
+    "triton_second": "counters_triton_second.csv",
+}
 MARKER = "FillFunctor"
 
 Kernel = dict[str, str]
@@ -249,7 +263,7 @@ def known_metrics(ncu: str, wanted: Sequence[str]) -> list[str]:
 
 def choose_metrics(ncu: str, suite: str, timeout: float) -> list[str]:
     """All wanted metrics if the profiler takes them on one case, else those that it knows."""
-    wanted = [*ADDED, *RATIOS, *(LOOP if suite == "triton" else ())]
+    wanted = [*ADDED, *RATIOS, *MORE.get(suite, ())]
     for attempt in ("all", "known", "core"):
         metrics = {"all": wanted, "core": list(CORE)}.get(attempt) or known_metrics(ncu, wanted)
         kernels, said = run_profiler(ncu, metrics, suite, 0, 1, timeout)
@@ -281,7 +295,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--budget", type=float, default=120.0)
     parser.add_argument("--chunk", type=int, default=15)
     parser.add_argument("--gpu", default="h200-sxm")
-    parser.add_argument("--suite", choices=["library", "triton"], default="library")
+    parser.add_argument("--suite", choices=SUITES, default="library")
+    parser.add_argument("--workers", type=int, default=14, help="processes that compile Triton kernels")
     parser.add_argument("--dry-run", action="store_true")
     options = parser.parse_args(arguments)
     cases = cases_of(options.suite)
@@ -293,10 +308,15 @@ def main(arguments: list[str]) -> int:
     if not ncu:
         print("ncu: not found", file=sys.stderr)
         return 1
+    if options.suite in TRITON:
+        from triton_recorder import compile_work
+
+        compile_work(TRITON[options.suite](), options.workers)
+        print(f"compiled after {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     environment = make_environment(options.gpu)
     clocks = Clocks.open()
     writer = RowWriter(
-        options.output / ("counters.csv" if options.suite == "library" else "counters_triton.csv"),
+        options.output / FILES[options.suite],
         options.resume,
     )
     metrics = choose_metrics(ncu, options.suite, min(45.0, options.budget / 2))

@@ -123,6 +123,11 @@ def compile_all(chosen: Sequence[Sweep], workers: int) -> None:
         if shape[0] % 16 == 0 or any(m % 16 or n % 16 or k % 16 for m, n, k in sweep.shapes)
         for tiling in sweep.tilings
     ]
+    compile_work(work, workers)
+
+
+def compile_work(work: list[tuple[Sweep, Shape, Tiling]], workers: int) -> None:
+    """Compile kernels by several processes."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(workers) as pool:
         parts = [work[index::workers] for index in range(workers)]
