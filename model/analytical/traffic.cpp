@@ -82,21 +82,14 @@ double lines_dirtied(double written, double whole, const hw::Gpu<S>& gpu) {
 }
 
 /// Items of one cluster of SMs that ask for the same lines at a time.
-template <class S>
-double readers_of(const BufferTraffic& use, const memory::Operand& operand, const kernel::Kernel& kernel,
-                  const occupancy::TileOrder& order, const memory::GroupRuns& runs, bool laps,
-                  const hw::Gpu<S>& gpu) {
+double readers_of(const BufferTraffic& use, const memory::Operand& operand, const occupancy::TileOrder& order,
+                  const memory::GroupRuns& runs, bool laps) {
     // A multicast copy meets no other request.
     if (use.multicast) return 1.0;
     if (laps) return runs.length * runs.count;
     if (use.repeat > 0.0) return memory::readers_of_repeated(use.repeat, runs);
     const occupancy::Dependence slices{operand.along_m, operand.along_n, operand.along_batch,
                                        operand.along_split};
-    if (kernel.cluster.volume() > 1) {
-        return memory::readers_of_clusters(order, kernel.cluster.volume(),
-                                           static_cast<std::int64_t>(hw::value_of(gpu.gpc.count)), slices,
-                                           runs);
-    }
     return memory::readers_in_group(order, slices, runs);
 }
 
@@ -118,11 +111,11 @@ struct Reads {
 
 /// Share of a buffer's requests that is left when all merge that can.
 template <class S>
-double left_of(const Reads& reads, std::size_t i, const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+double left_of(const Reads& reads, std::size_t i, const hw::Gpu<S>& gpu) {
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    return memory::left_of_merged(readers_of(*reads.buffers[i].use, reads.operands[i], kernel,
-                                             reads.reuse.order, runs, reads.buffers[i].laps, gpu),
-                                  gpu);
+    return memory::left_of_merged(
+        readers_of(*reads.buffers[i].use, reads.operands[i], reads.reuse.order, runs, reads.buffers[i].laps),
+        gpu);
 }
 
 /// Whether CTAs wait for whole lines from DRAM that no other reads.
@@ -151,7 +144,7 @@ Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw
         const BufferReads& buffer = reads.buffers[i];
         const S fetched(buffer.use->fetched_bytes * items);
         // How often both partitions are asked hangs little on how many merge: half of those that can.
-        const S requests = fetched * S(0.5 * (1.0 + left_of(reads, i, kernel, gpu)));
+        const S requests = fetched * S(0.5 * (1.0 + left_of(reads, i, gpu)));
         const S crossed = crossings(requests, S(buffer.lines), gpu);
         result.looked_up += Bytes<S>(fetched);
         result.looked_up += Bytes<S>(crossed);
@@ -176,7 +169,7 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
         if (buffer.use->multicast) continue;  // meets no other request
         const double fetched = buffer.use->fetched_bytes * items;
         if (buffer.laps || buffer.use->repeat > 0.0) {
-            merged += fetched * (1.0 - left_of(reads, i, kernel, gpu)) *
+            merged += fetched * (1.0 - left_of(reads, i, gpu)) *
                       memory::in_step_while_waiting(runs.count, item.warps, gpu);
             continue;
         }
@@ -223,18 +216,15 @@ S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDem
 
 /// Lets each operand take the room that the places of its readers ask for. `most`: room that all would take.
 template <class S>
-void take_room(const kernel::Kernel& kernel, double most, const hw::Gpu<S>& gpu, Reads& reads) {
+void take_room(double most, const hw::Gpu<S>& gpu, Reads& reads) {
     const bool comes_back = reads.reuse.order.items() > reads.reuse.concurrent;
     if (!comes_back || most <= reads.reuse.capacity_bytes) return;
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    const memory::GroupsAtWork groups =
-        memory::groups_at_work(reads.reuse.order, static_cast<double>(kernel.cluster.volume()), runs, gpu);
+    const memory::GroupsAtWork groups = memory::groups_at_work(reads.reuse.order, runs, gpu);
     for (std::size_t i = 0; i < reads.count; ++i) {
         memory::Operand& operand = reads.operands[i];
         operand.room = memory::room_of_read(
-            groups.of({operand.along_m, operand.along_n, operand.along_batch, operand.along_split},
-                      runs.wave),
-            gpu);
+            groups.of({operand.along_m, operand.along_n, operand.along_batch, operand.along_split}), gpu);
     }
 }
 
@@ -294,7 +284,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     reuse.capacity_bytes = capacity;
     reuse.ways = hw::value_of(gpu.l2.ways);
     reuse.streamed_bytes_per_item = memory::room_of_written(gpu) * written / items;
-    take_room(kernel, footprint + written, gpu, reads);
+    take_room(footprint + written, gpu, reads);
     memory::l2_reuse(reuse, std::span(reads.operands).first(count), std::span(moved).first(count));
     double read = 0.0;
     double row_read = 0.0;
@@ -317,7 +307,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
             use.repeat > 0.0 || buffer.laps
                 ? 1.0 - memory::in_step_while_waiting(memory::group_runs(reuse.concurrent, gpu).count,
                                                       item.warps, gpu) *
-                            (1.0 - left_of(reads, i, kernel, gpu))
+                            (1.0 - left_of(reads, i, gpu))
                 : hw::value_of(unmerged_share(distinct, gpu));
         fetched_by_item = fetched_by_item + S(use.fetched_bytes);
         result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);

@@ -41,21 +41,17 @@ struct GroupsAtWork {
     occupancy::TouchedTiles of_wave, of_run;
     double runs = 1.0;    ///< of consecutive items in a wave
     double groups = 1.0;  ///< clusters of SMs
-    double in_cluster = 1.0;
 
     /// Clusters of SMs that read the same slice, on average.
-    [[nodiscard]] double of(occupancy::Dependence dependence, double wave) const {
+    [[nodiscard]] double of(occupancy::Dependence dependence) const {
         const double slices = std::max(1.0, of_wave.distinct(dependence));
-        // Clusters of CTAs go round the clusters of SMs in turn.
-        if (in_cluster > 1.0) return std::clamp(wave / slices / in_cluster, 1.0, groups);
         return std::clamp(of_run.distinct(dependence) * runs / slices, 1.0, groups);
     }
 };
 
-/// `order` without the clusters of `in_cluster` CTAs; both counts at least 1.
 template <class S>
-[[nodiscard]] GroupsAtWork groups_at_work(const occupancy::TileOrder& order, double in_cluster,
-                                          const GroupRuns& runs, const hw::Gpu<S>& gpu) {
+[[nodiscard]] GroupsAtWork groups_at_work(const occupancy::TileOrder& order, const GroupRuns& runs,
+                                          const hw::Gpu<S>& gpu) {
     const occupancy::TileRuns tiles(order);
     const auto items = static_cast<double>(order.items());
     // A whole band, unless it is shorter than the wave.
@@ -66,7 +62,6 @@ template <class S>
     result.of_run = tiles.touched(begin, std::min(runs.length, items));
     result.runs = std::min(runs.wave, items) / std::min(runs.length, items);
     result.groups = std::max(1.0, hw::value_of(gpu.gpc.count));
-    result.in_cluster = in_cluster;
     return result;
 }
 

@@ -16,8 +16,29 @@ double requests_of(std::int64_t readers, std::int64_t most) {
     return static_cast<double>(requests);
 }
 
+/// The tile of an item of a grid of clusters in a line, which follow one another across it in bands of
+/// so many of them. A schedule has such bands the other way round (`group` tiles along the cluster's line),
+/// since it keeps the CTAs of a cluster together.
+occupancy::TileCoordinate across(const occupancy::TileOrder& order, std::int64_t line, std::int64_t item) {
+    const std::int64_t band = order.group / line;
+    const std::int64_t plane = item / order.plane();
+    const std::int64_t cluster = item % order.plane() / line;
+    const std::int64_t lines = order.minor() / line;
+    const std::int64_t first = cluster / (band * lines) * band;
+    const std::int64_t wide = std::min(band, order.major() - first);
+    const std::int64_t inside = cluster - first * lines;
+    const std::int64_t minor = inside / wide * line + item % line;
+    const std::int64_t major = first + inside % wide;
+    const bool along_n = order.raster == occupancy::Raster::along_n;
+    return {along_n ? minor : major, along_n ? major : minor, plane % order.batch, plane / order.batch};
+}
+
 occupancy::TileCoordinate slice_of(const Readers& readers, std::int64_t item) {
-    const occupancy::TileCoordinate tile = occupancy::tile_at(readers.order, item);
+    const std::int64_t line = readers.in_cluster;
+    const bool banded = line > 1 && readers.order.group > line && readers.order.group % line == 0 &&
+                        readers.order.minor() % line == 0;
+    const occupancy::TileCoordinate tile =
+        banded ? across(readers.order, line, item) : occupancy::tile_at(readers.order, item);
     const occupancy::Dependence& by = readers.slices;
     return {by.along_m ? tile.m : 0, by.along_n ? tile.n : 0, by.along_batch ? tile.batch : 0,
             by.along_split ? tile.split : 0};
@@ -29,11 +50,16 @@ double left_of_first(const Readers& readers, std::int64_t wave, std::int64_t mos
     std::vector<std::int64_t> where;  // cluster of SMs and slice of each item
     where.reserve(static_cast<std::size_t>(wave));
     const double slots = std::min(static_cast<double>(wave), readers.runs.step);
+    // Whole clusters of CTAs fill one cluster of SMs after the other.
+    const auto together = static_cast<double>(readers.in_cluster);
+    const double length =
+        readers.in_cluster > 1
+            ? together * std::max(1.0, std::floor(readers.runs.step / static_cast<double>(readers.groups) /
+                                                  together))
+            : readers.runs.length;
     for (std::int64_t item = 0; item < wave; ++item) {
         const double slot = std::fmod(static_cast<double>(item), slots);
-        const std::int64_t group = readers.in_cluster > 1
-                                       ? item / readers.in_cluster % readers.groups
-                                       : static_cast<std::int64_t>(slot / readers.runs.length);
+        const auto group = static_cast<std::int64_t>(slot / length);
         where.push_back(group * order.items() + occupancy::item_at(order, slice_of(readers, item)));
     }
     std::sort(where.begin(), where.end());

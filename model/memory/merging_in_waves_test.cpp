@@ -69,10 +69,26 @@ TEST_CASE("in the first wave all merge that a cluster of SMs has") {
     const occupancy::TileOrder bands{.m = 8, .n = 16, .group = 8};
     CHECK(merged_share(readers_of(bands, along_m, 1.0), law) == doctest::Approx(0.5));
     CHECK(merged_share(readers_of(bands, along_n, 1.0), law) == doctest::Approx(0.75));
-    // Pairs of CTAs go round: each cluster of SMs has the pairs of one column in every eighth.
-    Readers pairs = readers_of({.m = 8, .n = 16}, along_n, 1.0);
+}
+
+TEST_CASE("clusters of CTAs fill one cluster of SMs after the other, in bands across their longer side") {
+    const MergingLaw law{4, 0.5, 0.0};
+    // Pairs along m, eight of them across: 16 CTAs of a cluster of SMs have two rows of eight columns.
+    Readers pairs = readers_of({.m = 16, .n = 8, .group = 2}, along_m, 1.0);
     pairs.in_cluster = 2;
     CHECK(merged_share(pairs, law) == doctest::Approx(0.75));
+    pairs.slices = along_n;
+    CHECK(merged_share(pairs, law) == doctest::Approx(0.5));
+    // 32 columns in two bands of 16, said the other way round: eight of a band read each of two rows.
+    pairs.order = {.m = 4, .n = 32, .group = 32};
+    CHECK(merged_share(pairs, law) == doctest::Approx(0.5));
+    pairs.slices = along_m;
+    CHECK(merged_share(pairs, law) == doctest::Approx(0.75));
+    pairs.order = {.m = 64, .n = 32, .group = 32};
+    pairs.runs.wave = 128.0;
+    const double first = 0.75, waves = 16.0;
+    pairs.stay = true;
+    CHECK(merged_share(pairs, law) == doctest::Approx(first * (1.0 + (waves - 1.0) * 0.5) / waves));
 }
 
 TEST_CASE("later waves merge neighbours, some of them elsewhere, and a share of strangers") {

@@ -23,29 +23,6 @@ double readers_in_group(const occupancy::TileOrder& order, occupancy::Dependence
     return length * runs.count / std::max(1.0, std::min(slices * runs.count, of_wave));
 }
 
-double readers_of_clusters(const occupancy::TileOrder& order, std::int64_t cluster, std::int64_t groups,
-                           occupancy::Dependence dependence, const GroupRuns& runs) {
-    std::array<occupancy::TileCoordinate, 32> slices{};
-    std::size_t distinct = 0;
-    double items = 0.0;
-    const std::int64_t wave = std::min(static_cast<std::int64_t>(runs.wave), order.items());
-    for (std::int64_t first = 0; first < wave && distinct < slices.size(); first += groups * cluster) {
-        for (std::int64_t item = first; item < std::min(first + cluster, wave); ++item) {
-            const occupancy::TileCoordinate tile = occupancy::tile_at(order, item);
-            const occupancy::TileCoordinate slice{
-                dependence.along_m ? tile.m : 0, dependence.along_n ? tile.n : 0,
-                dependence.along_batch ? tile.batch : 0, dependence.along_split ? tile.split : 0};
-            items += 1.0;
-            const auto* const end = slices.data() + distinct;
-            if (distinct < slices.size() &&
-                std::find<const occupancy::TileCoordinate*>(slices.data(), end, slice) == end) {
-                slices[distinct++] = slice;
-            }
-        }
-    }
-    return items / std::max(1.0, static_cast<double>(distinct));
-}
-
 double readers_of_repeated(double repeat, const GroupRuns& runs) {
     const double shift = std::fmod(runs.step, repeat);
     const double apart = std::min({runs.length, shift, repeat - shift});

@@ -48,11 +48,6 @@ template <class S>
 [[nodiscard]] double readers_in_group(const occupancy::TileOrder& order, occupancy::Dependence dependence,
                                       const GroupRuns& runs);
 
-/// The same where CTAs come in clusters of `cluster`, which go round the `groups` clusters of SMs in turn.
-[[nodiscard]] double readers_of_clusters(const occupancy::TileOrder& order, std::int64_t cluster,
-                                         std::int64_t groups, occupancy::Dependence dependence,
-                                         const GroupRuns& runs);
-
 /// The same where every `repeat`-th item reads the same.
 [[nodiscard]] double readers_of_repeated(double repeat, const GroupRuns& runs);
 

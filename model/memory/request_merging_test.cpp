@@ -74,14 +74,6 @@ TEST_CASE("readers of a run are what counting its items gives") {
     CHECK(readers_in_group(rows, along_m, one) >= 8.0);
 }
 
-TEST_CASE("clusters of CTAs go round the clusters of SMs") {
-    // Pairs along n, four groups: group 0 has the items 0, 1, 8, 9, 16, 17, 24, 25 of a plane of 8 columns.
-    const occupancy::TileOrder order{.m = 8, .n = 8};
-    const GroupRuns runs{8.0, 1.0, 32.0, 32.0};
-    CHECK(readers_of_clusters(order, 2, 4, along_m, runs) == doctest::Approx(2.0));
-    CHECK(readers_of_clusters(order, 2, 4, along_n, runs) == doctest::Approx(4.0));
-}
-
 TEST_CASE("every n-th item reads the same") {
     const GroupRuns one{16.0, 1.0, 132.0, 132.0};
     CHECK(readers_of_repeated(8.0, one) == doctest::Approx(2.0));

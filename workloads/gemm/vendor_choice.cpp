@@ -154,22 +154,27 @@ int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile
         fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
 }
 
-/// The order of the tiles. Clusters follow one another along their longer side, as the letters h and v of the
-/// kernels' names say, in bands; without bands the shorter side of the grid runs fastest, so that the longer
-/// operand is read once (CUTLASS's heuristic order).
+/// The order of the tiles. Clusters follow one another across their longer side, as the letters h and v of
+/// the kernels' names say, in bands of so many of them; then comes the next line of clusters. A schedule
+/// cannot say that of a grid that is wider than a band, since CTAs of one cluster are items in a row: there
+/// clusters follow one another along their longer side in bands of as many, whose waves have the same shape
+/// the other way round. Without bands the shorter side of the grid runs fastest, so that the longer operand
+/// is read once (CUTLASS's heuristic order).
 void set_order(const Problem& problem, const GemmFamily& family, const Tile& tile,
                const ClusterShape& cluster, Config& config) {
-    if (family.band_tiles > 0) {
-        // Across a band lie the clusters in a line; of others the shorter side of one, so that the CTAs of
-        // one are items in a row.
+    const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
+    const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
+    if (family.band_clusters > 0) {
+        // Of clusters that are no line, the shorter side of one.
         const bool wide = cluster.n > cluster.m;
         const int shorter = std::min(cluster.m, cluster.n);
+        const int longer = std::max(cluster.m, cluster.n);
+        const bool whole = (wide ? tiles_m : tiles_n) <= family.band_clusters;
         config.raster = wide == (shorter == 1) ? mk::Raster::along_m : mk::Raster::along_n;
-        config.group = shorter == 1 ? family.band_tiles : shorter;
+        config.group = shorter > 1 ? shorter : longer * (whole ? 1 : family.band_clusters);
         return;
     }
-    config.raster = ceil_div(problem.n, tile.n) <= ceil_div(problem.m, tile.m) ? mk::Raster::along_n
-                                                                               : mk::Raster::along_m;
+    config.raster = tiles_n <= tiles_m ? mk::Raster::along_n : mk::Raster::along_m;
 }
 
 }  // namespace

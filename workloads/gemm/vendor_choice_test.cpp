@@ -294,25 +294,31 @@ TEST_CASE("a family of one cluster serves what that cluster does not divide") {
     CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).cluster_n == 2);
 }
 
-TEST_CASE("clusters follow one another along their longer side, in bands if the family has any") {
+TEST_CASE("clusters follow one another across their longer side, in bands if the family has any") {
     auto family = nvjet();
-    REQUIRE(family.band_tiles == 32);
-    const Problem p = problem_of(16384, 8192, 1024);
+    REQUIRE(family.band_clusters == 16);
+    Problem p = problem_of(2048, 4096, 1024);
     const auto order = [&](ClusterShape cluster) {
         return vendor_config(p, family, tile(128, 256), cluster, gpu());
     };
     CHECK(order({2, 1}).raster == mk::Raster::along_n);
+    CHECK(order({2, 1}).group == 2);
+    CHECK(order({1, 4}).raster == mk::Raster::along_m);
+    CHECK(order({1, 4}).group == 4);
+    // Beyond a band's width: bands of as many clusters the other way round.
+    p = problem_of(16384, 8192, 1024);
+    CHECK(order({2, 1}).raster == mk::Raster::along_n);
     CHECK(order({2, 1}).group == 32);
     CHECK(order({1, 4}).raster == mk::Raster::along_m);
-    CHECK(order({1, 4}).group == 32);
+    CHECK(order({1, 4}).group == 64);
     // The eight CTAs of a cluster are eight items in a row.
     CHECK(order({2, 4}).raster == mk::Raster::along_n);
     CHECK(order({2, 4}).group == 2);
     CHECK(order({4, 2}).raster == mk::Raster::along_m);
     CHECK(order({4, 2}).group == 2);
     CHECK(order({1, 1}).raster == mk::Raster::along_n);
-    CHECK(order({1, 1}).group == 32);
-    family.band_tiles = 0;
+    CHECK(order({1, 1}).group == 16);
+    family.band_clusters = 0;
     CHECK(order({1, 2}).raster == mk::Raster::along_n);
     CHECK(order({1, 2}).group == 1);
 }

@@ -66,8 +66,8 @@ struct GemmFamily {
     int split_work_min = 0;        ///< K times splits is no less; 0: any
     int rows_max = 0;              ///< rows of C that its kernels take at most; 0: any
     int rows_always = 0;           ///< products of up to so many rows run no other family
-    int band_tiles = 0;  ///< across a band of clusters that follow one another along their longer side; 0: no
-                         ///< bands, along the shorter side of the grid
+    int band_clusters = 0;  ///< that follow one another across their longer side before the next line of them
+                            ///< begins; 0: no bands, along the shorter side of the grid
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
 };

@@ -128,7 +128,7 @@ TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     CHECK(worded.gemm_families[0].tiles[0].registers == 88);
     CHECK(worded.gemm_families[0].ragged_n == 0);
     CHECK(worded.gemm_families[0].copy_bytes == 0);
-    CHECK(worded.gemm_families[0].band_tiles == 0);
+    CHECK(worded.gemm_families[0].band_clusters == 0);
     Libraries narrow;
     read_library(
         replaced(family, "mma_k = 0",
