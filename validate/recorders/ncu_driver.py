@@ -17,7 +17,6 @@ from torch_recorder import Prepared, prepare
 from triton_cases import Shape, Sweep, Tiling
 from triton_sweeps import counter_cases_of_triton
 
-
 LIBRARY: dict[str, Callable[[], list[Case]]] = {
     "library": counter_cases,
     "library_second": more_counter_cases,
