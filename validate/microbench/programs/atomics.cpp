@@ -2,6 +2,7 @@
 // Ignores: which CTA the losers of a compare-and-swap belong to; a word is won once a round trip, by one
 // lane. SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
+#include "validate/microbench/programs/shared_swaps.hpp"
 #include "validate/microbench/programs/walks.hpp"
 
 #include <algorithm>
@@ -198,27 +199,54 @@ struct Turns {
     std::int64_t warps = 1;  ///< that work on words of their own
     std::int64_t tries = 1;  ///< of each of them for every round
     std::int64_t lanes = 32;
-    bool queue = false;       ///< others are at the word: the next try begins when this one has been written
-    std::int64_t others = 1;  ///< warps at a word
+    bool in_one_bank = false;  ///< the lanes' words; `lanes` of them are left on average
+    bool queue = false;        ///< others are at the word: the next try begins when this one has been written
+    std::int64_t others = 1;   ///< warps at a word
 };
 
+/// Parts of a warp of which each has a lane that swaps.
+int groups_of(const Additions& a) {
+    return a.bytes() == 8 ? 2 : 1;
+}
+
+/// Passes of a swap: the word is read, compared and written; one of eight bytes is written in two.
+std::int64_t swap_passes(const Additions& a) {
+    return a.bytes() == 8 ? 4 : 3;
+}
+
+/// The sum in registers, in cycles; of eight bytes a carry follows.
+std::int64_t links_of_sum(const Additions& a) {
+    return a.type == "f32" ? 1 : 3;
+}
+
+double sum_cycles(const Additions& a, const hw::Gpu<double>& gpu) {
+    const auto cls = a.type == "f32" ? mk::InstructionClass::add_f32 : mk::InstructionClass::add_s32;
+    return static_cast<double>(links_of_sum(a)) * gpu.instructions[cls].latency.value();
+}
+
+/// A try without others: load, sum, swap, test and the way back.
+double round_cycles(const Additions& a, const hw::Gpu<double>& gpu) {
+    const auto latency = [&](mk::InstructionClass cls) { return gpu.instructions[cls].latency.value(); };
+    return 2.0 * gpu.latency.shared.value() + latency(mk::InstructionClass::atom_shared) +
+           sum_cycles(a, gpu) + latency(mk::InstructionClass::set_predicate) +
+           latency(mk::InstructionClass::branch);
+}
+
 /// Additions that are loops of load, add and compare-and-swap: lanes of one bank win one after another, those
-/// of other warps in between. Words that several warps add to are taken for warps of their own, which make
-/// all of the additions in turn; so are the words of one bank where there are one or two of them.
-Turns turns_of(const Additions& a) {
+/// of other warps in between. A word that several warps add to is taken for a warp of its own, which makes
+/// all of the additions in turn.
+Turns turns_of(const Additions& a, const hw::Gpu<double>& gpu) {
     const std::int64_t warps = a.threads / 32;
     Turns turns;
-    if (a.pitch > a.bytes()) {
+    if (a.pitch > a.bytes() && (warps == 1 || a.distinct > 1)) {
         turns.warps = warps;
-        turns.tries = a.bytes() == 8 && a.distinct > 1 ? 16 : 32;
-        turns.lanes = warps == 1 ? std::min<std::int64_t>(a.distinct, 32) : 32;
-        turns.queue = warps > 1 && a.distinct <= 2;
-        if (turns.queue) {
-            turns.warps = 1;
-            turns.tries = a.threads / a.distinct;
-            turns.lanes = a.distinct;
-            turns.others = warps;
-        }
+        const SwapLoop alone = swaps_alone(a.distinct, groups_of(a));
+        const double path = gpu.shared.pass_interval.value() * (alone.passes - 1.0);
+        const SwapTimes times{round_cycles(a, gpu) + path, alone.passes + static_cast<double>(swap_passes(a)),
+                              gpu.latency.shared.value() + sum_cycles(a, gpu)};
+        turns.tries = std::llround(alone.tries * tries_among(warps, a.distinct, groups_of(a), alone, times));
+        turns.lanes = std::clamp<std::int64_t>(std::llround(alone.passes), 1, 32);
+        turns.in_one_bank = true;
         return turns;
     }
     turns.warps = std::clamp<std::int64_t>(a.distinct / 32, 1, warps);
@@ -232,11 +260,7 @@ Turns turns_of(const Additions& a) {
 /// Integer instructions in series for the time from a success until another warp loads the word: each of
 /// `others` comes round at a time of its own.
 std::int64_t wait_for_load(const Additions& a, std::int64_t others, const hw::Gpu<double>& gpu) {
-    const auto latency = [&](mk::InstructionClass cls) { return gpu.instructions[cls].latency.value(); };
-    const auto sum = a.type == "f32" ? mk::InstructionClass::add_f32 : mk::InstructionClass::add_s32;
-    const double round = 2.0 * gpu.latency.shared.value() + latency(mk::InstructionClass::atom_shared) +
-                         latency(sum) * (a.type == "f32" ? 1.0 : 4.0) +
-                         latency(mk::InstructionClass::set_predicate) + latency(mk::InstructionClass::branch);
+    const double round = round_cycles(a, gpu);
     const auto& cost = gpu.instructions[mk::InstructionClass::mad_s32];
     return std::llround(round / static_cast<double>(others + 1) / (cost.latency + cost.interval).value());
 }
@@ -253,21 +277,20 @@ void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Tu
         load.dep_count = 1;
         load.deps[0] = {add_integer(build, wait, wait), 0};
     }
-    // Of the lanes that still try there are half on average.
-    load.active = static_cast<double>(turns.lanes) / (turns.tries > 1 && a.pitch > a.bytes() ? 64.0 : 32.0);
+    load.active = static_cast<double>(turns.lanes) / 32.0;
     mk::Access read = access_of(build, a, table, 0, 1, 0);
+    if (turns.in_one_bank) read.inner = 32;
     read.direction = mk::Direction::read;
     const mk::Id seen = build.op(load, {read});
     mk::Op sum;
     sum.cls = a.type == "f32" ? mk::InstructionClass::add_f32 : mk::InstructionClass::add_s32;
-    sum.count = sum.chain = a.type == "f32" ? 1 : 4;
+    sum.count = sum.chain = links_of_sum(a);
     sum.dep_count = 1;
     sum.deps[0] = {seen, 0};
     const mk::Id added = build.op(sum);
-    // The word is read, compared and written: three passes, written as three lanes of one bank. Those that
-    // try again stand behind the last of them only.
+    // Its passes are written as lanes of one bank. Those that try again stand behind the last of them only.
     mk::Op swap = addition(a, false);
-    swap.active = turns.queue ? 1.0 / 32.0 : 3.0 / 32.0;
+    swap.active = (turns.queue ? 1.0 : static_cast<double>(swap_passes(a))) / 32.0;
     swap.returns = !turns.queue;
     swap.dep_count = 1;
     swap.deps[0] = {added, 0};
@@ -297,11 +320,13 @@ Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& gpu) {
     for (const int times : {1, 2}) {
         Additions a = once;
         a.rounds *= times;
-        const Turns turns = turns_of(a);
+        const Turns turns = turns_of(a, gpu);
         mk::Kernel& k = add_kernel(times == 1 ? probe.without : probe.program, "count", 1,
                                    emulated ? 32 * turns.warps : a.threads, a.distinct * a.pitch);
         mk::Builder build(k);
-        mk::Buffer words = words_of("table", a.distinct * a.pitch);
+        mk::Buffer words = words_of(
+            "table",
+            (emulated && turns.in_one_bank ? std::max<std::int64_t>(a.distinct, 32) : a.distinct) * a.pitch);
         words.space = mk::Space::shared;
         const mk::Id table = build.buffer(words);
         build.role("warps", static_cast<int>(k.cta.x / 32));
