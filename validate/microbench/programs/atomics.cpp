@@ -122,14 +122,22 @@ mk::Id add_swap(mk::Builder& build, const Additions& a, mk::Id table, std::int64
     return build.op(jump);
 }
 
+/// Threads at a word on average, beside a lane's own.
+double contenders(const Additions& a) {
+    return static_cast<double>(a.ctas * a.threads) / static_cast<double>(a.distinct);
+}
+
 /// A loop that compares and swaps until it has won. Of all threads that are at a word one wins at a time, and
 /// loads and swaps in the next round before another does: recorded rows of four warps on one word take as
-/// long for each success as a round without contention. The lanes of a warp that lose to another are told so
-/// in one pass.
+/// long for each success as a round without contention. Whose lanes are all at words of their own comes to
+/// words that as many others want as there are on average, and is the last of them. The lanes of a warp that
+/// lose to another are told so in one pass.
 void add_swaps(mk::Builder& build, const Additions& a, mk::Id table, bool global) {
     const std::int64_t lanes = a.by_warp ? 32 : std::max<std::int64_t>(1, 32 / a.distinct);
-    const std::int64_t tries = std::max(lanes, a.ctas * a.threads / a.distinct);
-    build.loop(a.rounds * tries);
+    const double tries = lanes == 1 && global
+                             ? 1.0 + contenders(a)
+                             : std::max(static_cast<double>(lanes), std::floor(contenders(a)));
+    build.loop(std::llround(static_cast<double>(a.rounds) * tries));
     add_addresses(build, 4);
     mk::Op load;
     load.cls = global ? mk::InstructionClass::ld_global : mk::InstructionClass::ld_shared;
@@ -145,18 +153,58 @@ void add_swaps(mk::Builder& build, const Additions& a, mk::Id table, bool global
     build.end();
 }
 
+/// The same where each lane of a warp is at a line of its own, at which its turn comes after a time of its
+/// own: the warp goes round until the last of 32 has won, whose wait is that of one lane times the harmonic
+/// number of 32 if they are exponential (counted: 15, 23 and 36 tries for 2, 4 and 8 contenders). Half of the
+/// others that come to a word fail before it is won.
+void add_swaps_of_lanes(mk::Builder& build, const Additions& a, mk::Id table) {
+    double harmonic = 0.0;
+    for (int lane = 1; lane <= 32; ++lane) harmonic += 1.0 / lane;
+    const double others = contenders(a);
+    const double tries = 1.0 + harmonic * others;
+    build.loop(a.rounds);
+    add_addresses(build, 8);
+    mk::Op load;
+    load.cls = mk::InstructionClass::ld_global;
+    mk::Access read = access_of(build, a, table, 0, 1, 0);
+    read.direction = mk::Direction::read;
+    read.cache = mk::CachePolicy::cg;
+    build.op(load, {read});
+    build.loop(std::max<std::int64_t>(1, std::llround(tries)));
+    mk::Op swap = addition(a, true);
+    swap.active = std::min(1.0, (1.0 + 0.5 * others) / tries);
+    const mk::Id found = build.op(swap, {access_of(build, a, table, 0, 1, 1)});
+    mk::Op compare;
+    compare.cls = mk::InstructionClass::set_predicate;
+    compare.dep_count = 1;
+    compare.deps[0] = {found, 0};
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    jump.dep_count = 1;
+    jump.deps[0] = {build.op(compare), 0};
+    build.op(jump);
+    build.end();
+    build.end();
+}
+
 /// The same where all lanes of a warp are at a word that few other warps want: one wins a try, and those that
 /// are left, half on average, have been told what is there now. Recorded rows take an access to the L2 for
-/// each try (270 to 280 cycles), where the first one of a round takes a returning atomic's way.
-void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table) {
+/// each try (270 to 280 cycles). Where warps come back to words, those that are at one sector win in turn:
+/// 4, 132 and 132 of them on 2, 32 and 128 sectors take 2.4, 4.6 and 1.9 times as long as one.
+void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t lanes = 32;
+    const auto warps = static_cast<double>(a.ctas * a.threads / lanes);
+    const double sectors = std::max(1.0, static_cast<double>(a.distinct * a.pitch) / gpu.l1.sector.value());
+    const bool come_back = warps * static_cast<double>(a.rounds) > 2.0 * static_cast<double>(a.distinct);
+    const double others = come_back ? (warps - 1.0) / sectors : 0.0;
     build.loop(a.rounds);
     add_addresses(build, 4);
-    build.loop(lanes);
+    build.loop(std::llround(static_cast<double>(lanes) * (1.0 + others)));
     mk::Op swap = addition(a, true);
     swap.cls = mk::InstructionClass::red_global;
     swap.returns = false;
-    swap.active = 0.5;
+    // One wins, and all the others are told so in one pass (counted: 1.8 passes).
+    swap.active = 2.0 / static_cast<double>(lanes);
     // Warps drift apart, so that they are anywhere in the table.
     mk::Access words = access_of(build, a, table, 0, 1, 0);
     words.pattern = mk::PatternKind::random;
@@ -168,28 +216,25 @@ void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table) {
     mk::Access read = access_of(build, a, table, 0, 1, 0);
     read.direction = mk::Direction::read;
     read.cache = mk::CachePolicy::cg;
-    mk::Op jump;
-    jump.cls = mk::InstructionClass::branch;
-    jump.dep_count = 1;
-    jump.deps[0] = {build.op(told, {read}), 0};
-    build.op(jump);
+    build.op(told, {read});
     build.end();
     build.end();
 }
 
-void add_kernel_of(mk::Program& program, const Additions& a, bool global) {
-    mk::Kernel& k = add_kernel(program, "count", a.ctas, a.threads, global ? 0 : a.distinct * a.pitch);
+void add_kernel_of(mk::Program& program, const Additions& a, const hw::Gpu<double>& gpu) {
+    mk::Kernel& k = add_kernel(program, "count", a.ctas, a.threads);
     mk::Builder build(k);
     mk::Buffer words = words_of("table", a.distinct * a.pitch);
-    if (!global) words.space = mk::Space::shared;
     const mk::Id table = build.buffer(words);
     build.role("warps", static_cast<int>(a.threads / 32));
-    if (a.kind == "cas" && global && a.by_warp && a.distinct > 4) {
-        add_swaps_of_warp(build, a, table);
+    if (a.kind == "cas" && a.by_warp && a.distinct > 4) {
+        add_swaps_of_warp(build, a, table, gpu);
+    } else if (a.kind == "cas" && a.pitch >= 128 && a.distinct >= 32) {
+        add_swaps_of_lanes(build, a, table);
     } else if (a.kind == "cas") {
-        add_swaps(build, a, table, global);
+        add_swaps(build, a, table, true);
     } else {
-        add_rounds(build, a, table, global);
+        add_rounds(build, a, table, true);
     }
     build.finish();
 }
@@ -343,9 +388,9 @@ Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& gpu) {
     return probe;
 }
 
-Probe atomic_global(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe atomic_global(const Parameters& p, const hw::Gpu<double>& gpu) {
     Probe probe;
-    add_kernel_of(probe.program, additions(p), true);
+    add_kernel_of(probe.program, additions(p), gpu);
     return probe;
 }
 

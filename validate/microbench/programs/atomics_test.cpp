@@ -68,9 +68,18 @@ TEST_CASE("a word is won by one thread a round trip") {
 
 TEST_CASE("lanes of a warp on one word win one after another, an access to the L2 each") {
     const double lone = global(additions("cas", "s32", 1 << 20, 4, 1, 32, "warp"));
-    const double access = 0.5 * (gpu().latency.l2_near + gpu().latency.l2_far).value() +
-                          gpu().instructions[model::kernel::InstructionClass::branch].latency.value();
+    const double access = 0.5 * (gpu().latency.l2_near + gpu().latency.l2_far).value();
     CHECK(lone == doctest::Approx(64.0 * 32.0 * access / gpu().clock.boost.value() * 1e6).epsilon(0.1));
+}
+
+TEST_CASE("lanes at lines of their own wait for the last of them, warps at a sector for each other") {
+    const double few = global(additions("cas", "s32", 1 << 20, 128, 132, 256));
+    CHECK(global(additions("cas", "s32", 1 << 14, 128, 132, 256)) > 2.0 * few);
+    CHECK(global(additions("cas", "s32", 1 << 12, 128, 132, 256)) >
+          2.5 * global(additions("cas", "s32", 1 << 14, 128, 132, 256)));
+    const double lone = global(additions("cas", "s32", 1 << 20, 4, 132, 32, "warp"));
+    CHECK(global(additions("cas", "s32", 1024, 4, 132, 32, "warp")) ==
+          doctest::Approx(2.0 * lone).epsilon(0.1));
 }
 
 TEST_CASE("the more warps are at a word, the sooner one of them has loaded it after a success") {
