@@ -155,8 +155,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const bool in_step = even && a.occupancy.ctas_per_sm == 1 && waits_in_a_loop(a);
     const Cycles<S> apart = hw::min(in_step ? apart_of_waves(a.apart, a.turnaround, a.waves) : a.apart, run);
     const Cycles<S> last = behind_most(a, gpu);
-    // Loops, of plain loads or of copies ahead, push out lines while they go on.
-    const bool at_once = conditions.cache == prediction::Cache::flushed && a.item.trips <= 1.0;
+    // Loops, of plain loads or of copies ahead, push out lines while they go on; what products of a single
+    // trip wait is within what their begin takes, which was fitted over dirty lines (launch.descriptor).
+    const bool at_once =
+        conditions.cache == prediction::Cache::flushed && a.item.trips <= 1.0 && !a.item.uses_tensor;
     const Seconds<S> victims =
         at_once ? wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, a.waves, gpu) : Seconds<S>{};
     const auto parts = [&](const hw::Frequency<S>& clock) {
