@@ -29,6 +29,7 @@ struct Ring {
     int addressing = 1;                ///< integer instructions in series from a passed wait to the next copy
     double jump = 0.0;                 ///< cycles for which the code of a copy has to be fetched first
     bool reads = false;                ///< a word that the L2 has, before the first copy
+    bool meets = false;         ///< all lanes meet once the only copy is there
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
 
@@ -138,6 +139,11 @@ void add_ring(mk::Program& program, const Ring& r, const hw::Gpu<double>& gpu) {
     issue();
     if (r.copies == 1) {
         build.wait(token);
+        if (r.meets) {
+            mk::Op sync;
+            sync.cls = mk::InstructionClass::bar_sync;
+            build.op(sync);
+        }
         build.end();
         return build.finish();
     }
@@ -468,7 +474,7 @@ Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
             r.ctas = integer(p, "ctas");
             r.bytes = integer(p, "bytes");
             r.copies = turns;
-            r.reads = true;
+            r.reads = r.meets = true;
             r.footprint = std::max<std::int64_t>(1, turns) * r.ctas * r.bytes;
             add_ring(program, r, gpu);
         } else {
