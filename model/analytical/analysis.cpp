@@ -8,6 +8,7 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/bounds/launch.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
+#include "model/analytical/bounds/uneven_slices.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/copying_loop.hpp"
@@ -39,6 +40,7 @@ namespace warptime::model::analytical {
 
 namespace {
 
+using hw::Bytes;
 using hw::Cycles;
 using hw::Seconds;
 using prediction::launch_clock;
@@ -143,7 +145,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const S late(even ? 1.0 : slowest_group(gpu));
     const Cycles<S> stores = l2_ingest_cycles(a.traffic.l2_stored, gpu);
     const bool throughout = Cycles<S>{} < a.item.loop.demand[Server::crossbar_write];
-    const Cycles<S> both = read_and_stored_cycles(a.traffic.l2_read, stores, throughout, gpu);
+    // What is asked for at once, and waited for.
+    const bool burst = a.item.trips <= 1.0 && !a.item.uses_tensor;
+    const Bytes<S> read =
+        burst ? a.traffic.l2_read * uneven_slices(a.traffic.l2_read, gpu) : a.traffic.l2_read;
+    const Cycles<S> both = read_and_stored_cycles(read, stores, throughout, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
     const Cycles<S> l2 = hw::max(hw::max(both, stores * late + l2_ingest_cycles(a.traffic.dram_read, gpu)),
                                  a.traffic.hot_lines);
@@ -157,8 +163,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const Cycles<S> last = behind_most(a, gpu);
     // Loops, of plain loads or of copies ahead, push out lines while they go on; what products of a single
     // trip wait is within what their begin takes, which was fitted over dirty lines (launch.descriptor).
-    const bool at_once =
-        conditions.cache == prediction::Cache::flushed && a.item.trips <= 1.0 && !a.item.uses_tensor;
+    const bool at_once = burst && conditions.cache == prediction::Cache::flushed;
     const Seconds<S> victims =
         at_once ? wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, a.waves, gpu) : Seconds<S>{};
     const auto parts = [&](const hw::Frequency<S>& clock) {

@@ -1,5 +1,5 @@
 // L2 slices: sectors that all SMs ask for over the aggregate rate of the slices.
-// Ignores: uneven slices.
+// Ignores: uneven slices (uneven_slices.hpp).
 // Source: recorded reads of footprints below the L2's size by all SMs (fitted key l2.bandwidth), and sector
 // counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and
 // requests of one graphics processing cluster merge (model/memory/request_merging.hpp). Counters follow
