@@ -50,6 +50,8 @@ warptime::hw::Gpu<double> gpu_of_wide_sms() {
     gpu.l1.request_interval = Cycles<double>(1e-3);
     // What the slices take in of DRAM is a law of the analysis alone, and would bind at this low clock.
     gpu.l2.ingest_bandwidth = gpu.l2.ingest_bandwidth * 10.0;
+    // So is that bursts fill slices unevenly: one slice.
+    gpu.l2.slices = warptime::hw::Number<double>(1.0) / gpu.sm.count;
     return gpu;
 }
 

@@ -145,10 +145,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const S late(even ? 1.0 : slowest_group(gpu));
     const Cycles<S> stores = l2_ingest_cycles(a.traffic.l2_stored, gpu);
     const bool throughout = Cycles<S>{} < a.item.loop.demand[Server::crossbar_write];
-    // What is asked for at once, and waited for.
-    const bool burst = a.item.trips <= 1.0 && !a.item.uses_tensor;
-    const Bytes<S> read =
-        burst ? a.traffic.l2_read * uneven_slices(a.traffic.l2_read, gpu) : a.traffic.l2_read;
+    // What is asked for at once: by the first round of the first wave.
+    const double bursts = std::max(1.0, a.waves) * std::max(1.0, a.item.trips);
+    const Bytes<S> read = a.item.uses_tensor
+                              ? a.traffic.l2_read
+                              : a.traffic.l2_read + beyond_even(a.traffic.l2_read / S(bursts), gpu);
     const Cycles<S> both = read_and_stored_cycles(read, stores, throughout, gpu);
     // Lines that come from DRAM are put into the slices as stores are.
     const Cycles<S> l2 = hw::max(hw::max(both, stores * late + l2_ingest_cycles(a.traffic.dram_read, gpu)),
@@ -161,11 +162,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const bool in_step = even && a.occupancy.ctas_per_sm == 1 && waits_in_a_loop(a);
     const Cycles<S> apart = hw::min(in_step ? apart_of_waves(a.apart, a.turnaround, a.waves) : a.apart, run);
     const Cycles<S> last = behind_most(a, gpu);
-    // Loops, of plain loads or of copies ahead, push out lines while they go on; what products of a single
-    // trip wait is within what their begin takes, which was fitted over dirty lines (launch.descriptor).
-    const bool at_once = burst && conditions.cache == prediction::Cache::flushed;
+    // What products wait is within what their begin takes, which was fitted over dirty lines
+    // (launch.descriptor).
+    const bool at_once = conditions.cache == prediction::Cache::flushed && !a.item.uses_tensor;
     const Seconds<S> victims =
-        at_once ? wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, a.waves, gpu) : Seconds<S>{};
+        at_once ? wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu) : Seconds<S>{};
     const auto parts = [&](const hw::Frequency<S>& clock) {
         std::array<S, 4> of{((ended - apart) / clock).value(), (a.dram_time - victims).value(),
                             (l2 / clock).value(), (a.traffic.atomics / clock).value()};

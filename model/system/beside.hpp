@@ -15,9 +15,8 @@ namespace warptime::model::system {
 /// the next, on a chip that is busy with them and of one warp that is alone.
 template <class S>
 [[nodiscard]] hw::Cycles<S> wait_beside(const hw::Cycles<S>& round, const hw::Cycles<S>& alone,
-                                        const hw::Gpu<S>& /*gpu*/) {
-    constexpr double shared_wait = 0.39;
-    return hw::max(round - alone, hw::Cycles<S>{}) * S(shared_wait);
+                                        const hw::Gpu<S>& gpu) {
+    return hw::max(round - alone, hw::Cycles<S>{}) * gpu.dram.shared_wait.value();
 }
 
 }  // namespace warptime::model::system

@@ -12,14 +12,14 @@
 
 namespace warptime::model::analytical {
 
-/// Lines in the fullest slice over those of an average one, when `bytes` are asked for at once; 1 where
-/// nothing is.
+/// What the fullest slice has to give beyond an average one when `bytes` are asked for at once, as bytes of
+/// all slices.
 template <class S>
-[[nodiscard]] S uneven_slices(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
-    if (!(S(0.0) < bytes.value())) return S(1.0);
+[[nodiscard]] hw::Bytes<S> beyond_even(const hw::Bytes<S>& bytes, const hw::Gpu<S>& gpu) {
+    if (!(S(0.0) < bytes.value())) return {};
     const S slices = gpu.l2.slices.value() * gpu.sm.count.value();
     const S lines = bytes.value() / gpu.l1.line.value() / slices;
-    return S(1.0) + S(largest_of_normal(hw::value_of(slices))) / hw::sqrt(lines);
+    return bytes * (S(largest_of_normal(hw::value_of(slices))) / hw::sqrt(lines));
 }
 
 }  // namespace warptime::model::analytical
