@@ -36,9 +36,12 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
     const auto resident = static_cast<double>(a.resident());
     const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
     const double reads = (asked.looked_up - asked.merged).value() / sector;
+    // What SMs ask for before they work is none of the operands' and counts in the sum alone.
+    const double started = static_cast<double>(std::min<std::int64_t>(a.ctas, a.sms));
+    const double at_start = started * gpu.l2.start_bytes.value() / sector;
     return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
             {"dram__bytes_write.sum", written},
-            {"lts__t_sectors.sum", reads + writes + atomics},
+            {"lts__t_sectors.sum", reads + writes + atomics + at_start},
             {"lts__t_sectors_op_read.sum", reads},
             {"lts__t_sectors_op_write.sum", writes},
             {"lts__t_sectors_op_atom.sum", returning},

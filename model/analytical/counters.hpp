@@ -1,6 +1,7 @@
 // The counters that Nsight Compute would show for an analysed kernel, under its names and in its units.
 // Source: Nsight Compute metrics reference; sectors that are homed in the other L2 partition pass two slices
-// and count twice (recorded: about 1.5 times the requested sectors on a two-partition L2). An atomic counts a
+// and count twice (recorded: about 1.5 times the requested sectors on a two-partition L2). What an SM asks
+// for when a kernel starts on it is in the sum of sectors alone (key l2.start_bytes). An atomic counts a
 // sector for each of its passes, which is 32 for the lanes of a warp that add to one word
 // (microbench_atomics). SPDX-License-Identifier: Apache-2.0
 #pragma once

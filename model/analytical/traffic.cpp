@@ -136,6 +136,17 @@ bool waits_alone(const Reads& reads, double items, const hw::Gpu<S>& gpu) {
     return false;
 }
 
+/// Share of the CTAs that are in step where they lie so that they could be.
+template <class S>
+double in_step_of(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<S>& item,
+                  const memory::GroupRuns& runs, const hw::Gpu<S>& gpu) {
+    const auto items = static_cast<double>(kernel.schedule.item_count());
+    // Each stage under way is a place in its loop where a CTA may be; the law was read off kernels with two.
+    constexpr double counted_ahead = 2.0;
+    const double others = (runs.count - 1.0) * item.warps * stages_ahead(kernel) / counted_ahead;
+    return memory::share_in_step(others, waits_alone(reads, items, gpu), item.trips, gpu);
+}
+
 template <class S>
 Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
@@ -160,8 +171,8 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
                            const hw::Gpu<double>& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    const double others = (runs.count - 1.0) * item.warps;
-    const double in_step = memory::share_in_step(others, waits_alone(reads, items, gpu), gpu);
+    const double in_step = in_step_of(reads, kernel, item, runs, gpu);
+    const bool bulk = Cycles<double>{} < item.loop.demand[Server::tma];
     double merged = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
@@ -180,7 +191,12 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
             std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.gpc.count.value())),
             kernel.cluster.volume(),
             kernel.schedule.kind != kernel::ScheduleKind::one_per_cta};
-        merged += fetched * in_step * memory::merged_share(readers, memory::merging_law(gpu));
+        // Rows of bulk copies that begin inside of sectors come in other pieces for each of them.
+        const kernel::Buffer& rows = kernel.buffers[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
+        const auto pitch = static_cast<double>(rows.stride[1]) * hw::bytes_of(rows.dtype);
+        const bool inside = bulk && rows.rank > 1 && std::fmod(pitch, gpu.l1.sector.value()) != 0.0;
+        merged += fetched * in_step * (inside ? gpu.l2.merge_misaligned.value() : 1.0) *
+                  memory::merged_share(readers, memory::merging_law(gpu));
     }
     return Bytes<double>(merged);
 }
@@ -193,10 +209,7 @@ S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDem
                  const hw::Gpu<S>& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    // Each stage under way is a place in its loop where a CTA may be; the law was read off kernels with two.
-    constexpr double counted_ahead = 2.0;
-    const double others = (runs.count - 1.0) * item.warps * stages_ahead(kernel) / counted_ahead;
-    const double in_step = memory::share_in_step(others, waits_alone(reads, items, gpu), gpu);
+    const double in_step = in_step_of(reads, kernel, item, runs, gpu);
     const auto groups = static_cast<std::int64_t>(std::max(1.0, hw::value_of(gpu.gpc.count)));
     const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
     const memory::MergingInBrief merging(reads.reuse.order, runs, groups, stay);

@@ -5,6 +5,7 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/warp_specialized_gemm.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -194,4 +195,25 @@ TEST_CASE("results leave a clean L2 sooner where operands are hit again") {
     CHECK(of(stream, Cache::cold, 264, less).dram_written.value() ==
           of(stream, Cache::cold, 264).dram_written.value());
     CHECK(of(stream, Cache::cold).dram_written.value() > 0.0);
+}
+
+TEST_CASE("rows of bulk copies that begin inside of sectors merge less") {
+    Conditions cold;
+    cold.cache = Cache::cold;
+    mk::Kernel kernel;
+    mk::examples::warp_specialized_gemm(kernel, {.m = 2048, .n = 2048, .k = 4096});
+    const auto merged = [&](const hw::Gpu<double>& on) {
+        const auto item = item_demand(kernel, on, hw::Cycles<double>(600.0));
+        return lookups(kernel, item, 128, on, cold).merged.value();
+    };
+    const double whole = merged(gpu());
+    REQUIRE(whole > 0.0);
+    kernel.buffers[0].stride[1] += 8;
+    hw::Gpu<double> other = gpu();
+    other.l2.merge_misaligned = hw::Number<double>(1.0);
+    const double were_it_not = merged(other);
+    other.l2.merge_misaligned = hw::Number<double>(0.25);
+    CHECK(merged(other) == doctest::Approx(0.25 * were_it_not));
+    // A row of 128 bytes touches a sector more at every second place.
+    CHECK(were_it_not == doctest::Approx(whole * 144.0 / 128.0));
 }

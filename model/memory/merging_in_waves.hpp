@@ -4,8 +4,8 @@
 // when others end, in step with their neighbours in that order and hardly with others, and some on another
 // cluster of SMs than the order says. Persistent CTAs stay where they are; clusters of CTAs, eight pairs of
 // them, fill one cluster of SMs after the other. What puts CTAs out of step then is
-// the work of others on their SM, and waiting for lines of their own from DRAM. Ignores: waiting for lines
-// that all wait for, which puts them in step again.
+// the work of others on their SM, waiting for lines of their own from DRAM, and time. Ignores: that the warps
+// of mma.sync drift apart more.
 // Source: SMs and clocks of the CTAs of tiled loops at each trip, with one to four CTAs an SM and one to
 // eight waves, and the sectors of such loops and of Triton's tiles (counters_microbench_request_merging
 // tile_loop, counters_triton_bf16; fit and development rows); single waves of the library's clusters
@@ -56,11 +56,14 @@ template <class S>
 [[nodiscard]] double merged_share(const Readers& readers, const MergingLaw& law);
 
 /// Share of that for CTAs that have been put out of step: `others` warps of other CTAs on the SM; `alone`:
-/// they wait for lines from DRAM that no other reads.
+/// they wait for lines from DRAM that no other reads; `trips` of their loop, with each of which they drift
+/// apart (l2.merge_drift: single waves of 256 to 384 trips merge 0.5 to 0.9 of what they could, of 128 and
+/// less 0.8 to 1.0; counters_triton_*).
 template <class S>
-[[nodiscard]] double share_in_step(double others, bool alone, const hw::Gpu<S>& gpu) {
+[[nodiscard]] double share_in_step(double others, bool alone, double trips, const hw::Gpu<S>& gpu) {
     const double of_those_alone = alone ? hw::value_of(gpu.l2.merge_private) : 1.0;
-    return 1.0 / (others / hw::value_of(gpu.l2.merge_warps) + 1.0 / of_those_alone);
+    return 1.0 / (others / hw::value_of(gpu.l2.merge_warps) + trips * hw::value_of(gpu.l2.merge_drift) +
+                  1.0 / of_those_alone);
 }
 
 }  // namespace warptime::model::memory

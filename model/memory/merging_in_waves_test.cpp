@@ -115,10 +115,12 @@ TEST_CASE("work of others and lines of one's own put CTAs out of step") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.l2.merge_warps = hw::Number<double>(8.0);
     gpu.l2.merge_private = hw::Number<double>(0.25);
-    CHECK(share_in_step(0.0, false, gpu) == 1.0);
-    CHECK(share_in_step(8.0, false, gpu) == 0.5);
-    CHECK(share_in_step(0.0, true, gpu) == 0.25);
-    CHECK(share_in_step(16.0, true, gpu) == doctest::Approx(1.0 / 6.0));
+    gpu.l2.merge_drift = hw::Number<double>(0.001);
+    CHECK(share_in_step(0.0, false, 0.0, gpu) == 1.0);
+    CHECK(share_in_step(8.0, false, 0.0, gpu) == 0.5);
+    CHECK(share_in_step(0.0, true, 0.0, gpu) == 0.25);
+    CHECK(share_in_step(16.0, true, 0.0, gpu) == doctest::Approx(1.0 / 6.0));
+    CHECK(share_in_step(8.0, false, 500.0, gpu) == doctest::Approx(0.4));
 }
 
 TEST_CASE("no more goes than all but one of those that become one") {
