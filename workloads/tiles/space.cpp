@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/triton_alignment.hpp"
 #include "workloads/gemm_from_parameters.hpp"
 
 #include <algorithm>
@@ -89,11 +90,21 @@ void add_multistage(const gemm::Problem& problem, std::vector<Candidate>& space)
     }
 }
 
+/// Whether Triton's kernels for these rows copy ahead: else they compile to the same code whatever the
+/// stages.
+bool copies_ahead(const gemm::Problem& problem) {
+    gemm::Config config;
+    config.cta_m = config.cta_n = config.cta_k = 64;
+    gemm::respect_triton_alignment(problem, config);
+    return config.pipeline != gemm::Pipeline::sync;
+}
+
 }  // namespace
 
 std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu) {
     std::vector<Candidate> space;
-    const int most_stages = gpu.instructions[hw::InstructionClass::cp_async].supported ? 5 : 2;
+    const bool ahead = gpu.instructions[hw::InstructionClass::cp_async].supported && copies_ahead(problem);
+    const int most_stages = ahead ? 5 : 2;
     for (const int m : {16, 32, 64, 128, 256}) {
         for (const int n : {16, 32, 64, 128, 256}) {
             for (const int k_bytes : {64, 128, 256}) {

@@ -11,8 +11,9 @@
 
 namespace warptime::workloads::tiles {
 
-/// BLOCK_M, BLOCK_N 16 to 256; BLOCK_K 64 to 256 bytes; 2 to 5 stages (2 where the GPU lacks
-/// asynchronous copies); 4 and 8 warps; GROUP_M 1 and 8. Source of the ranges: the configurations of
+/// BLOCK_M, BLOCK_N 16 to 256; BLOCK_K 64 to 256 bytes; 2 to 5 stages (2 where the GPU lacks asynchronous
+/// copies, or where rows that 16 elements do not divide leave Triton none, so that all stages are one
+/// kernel); 4 and 8 warps; GROUP_M 1 and 8. Source of the ranges: the configurations of
 /// Triton's matrix multiplication tutorial (python/tutorials/03-matrix-multiplication.py) and of PyTorch
 /// Inductor's templates (torch/_inductor/template_heuristics), filled up to a grid.
 [[nodiscard]] std::vector<Candidate> triton_space(const gemm::Problem& problem, const hw::Gpu<double>& gpu);

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -55,6 +56,24 @@ TEST_CASE("no tile comes twice") {
             }
         }
     }
+}
+
+TEST_CASE("of tiles that differ in stages alone one is listed where Triton compiles them to one kernel") {
+    const auto stages = [](const char* n, const char* dtype) {
+        const Operation asked =
+            make_operation("gemm", {{"m", "1400"}, {"n", n}, {"k", "2504"}, {"dtype", dtype}});
+        std::set<int> seen;
+        for (const Candidate& candidate : space_named("triton", asked, h200())) {
+            seen.insert(candidate.config.stages);
+        }
+        return seen;
+    };
+    CHECK(stages("1528", "bf16") == std::set<int>{2});
+    // Single elements of 4 bytes are copied asynchronously all the same.
+    CHECK(stages("1528", "tf32") == std::set<int>{2, 3, 4, 5});
+    const auto aligned = space_named("triton", problem(), h200());
+    CHECK(
+        std::any_of(aligned.begin(), aligned.end(), [](const Candidate& c) { return c.config.stages == 5; }));
 }
 
 TEST_CASE("K goes by bytes") {
