@@ -5,6 +5,7 @@
 #include "hw/math.hpp"
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/chain.hpp"
+#include "model/memory/fresh_in_waves.hpp"
 #include "model/memory/l2_reuse.hpp"
 #include "model/memory/l2_room.hpp"
 #include "model/memory/local_memory.hpp"
@@ -302,6 +303,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     double read = 0.0;
     double row_read = 0.0;
     double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
+    double kept = 1.0;   // share of them whose slices are still in the L2 if an earlier wave has read them
     const double waves = std::ceil(items / static_cast<double>(reuse.concurrent));
     result.waves = waves;
     S asked(0.0);
@@ -361,6 +363,15 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
             known *=
                 1.0 - std::clamp((moved[i].dram_bytes - first) / (moved[i].wave_bytes - first), 0.0, 1.0);
         }
+        const double again = moved[i].wave_bytes - moved[i].compulsory_bytes;
+        if (again > 0.0) {
+            kept *= 1.0 - std::clamp((moved[i].dram_bytes - moved[i].compulsory_bytes) / again, 0.0, 1.0);
+        }
+    }
+    // CTAs that stay go through the waves together.
+    const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
+    if (stay && item.self_fed && known < 1.0 && reuse.order.planes() == 1) {
+        known = (1.0 - memory::fresh_behind_first_wave(reuse.order, reuse.concurrent)) * kept;
     }
     if (item.self_fed && kernel.cluster.volume() == 1) asked = served_sectors(reads, kernel, item, gpu);
     result.fresh_later = 1.0 - known;
