@@ -29,7 +29,7 @@ struct Ring {
     int addressing = 1;                ///< integer instructions in series from a passed wait to the next copy
     double jump = 0.0;                 ///< cycles for which the code of a copy has to be fetched first
     bool reads = false;                ///< a word that the L2 has, before the first copy
-    bool meets = false;         ///< all lanes meet once the only copy is there
+    bool meets = false;                ///< all lanes meet once the only copy is there
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
 
@@ -479,7 +479,8 @@ Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
             add_ring(program, r, gpu);
         } else {
             add_touches(program, p, ctas, turns > 0, gpu);
-            if (behind) add_touches(program, p, sms, turns > 0, gpu);
+            // Without touches, the later CTAs of an SM have begun when all have been handed out.
+            if (behind) add_touches(program, p, turns > 0 ? sms : ctas, turns > 0, gpu);
         }
     }
     if (behind) probe.units = 2.0;
