@@ -26,6 +26,22 @@ template <class S>
     return item.self_fed && !(hw::Cycles<S>{} < item.loop.demand[Server::tma]);
 }
 
+/// Whether the tensor cores read the operands of such a loop themselves (wgmma).
+template <class S>
+[[nodiscard]] bool reads_by_wgmma(const ItemDemand<S>& item) {
+    return hw::Cycles<S>{} < item.loop.demand[Server::shared_write];
+}
+
+/// Least time of a trip by the order of a warp's own instructions. Products of wgmma are waited for in the
+/// next trip, behind the issue of its own (128x256x64 takes 1026 cycles with 1024 of tensor cores), so that
+/// neither their latency nor what stands before them adds to it.
+template <class S>
+[[nodiscard]] hw::Cycles<S> own_chain(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
+    if (!copies_by_lanes(item) || !reads_by_wgmma(item)) return item.loop.chain;
+    const hw::Cycles<S> around = gpu.instructions[hw::InstructionClass::wgmma].latency + item.copy_issue;
+    return hw::max(hw::Cycles<S>{}, item.loop.chain - around);
+}
+
 /// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind. With wgmma it takes
 /// its warps pipeline.copying_turn beside their copies (two barriers, addresses, the issue of the products),
 /// and pipeline.copy_interval for each copy of a sub-partition: their addresses stand in few registers, which
@@ -34,7 +50,7 @@ template <class S>
 template <class S>
 [[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
     if (!copies_by_lanes(item)) return {};
-    const bool wgmma = hw::Cycles<S>{} < item.loop.demand[Server::shared_write];
+    const bool wgmma = reads_by_wgmma(item);
     hw::Cycles<S> busiest{};
     for (std::size_t i = 0; i < server_count; ++i) {
         // Nor is wgmma waited for when it reads.
@@ -69,8 +85,9 @@ template <class S>
     return S(share > 0.0 ? share : 1.0);
 }
 
-/// The same as `near_copy_latency` over all waves: of those after the first only some wait for DRAM, and
-/// where all CTAs ask for a trip's bytes at the same moment, for all of them. `ahead`: stages that are under
+/// The same as `near_copy_latency` over all waves: of those after the first only some wait for DRAM, with the
+/// first of them to read a slice, and where all CTAs ask for a trip's bytes at the same moment, for all of
+/// them. `ahead`: stages that are under
 /// way.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic, int ahead,
@@ -81,8 +98,8 @@ template <class S>
     const hw::Seconds<S> all =
         dram_seconds(traffic.dram_read - traffic.dram_row_read, traffic.dram_row_read, hw::Bytes<S>{}, gpu);
     const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
-    const S fresh = S((1.0 + (traffic.waves - 1.0) * traffic.fresh_later) / traffic.waves) *
-                    first_of_granule(item, ahead, gpu);
+    const double later = (traffic.waves - 1.0) * traffic.fresh_later * traffic.wait_with_first;
+    const S fresh = S((1.0 + later) / traffic.waves) * first_of_granule(item, ahead, gpu);
     return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip;
 }
 

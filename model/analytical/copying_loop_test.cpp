@@ -50,6 +50,24 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(900.0));
 }
 
+TEST_CASE("products of wgmma are waited for a trip later, those that the warps read for at once") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const double latency = gpu.instructions[warptime::hw::InstructionClass::wgmma].latency.value();
+    ItemDemand<double> item;
+    item.self_fed = true;
+    item.copy_issue = Cycles<double>(48.0);
+    item.loop.chain = Cycles<double>(1024.0 + 48.0 + latency);
+    CHECK(own_chain(item, gpu).value() == item.loop.chain.value());
+    item.loop.demand[Server::shared_write] = Cycles<double>(384.0);
+    CHECK(own_chain(item, gpu).value() == doctest::Approx(1024.0));
+    item.loop.chain = Cycles<double>(20.0);
+    CHECK(own_chain(item, gpu).value() == 0.0);
+    // Whom a producer feeds waits for nothing of this.
+    item.loop.chain = Cycles<double>(1024.0);
+    item.loop.demand[Server::tma] = Cycles<double>(1.0);
+    CHECK(own_chain(item, gpu).value() == 1024.0);
+}
+
 TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of them ask it for") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     ItemDemand<double> item;
@@ -65,6 +83,10 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(0.75 * near + 0.25 * far));
     traffic.fresh_later = 1.0;
     CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(far));
+    // Only those wait that are in step with the first to read.
+    traffic.wait_with_first = 0.6;
+    CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(0.3 * near + 0.7 * far));
+    traffic.wait_with_first = 1.0;
     traffic.dram_read = warptime::hw::Bytes<double>(1e8);
     const double of_all = copy_latency(item, traffic, 2, gpu).value() - far;
     CHECK(of_all > 0.0);

@@ -59,7 +59,7 @@ class Timeline {
         const hw::Cycles<S> once = a_.item.loop.demand[busiest_];
         const hw::Cycles<S> busy = once * S(static_cast<double>(resident));
         if (a_.item.self_fed) {
-            const hw::Cycles<S> trip = hw::max(chain, a_.item.loop.chain);
+            const hw::Cycles<S> trip = hw::max(chain, own_chain(a_.item, gpu_));
             const hw::Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn_);
             return hw::Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
         }

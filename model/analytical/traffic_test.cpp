@@ -162,6 +162,14 @@ TEST_CASE("requests of tiles merge, fewer of CTAs that share SMs, none of stream
     CHECK(stream.looked_up.value() >= 2.0 * 40000.0 * fixture::stream_bytes_per_cta);
 }
 
+TEST_CASE("CTAs that stay on their SMs all wait with the first to read a slice, others only in part") {
+    mk::Kernel tiles = gemm(4096, 4096, 512);
+    CHECK(of(tiles, Cache::cold).wait_with_first < 1.0);
+    CHECK(of(tiles, Cache::cold).wait_with_first >= gpu().l2.merged_later.value());
+    tiles.schedule.kind = mk::ScheduleKind::static_stride;
+    CHECK(of(tiles, Cache::cold).wait_with_first == 1.0);
+}
+
 TEST_CASE("the slices' time goes by the requests that counters count where warps copy for themselves") {
     Conditions cold;
     cold.cache = Cache::cold;
