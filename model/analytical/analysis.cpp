@@ -12,6 +12,7 @@
 #include "model/analytical/chain.hpp"
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/copying_loop.hpp"
+#include "model/analytical/exponent_beside.hpp"
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/limiter_of_analysis.hpp"
 #include "model/analytical/loaded_latency.hpp"
@@ -185,12 +186,13 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
         }
         return of;
     };
+    const S exponent = exponent_beside(a.item, sharing(kernel, gpu, conditions, a.occupancy), gpu);
     Cycles<S> paced{};  // what overlaps, where all of it goes with the clock; 0 until it is known
     const auto overlapped_at = [&](const hw::Frequency<S>& clock) {
         const bool dram = !(a.dram_time < l2 / clock);
         if (!dram && Cycles<S>{} < paced) return paced / clock;
         const std::array<S, 4> of = parts(clock);
-        const Seconds<S> time(overlapped(std::span<const S>(of), gpu.overlap.exponent.value()));
+        const Seconds<S> time(overlapped(std::span<const S>(of), exponent));
         if (!dram) paced = time * clock;
         return time;
     };

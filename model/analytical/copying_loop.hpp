@@ -45,7 +45,8 @@ template <class S>
 /// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind. With wgmma it takes
 /// its warps pipeline.copying_turn beside their copies (two barriers, addresses, the issue of the products),
 /// and pipeline.copy_interval for each copy of a sub-partition: their addresses stand in few registers, which
-/// the copy before has to have read. Products that the compiler makes wait for one another (128x128x64 with
+/// the copy before has to have read; those of an operand across K are a constant apart and take less
+/// (pipeline.copy_interval_across). Products that the compiler makes wait for one another (128x128x64 with
 /// eight warps and split K: 1050 cycles a trip, of which 514 are this) come before the copies.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copying_turn(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
@@ -59,8 +60,9 @@ template <class S>
     }
     if (!wgmma) return busiest + gpu.pipeline.turn;
     const S warps = hw::max(S(1.0), S(item.warps) / gpu.sm.sub_partitions.value());
-    return hw::max(busiest, item.multiplied + gpu.pipeline.copying_turn +
-                                gpu.pipeline.copy_interval * (S(item.copies) * warps));
+    const hw::Cycles<S> copies = gpu.pipeline.copy_interval * S(item.copies_along_k) +
+                                 gpu.pipeline.copy_interval_across * S(item.copies - item.copies_along_k);
+    return hw::max(busiest, item.multiplied + gpu.pipeline.copying_turn + copies * warps);
 }
 
 /// From the issue of a stage's copies by lanes until its first bytes arrive from the L2.
@@ -98,8 +100,8 @@ template <class S>
     const hw::Seconds<S> all =
         dram_seconds(traffic.dram_read - traffic.dram_row_read, traffic.dram_row_read, hw::Bytes<S>{}, gpu);
     const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
-    const double later = (traffic.waves - 1.0) * traffic.fresh_later * traffic.wait_with_first;
-    const S fresh = S((1.0 + later) / traffic.waves) * first_of_granule(item, ahead, gpu);
+    const S later = S((traffic.waves - 1.0) * traffic.fresh_later) * traffic.wait_with_first;
+    const S fresh = (S(1.0) + later) / S(traffic.waves) * first_of_granule(item, ahead, gpu);
     return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip;
 }
 

@@ -35,12 +35,20 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     item.loop.demand[Server::shared_write] = Cycles<double>(64.0);
     item.loop.demand[Server::l1] = Cycles<double>(100.0);
     const double few = copying_turn(item, gpu).value();
+    const double across = 4.0 * gpu.pipeline.copy_interval_across.value();
+    const double along = 4.0 * gpu.pipeline.copy_interval.value();
+    CHECK(along > across);
     item.copies = 12.0;
-    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * gpu.pipeline.copy_interval.value()));
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + across));
+    // Those of rows along K have addresses of their own.
+    item.copies = 12.0;
+    item.copies_along_k = 4.0;
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + along));
     // Two warps of a sub-partition issue half of the copies each.
     item.warps = 8;
     item.copies = 6.0;
-    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + 4.0 * gpu.pipeline.copy_interval.value()));
+    item.copies_along_k = 2.0;
+    CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + along));
     // Products that the copies wait for come before them.
     const double overlapped = copying_turn(item, gpu).value();
     item.multiplied = Cycles<double>(500.0);

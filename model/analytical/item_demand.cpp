@@ -351,7 +351,7 @@ class Accumulator {
         if (waits) batch_.issued(end - wait_of(op));
         if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
             result_.copy_issue = hw::max(result_.copy_issue, issued);
-            result_.copies += static_cast<double>(op.count);
+            count_copies(kernel_, op, result_);
         }
         const bool fire_and_forget = op.cls == InstructionClass::st_global ||
                                      op.cls == InstructionClass::red_global || !op.returns ||

@@ -69,6 +69,7 @@ struct ItemDemand {
     hw::Cycles<S> others_read{};  ///< what all warps' reads before a trip's first copy take beyond a warp's
     hw::Cycles<S> multiplied{};   ///< by products that a trip's copies wait for
     double copies = 0.0;          ///< asynchronous ones that a warp issues in a trip
+    double copies_along_k = 0.0;  ///< of them, of rows that go on in the next trip
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

@@ -21,6 +21,15 @@ namespace warptime::model::analytical {
     return false;
 }
 
+/// Counts the copies that a warp issues with an op of the main loop.
+template <class S>
+void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand<S>& item) {
+    const auto copies = static_cast<double>(op.count);
+    item.copies += copies;
+    if (op.access_count > 0 && goes_along_rows(kernel, kernel.accesses[op.first_access]))
+        item.copies_along_k += copies;
+}
+
 /// Adds `rows` rows of `row_bytes` to the demand of a part, as executed once; `trips`: of that part.
 /// `tensor_cores_read`: operands go from shared memory to the tensor cores without the load and store unit.
 template <class S>

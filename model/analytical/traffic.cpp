@@ -376,7 +376,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     if (item.self_fed && kernel.cluster.volume() == 1) asked = served_sectors(reads, kernel, item, gpu);
     result.fresh_later = 1.0 - known;
     if (kernel.schedule.kind == kernel::ScheduleKind::one_per_cta)
-        result.wait_with_first = memory::share_with_first(memory::merging_law(gpu));
+        result.wait_with_first = gpu.l2.merged_next.value();
     if (S(0.0) < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes<S>(S(read));
     result.dram_row_read = Bytes<S>(S(row_read));

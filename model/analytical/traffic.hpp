@@ -29,9 +29,9 @@ struct Traffic {
     bool from_dram = false;     ///< first touches of the operands miss L2
     double waves = 1.0;         ///< in which the items come
     double fresh_later = 1.0;   ///< share of the items after the first wave that read what no wave has read
-    double wait_with_first = 1.0;  ///< share of them that wait for DRAM with the first of them to do so
-    S own_share{};                 ///< of the requests: for lines that no other item of the wave asks for
-    memory::L2Places places;       ///< of what is read again and again from a warm L2
+    S wait_with_first{1.0};     ///< share of them that wait for DRAM with the first of them to do so
+    S own_share{};              ///< of the requests: for lines that no other item of the wave asks for
+    memory::L2Places places;    ///< of what is read again and again from a warm L2
 };
 
 /// `concurrent`: items in flight at a time. `sms`: that have work.

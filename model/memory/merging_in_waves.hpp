@@ -55,12 +55,6 @@ template <class S>
 /// Share of all requests that goes when CTAs are in step wherever the law lets them.
 [[nodiscard]] double merged_share(const Readers& readers, const MergingLaw& law);
 
-/// Share of the CTAs after the first wave that are where the first to read their slice is, or in step with it
-/// by chance: what that one has to wait for, they wait for. Others find it in the L2.
-[[nodiscard]] constexpr double share_with_first(const MergingLaw& law) {
-    return law.in_place + (1.0 - law.in_place) * law.strangers;
-}
-
 /// Share of that for CTAs that have been put out of step: `others` warps of other CTAs on the SM; `alone`:
 /// they wait for lines from DRAM that no other reads; `trips` of their loop, with each of which they drift
 /// apart (l2.merge_drift: single waves of 256 to 384 trips merge 0.5 to 0.9 of what they could, of 128 and

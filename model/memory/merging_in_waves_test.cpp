@@ -123,12 +123,6 @@ TEST_CASE("work of others and lines of one's own put CTAs out of step") {
     CHECK(share_in_step(8.0, false, 500.0, gpu) == doctest::Approx(0.4));
 }
 
-TEST_CASE("later CTAs wait with the first reader where they are in their place, or by chance") {
-    CHECK(share_with_first({4, 1.0, 0.0}) == 1.0);
-    CHECK(share_with_first({4, 0.5, 0.0}) == 0.5);
-    CHECK(share_with_first({4, 0.5, 0.2}) == doctest::Approx(0.6));
-}
-
 TEST_CASE("no more goes than all but one of those that become one") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const MergingLaw law = merging_law(gpu);
