@@ -28,16 +28,19 @@ bool has_stage_to_spare(const kernel::Kernel& kernel) {
 
 /// The period of lanes' copies that their warps do not multiply: `ahead` stages are under way, and a trip
 /// takes no less than its own instructions. From DRAM the last piece of a stage comes later than a single
-/// one would. Warps that meet wait for the whole stage before they go on; those
-/// that never do wait for their own part of it, and compute while it is under way (microbench_bulk_copy,
-/// async: no longer for 16 warps than for one).
+/// one would. Warps that meet wait for the whole stage before they go on; those that never do wait for their
+/// own part of it, and compute while it is under way (microbench_bulk_copy, async: no longer for 16 warps
+/// than for one). With one stage under way its first copies travel while the
+/// rest is issued, and nobody fills the slices' queues meanwhile (microbench_cp_async_rows, two stages).
 template <class S>
 hw::Cycles<S> copied_alone(const ItemDemand<S>& item, const hw::Cycles<S>& load, int ahead,
-                           const hw::Gpu<S>& gpu) {
+                           const hw::Cycles<S>& from_l2, const hw::Gpu<S>& gpu) {
     const hw::Cycles<S> taken = fill_latency(item, load, false, gpu) - load;
     const bool meet = hw::Cycles<S>{} < item.loop.demand[Server::barrier];
     const S parts(meet ? 1.0 : std::max(1.0, static_cast<double>(item.warps)));
     const hw::Cycles<S> last = last_piece(item.loop.received_bytes / hw::value_of(parts), load, gpu);
+    if (meet && ahead == 1)
+        return load + last + hw::max(item.loop.chain, item.copy_issue + hw::max(taken, from_l2));
     const hw::Cycles<S> around = load + taken / parts + last + (meet ? item.loop.chain : item.copy_issue);
     return hw::max(around / S(static_cast<double>(ahead)), item.loop.chain);
 }
@@ -54,12 +57,12 @@ hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load,
 
 template <class S>
 hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item, const hw::Cycles<S>& load,
-                         const hw::Gpu<S>& gpu) {
+                         const hw::Gpu<S>& gpu, const hw::Cycles<S>& from_l2) {
     if (!item.asynchronous) {
         return item.loop.chain;
     }
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
-    if (!bulk && !item.self_fed) return copied_alone(item, load, stages_ahead(kernel), gpu);
+    if (!bulk && !item.self_fed) return copied_alone(item, load, stages_ahead(kernel), from_l2, gpu);
     // A stage that the bulk engine fills is free when it has been multiplied. Warps that copy for themselves
     // issue the copies of a stage once all have passed its last reading, before they multiply.
     // With a single stage they multiply first all the same.
@@ -88,7 +91,7 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     template hw::Cycles<S> fill_latency(const ItemDemand<S>&, const hw::Cycles<S>&, bool,                \
                                         const hw::Gpu<S>&);                                              \
     template hw::Cycles<S> loop_chain(const kernel::Kernel&, const ItemDemand<S>&, const hw::Cycles<S>&, \
-                                      const hw::Gpu<S>&);
+                                      const hw::Gpu<S>&, const hw::Cycles<S>&);
 WARPTIME_INSTANTIATE(double)
 WARPTIME_INSTANTIATE(hw::Dual<4>)
 

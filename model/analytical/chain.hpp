@@ -24,8 +24,10 @@ template <class S>
 /// they have passed the wait for the stage before: one of its stages is always being read.
 [[nodiscard]] int stages_ahead(const kernel::Kernel& kernel);
 
+/// `from_l2`: what the slices take for a trip, which lanes that copy and do not multiply wait for.
 template <class S>
 [[nodiscard]] hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item,
-                                       const hw::Cycles<S>& load, const hw::Gpu<S>& gpu);
+                                       const hw::Cycles<S>& load, const hw::Gpu<S>& gpu,
+                                       const hw::Cycles<S>& from_l2 = {});
 
 }  // namespace warptime::model::analytical

@@ -139,6 +139,27 @@ TEST_CASE("copies of lanes wait for the last piece from DRAM of a warp's part, o
     CHECK(loop_chain(kernel, item, near, gpu).value() == doctest::Approx(near.value()));
 }
 
+TEST_CASE("a stage ahead travels while its last copies are issued, and queues for the L2") {
+    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::Token group;
+    group.kind = mk::TokenKind::async_group;
+    group.depth = 2;
+    kernel.tokens.push_back(group);
+    ItemDemand<double> item;
+    item.asynchronous = true;
+    item.warps = 4;
+    item.copy_issue = Cycles<double>(40.0);
+    item.loop.chain = Cycles<double>(700.0);
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(400.0);
+    item.loop.demand[Server::barrier] = Cycles<double>(16.0);
+    const Cycles<double> load(300.0);
+    CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(1000.0));
+    item.loop.chain = Cycles<double>(100.0);
+    CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(740.0));
+    CHECK(loop_chain(kernel, item, load, gpu, Cycles<double>(500.0)).value() == doctest::Approx(840.0));
+}
+
 TEST_CASE("without copies ahead the period is the chain of one trip") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;

@@ -5,6 +5,7 @@
 // the reuse model says that panels come from DRAM. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/fill_and_drain.hpp"
@@ -20,6 +21,8 @@ struct StageWaits {
     hw::Cycles<S> fill{};   ///< for the first stage of an item
     hw::Cycles<S> chain{};  ///< least time of a trip, by its dependences
     hw::Cycles<S> near{};   ///< the same where the stage comes from the L2
+    /// Of a trip, at what CTAs that copy one stage ahead and do not multiply queue for; 0 of others.
+    hw::Cycles<S> taken{};
     /// The least time of a trip when `resident` CTAs share the SM.
     [[nodiscard]] hw::Cycles<S> of(std::int64_t resident) const {
         return near + (chain - near) / S(static_cast<double>(std::max<std::int64_t>(1, resident)));
@@ -42,11 +45,22 @@ template <class S>
     return gpu.latency.cp_async_l2 - hw::min(item.loop.demand[Server::crossbar_read], issue);
 }
 
+/// What the slices of the L2 take for one trip of all SMs at work, each of one CTA.
+template <class S>
+[[nodiscard]] hw::Cycles<S> trip_from_l2(const kernel::Kernel& kernel, const ItemDemand<S>& item,
+                                         const Traffic<S>& traffic, const hw::Gpu<S>& gpu) {
+    const auto items = static_cast<double>(kernel.schedule.item_count());
+    const double at_work = std::min(hw::value_of(gpu.sm.count), items);
+    return l2_cycles(traffic.l2_read * slice_visits(gpu), gpu) *
+           S(at_work / (items * std::max(1.0, item.trips)));
+}
+
 template <class S>
 [[nodiscard]] StageWaits<S> stage_waits(const kernel::Kernel& kernel, const ItemDemand<S>& item,
-                                        bool from_dram, const hw::Gpu<S>& gpu) {
+                                        bool from_dram, const hw::Gpu<S>& gpu,
+                                        const hw::Cycles<S>& from_l2 = {}) {
     const hw::Cycles<S> load = load_latency(from_dram, gpu);
-    const hw::Cycles<S> chain = loop_chain(kernel, item, load, gpu);
+    const hw::Cycles<S> chain = loop_chain(kernel, item, load, gpu, from_l2);
     if (!item.asynchronous) return {{}, chain, chain};
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
     hw::Cycles<S> fill = fill_latency(item, load, bulk, gpu);
@@ -54,7 +68,9 @@ template <class S>
     fill += lanes ? last_piece(item.loop.received_bytes / std::max(1, item.warps), load, gpu) +
                         around_lane_copies(item, gpu)
                   : wait_for_stage(item, load, gpu);
-    return {fill, chain, chain};
+    const bool meet = hw::Cycles<S>{} < item.loop.demand[Server::barrier];
+    if (!lanes || !meet || stages_ahead(kernel) > 1) return {fill, chain, chain};
+    return {fill, chain, chain, hw::max(fill_latency(item, load, false, gpu) - load, from_l2)};
 }
 
 /// In the first wave, and in those that find what earlier ones have read.
@@ -75,7 +91,8 @@ template <class S>
         const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, near};
         return {all, all, true};
     }
-    StageWaits<S> first = stage_waits(kernel, item, traffic.from_dram, gpu);
+    StageWaits<S> first =
+        stage_waits(kernel, item, traffic.from_dram, gpu, trip_from_l2(kernel, item, traffic, gpu));
     if (!traffic.from_dram || !sees_reuse(item)) return {first, first, true};
     const StageWaits<S> near = stage_waits(kernel, item, false, gpu);
     const S fresh(traffic.fresh_later);

@@ -64,3 +64,17 @@ TEST_CASE("of copies by lanes one in several waits for DRAM as well, in whatever
     CHECK(longer > 0.0);
     CHECK(lanes.first.of(3).value() == doctest::Approx(near + longer / 3.0));
 }
+
+TEST_CASE("the L2 takes of a trip what all SMs at work ask of it, whatever the number of items") {
+    kernel::Kernel kernel;
+    kernel.schedule.tiles = {264, 1, 1, 1};
+    ItemDemand<double> item;
+    item.trips = 10.0;
+    Traffic<double> traffic;
+    traffic.l2_read = hw::Bytes<double>(264.0 * 10.0 * 8192.0);
+    const double all = trip_from_l2(kernel, item, traffic, gpu()).value();
+    CHECK(all == doctest::Approx(8192.0 * memory::slice_visits(gpu()) / gpu().l2.bandwidth.value()));
+    kernel.schedule.tiles[0] = 66;
+    traffic.l2_read = hw::Bytes<double>(66.0 * 10.0 * 8192.0);
+    CHECK(trip_from_l2(kernel, item, traffic, gpu()).value() == doctest::Approx(0.5 * all));
+}

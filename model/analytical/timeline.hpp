@@ -79,12 +79,19 @@ class Timeline {
             return hw::max(hw::max(busy, chain), out_of_turn(busy, chain, at_l1, resident));
         }
         if (!a_.item.asynchronous) return hw::max(hw::max(busy, chain), at_port(resident));
+        if (hw::Cycles<S>{} < waits.taken) {
+            const S elsewhere = hw::max(S(0.0), (chain - waits.taken).value());
+            const hw::Cycles<S> turn(turn_time(resident, waits.taken.value(), elsewhere));
+            return hw::max(hw::max(busy, hw::Cycles<S>(between_two(resident))), turn);
+        }
         // One thread that waits, expects and issues needs its time for each turn, and what it computes
         // before.
         const bool bulk = a_.item.loop.demand[Server::tma] > hw::Cycles<S>{};
         const hw::Cycles<S> least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : hw::Cycles<S>{};
         const hw::Cycles<S> pace = bulk ? hw::Cycles<S>{} : hw::Cycles<S>(between_two(resident));
-        return hw::max(hw::max(hw::max(busy, pace), chain), least);
+        const hw::Cycles<S> gaps =
+            !bulk && of_sub_partition(busiest_) ? behind_branches(resident) : hw::Cycles<S>{};
+        return hw::max(hw::max(hw::max(busy + gaps, pace), chain), least);
     }
 
     /// What the first pass through the code takes beyond later ones (less than nothing where the caches still

@@ -71,6 +71,22 @@ TEST_CASE("a CTA that takes tile after tile fills its stages and stores anew for
           doctest::Approx(timeline.alone().value() * tiles).epsilon(0.01));
 }
 
+TEST_CASE("CTAs that copy one stage ahead queue for each other's transfer") {
+    auto a = analyse(gemm(4096), gpu(), Conditions{});
+    a.item.self_fed = false;
+    a.item.loop.demand = {};
+    const auto waits = waits_of_waves(gemm(4096), a.item, a.traffic, gpu());
+    const Timeline<double> timeline(a, gpu(), waits, a.slots / a.occupancy.ctas_per_sm);
+    StageWaits<double> copies;
+    copies.chain = copies.near = hw::Cycles<double>(800.0);
+    CHECK(timeline.period(2, copies).value() == doctest::Approx(800.0));
+    copies.taken = hw::Cycles<double>(400.0);
+    CHECK(timeline.period(1, copies).value() == doctest::Approx(800.0));
+    // One of two finds the other at the server half of the time.
+    CHECK(timeline.period(2, copies).value() == doctest::Approx(1000.0));
+    CHECK(timeline.period(8, copies).value() >= 3200.0);
+}
+
 TEST_CASE("the limiter is the longest time") {
     auto a = analyse(gemm(4096), gpu(), Conditions{});
     a.sm_time = hw::Seconds<double>(1.0);

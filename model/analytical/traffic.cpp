@@ -119,6 +119,17 @@ double left_of(const Reads& reads, std::size_t i, const hw::Gpu<S>& gpu) {
         gpu);
 }
 
+/// Share of what could merge that does while CTAs wait for the L2. What lanes copy says how far a trip brings
+/// those together that are behind.
+template <class S>
+double in_step_of(const BufferTraffic& use, std::int64_t concurrent, const ItemDemand<S>& item,
+                  const hw::Gpu<S>& gpu) {
+    const double residents = memory::group_runs(concurrent, gpu).count;
+    if (!(use.copied_lines > 0.0)) return memory::in_step_while_waiting(residents, item.warps, gpu);
+    const double bytes = use.copied_lines * use.line_bytes / (item.trips * item.warps);
+    return memory::in_step_by_copies(residents, bytes, use.line_bytes, gpu);
+}
+
 /// Whether CTAs wait for whole lines from DRAM that no other reads.
 template <class S>
 bool waits_alone(const Reads& reads, double items, const hw::Gpu<S>& gpu) {
@@ -182,7 +193,7 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
         const double fetched = buffer.use->fetched_bytes * items;
         if (buffer.laps || buffer.use->repeat > 0.0) {
             merged += fetched * (1.0 - left_of(reads, i, gpu)) *
-                      memory::in_step_while_waiting(runs.count, item.warps, gpu);
+                      in_step_of(*buffer.use, reads.reuse.concurrent, item, gpu);
             continue;
         }
         const memory::Readers readers{
@@ -320,9 +331,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         // Where every so many-th item reads the same the description says who meets; else pairs do.
         const double carried =
             use.repeat > 0.0 || buffer.laps
-                ? 1.0 - memory::in_step_while_waiting(memory::group_runs(reuse.concurrent, gpu).count,
-                                                      item.warps, gpu) *
-                            (1.0 - left_of(reads, i, gpu))
+                ? 1.0 - in_step_of(use, reuse.concurrent, item, gpu) * (1.0 - left_of(reads, i, gpu))
                 : hw::value_of(unmerged_share(distinct, gpu));
         fetched_by_item = fetched_by_item + S(use.fetched_bytes);
         result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);

@@ -53,13 +53,29 @@ template <class S>
 
 /// Share of what could merge that does where kernels wait for the L2, which is when it decides their time:
 /// requests queue on their way and meet, all of them with one CTA an SM; each warp of others that share the
-/// SM comes between (key l2.merge_warps). Source: copies of rows that every eighth to every 64th CTA reads,
-/// by four and eight warps of one to four CTAs an SM (microbench_cp_async_rows): where none merged the L2
-/// would give 33 B/cycle of an SM, and 0.9 to 1, 0.67, 0.2 to 0.5, 0.4 to 0.6 and 0.1 to 0.4 of what could
-/// merge does with one CTA, two and four CTAs of four and of eight warps each.
+/// SM comes between (key l2.merge_warps). Source: loops of loads through a set that all SMs read
+/// (microbench_l2_halves).
 template <class S>
 [[nodiscard]] double in_step_while_waiting(double residents, double warps, const hw::Gpu<S>& gpu) {
     return 1.0 / (1.0 + std::max(0.0, residents - 1.0) * warps / hw::value_of(gpu.l2.merge_warps));
+}
+
+/// The same where lanes copy and the warps of a CTA meet in every trip. Each copy that finds another's
+/// request on its way is served with it, and brings its CTA a little nearer to those before; each meeting,
+/// and the turns of others on the SM, put it off. So what counts is how many copies a warp issues in a trip,
+/// those of short rows for their share of a line, against a number at which half of them meet: few of CTAs
+/// that have their SM to themselves, many of those that share it, two or four. `bytes`: of a warp in a trip;
+/// `line_bytes`: of each line. Source: clocks of all CTAs in 218 such loops (2 to 16 copies, rows of 32 to
+/// 256 bytes, one to four CTAs an SM, 1 to 33 readers in a cluster of SMs): with rows of 128 bytes 0.8 and
+/// 0.95 of what could meet does within 250 cycles with two and four copies of CTAs alone, and 0.3, 0.55, 0.78
+/// and 0.85 with 2, 4, 8 and 16 copies of CTAs that share an SM; of one loop it is anything between, and the
+/// same the next time or not. The times are those of microbench_cp_async_rows.
+template <class S>
+[[nodiscard]] double in_step_by_copies(double residents, double bytes, double line_bytes,
+                                       const hw::Gpu<S>& gpu) {
+    constexpr double bytes_of_copy = 512.0;
+    const double copies = bytes / bytes_of_copy * line_bytes / hw::value_of(gpu.l1.line);
+    return copies / (copies + hw::value_of(residents > 1.0 ? gpu.l2.step_copies_shared : gpu.l2.step_copies));
 }
 
 }  // namespace warptime::model::memory

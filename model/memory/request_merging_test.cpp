@@ -92,3 +92,17 @@ TEST_CASE("fewer merge the more warps share an SM where they wait for the L2") {
     CHECK(in_step_while_waiting(2.0, 8.0, gpu) == doctest::Approx(0.5));
     CHECK(in_step_while_waiting(4.0, 8.0, gpu) < in_step_while_waiting(4.0, 4.0, gpu));
 }
+
+TEST_CASE("the more whole lines a warp copies in a trip, the more of those that could merge do") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto share = [&](double residents, double copies, double row) {
+        return in_step_by_copies(residents, copies * 512.0, row, gpu);
+    };
+    // Half of them meet at the number of copies that the key names.
+    CHECK(share(1.0, 64.0, 128.0) > 0.98);
+    CHECK(share(1.0, 2.0, 128.0) > share(2.0, 8.0, 128.0));
+    CHECK(share(2.0, 8.0, 128.0) == share(4.0, 8.0, 128.0));
+    CHECK(share(2.0, 2.0, 128.0) < share(2.0, 4.0, 128.0));
+    // Rows of half a line count half.
+    CHECK(share(2.0, 8.0, 64.0) == doctest::Approx(share(2.0, 4.0, 128.0)));
+}

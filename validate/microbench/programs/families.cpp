@@ -8,11 +8,13 @@ namespace warptime::validate::microbench {
 
 const Family* find_family(std::string_view suite, std::string_view op) {
     const std::array lists{
-        arithmetic_families(),  atomic_families(),       barrier_families(),      chase_families(),
-        code_families(),        copy_families(),         dsmem_families(),        kernel_chain_families(),
-        lane_access_families(), launch_families(),       load_families(),         matrix_families(),
-        memory_step_families(), shared_chase_families(), stream_families(),       handshake_families(),
-        divergence_families(),  tile_store_families(),   local_memory_families(), loaded_chase_families(),
+        arithmetic_families(),   atomic_families(),       barrier_families(),
+        chase_families(),        code_families(),         copy_families(),
+        dsmem_families(),        kernel_chain_families(), lane_access_families(),
+        launch_families(),       load_families(),         matrix_families(),
+        memory_step_families(),  shared_chase_families(), stream_families(),
+        handshake_families(),    divergence_families(),   tile_store_families(),
+        local_memory_families(), loaded_chase_families(), request_merging_families(),
     };
     for (const std::span<const Family> list : lists) {
         const auto found = std::find_if(list.begin(), list.end(), [&](const Family& family) {

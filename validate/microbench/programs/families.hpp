@@ -36,6 +36,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> loaded_chase_families();
 [[nodiscard]] std::span<const Family> local_memory_families();
 [[nodiscard]] std::span<const Family> tile_store_families();
+[[nodiscard]] std::span<const Family> request_merging_families();
 
 /// Nothing for a microbenchmark that is not written as a program.
 [[nodiscard]] const Family* find_family(std::string_view suite, std::string_view op);

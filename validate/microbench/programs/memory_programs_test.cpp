@@ -41,6 +41,12 @@ Parameters move(const char* way, const char* level, const char* width, const cha
             {"bytes", "553648128"}, {"footprint", "8650752"}, {"shared", "122880"}};
 }
 
+Parameters tile_loop(const char* bn, const char* fma) {
+    return {{"bm", "64"},       {"bn", bn},        {"bk", "64"},      {"stages", "3"},
+            {"threads", "128"}, {"tiles_m", "11"}, {"tiles_n", "12"}, {"group", "8"},
+            {"k", "4096"},      {"fma", fma},      {"resident", "1"}, {"waves", "1"}};
+}
+
 const std::vector<Case>& cases() {
     static const std::vector<Case> all{
         {"latency", "chase_global", {{"working_set", "8192"}, {"path", "ca"}}},
@@ -124,6 +130,10 @@ const std::vector<Case>& cases() {
           {"stages", "4"},
           {"threads", "128"},
           {"bytes", "2048"}}},
+        {"request_merging",
+         "burst",
+         {{"way", "bulk"}, {"readers", "4"}, {"shared_by", "2"}, {"delay", "0"}, {"bytes", "1048576"}}},
+        {"request_merging", "tile_loop", tile_loop("64", "0")},
         {"cp_async_rows",
          "cp_async_rows",
          {{"row_bytes", "64"},
@@ -160,6 +170,28 @@ TEST_CASE("the programs of the memory probes pass the checks and can be predicte
         CHECK(value_of(c, whole ? "kernel_us" : "region_cycles") > 0.0);
         CHECK_THROWS_AS((void)family->make({}, gpu()), Error);
     }
+}
+
+TEST_CASE("readers of a burst wait for the last of them, and tiles for their multiply-adds") {
+    const auto burst = [](const char* delay) {
+        return value_of({"request_merging",
+                         "burst",
+                         {{"way", "async"},
+                          {"readers", "2"},
+                          {"shared_by", "1"},
+                          {"delay", delay},
+                          {"bytes", "1048576"}}},
+                        "kernel_us");
+    };
+    // 2048 bursts, each a thousand cycles longer.
+    const double cycles = (burst("2000") - burst("1000")) * 1e-6 * gpu().clock.boost.value() / 2048.0;
+    CHECK(cycles == doctest::Approx(1000.0).epsilon(0.05));
+    const auto loop = [](const char* bn, const char* fma) {
+        return value_of({"request_merging", "tile_loop", tile_loop(bn, fma)}, "kernel_us",
+                        model::prediction::Cache::cold);
+    };
+    CHECK(loop("128", "0") > loop("64", "0"));
+    CHECK(loop("64", "400") > loop("64", "64") + 50.0);
 }
 
 TEST_CASE("a chase takes the latency of the level that holds it") {
