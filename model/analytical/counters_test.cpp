@@ -4,6 +4,7 @@
 
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
+#include "model/kernel/examples/warp_specialized_gemm.hpp"
 #include "model/kernel/walk.hpp"
 
 #include <doctest/doctest.h>
@@ -63,4 +64,17 @@ TEST_CASE("waves and active warps follow from the grid") {
     const auto two_and_a_half = counters(fixture::arithmetic(132 * 20, 10), gpu);
     CHECK(two_and_a_half.at(waves) == doctest::Approx(2.5));
     CHECK(two_and_a_half.at(active) <= 100.0);
+}
+
+TEST_CASE("boxes that are stored inside of sectors write some of these twice") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto written = [&gpu](std::int64_t pitch) {
+        mk::Kernel kernel;
+        mk::examples::warp_specialized_gemm(kernel, {.m = 2048, .n = 2048, .k = 512, .stages = 3});
+        kernel.buffers[2].stride[1] = pitch;
+        return counters(kernel, gpu).at("lts__t_sectors_op_write.sum");
+    };
+    CHECK(written(2048) == doctest::Approx(slice_visits(gpu) * 2048.0 * 2048.0 * 2.0 / 32.0));
+    CHECK(written(2064) == doctest::Approx(written(2048)));
+    CHECK(written(2056) == doctest::Approx(written(2048) * 144.0 / 128.0));
 }
