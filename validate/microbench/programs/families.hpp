@@ -35,6 +35,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> handshake_families();
 [[nodiscard]] std::span<const Family> loaded_chase_families();
 [[nodiscard]] std::span<const Family> local_memory_families();
+[[nodiscard]] std::span<const Family> spill_families();
 [[nodiscard]] std::span<const Family> tile_store_families();
 [[nodiscard]] std::span<const Family> request_merging_families();
 
