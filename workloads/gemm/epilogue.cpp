@@ -2,6 +2,7 @@
 // Ignores: bias, activation and other fused arithmetic.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/reduction.hpp"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     const std::int64_t elements = std::int64_t{c.cta_m} * c.cta_n;
     const std::int64_t per_warp_lanes = std::max<std::int64_t>(1, elements / (std::int64_t{warps} * 32));
     const bool to_workspace = parts.workspace != mk::no_id;
-    const Dtype stored = to_workspace ? Dtype::fp32 : parts.problem.out;
+    const Dtype stored = to_workspace ? type_of_sums(parts.problem, c, c.split_k) : parts.problem.out;
     const int bytes = hw::bytes_of(stored);
 
     mk::Id last = mk::no_id;

@@ -99,7 +99,7 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     if (kernel.schedule.split_k > 1 && config.reduction == Reduction::workspace) {
         // Adding a kernel may move the ones before it.
         const auto splits = static_cast<int>(kernel.schedule.split_k);
-        lower_reduction(problem, splits, program.add_kernel());
+        lower_reduction(problem, splits, program.add_kernel(), type_of_sums(problem, config, splits));
     } else if (kernel.schedule.split_k > 1 && config.reduction == Reduction::blocks) {
         lower_block_reduction(problem, config, program.add_kernel());
     }

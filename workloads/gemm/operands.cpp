@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/reduction.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 
 #include <algorithm>
@@ -107,8 +108,8 @@ void add_buffers(Parts& parts) {
     parts.b = add_matrix(builder, name_b, p.b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
     parts.c = add_matrix(builder, name_c, p.out, p.n, p.m, leading(p.ldc, p.n), p.batch);
     if (c.split_k > 1 && needs_workspace(c.reduction)) {
-        parts.workspace =
-            add_matrix(builder, name_workspace, Dtype::fp32, p.n, p.m, p.n, p.batch * c.split_k);
+        parts.workspace = add_matrix(builder, name_workspace, type_of_sums(p, c, c.split_k), p.n, p.m, p.n,
+                                     p.batch * c.split_k);
     }
     mk::Buffer& stages = builder.buffer();
     stages.name = name_stages;
@@ -188,7 +189,9 @@ void add_store_access(const Parts& parts) {
     if (parts.config.store_bytes < widest_copy) {
         const int elements = std::max(1, parts.config.store_bytes / hw::bytes_of(parts.problem.out));
         access.inner = elements;
-        access.bytes = elements * (to_workspace ? 4 : hw::bytes_of(parts.problem.out));
+        access.bytes = elements * hw::bytes_of(to_workspace ? type_of_sums(parts.problem, parts.config,
+                                                                           parts.config.split_k)
+                                                            : parts.problem.out);
         access.inner_extent = std::clamp<std::int64_t>(access.box[0] / elements, 1, 32);
         access.outer = to_workspace || parts.problem.ldc == 0 ? parts.problem.n : parts.problem.ldc;
     }

@@ -1,7 +1,9 @@
 // How splits of K are added up by a kernel of their own: element by element, or block by block as the kernels
 // keep them. Ignores: what a second operand (beta) takes.
 // Source: grids of 260 splitKreduce_kernel in recorded rows, and their times against the number of splits;
-// grids, registers and shared bytes of 110 execute_split_k_kernel, and their SASS in cuBLASLt 13.1.
+// argument types of 100 that follow kernels for rows of 2 and 4 bytes (fit and development rows: 40 of 43 for
+// 4 bytes keep 16 bits; for 2 bytes 11 of 11 whose sums take more than 16.8 MB, but one, and 12 of 60
+// others); grids, registers and shared bytes of 110 execute_split_k_kernel, and their SASS in cuBLASLt 13.1.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/reduction.hpp"
 
@@ -37,9 +39,19 @@ mk::Index slices_of(mk::Builder& b, int split_k) {
 
 }  // namespace
 
-mk::Buffer partial_sums(const Problem& p, int split_k) {
+Dtype type_of_sums(const Problem& p, const Config& c, int split_k) {
+    constexpr std::int64_t workspace_bytes = std::int64_t{16} << 20;
+    constexpr int by_pairs = 4, by_elements = 2;
+    if (hw::bits_of(p.out) != 16 || c.copy_bytes > by_pairs) return Dtype::fp32;
+    const std::int64_t whole = p.m * p.n * p.batch * split_k * hw::bytes_of(Dtype::fp32);
+    const bool narrow = c.copy_bytes == by_pairs || (c.copy_bytes == by_elements && whole > workspace_bytes);
+    return narrow ? p.out : Dtype::fp32;
+}
+
+mk::Buffer partial_sums(const Problem& p, int split_k, Dtype type) {
     mk::Buffer buffer;
     buffer.name = "partial_sums";
+    buffer.dtype = type;
     buffer.rank = 3;
     buffer.extent = {p.n, p.m, p.batch * split_k, 1, 1};
     buffer.stride = {1, p.n, p.n * p.m, 0, 0};
@@ -63,7 +75,7 @@ mk::Access box_of_sums(mk::Id buffer, const mk::Index& row, const mk::Index& col
     return access;
 }
 
-void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
+void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype type) {
     // CTAs of 16 warps take 32 columns and 16 rows, one element a lane; of many they take several times as
     // many rows. Row by row a lane fetches up to sixteen splits at a time (SASS of
     // splitKreduce_kernel).
@@ -79,7 +91,7 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
     kernel.cta = {columns * rows_of_cta, 1, 1};
     kernel.registers_per_thread = 32;
     mk::Builder b(kernel);
-    mk::Buffer sums = partial_sums(p, split_k);
+    mk::Buffer sums = partial_sums(p, split_k, type);
     sums.rank = 1;
     sums.extent = {p.m * p.n * p.batch * split_k, 1, 1, 1, 1};
     sums.stride = {1, 0, 0, 0, 0};
@@ -91,7 +103,7 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel) {
                                     mk::Term{.coefficient = columns, .position = 1},
                                     mk::Term{.coefficient = p.m * p.n * split_k, .position = 2},
                                     mk::Term{.coefficient = p.n, .variable = mk::Variable::warp}});
-    partial.bytes = hw::bytes_of(Dtype::fp32);
+    partial.bytes = hw::bytes_of(type);
     partial.step = p.m * p.n;
     b.role("warps", rows_of_cta);
     mk::Op address;

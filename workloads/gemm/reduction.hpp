@@ -11,8 +11,13 @@
 
 namespace warptime::workloads::gemm {
 
-/// A slice of C in fp32 for each split, as those that wrote them have left them in the L2.
-[[nodiscard]] model::kernel::Buffer partial_sums(const Problem& problem, int split_k);
+/// In which type kernels keep the partial sums of `split_k` splits: fp32, but that of C (of two bytes) where
+/// rows are moved by 4 bytes, or by 2 and the sums would not fit into a workspace of 16 MiB.
+[[nodiscard]] Dtype type_of_sums(const Problem& problem, const Config& config, int split_k);
+
+/// A slice of C for each split, as those that wrote them have left them in the L2.
+[[nodiscard]] model::kernel::Buffer partial_sums(const Problem& problem, int split_k,
+                                                 Dtype type = Dtype::fp32);
 
 /// Rows and columns of some slices, by the CTA together. `box`: columns, rows and slices.
 [[nodiscard]] model::kernel::Access box_of_sums(model::kernel::Id buffer, const model::kernel::Index& row,
@@ -21,8 +26,9 @@ namespace warptime::workloads::gemm {
                                                 const std::array<std::int64_t, 3>& box,
                                                 model::kernel::Direction direction);
 
-/// The kernel that sums `split_k` fp32 partial results of the problem, element by element, and writes C.
-void lower_reduction(const Problem& problem, int split_k, model::kernel::Kernel& kernel);
+/// The kernel that sums `split_k` partial results of the problem, element by element in fp32, and writes C.
+void lower_reduction(const Problem& problem, int split_k, model::kernel::Kernel& kernel,
+                     Dtype type = Dtype::fp32);
 
 /// The same with a CTA for every pass of a tile of `config`, as a library's fp32 kernels are followed by.
 void lower_block_reduction(const Problem& problem, const Config& config, model::kernel::Kernel& kernel);
