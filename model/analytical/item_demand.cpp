@@ -14,6 +14,7 @@
 #include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/bounds/tma.hpp"
 #include "model/analytical/issue_demand.hpp"
+#include "model/analytical/issue_runs.hpp"
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/l1_share.hpp"
 #include "model/analytical/lane_copies.hpp"
@@ -197,6 +198,7 @@ class Accumulator {
         }
         batch_.drain();
         stores_.leave();
+        runs_.close(gpu_, *part_);
         // A body that is repeated takes no less than the unit, one that runs once may end before it.
         const Cycles<S> busy = depth > 0 ? hw::max(path_busy_, units_.busy()) : path_busy_;
         path_busy_ = outside;
@@ -324,6 +326,7 @@ class Accumulator {
         if (op.cls == InstructionClass::ld_shared_cluster) {
             interval_of_warp = hw::max(interval, cluster_cycles(S(remote_bytes(kernel_, op)), gpu_));
         }
+        runs_.issue(op, issued < start, interval_of_warp, times, gpu_, *part_);
         issued = start + interval_of_warp * S(count * cost.machine.value());
         if (op.cls == InstructionClass::wgmma) issued += wait_for_products(op, role_->warps, gpu_);
         if (part_ == &result_.loop && !(Cycles<S>{} < result_.copy_issue) && memory::moves_matrices(op)) {
@@ -566,6 +569,7 @@ class Accumulator {
     StoreDrain<S> stores_;
     UnitQueue<S> units_;
     LocalLoop<S> local_;
+    IssueRuns<S> runs_;
     Cycles<S> sent_{};       ///< of the SM's port, by one execution of the op at hand
     Cycles<S> path_busy_{};  ///< to shared memory, with the warp's stores in this body
     bool role_copies_ = false;

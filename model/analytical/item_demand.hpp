@@ -29,6 +29,8 @@ struct Part {
     double sent_bytes = 0.0;      ///< global bytes that leave it
     double fetched_bytes = 0.0;   ///< read requests to L2 (multicast counts once)
     double branches = 0.0;        ///< taken by each warp
+    double runs = 0.0;            ///< of instructions without a wait between them, of one warp
+    double run_slots = 0.0;       ///< that they take
     double load_rounds = 0.0;     ///< times that a warp waits for plain loads that went out together
 };
 

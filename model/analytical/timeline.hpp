@@ -9,6 +9,7 @@
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/closed_queue.hpp"
 #include "model/analytical/copying_loop.hpp"
+#include "model/analytical/issue_runs.hpp"
 #include "model/analytical/out_of_step.hpp"
 #include "model/analytical/server.hpp"
 #include "model/analytical/stage_waits.hpp"
@@ -66,7 +67,8 @@ class Timeline {
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
             const hw::Cycles<S> jumps =
                 memory::jump_cycles(a_.item.loop.code, gpu_) * S(a_.item.loop.branches);
-            return hw::max(hw::max(busy + behind_branches(resident), among_warps(busy, resident)) + jumps,
+            const hw::Cycles<S> in_turn = hw::max(among_warps(busy, resident), in_step(resident));
+            return hw::max(hw::max(busy + behind_branches(resident), in_turn) + jumps,
                            hw::max(at_port(resident), text_in_turn(resident)));
         }
         if (!a_.item.asynchronous && a_.item.loads_itself && busiest_ == Server::l1) {
@@ -207,6 +209,13 @@ class Timeline {
         return hw::Cycles<S>(turn_time(warps, own, hw::max(chain.value() - own, S(0.0))));
     }
 
+    /// The same of warps that come to the same code at the same time.
+    [[nodiscard]] hw::Cycles<S> in_step(std::int64_t resident) const {
+        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
+        const std::int64_t warps = occupancy::ceil_divide(resident * a_.item.warps, parts);
+        if (a_.item.uses_tensor || warps < 2) return a_.loop_chain;
+        return pass_in_step(a_.item.loop, a_.loop_chain, warps, gpu_);
+    }
     /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a
     /// taken branch is filled by those that come after it and by nothing else (loop_unroll,
     /// instruction_rate; divergence, up to eight warps and 60 branches a trip).

@@ -19,6 +19,8 @@ using Class = mk::InstructionClass;
 constexpr std::int64_t rounds = 64;
 /// Instructions of a trip with which the wait for an addition is filled.
 constexpr std::int64_t enough_between = 16;
+/// Ways that the compiler's table of addresses has for any number of targets beyond two.
+constexpr std::int64_t in_table = 3;
 
 mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
     mk::Op op = op_of(cls);
@@ -32,11 +34,6 @@ mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
 /// Lanes meet: those that are there are noted, and compared with those expected.
 mk::Id meet(mk::Builder& build, mk::Id before = mk::no_id) {
     return after(build, Class::logic, after(build, Class::vote, before));
-}
-
-/// Which lanes go next, and their jump.
-void choose(mk::Builder& build, mk::Id address = mk::no_id) {
-    after(build, Class::branch, after(build, Class::vote, address));
 }
 
 /// Instructions that only take their slot: before lanes part, and where all have to have met.
@@ -85,6 +82,11 @@ Probe repeated(const Parameters& p, const hw::Gpu<double>& gpu, std::int64_t unr
     return probe;
 }
 
+/// Of lanes that a table of addresses sends different ways, those that go the same way as the first.
+void take_one_way(mk::Builder& build) {
+    after(build, Class::branch, build.op(op_of(Class::shfl)));
+}
+
 Probe divergence(const Parameters& p, const hw::Gpu<double>& gpu) {
     const std::int64_t targets = integer(p, "targets");
     const std::int64_t count = integer(p, "body");
@@ -95,26 +97,31 @@ Probe divergence(const Parameters& p, const hw::Gpu<double>& gpu) {
             return;
         }
         slots(build, 1);
-        if (targets > 2) {
-            // The address of the target comes from a table of constants.
-            const mk::Id low = after(build, Class::ld_constant, build.op(op_of(Class::shift)));
-            choose(build, after(build, Class::shift, low));
-        } else {
+        if (targets == 2) {
             build.op(op_of(Class::branch));
+        } else {
+            // The table has the first two targets and the rest.
+            after(build, Class::ld_constant, build.op(op_of(Class::shift)));
+            build.loop(in_table);
+            take_one_way(build);
+            build.end();
         }
-        // All targets lie one after another in the text, each with a branch out; the rest is the same for
-        // each.
-        build.branch({1.0, 32.0 / static_cast<double>(targets)});
-        slots(build, targets - 1);
-        work(build, targets * count);
-        build.end();
-        build.loop(targets - 1);
-        if (targets > 2) choose(build);
-        build.op(op_of(Class::branch));
+        // Each target has its own text and, but for the last one, a branch out; the rest of the table compare
+        // their number with one after another.
+        mk::Op body = op_of(Class::fma_f32);
+        body.count = count;
+        body.active = 1.0 / static_cast<double>(targets);
+        for (std::int64_t target = 1; target <= targets; ++target) {
+            if (target >= in_table && target < targets) {
+                after(build, Class::branch, build.op(op_of(Class::set_predicate)));
+            }
+            build.op(body);
+            if (target < targets) build.op(op_of(Class::branch));
+        }
+        // Meeting is one instruction for all.
+        build.loop(targets);
         meet(build);
         build.end();
-        if (targets > 2) choose(build);
-        after(build, Class::exit, meet(build));
     });
 }
 
