@@ -29,9 +29,12 @@ class IssueRuns {
     void issue(const kernel::Op& op, bool waited, const hw::Cycles<S>& interval, double times,
                const hw::Gpu<S>& gpu, Part<S>& part) {
         const bool free_slots = hw::Cycles<S>(S(1.0)) < interval;
-        if (waited || free_slots) close(gpu, part);
-        length_ += static_cast<double>(op.count) * hw::value_of(gpu.instructions[op.cls].machine);
-        times_ = times;
+        // Links of a chain wait for each other.
+        const auto links = static_cast<double>(std::max<std::int64_t>(1, std::min(op.chain, op.count)));
+        if (waited || free_slots || links > 1.0) close(gpu, part);
+        length_ += static_cast<double>(op.count) / links * hw::value_of(gpu.instructions[op.cls].machine);
+        times_ = times * links;
+        if (links > 1.0) close(gpu, part);
         if (free_slots) length_ = 0.0;
         if (op.cls == hw::InstructionClass::branch) close(gpu, part);
     }

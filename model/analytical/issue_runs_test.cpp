@@ -52,6 +52,10 @@ TEST_CASE("a run ends where its warp waits, branches or leaves slots free, and s
         runs.issue(op_of(InstructionClass::logic, 40), false, slot * 2.0, 3.0, gpu(), of);
     });
     CHECK(part.run_slots == 24.0);
+    kernel::Op links = adds;
+    links.chain = 8;
+    part = runs_of([&](auto& runs, auto& of) { runs.issue(links, false, slot, 3.0, gpu(), of); });
+    CHECK(part.run_slots == 24.0);
 }
 
 TEST_CASE("each further warp adds the runs, and the gap behind a branch is filled once") {

@@ -177,6 +177,13 @@ class Timeline {
         return hw::Cycles<S>(steady_turn_time(resident * a_.item.warps, one, rest));
     }
 
+    /// Warps of a sub-partition in the loop: of instances that take turns one is.
+    [[nodiscard]] std::int64_t looping_warps(std::int64_t resident) const {
+        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
+        const std::int64_t looping =
+            a_.item.alternating ? a_.item.warps / a_.item.alternating_instances : a_.item.warps;
+        return std::max<std::int64_t>(1, occupancy::ceil_divide(resident * looping, parts));
+    }
     /// The turn of a warp that waits for its own chain and, link by link, for the other warps of its
     /// sub-partition: the law of a queue knows no scale, so that all links of a turn make one. Units that
     /// hold an instruction for several slots keep the warps in turn (wave_fma, launch_kernel,
@@ -185,12 +192,7 @@ class Timeline {
         const bool one_slot =
             busiest_ == Server::issue || busiest_ == Server::registers || busiest_ == Server::fp32;
         if (a_.item.uses_tensor || !one_slot) return a_.loop_chain;
-        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
-        // Of instances that take turns one is in its loop.
-        const std::int64_t looping =
-            a_.item.alternating ? a_.item.warps / a_.item.alternating_instances : a_.item.warps;
-        const std::int64_t warps =
-            std::max<std::int64_t>(1, occupancy::ceil_divide(resident * looping, parts));
+        const std::int64_t warps = looping_warps(resident);
         const S own = busy.value() / S(static_cast<double>(warps));
         return hw::Cycles<S>(steady_turn_time(warps, own, hw::max(a_.loop_chain.value() - own, S(0.0))));
     }
@@ -211,8 +213,7 @@ class Timeline {
 
     /// The same of warps that come to the same code at the same time.
     [[nodiscard]] hw::Cycles<S> in_step(std::int64_t resident) const {
-        const auto parts = static_cast<std::int64_t>(hw::value_of(gpu_.sm.sub_partitions));
-        const std::int64_t warps = occupancy::ceil_divide(resident * a_.item.warps, parts);
+        const std::int64_t warps = looping_warps(resident);
         if (a_.item.uses_tensor || warps < 2) return a_.loop_chain;
         return pass_in_step(a_.item.loop, a_.loop_chain, warps, gpu_);
     }

@@ -29,6 +29,7 @@ class Body {
         // As the compiler does: the counter first, the comparison once its result is there, five cycles
         // later.
         compare_at_ = std::min<std::size_t>(chains + 2, 6);
+        control_ = loop.control;
         counted_ = push(op_of(Class::add_s32));
         if (loop.halves) {
             add_halves(loop);
@@ -45,6 +46,11 @@ class Body {
 
     void write(mk::Builder& build) const {
         for (const mk::Op& op : ops_) build.op(op);
+        if (control_ > 0) {
+            mk::Op slots = op_of(Class::exit);
+            slots.count = control_;
+            build.op(slots);
+        }
         mk::Op branch = op_of(Class::branch);
         branch.dep_count = 1;
         branch.deps[0] = {compared_, 0};
@@ -131,6 +137,7 @@ class Body {
     std::vector<mk::Op> ops_;
     std::vector<std::vector<mk::Id>> first_, last_;
     std::size_t compare_at_ = 0;  ///< ops before the comparison
+    std::int64_t control_ = 0;
     mk::Id counted_ = mk::no_id, compared_ = mk::no_id;
 };
 

@@ -29,6 +29,7 @@ struct ChainLoop {
     std::int64_t warps = 4;  ///< of a CTA
     std::int64_t ctas = 1;
     std::int64_t registers = 32;
+    std::int64_t control = 0;  ///< slots of the loop's own instructions beyond three
     /// The compiler has put half of the chains of the second part beside the first, three steps to each of
     /// its, and the other half behind both.
     bool halves = false;
