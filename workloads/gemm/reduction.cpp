@@ -1,9 +1,9 @@
 // How splits of K are added up by a kernel of their own: element by element, or block by block as the kernels
 // keep them. Ignores: what a second operand (beta) takes.
 // Source: grids of 260 splitKreduce_kernel in recorded rows, and their times against the number of splits;
-// argument types of 100 that follow kernels for rows of 2 and 4 bytes (fit and development rows: 40 of 43 for
-// 4 bytes keep 16 bits; for 2 bytes 11 of 11 whose sums take more than 16.8 MB, but one, and 12 of 60
-// others); grids, registers and shared bytes of 110 execute_split_k_kernel, and their SASS in cuBLASLt 13.1.
+// argument types of 109 that follow kernels for rows of 2 and 4 bytes (fit and development rows): 34 of 39
+// for 4 bytes keep 16 bits; for 2 bytes 7 of 8 whose sums in fp32 take more than 16 MiB, and 12 of 62 others;
+// grids, registers and shared bytes of 110 execute_split_k_kernel, and their SASS in cuBLASLt 13.1.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/reduction.hpp"
 

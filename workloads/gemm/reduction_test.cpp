@@ -86,6 +86,26 @@ TEST_CASE("the last CTA of a tile adds up and needs a counter that begins at nou
     CHECK(kernel.branches[0].warps_taking == 1.0 / 8);
 }
 
+TEST_CASE("sums take two bytes for rows of four, and for rows of two beyond a workspace of 16 MiB") {
+    Config c;
+    Problem small = single(1024, 1024, 4096), large = single(4096, 1024, 4096);
+    small.out = large.out = hw::Dtype::bf16;
+    c.copy_bytes = 16;
+    CHECK(type_of_sums(large, c, 8) == hw::Dtype::fp32);
+    c.copy_bytes = 4;
+    CHECK(type_of_sums(small, c, 4) == small.out);
+    c.copy_bytes = 2;
+    CHECK(type_of_sums(small, c, 4) == hw::Dtype::fp32);
+    CHECK(type_of_sums(small, c, 5) == small.out);
+    CHECK(type_of_sums(large, c, 2) == large.out);
+    large.out = hw::Dtype::fp32;
+    CHECK(type_of_sums(large, c, 8) == hw::Dtype::fp32);
+    mk::Kernel kernel;
+    lower_reduction(small, 5, kernel, small.out);
+    CHECK(kernel.buffers[0].dtype == small.out);
+    CHECK(kernel.accesses[0].bytes == 2);
+}
+
 TEST_CASE("sums of elements fetch each split once, sixteen at a time") {
     mk::Kernel kernel;
     lower_reduction(single(64, 64, 1024), 40, kernel);
