@@ -5,8 +5,12 @@
 // they return, while those on few lines do not. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/analytical/overlap.hpp"
 #include "model/memory/atomics.hpp"
 #include "model/memory/slice_order.hpp"
+
+#include <array>
+#include <span>
 
 namespace warptime::model::analytical {
 
@@ -21,7 +25,8 @@ struct AtomicTraffic {
     double waiting = 0.0;            ///< requests for different ones of them that wait for one another
 };
 
-/// Cycles of the L2 for `items` items.
+/// Cycles of the L2 for `items` items. Slices and the way back overlap as memories do that are nearly as busy
+/// (32 and 30 us become 41 on 1024 lines).
 template <class S>
 [[nodiscard]] hw::Cycles<S> atomic_cycles(const AtomicTraffic& of_item, double items, const hw::Gpu<S>& gpu) {
     const S slices = memory::slices_reached(of_item.window, gpu);
@@ -32,7 +37,8 @@ template <class S>
     const S in_slices = of_item.waiting > 0.0 ? memory::in_order(busy.value(), turns.value(),
                                                                  of_item.waiting / hw::value_of(slices))
                                               : hw::max(busy, turns).value();
-    return hw::max(hw::Cycles<S>(in_slices), back);
+    const std::array<S, 2> both{in_slices, back.value()};
+    return hw::Cycles<S>(overlapped(std::span<const S>(both), gpu.overlap.exponent.value()));
 }
 
 }  // namespace warptime::model::analytical
