@@ -151,7 +151,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const Bytes<S> read = a.item.uses_tensor
                               ? a.traffic.l2_read
                               : a.traffic.l2_read + beyond_even(a.traffic.l2_read / S(bursts), gpu);
-    const Cycles<S> both = read_and_stored_cycles(read, stores, throughout, gpu);
+    const Cycles<S> both = read_and_stored_cycles(read, stores, throughout, gpu) + a.traffic.outside;
     // Lines that come from DRAM are put into the slices as stores are.
     const Cycles<S> l2 = hw::max(hw::max(both, stores * late + l2_ingest_cycles(a.traffic.dram_read, gpu)),
                                  a.traffic.hot_lines);

@@ -522,7 +522,9 @@ class Accumulator {
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
                 part_->demand[Server::tma] +=
                     tma_cycles(S(executions * bytes.rows * lines * access.multicast_ctas), gpu_);
-                part_->demand[Server::tma] += outside_cycles(kernel_, access, executions * bytes.full, gpu_);
+                const double out = trips * executions * bytes.full * outside_share(kernel_, access);
+                traffic.outside_bytes += out;
+                if (outside_in_own_place(kernel_, access)) traffic.outside_own_bytes += out;
             }
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {

@@ -41,15 +41,17 @@ struct BufferTraffic {
     double sent_bytes = 0.0;     ///< of them to L2, sectors written in part counting twice
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
-    double span_bytes = 0.0;    ///< distinct bytes read, at most
-    bool in_rows = false;       ///< read in rows that are short against their pitch
-    bool random = false;        ///< a chase: in an order of its own, line by line
-    bool shifted = false;       ///< items go round the whole buffer, each from another place
-    bool multicast = false;     ///< one request for several receivers
-    double repeat = 0.0;        ///< items after which the same bytes come again; 0: as the coordinates say
-    double copied_lines = 0.0;  ///< cache lines that lanes ask for with asynchronous copies
-    double line_bytes = 0.0;    ///< of each of them that are asked for
-    double trip_bytes = 0.0;    ///< of each row that a trip copies, where rows go on in the next; else 0
+    double span_bytes = 0.0;     ///< distinct bytes read, at most
+    bool in_rows = false;        ///< read in rows that are short against their pitch
+    bool random = false;         ///< a chase: in an order of its own, line by line
+    bool shifted = false;        ///< items go round the whole buffer, each from another place
+    bool multicast = false;      ///< one request for several receivers
+    double repeat = 0.0;         ///< items after which the same bytes come again; 0: as the coordinates say
+    double copied_lines = 0.0;   ///< cache lines that lanes ask for with asynchronous copies
+    double line_bytes = 0.0;     ///< of each of them that are asked for
+    double trip_bytes = 0.0;     ///< of each row that a trip copies, where rows go on in the next; else 0
+    double outside_bytes = 0.0;  ///< of boxes, beyond the end of the buffer
+    double outside_own_bytes = 0.0;  ///< of them, beside columns that no other item reads
     AtomicTraffic atomics;
 };
 inline constexpr std::size_t max_buffers = 16;

@@ -4,6 +4,7 @@
 #include "hw/dual.hpp"
 #include "hw/math.hpp"
 #include "model/analytical/bounds/l2.hpp"
+#include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/memory/fresh_in_waves.hpp"
 #include "model/memory/l2_reuse.hpp"
@@ -232,7 +233,7 @@ S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDem
         const memory::Operand& operand = reads.operands[i];
         const double merged = merging.merged_share(
             {operand.along_m, operand.along_n, operand.along_batch, operand.along_split}, law);
-        const S fetched(buffer.use->fetched_bytes * items);
+        const S fetched((buffer.use->fetched_bytes - buffer.use->outside_bytes) * items);
         served = served + fetched * S(1.0 - in_step * merged) +
                  crossings(fetched * S(1.0 - 0.5 * merged), S(buffer.lines), gpu);
     }
@@ -339,7 +340,8 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         const double served =
             use.repeat > 0.0
                 ? std::max(use.fetched_bytes, use.copied_lines * hw::value_of(gpu.l2.access_bytes))
-                : use.fetched_bytes;
+                : use.fetched_bytes - use.outside_bytes;
+        result.outside += outside_cycles(use.outside_bytes * items, use.outside_own_bytes * items, gpu);
         asked = asked + S(served * items) * S(carried);
         if (warm[i] && use.span_bytes > 0.0 && !use.random) {
             const memory::L2Places places =

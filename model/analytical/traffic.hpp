@@ -26,6 +26,7 @@ struct Traffic {
     hw::Bytes<S> passes{};      ///< sectors of their passes
     hw::Bytes<S> returned{};    ///< of those whose old value goes back
     hw::Cycles<S> hot_lines{};  ///< of the slices that have what all items copy at the same time
+    hw::Cycles<S> outside{};    ///< of the slices that have what boxes ask for beyond their matrix
     bool from_dram = false;     ///< first touches of the operands miss L2
     double waves = 1.0;         ///< in which the items come
     double fresh_later = 1.0;   ///< share of the items after the first wave that read what no wave has read

@@ -1,5 +1,5 @@
-// Rows outside of a matrix: whose they are, and how many SMs ask for them. SPDX-License-Identifier:
-// Apache-2.0
+// Rows outside of a matrix: whose they are, and how many SMs ask for them.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/bounds/outside.hpp"
 
 #include "hw/sheet.hpp"
@@ -9,11 +9,12 @@
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
-using warptime::model::analytical::outside_cycles;
+using namespace warptime::model::analytical;
 
 namespace {
 
-/// Boxes of 64 columns along K and `box` rows of a matrix of `rows` rows, in `ctas` CTAs.
+/// Boxes of 64 columns along K and `box` rows of a matrix of `rows` rows, in
+/// `ctas` CTAs.
 mk::Kernel boxes(std::int64_t rows, std::int64_t box, std::int64_t ctas, bool with_tile = true) {
     mk::Kernel kernel;
     kernel.grid = {ctas, 1, 1};
@@ -42,20 +43,25 @@ mk::Kernel boxes(std::int64_t rows, std::int64_t box, std::int64_t ctas, bool wi
     return kernel;
 }
 
-double cycles(const mk::Kernel& kernel) {
+double cycles(const mk::Kernel& kernel, bool own = false) {
     static const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-    const double bytes = 2.0 * 64.0 * static_cast<double>(kernel.accesses[0].box[1]);
-    return outside_cycles(kernel, kernel.accesses[0], bytes, gpu).value();
+    const mk::Access& access = kernel.accesses[0];
+    const double bytes = 2.0 * 64.0 * static_cast<double>(access.box[1] * kernel.schedule.tiles[0]);
+    const double out = bytes * outside_share(kernel, access);
+    return outside_cycles(out, own ? out : 0.0, gpu).value();
 }
 
 }  // namespace
 
-TEST_CASE("three quarters of a box outside take the time of their bytes when all SMs ask") {
+TEST_CASE(
+    "three quarters of a box outside take the time of their bytes when "
+    "all SMs ask") {
     const double all = cycles(boxes(64, 256, 132));
     CHECK(all > 1400.0);
     CHECK(all < 2600.0);
     CHECK(cycles(boxes(64, 256, 66)) == doctest::Approx(all / 2.0));
     CHECK(cycles(boxes(64, 128, 132)) == doctest::Approx(all / 3.0));
+    CHECK(cycles(boxes(64, 256, 132), true) < 0.8 * all);
 }
 
 TEST_CASE("rows inside cost nothing, nor do those beyond the end of K") {
@@ -63,9 +69,19 @@ TEST_CASE("rows inside cost nothing, nor do those beyond the end of K") {
     CHECK(cycles(boxes(64, 256, 132, false)) == 0.0);
 }
 
-TEST_CASE("where only the last box reaches outside, few ask for little") {
-    // One of four boxes, with half of its rows: an eighth of the bytes by a quarter of the SMs.
-    const double bytes = 64.0 * 2.0 * 256.0;
-    const double all = cycles(boxes(64, 256, 132)) / (0.75 * bytes);
-    CHECK(cycles(boxes(896, 256, 132)) == doctest::Approx(all * bytes / 8.0 / 4.0));
+TEST_CASE("where only the last box reaches outside, its rows count") {
+    // One of four boxes, with half of its rows: an eighth where one box had three
+    // quarters.
+    CHECK(cycles(boxes(896, 256, 132)) == doctest::Approx(cycles(boxes(64, 256, 132)) / 6.0));
+}
+
+TEST_CASE("boxes are outside in a place of their own beside columns of their own") {
+    mk::Kernel kernel = boxes(64, 256, 132);
+    CHECK_FALSE(outside_in_own_place(kernel, kernel.accesses[0]));
+    mk::Builder b(kernel);
+    kernel.accesses[0].origin[0] = b.index(0, {mk::Term{.coefficient = 64, .position = 0}});
+    CHECK(outside_in_own_place(kernel, kernel.accesses[0]));
+    // Without a row inside there is no such column.
+    kernel.buffers[0].extent[1] = 0;
+    CHECK_FALSE(outside_in_own_place(kernel, kernel.accesses[0]));
 }

@@ -15,7 +15,7 @@ const Family* find_family(std::string_view suite, std::string_view op) {
         memory_step_families(),  shared_chase_families(), stream_families(),
         handshake_families(),    divergence_families(),   tile_store_families(),
         local_memory_families(), loaded_chase_families(), request_merging_families(),
-        spill_families(),
+        spill_families(),        tensor_box_families(),
     };
     for (const std::span<const Family> list : lists) {
         const auto found = std::find_if(list.begin(), list.end(), [&](const Family& family) {

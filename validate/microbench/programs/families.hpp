@@ -38,6 +38,7 @@ struct Family {
 [[nodiscard]] std::span<const Family> spill_families();
 [[nodiscard]] std::span<const Family> tile_store_families();
 [[nodiscard]] std::span<const Family> request_merging_families();
+[[nodiscard]] std::span<const Family> tensor_box_families();
 
 /// Nothing for a microbenchmark that is not written as a program.
 [[nodiscard]] const Family* find_family(std::string_view suite, std::string_view op);

@@ -47,6 +47,11 @@ Parameters tile_loop(const char* bn, const char* fma) {
             {"k", "4096"},      {"fma", fma},      {"resident", "1"}, {"waves", "1"}};
 }
 
+Parameters tensor_box(const char* ctas, const char* inside) {
+    return {{"rows", "128"}, {"inside", inside}, {"row_bytes", "128"}, {"stages", "2"},
+            {"ctas", ctas},  {"share", "all"},   {"copies", "96"}};
+}
+
 const std::vector<Case>& cases() {
     static const std::vector<Case> all{
         {"latency", "chase_global", {{"working_set", "8192"}, {"path", "ca"}}},
@@ -134,6 +139,7 @@ const std::vector<Case>& cases() {
          "burst",
          {{"way", "bulk"}, {"readers", "4"}, {"shared_by", "2"}, {"delay", "0"}, {"bytes", "1048576"}}},
         {"request_merging", "tile_loop", tile_loop("64", "0")},
+        {"tensor_boxes", "tensor_box", tensor_box("132", "64")},
         {"cp_async_rows",
          "cp_async_rows",
          {{"row_bytes", "64"},
@@ -192,6 +198,14 @@ TEST_CASE("readers of a burst wait for the last of them, and tiles for their mul
     };
     CHECK(loop("128", "0") > loop("64", "0"));
     CHECK(loop("64", "400") > loop("64", "64") + 50.0);
+}
+
+TEST_CASE("rows outside of a matrix cost all SMs more than rows inside, and one SM no more") {
+    const auto box = [](const char* ctas, const char* inside) {
+        return value_of({"tensor_boxes", "tensor_box", tensor_box(ctas, inside)}, "region_cycles");
+    };
+    CHECK(box("132", "0") > 2.0 * box("132", "128"));
+    CHECK(box("1", "0") == doctest::Approx(box("1", "128")).epsilon(0.05));
 }
 
 TEST_CASE("a chase takes the latency of the level that holds it") {
