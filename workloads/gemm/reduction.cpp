@@ -76,14 +76,14 @@ mk::Access box_of_sums(mk::Id buffer, const mk::Index& row, const mk::Index& col
 }
 
 void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype type) {
-    // CTAs of 16 warps take 32 columns and 16 rows, one element a lane; of many they take several times as
-    // many rows. Row by row a lane fetches up to sixteen splits at a time (SASS of
-    // splitKreduce_kernel).
-    constexpr std::int64_t rows_of_cta = 16, columns = 32, most_ctas = 1056, usual_ctas = 672, at_once = 16;
+    // CTAs of 16 warps take 32 columns and 16 rows, one element a lane; where 512 of them and more would be
+    // needed they take as many times the rows as it is times 512 (all recorded grids of more than one row).
+    // Row by row a lane fetches up to sixteen splits at a time (SASS of splitKreduce_kernel).
+    constexpr std::int64_t rows_of_cta = 16, columns = 32, enough_ctas = 512, at_once = 16;
     constexpr std::int64_t before_first = 60, of_row = 40, of_turn = 5;
     const std::int64_t across = ceil_div(p.n, columns);
     const std::int64_t single = across * ceil_div(p.m, rows_of_cta) * p.batch;
-    const std::int64_t rounds = single <= most_ctas ? 1 : ceil_div(single, usual_ctas);
+    const std::int64_t rounds = std::max<std::int64_t>(1, single / enough_ctas);
     const std::int64_t rows = rows_of_cta * rounds;
     kernel.name = "splitk_reduce";
     kernel.schedule.tiles = {ceil_div(p.m, rows), across, p.batch, 1};

@@ -115,3 +115,16 @@ TEST_CASE("sums of elements fetch each split once, sixteen at a time") {
     CHECK(walk.instructions_of(InstructionClass::ld_global) == 16.0 * 42);
     CHECK(walk.instructions_of(InstructionClass::st_global) == 16.0);
 }
+
+TEST_CASE("512 CTAs and more take several times the rows, as grids of the library do") {
+    // Recorded grids: 47x12 for 363 x 1501, 32x21 for 1000 x 1000, 256x2 for 256 x 8192, 202x5 for 73 x 6438.
+    struct Grid {
+        std::int64_t m, n, ctas;
+    };
+    for (const Grid& g : {Grid{363, 1501, 47 * 12}, Grid{1000, 1000, 32 * 21}, Grid{256, 8192, 256 * 2},
+                          Grid{73, 6438, 202 * 5}}) {
+        mk::Kernel kernel;
+        lower_reduction(single(g.m, g.n, 1024), 4, kernel);
+        CHECK(kernel.grid.volume() == g.ctas);
+    }
+}
