@@ -46,17 +46,18 @@ template <class S>
 }
 
 /// The time from one completion to the next when `customers` each use one server for `first`, then another
-/// for `second`, over and over: exact mean value analysis of two queues in a circle (same source). Between
-/// max(first, second) and first + second, which one customer takes.
+/// for `second`, then neither for `elsewhere`, over and over: exact mean value analysis of two queues in a
+/// circle (same source). Between max(first, second) and the sum of all three, which one customer takes.
 template <class S>
-[[nodiscard]] S pace_of_two_queues(std::int64_t customers, const S& first, const S& second) {
+[[nodiscard]] S pace_of_two_queues(std::int64_t customers, const S& first, const S& second,
+                                   const S& elsewhere = S(0.0)) {
     S queue_first(0.0);
     S queue_second(0.0);
     S turn = first + second;
     for (std::int64_t present = 1; present <= customers; ++present) {
         const S at_first = first * (S(1.0) + queue_first);
         const S at_second = second * (S(1.0) + queue_second);
-        turn = at_first + at_second;
+        turn = at_first + at_second + elsewhere;
         queue_first = S(static_cast<double>(present)) * at_first / turn;
         queue_second = S(static_cast<double>(present)) * at_second / turn;
     }

@@ -82,3 +82,10 @@ TEST_CASE("services of one length wait less than services of any") {
     CHECK(steady_turn_time(1, 30.0, 70.0) == doctest::Approx(100.0));
     CHECK(steady_turn_time(20, 10.0, 0.0) == doctest::Approx(200.0));
 }
+
+TEST_CASE("what is spent in neither of two queues is a turn's rest, hidden by many customers") {
+    CHECK(pace_of_two_queues(1, 10.0, 20.0, 30.0) == doctest::Approx(60.0));
+    CHECK(pace_of_two_queues(64, 10.0, 20.0, 30.0) == doctest::Approx(20.0).epsilon(0.01));
+    // With an empty second queue it is the machine-repairman model.
+    CHECK(pace_of_two_queues(4, 10.0, 0.0, 30.0) == doctest::Approx(turn_time(4, 10.0, 30.0) / 4.0));
+}

@@ -72,16 +72,17 @@ template <class S>
 }
 
 /// Share of the trips of a chain of stages `ahead` apart that wait for DRAM. It gives at least
-/// `dram.access_bytes` of a row, with which the next trips' pieces come along where they are shorter; of the
-/// `ahead` chains the one that meets most of the first pieces sets the pace (fp8 tiles with 32 bytes of a row
-/// a trip are quicker with two stages, not with three: triton_fp8).
+/// `dram.access_bytes` of a row, or what the copies ask for, with which the next trips' pieces come along
+/// where they are shorter; of the `ahead` chains the one that meets most of the first pieces sets the pace
+/// (fp8 tiles with 32 bytes of a row a trip are quicker with two stages, not with three: triton_fp8).
 template <class S>
 [[nodiscard]] S first_of_granule(const ItemDemand<S>& item, int ahead, const hw::Gpu<S>& gpu) {
     double share = 0.0;
     for (std::size_t b = 0; b < item.buffers.size(); ++b) {
         const double bytes = item.buffers[b].trip_bytes;
         if (!(bytes > 0.0)) continue;
-        const int trips = static_cast<int>(hw::value_of(gpu.dram.access_bytes) / bytes);
+        const double brought = std::max(hw::value_of(gpu.dram.access_bytes), item.buffers[b].brought_bytes);
+        const int trips = static_cast<int>(brought / bytes);
         share = std::max(share, trips > 1 ? static_cast<double>(std::gcd(ahead, trips)) / trips : 1.0);
     }
     return S(share > 0.0 ? share : 1.0);

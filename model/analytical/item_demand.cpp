@@ -29,6 +29,7 @@
 #include "model/analytical/store_drain.hpp"
 #include "model/analytical/typical_item.hpp"
 #include "model/analytical/unit_queue.hpp"
+#include "model/analytical/waiting_behind_copies.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
@@ -187,6 +188,7 @@ class Accumulator {
                     break;
                 }
                 case NodeKind::wait:
+                    if (part_ == &result_.loop) note_wait(kernel_, node, issued, result_);
                     if (ends_bulk_stores(kernel_, kernel_.waits[node.payload].token)) {
                         issued = stores_.arrived(hw::max(issued, done), gpu_);
                     }
@@ -507,6 +509,9 @@ class Accumulator {
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
             if (bytes.continued) traffic.trip_bytes = bytes.row_bytes;
+            // Lanes that copy narrow rows ask for whole lines (LDGSTS.LTC128B in the SASS of all such
+            // kernels).
+            if (memory::in_narrow_rows(access)) traffic.brought_bytes = hw::value_of(gpu_.l1.line);
             // Lanes' copies are written in turn with reads of ldmatrix and of several warpgroups, bulk copies
             // not.
             const bool bulk = op.cls != InstructionClass::cp_async;

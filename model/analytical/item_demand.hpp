@@ -52,6 +52,7 @@ struct BufferTraffic {
     double trip_bytes = 0.0;     ///< of each row that a trip copies, where rows go on in the next; else 0
     double outside_bytes = 0.0;  ///< of boxes, beyond the end of the buffer
     double outside_own_bytes = 0.0;  ///< of them, beside columns that no other item reads
+    double brought_bytes = 0.0;  ///< that its copies ask the L2 to bring along from DRAM; 0: what that gives
     AtomicTraffic atomics;
 };
 inline constexpr std::size_t max_buffers = 16;
@@ -74,6 +75,9 @@ struct ItemDemand {
     hw::Cycles<S> multiplied{};   ///< by products that a trip's copies wait for
     double copies = 0.0;          ///< asynchronous ones that a warp issues in a trip
     double copies_along_k = 0.0;  ///< of them, of rows that go on in the next trip
+    bool waits_behind_copies =
+        false;                      ///< in a trip, for those of earlier ones: its own have just been issued
+    hw::Cycles<S> behind_copies{};  ///< from a trip's last copy to that wait
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

@@ -10,6 +10,7 @@
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/traffic.hpp"
+#include "model/analytical/waiting_behind_copies.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -77,7 +78,8 @@ template <class S>
 template <class S>
 struct WaitsOfWaves {
     StageWaits<S> first{}, later{};
-    bool alike = false;  ///< both
+    bool alike = false;     ///< both
+    CopyWaits<S> copies{};  ///< of loops that wait for copies behind their own
 };
 template <class S>
 [[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
@@ -93,6 +95,9 @@ template <class S>
     }
     StageWaits<S> first =
         stage_waits(kernel, item, traffic.from_dram, gpu, trip_from_l2(kernel, item, traffic, gpu));
+    if (multiplies_before_copies(item)) {
+        return {first, first, true, copy_waits(item, traffic, stages_ahead(kernel), gpu)};
+    }
     if (!traffic.from_dram || !sees_reuse(item)) return {first, first, true};
     const StageWaits<S> near = stage_waits(kernel, item, false, gpu);
     const S fresh(traffic.fresh_later);

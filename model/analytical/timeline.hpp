@@ -93,6 +93,9 @@ class Timeline {
         const hw::Cycles<S> pace = bulk ? hw::Cycles<S>{} : hw::Cycles<S>(between_two(resident));
         const hw::Cycles<S> gaps =
             !bulk && of_sub_partition(busiest_) ? behind_branches(resident) : hw::Cycles<S>{};
+        if (multiplies_before_copies(a_.item)) {
+            return with_waits(hw::max(hw::max(busy + gaps, pace), a_.item.loop.chain), waits_.copies);
+        }
         return hw::max(hw::max(hw::max(busy + gaps, pace), chain), least);
     }
 
@@ -163,7 +166,10 @@ class Timeline {
         }
         const S read = hw::max(a_.item.loop.demand[Server::l1], a_.item.loop.demand[Server::shared]).value();
         if (!(S(0.0) < multiply) || !(S(0.0) < read) || a_.item.warps == 0) return S(0.0);
-        const S pace = pace_of_two_queues(resident * a_.item.warps, multiply, read);
+        // Barriers and operands on their way take no queue's time.
+        const S turn = multiplies_before_copies(a_.item) ? gpu_.pipeline.turn.value() : S(0.0);
+        const S pace = pace_of_two_queues(resident * a_.item.warps, multiply, read,
+                                          turn * S(static_cast<double>(a_.item.warps)));
         return pace * S(static_cast<double>(resident));
     }
 

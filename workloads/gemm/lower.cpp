@@ -93,6 +93,8 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
         add_descriptor_role(parts);
     } else if (config.mma == MatrixInstruction::simt && !config.fragments_ahead) {
         add_simt_role(parts);
+    } else if (config.mma == MatrixInstruction::simt) {
+        add_block_product_role(parts);
     } else {
         add_pipelined_role(parts);
     }

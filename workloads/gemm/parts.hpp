@@ -69,6 +69,7 @@ void add_block_epilogue(Parts& parts);
 void add_specialized_roles(Parts& parts);
 void add_pipelined_role(Parts& parts);
 void add_simt_role(Parts& parts);
+void add_block_product_role(Parts& parts);
 void add_dot_product_role(Parts& parts);
 void add_descriptor_role(Parts& parts);
 

@@ -5,14 +5,13 @@
 // of 150 Triton kernels).
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
-#include "workloads/gemm/lane_block.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/stage_copies.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace warptime::workloads::gemm {
 
@@ -20,59 +19,6 @@ namespace mk = model::kernel;
 using mk::InstructionClass;
 
 namespace {
-
-/// What `copies` of one element a lane take of shared memory where the lanes that copy a row of K write to
-/// one bank, since the stage has its rows along M or N, without padding.
-void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
-    mk::Op store;
-    store.cls = InstructionClass::st_shared;
-    mk::Access lanes;
-    lanes.buffer = parts.stages;
-    lanes.direction = mk::Direction::write;
-    lanes.pattern = mk::PatternKind::stride;
-    lanes.bytes = hw::bytes_of(parts.problem.a);
-    lanes.inner = extent;
-    lanes.inner_extent = parts.config.cta_k;
-    lanes.outer = 1;
-    // Each of these takes a pass for every element of the row.
-    store.count = std::max<std::int64_t>(1, copies * parts.config.copy_conflicts / parts.config.cta_k);
-    parts.builder.op(store, {lanes});
-}
-
-/// The op that fetched A and the one that fetched B.
-using Fetches = std::array<mk::Id, 2>;
-
-/// `behind`: the op that they wait for.
-Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id behind = mk::no_id) {
-    const Config& c = parts.config;
-    mk::Builder& b = parts.builder;
-    Fetches fetches{};
-    for (const bool is_a : {true, false}) {
-        const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
-        const std::int64_t tile_bytes =
-            std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * hw::bytes_of(dtype);
-        const bool tma = c.pipeline == Pipeline::tma;
-        mk::Op& copy = b.op(tma                                ? InstructionClass::cp_async_bulk_tensor
-                            : c.pipeline == Pipeline::cp_async ? InstructionClass::cp_async
-                                                               : InstructionClass::ld_global);
-        copy.dtype = dtype;
-        copy.count = tma ? 1 : copies_per_warp(tile_bytes, c);
-        // A plain load parks in registers until the iteration that stores it: it completes the group like a
-        // copy.
-        copy.completes = group;
-        if (behind != mk::no_id) {
-            copy.dep_count = 1;
-            copy.deps[0] = {behind, 0};
-        }
-        if (guarded) guard_fetch(parts, copy, ahead);
-        fetches[is_a ? 0 : 1] = b.last_op();
-        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
-        if (c.copy_conflicts > 0)
-            add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies_per_warp(tile_bytes, c));
-    }
-    b.signal(group, mk::SignalOn::issue);
-    return fetches;
-}
 
 /// What plain loads have brought to registers goes to shared memory, once it is there.
 void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
@@ -89,22 +35,6 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     access.buffer = parts.stages;
     access.direction = mk::Direction::write;
     access.bytes = width;
-}
-
-/// Adds `count` instructions, `chain` of which depend on one another, that are neither copies nor products.
-void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain) {
-    mk::Op& op = parts.builder.op(InstructionClass::add_s32);
-    op.count = count;
-    op.chain = chain;
-}
-
-/// What a library's kernel that copies by lanes computes before its first copy: the tile's number, iterators
-/// over both operands and their masks for edges, by divisions that depend on one another. Source: kernels of
-/// fewer than 15 us of gemm_tf32, gemm_int8, gemm_fp32, gemm_bf16_third and gemm_fp16_second (fit and
-/// development rows) begin 0.2 to 1.2 us later than those with tensor maps; their machine code was not
-/// counted.
-void add_iterators(Parts& parts) {
-    add_arithmetic(parts, 260, 130);
 }
 
 /// Whether the compiler waits for each product before the next, and copies when all are done: by two
@@ -165,33 +95,6 @@ WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
     // Eight columns of two steps are as many bytes as sixteen of one.
     const std::int64_t loads_b = warp_n < 16 ? (k_rows + 1) / 2 : k_rows * (warp_n / 16);
     return {k_steps * (warp_m / 16) * (warp_n / 8), k_rows * std::max(1, warp_m / 16) + loads_b};
-}
-
-/// Fused multiply-adds of one iteration, with the operands of the next read meanwhile.
-mk::Id add_block_products(Parts& parts) {
-    const Config& c = parts.config;
-    const LaneBlock block = lane_block(c);
-    mk::Op multiply;
-    multiply.cls = parts.problem.a == Dtype::fp64 ? InstructionClass::fma_f64 : InstructionClass::fma_f32;
-    multiply.dtype = parts.problem.a;
-    multiply.shape = {block.rows, block.columns, 0};
-    multiply.count = std::int64_t{block.rows} * block.columns * c.cta_k;
-    multiply.chain = c.cta_k;
-    multiply.dep_count = 2;
-    for (const bool is_a : {true, false}) {
-        mk::Op fragments;
-        fragments.cls = InstructionClass::ld_shared;
-        const std::int64_t values = is_a ? block.rows : block.columns;
-        fragments.count = std::max<std::int64_t>(1, values * hw::bytes_of(parts.problem.a) * c.cta_k / 16);
-        // A load of 16 bytes a lane takes four passes; of A's values, which lanes beside each other share,
-        // two (wavefronts of ten such kernels under Nsight Compute: 2.65 to 3.59 a load as their blocks have
-        // it).
-        mk::Access lanes;
-        lanes.buffer = parts.stages;
-        lanes.bytes = is_a ? 8 : 16;
-        multiply.deps[is_a ? 0 : 1] = {parts.builder.op(fragments, {lanes}), 1};
-    }
-    return parts.builder.op(multiply);
 }
 
 }  // namespace
@@ -260,9 +163,6 @@ void add_pipelined_role(Parts& parts) {
         // While the tensor cores multiply.
         b.op(address).count =
             as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
-    } else if (c.mma == MatrixInstruction::simt) {
-        b.op(address).count = 33 + 3 * copies_per_warp(stage_bytes(parts.problem, c), c);
-        last = add_block_products(parts);
     } else {
         const WarpCounts counts = mma_sync_counts(parts.problem, c);
         const std::int64_t addresses =
@@ -293,11 +193,7 @@ void add_pipelined_role(Parts& parts) {
     barrier_op.deps[0] = {last, 0};
     b.end();
     if (as_triton) add_arithmetic(parts, aside.after, 20);
-    if (c.mma == MatrixInstruction::simt) {
-        add_block_epilogue(parts);
-    } else {
-        add_epilogue(parts, c.warps, false);
-    }
+    add_epilogue(parts, c.warps, false);
     b.finish();
 }
 

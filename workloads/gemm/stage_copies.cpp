@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/stage_copies.hpp"
+
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/triton_instructions.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+using mk::InstructionClass;
+
+namespace {
+
+/// What `copies` of one element a lane take of shared memory where the lanes that copy a row of K write to
+/// one bank, since the stage has its rows along M or N, without padding.
+void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
+    mk::Op store;
+    store.cls = InstructionClass::st_shared;
+    mk::Access lanes;
+    lanes.buffer = parts.stages;
+    lanes.direction = mk::Direction::write;
+    lanes.pattern = mk::PatternKind::stride;
+    lanes.bytes = hw::bytes_of(parts.problem.a);
+    lanes.inner = extent;
+    lanes.inner_extent = parts.config.cta_k;
+    lanes.outer = 1;
+    // Each of these takes a pass for every element of the row.
+    store.count = std::max<std::int64_t>(1, copies * parts.config.copy_conflicts / parts.config.cta_k);
+    parts.builder.op(store, {lanes});
+}
+
+}  // namespace
+
+Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id behind) {
+    const Config& c = parts.config;
+    mk::Builder& b = parts.builder;
+    Fetches fetches{};
+    for (const bool is_a : {true, false}) {
+        const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
+        const std::int64_t tile_bytes =
+            std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * hw::bytes_of(dtype);
+        const bool tma = c.pipeline == Pipeline::tma;
+        mk::Op& copy = b.op(tma                                ? InstructionClass::cp_async_bulk_tensor
+                            : c.pipeline == Pipeline::cp_async ? InstructionClass::cp_async
+                                                               : InstructionClass::ld_global);
+        copy.dtype = dtype;
+        copy.count = tma ? 1 : copies_per_warp(tile_bytes, c);
+        // A plain load parks in registers until the iteration that stores it: it completes the group like a
+        // copy.
+        copy.completes = group;
+        if (behind != mk::no_id) {
+            copy.dep_count = 1;
+            copy.deps[0] = {behind, 0};
+        }
+        if (guarded) guard_fetch(parts, copy, ahead);
+        fetches[is_a ? 0 : 1] = b.last_op();
+        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
+        if (c.copy_conflicts > 0)
+            add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies_per_warp(tile_bytes, c));
+    }
+    b.signal(group, mk::SignalOn::issue);
+    return fetches;
+}
+
+void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain) {
+    mk::Op& op = parts.builder.op(InstructionClass::add_s32);
+    op.count = count;
+    op.chain = chain;
+}
+
+void add_iterators(Parts& parts) {
+    add_arithmetic(parts, 260, 130);
+}
+
+}  // namespace warptime::workloads::gemm
