@@ -103,7 +103,9 @@ template <class S>
     const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
     const S later = S((traffic.waves - 1.0) * traffic.fresh_later) * traffic.wait_with_first;
     const S fresh = (S(1.0) + later) / S(traffic.waves) * first_of_granule(item, ahead, gpu);
-    return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip;
+    // CTAs that wait for lines of their own are seldom at the same trip.
+    const S together = S(1.0) - traffic.own_share * (S(1.0) - gpu.l2.merge_private.value());
+    return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip * together;
 }
 
 /// What the transfer of a stage takes longer with two stages, where all of it comes while wgmma reads the

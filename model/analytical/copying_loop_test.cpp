@@ -100,6 +100,10 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     CHECK(of_all > 0.0);
     item.trips = 20.0;
     CHECK(copy_latency(item, traffic, 2, gpu).value() - far == doctest::Approx(0.5 * of_all));
+    // Who waits for lines that no other reads is out of step with the others.
+    traffic.own_share = 1.0;
+    CHECK(copy_latency(item, traffic, 2, gpu).value() - far ==
+          doctest::Approx(0.5 * of_all * gpu.l2.merge_private.value()));
 }
 
 TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an odd number apart wait") {
