@@ -509,8 +509,7 @@ class Accumulator {
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
             if (bytes.continued) traffic.trip_bytes = bytes.row_bytes;
-            // Lanes that copy narrow rows ask for whole lines (LDGSTS.LTC128B in the SASS of all such
-            // kernels).
+            // LDGSTS.LTC128B in the SASS of all such kernels.
             if (memory::in_narrow_rows(access)) traffic.brought_bytes = hw::value_of(gpu_.l1.line);
             // Lanes' copies are written in turn with reads of ldmatrix and of several warpgroups, bulk copies
             // not.
