@@ -11,7 +11,8 @@
 namespace warptime::validate {
 
 /// A band key and what it rests on. From 10 us on: the 80 % quantile of |ln(p / t)| of the class that the
-/// limiter belongs to (compute, memory; all others: latency). band.small: of |p - t|, in s, of shorter rows.
+/// limiter belongs to (compute, memory; all others: latency). band.small and band.small_loop: of |p - t|, in
+/// s, of shorter rows that launch or DRAM holds, and of all others.
 struct BandWidth {
     std::string key;
     double value = 0.0;

@@ -17,7 +17,7 @@ struct CalibrationEntry {
     double value = 0.0;
     double interval = 0.0;  ///< half-width of the 80 % interval; 0: not known
     int rows = 0;
-    double residual = 0.0;  ///< mean |ln(p / t)| of the rows (of band.small: mean |p - t| in s)
+    double residual = 0.0;  ///< mean |ln(p / t)| of the rows (of band.small*: mean |p - t| in s)
     std::string date;       ///< ISO 8601
     std::string source;     ///< which rows, how
 };

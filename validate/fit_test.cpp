@@ -144,6 +144,8 @@ TEST_CASE("bands are 80 % quantiles by class; few rows give none") {
         rows.push_back(
             {nullptr, 5.0, {(5.0 + sign * 0.1 * i) * 1e-6, 0, 0, Limiter::launch, KernelClass::launch}});
     }
+    // Too few of the other short kernels, and one of those that compute.
+    rows.push_back({nullptr, 5.0, {5e-6, 0, 0, Limiter::tensor_core, KernelClass::compute}});
     rows.push_back({nullptr, 50.0, {80e-6, 0, 0, Limiter::tensor_core, KernelClass::compute}});
     rows.push_back({nullptr, 50.0, {0.0, 0, 0, Limiter::dram, KernelClass::memory}});  // refused
     const auto bands = validate::band_widths(rows);
@@ -154,5 +156,6 @@ TEST_CASE("bands are 80 % quantiles by class; few rows give none") {
     CHECK(bands[0].residual == doctest::Approx(0.05));
     CHECK(bands[1].key == "band.small");
     CHECK(bands[1].value == doctest::Approx(0.8e-6));
-    CHECK(validate::band_widths(rows, 1).size() == 3);
+    CHECK(validate::band_widths(rows, 1).size() == 4);
+    CHECK(validate::band_widths(rows, 1).back().key == "band.small_loop");
 }

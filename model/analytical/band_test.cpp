@@ -21,6 +21,7 @@ hw::Gpu<double> gpu_with_bands() {
     gpu.band.memory = hw::Number<double>(0.2);
     gpu.band.latency = hw::Number<double>(0.3);
     gpu.band.small = hw::Seconds<double>(1e-6);
+    gpu.band.small_loop = hw::Seconds<double>(2e-6);
     return gpu;
 }
 
@@ -36,6 +37,22 @@ TEST_CASE("short kernels get a fixed band that stays positive") {
     const auto tiny = analytical::with_band(1.2e-6, Limiter::launch, gpu);
     CHECK(tiny.low == doctest::Approx(0.6e-6));
     CHECK(tiny.high == doctest::Approx(2.2e-6));
+}
+
+TEST_CASE("short loops have a band of their own") {
+    const auto gpu = gpu_with_bands();
+    const auto loop = analytical::with_band(8e-6, Limiter::crossbar, gpu);
+    CHECK(loop.low == doctest::Approx(6e-6));
+    CHECK(loop.high == doctest::Approx(10e-6));
+}
+
+TEST_CASE("every band has a key of its own") {
+    const auto gpu = gpu_with_bands();
+    for (const analytical::Band band : analytical::all_bands) {
+        const auto& key = gpu.provenance[hw::key_index(analytical::key_of(band))];
+        CHECK(key.origin == hw::Origin::fitted);
+        CHECK(analytical::is_short(band) == (analytical::half_width(band, gpu) < 1e-3));
+    }
 }
 
 TEST_CASE("longer kernels get a relative band of their class, symmetric in the logarithm") {
@@ -58,7 +75,8 @@ TEST_CASE("the line is at 10 us, which is on the long side") {
     const auto at = analytical::with_band(10e-6, Limiter::dram, gpu);
     CHECK(below.high == doctest::Approx(11e-6));
     CHECK(at.high == doctest::Approx(10e-6 * std::exp(0.2)));
-    CHECK(analytical::relative_band(KernelClass::occupancy, gpu) == 0.3);
+    const auto occupied = analytical::band_of(10e-6, Limiter::bytes_in_flight, KernelClass::occupancy);
+    CHECK(analytical::half_width(occupied, gpu) == 0.3);
 }
 
 TEST_CASE("loops that copy for themselves have the residuals of latency") {

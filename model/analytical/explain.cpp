@@ -126,12 +126,8 @@ int count_fitted(const hw::Gpu<double>& gpu) {
 }
 
 /// A GPU that no constant was fitted to may still have rows that tell how far off it is.
-bool has_own_band(const hw::Gpu<double>& gpu, double time, prediction::KernelClass band_class) {
-    const std::string_view key = time < short_kernel_seconds                      ? "band.small"
-                                 : band_class == prediction::KernelClass::compute ? "band.compute"
-                                 : band_class == prediction::KernelClass::memory  ? "band.memory"
-                                                                                  : "band.latency";
-    return gpu.provenance[hw::key_index(key)].origin == hw::Origin::fitted;
+bool has_own_band(const hw::Gpu<double>& gpu, Band band) {
+    return gpu.provenance[hw::key_index(key_of(band))].origin == hw::Origin::fitted;
 }
 
 void finish(const hw::Gpu<double>& gpu, Limiter limiter, prediction::KernelClass band_class, double time,
@@ -144,7 +140,7 @@ void finish(const hw::Gpu<double>& gpu, Limiter limiter, prediction::KernelClass
     p.limiter = limiter;
     p.kernel_class = prediction::class_of(limiter);
     p.status = gpu.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated;
-    p.band_source = has_own_band(gpu, p.time, band_class)
+    p.band_source = has_own_band(gpu, band_of(p.time, limiter, band_class))
                         ? "residuals of this GPU's fit and development rows"
                         : "residuals of the sibling that the constants come from";
     p.fitted_constants = count_fitted(gpu);
