@@ -15,8 +15,9 @@ namespace {
 /// invalidated: none until a quarter of its capacity came in, all from three quarters on. Source: kernels of
 /// counters_* that write next to nothing, fit and development rows: 0.0 MB up to 17 MB read, 0.7 at 24, 1.0
 /// at 30, 2.3 at 50 and 2.4 MB from 67 MB on.
-double profiler_writes(const Analysis<double>& a, const hw::Gpu<double>& gpu) {
-    const double came_in = ((a.traffic.dram_read + a.traffic.l2_written) / gpu.l2.capacity).value();
+double profiler_writes(const hw::Bytes<double>& read, const hw::Bytes<double>& written,
+                       const hw::Gpu<double>& gpu) {
+    const double came_in = ((read + written) / gpu.l2.capacity).value();
     return gpu.l2.cold_dirty.value() * std::clamp(2.0 * came_in - 0.5, 0.0, 1.0);
 }
 
@@ -45,8 +46,10 @@ double written_twice(const kernel::Kernel& kernel, const Analysis<double>& a, co
 std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& kernel,
                                                         const Analysis<double>& a, const hw::Gpu<double>& gpu,
                                                         const prediction::Conditions& conditions) {
-    const double written = a.traffic.dram_written.value() +
-                           (conditions.cache == prediction::Cache::cold ? profiler_writes(a, gpu) : 0.0);
+    const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    const double profiled = conditions.cache == prediction::Cache::cold
+                                ? profiler_writes(asked.dram_read, a.traffic.l2_written, gpu)
+                                : 0.0;
     const double visits = slice_visits(gpu);
     const double sector = gpu.l1.sector.value();
     const double stored =
@@ -57,13 +60,12 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
     const double instructions =
         static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
     const auto resident = static_cast<double>(a.resident());
-    const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
     const double reads = (asked.looked_up - asked.merged).value() / sector;
     // What SMs ask for before they work is none of the operands' and counts in the sum alone.
     const double started = static_cast<double>(std::min<std::int64_t>(a.ctas, a.sms));
     const double at_start = started * gpu.l2.start_bytes.value() / sector;
-    return {{"dram__bytes_read.sum", a.traffic.dram_read.value()},
-            {"dram__bytes_write.sum", written},
+    return {{"dram__bytes_read.sum", asked.dram_read.value()},
+            {"dram__bytes_write.sum", asked.dram_written.value() + profiled},
             {"lts__t_sectors.sum", reads + writes + atomics + at_start},
             {"lts__t_sectors_op_read.sum", reads},
             {"lts__t_sectors_op_write.sum", writes},

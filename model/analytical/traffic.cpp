@@ -43,14 +43,14 @@ bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, co
     return false;
 }
 
-/// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits. A
-/// profiler (cold) empties the caches before every kernel, also of what the kernel before has left in them.
+/// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits.
+/// `emptied`: caches before every kernel, also of what the kernel before has left in them.
 template <class S>
 bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand<S>& item,
-                 prediction::Cache cache) {
+                 prediction::Cache cache, bool emptied) {
     switch (buffer.before) {
         case kernel::Before::warm:
-            return cache != prediction::Cache::cold || buffer.contents != kernel::Contents::written_by ||
+            return !emptied || buffer.contents != kernel::Contents::written_by ||
                    written_here(kernel, buffer, item);
         case kernel::Before::cold:
         case kernel::Before::dirty:
@@ -105,6 +105,7 @@ struct BufferReads {
 
 /// Of a kernel's buffers, those that are read, and in which order its items do.
 struct Reads {
+    bool emptied = false;  ///< a profiler has emptied the caches before this kernel
     memory::ReuseCase reuse;
     std::size_t count = 0;
     std::array<memory::Operand, max_buffers> operands{};
@@ -296,7 +297,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                         hot_line_cycles(use.copied_lines * items, whole / item.trips, use.line_bytes, gpu));
         }
         footprint += whole;
-        warm[count] = starts_warm(kernel, buffer, item, conditions.cache);
+        warm[count] = starts_warm(kernel, buffer, item, conditions.cache, reads.emptied);
         reads.buffers[count].use = &use;
         reads.operands[count++] = {use.along_m,     use.along_n,
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
@@ -426,8 +427,11 @@ Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& 
                         const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
                         std::int64_t sms) {
     Reads reads;
-    follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
+    reads.emptied = conditions.cache == prediction::Cache::cold;
+    const Traffic<double> counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
     Lookups<double> result = lookups_of(reads, kernel, gpu);
+    result.dram_read = counted.dram_read;
+    result.dram_written = counted.dram_written;
     result.merged = merged_reads(reads, kernel, item, gpu);
     return result;
 }

@@ -41,12 +41,15 @@ template <class S>
                                  std::int64_t concurrent, const hw::Gpu<S>& gpu,
                                  const prediction::Conditions& conditions, std::int64_t sms = 1 << 20);
 
-/// What the slices of the L2 see of a kernel's reads. Its time needs none of it: counters do.
+/// What a profiler counts of a kernel's traffic; its time needs none of it. Where conditions are cold the
+/// profiler has emptied the caches before this kernel, too, and not only before the operation.
 template <class S>
 struct Lookups {
     hw::Bytes<S> looked_up{};  ///< read requests in every partition they visit, when none merge
     hw::Bytes<S> merged{};     ///< of those, what others take along; of `lookups` only
     hw::Bytes<S> filled{};     ///< lines that come in, in each partition that keeps a copy
+    hw::Bytes<S> dram_read{};
+    hw::Bytes<S> dram_written{};
 };
 [[nodiscard]] Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& item,
                                       std::int64_t concurrent, const hw::Gpu<double>& gpu,

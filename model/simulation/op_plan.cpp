@@ -62,11 +62,9 @@ bool in_memory(const Kernel& kernel, const Access& access) {
     return space == kernel::Space::global || space == kernel::Space::local;
 }
 
-/// Buffers that are read and fit into L2 together stay there from the start when the caches are warm. A
-/// profiler empties them before every kernel, also of what the kernel before has left.
+/// Buffers that are read and fit into L2 together stay there from the start when the caches are warm.
 bool starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits) {
-    const bool emptied = cache == prediction::Cache::cold && buffer.contents == kernel::Contents::written_by;
-    const bool warm = (buffer.before == kernel::Before::warm && !emptied) ||
+    const bool warm = buffer.before == kernel::Before::warm ||
                       (buffer.before == kernel::Before::by_conditions && cache == prediction::Cache::warm);
     return warm && fits;
 }
