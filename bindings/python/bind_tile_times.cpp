@@ -1,11 +1,15 @@
 // Times of tiles one by one, in the order given: what a tuner asks, which sorts for itself and must be told
-// of each configuration apart whether it cannot run or only cannot be predicted. SPDX-License-Identifier:
-// Apache-2.0
+// of each configuration apart whether it cannot run or only cannot be predicted, and which are one kernel.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
 #include "hw/error.hpp"
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm_from_parameters.hpp"
 #include "workloads/tiles/rank.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <pybind11/stl.h>
 #include <tuple>
 #include <variant>
@@ -64,9 +68,34 @@ std::vector<Answer> tile_times(const Texts& parameters, Model& gpu, const Texts&
     return answers;
 }
 
+/// For each tile the first of the space that compiles to the same kernel; its own place for one that cannot
+/// be described.
+std::vector<std::size_t> same_kernels(const Texts& parameters, Model& gpu, const std::vector<Texts>& space) {
+    const workloads::Operation operation = workloads::make_operation("gemm", parameters);
+    const workloads::gemm::Problem problem = workloads::gemm_problem_of(operation);
+    std::vector<std::optional<tiles::Candidate>> kernels(space.size());
+    std::vector<std::size_t> first(space.size());
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        first[i] = i;
+        try {
+            tiles::Candidate candidate = tiles::candidate_of(operation, space[i]);
+            workloads::gemm::complete(problem, gpu.gpu(), candidate.config);
+            kernels[i] = candidate;
+        } catch (const Error&) {
+            continue;
+        }
+        const auto known =
+            std::find(kernels.begin(), kernels.begin() + static_cast<std::ptrdiff_t>(i), kernels[i]);
+        first[i] = static_cast<std::size_t>(known - kernels.begin());
+    }
+    return first;
+}
+
 }  // namespace
 
 void bind_tile_times(py::module_& module) {
+    module.def("same_kernels", &same_kernels, py::arg("parameters"), py::arg("gpu"), py::arg("space"),
+               py::call_guard<py::gil_scoped_release>());
     module.def("tile_times", &tile_times, py::arg("parameters"), py::arg("gpu"), py::arg("conditions"),
                py::arg("engine"), py::arg("space"), py::call_guard<py::gil_scoped_release>());
 }

@@ -109,6 +109,17 @@ def test_what_cannot_run_is_dropped_and_what_cannot_be_predicted_is_last() -> No
     assert pruning["early_config_prune"]([TOO_LARGE, SPILLS], arguments()) == [TOO_LARGE, SPILLS]
 
 
+def test_of_one_kernel_in_several_stages_one_is_tried() -> None:
+    pruning = warptime.triton.prune(gpu=H200)
+    stages = [config(64, 64, 32, stages) for stages in (4, 2, 3)]
+    other = config(64, 128, 32, 3)
+    hooked = config(64, 64, 32, 5, pre_hook=print)
+    early = pruning["early_config_prune"]
+    assert early([*stages, other, hooked], arguments()) == [*stages, other, hooked]
+    # Single elements are loaded, not copied ahead.
+    assert early([*stages, other, hooked], arguments((1400, 1528, 2504))) == [stages[0], other, hooked]
+
+
 def test_the_time_is_that_of_predict_in_ms() -> None:
     model = warptime.triton.prune(gpu=H200)["perf_model"]
     warm = warptime.triton.prune(gpu=H200, cache="warm", dtype="fp16", out_dtype="fp16", dtype_b="fp16")["perf_model"]

@@ -48,6 +48,7 @@ def tile_times(
     engine: str,
     space: list[dict[str, str]],
 ) -> list[float | tuple[bool, str, str, str]]: ...
+def same_kernels(parameters: dict[str, str], gpu: Gpu, space: list[dict[str, str]]) -> list[int]: ...
 def compare_tiles(
     parameters: dict[str, str],
     gpu: Gpu,

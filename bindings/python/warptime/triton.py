@@ -81,9 +81,21 @@ class _Tuner:
         return [self._known[key] for key in keys]
 
     def early_config_prune(self, configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
-        """The configurations that can run; all of them when the model finds none, since Triton needs one."""
-        answers = self.answers([{**named_args, **kwargs, **config.all_kwargs()} for config in configs])
-        return [c for c, told in zip(configs, answers) if not isinstance(told, tuple) or told[0]] or configs
+        """The configurations that can run, one of those that compile to the same kernel; all of them when the model
+        finds none, since Triton needs one."""
+        arguments = [{**named_args, **kwargs, **config.all_kwargs()} for config in configs]
+        answers = self.answers(arguments)
+        may_run = [i for i, told in enumerate(answers) if not isinstance(told, tuple) or told[0]]
+        if not may_run:
+            return configs
+        problem = {**problem_of(arguments[0], self._names), **self._parameters}
+        tiles = [tile_of(arguments[i], self._names) for i in may_run]
+        kernels = _core.same_kernels(problem, self.gpu(arguments[0])._core, tiles)
+        first: dict[object, Any] = {}
+        for i, kernel in zip(may_run, kernels):
+            rest = {k: v for k, v in configs[i].all_kwargs().items() if k != "num_stages"}
+            first.setdefault((kernel, repr(rest), id(configs[i].pre_hook)), configs[i])
+        return list(first.values())
 
     def perf_model(self, **arguments: Any) -> float:
         """Milliseconds; infinite for a configuration that cannot be predicted, so that it comes last."""
@@ -111,7 +123,9 @@ def prune(
     schedule="persistent", pipeline="tma", cache="warm". Raises WarptimeError here for what is wrong for every launch,
     and at a launch for an argument that is missing or of another form.
 
-    A configuration that cannot run is dropped before; one that cannot be predicted (as num_ctas=2) is tried last.
+    A configuration that cannot run is dropped before; one that cannot be predicted (as num_ctas=2) is tried last. Of
+    those that differ in num_stages alone, one is kept where Triton compiles them to the same kernel: rows that 16
+    elements do not divide are loaded without copies ahead, whatever the stages.
 
     >>> import warptime.triton
     >>> pruning = warptime.triton.prune("gemm", top_k=4, gpu="h200-sxm")
