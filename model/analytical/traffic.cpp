@@ -158,7 +158,9 @@ double in_step_of(const Reads& reads, const kernel::Kernel& kernel, const ItemDe
     // Each stage under way is a place in its loop where a CTA may be; the law was read off kernels with two.
     constexpr double counted_ahead = 2.0;
     const double others = (runs.count - 1.0) * item.warps * stages_ahead(kernel) / counted_ahead;
-    return memory::share_in_step(others, waits_alone(reads, items, gpu), item.trips, gpu);
+    // Those that only load catch up with one another at the memory (microbench_request_merging, bursts).
+    const bool computes = item.loop.flop + item.loop.tensor_flop > 0.0;
+    return memory::share_in_step(others, waits_alone(reads, items, gpu), computes ? item.trips : 0.0, gpu);
 }
 
 template <class S>
