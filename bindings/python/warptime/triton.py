@@ -83,7 +83,7 @@ class _Tuner:
     def early_config_prune(self, configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
         """The configurations that can run, one of those that compile to the same kernel; all of them when the model
         finds none, since Triton needs one."""
-        arguments = [{**named_args, **kwargs, **config.all_kwargs()} for config in configs]
+        arguments: list[Mapping[str, Any]] = [{**named_args, **kwargs, **config.all_kwargs()} for config in configs]
         answers = self.answers(arguments)
         may_run = [i for i, told in enumerate(answers) if not isinstance(told, tuple) or told[0]]
         if not may_run:
