@@ -25,6 +25,16 @@ ItemDemand<double> copied_by_its_warps() {
     return item;
 }
 
+/// Groups of copies by lanes, of which so many may be under way.
+mk::Kernel copying_with(std::int32_t stages) {
+    mk::Kernel kernel;
+    mk::Token group;
+    group.kind = mk::TokenKind::async_group;
+    group.depth = stages;
+    kernel.tokens.push_back(group);
+    return kernel;
+}
+
 }  // namespace
 
 TEST_CASE("operands come from the far side of L2 or from DRAM") {
@@ -99,11 +109,7 @@ TEST_CASE("copies behind the operands' reads wait for those of all warps") {
 
 TEST_CASE("warps that copy and never meet wait for their own part, those that meet for the stage") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    mk::Kernel kernel;
-    mk::Token group;
-    group.kind = mk::TokenKind::async_group;
-    group.depth = 3;
-    kernel.tokens.push_back(group);
+    const mk::Kernel kernel = copying_with(3);
     ItemDemand<double> item;
     item.asynchronous = true;
     item.warps = 8;
@@ -120,11 +126,7 @@ TEST_CASE("warps that copy and never meet wait for their own part, those that me
 
 TEST_CASE("copies of lanes wait for the last piece from DRAM of a warp's part, or of all where warps meet") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    mk::Kernel kernel;
-    mk::Token group;
-    group.kind = mk::TokenKind::async_group;
-    group.depth = 2;
-    kernel.tokens.push_back(group);
+    const mk::Kernel kernel = copying_with(2);
     ItemDemand<double> item;
     item.asynchronous = true;
     item.warps = 8;
@@ -141,11 +143,7 @@ TEST_CASE("copies of lanes wait for the last piece from DRAM of a warp's part, o
 
 TEST_CASE("a stage ahead travels while its last copies are issued, and queues for the L2") {
     const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-    mk::Kernel kernel;
-    mk::Token group;
-    group.kind = mk::TokenKind::async_group;
-    group.depth = 2;
-    kernel.tokens.push_back(group);
+    const mk::Kernel kernel = copying_with(2);
     ItemDemand<double> item;
     item.asynchronous = true;
     item.warps = 4;

@@ -68,7 +68,8 @@ std::vector<Case> cases_of(const Selection& selection, std::span<const RecordedR
                                 {"duty", row->duty},
                                 {"data", row->data},
                                 {"implementation", row->implementation},
-                                {"method", row->method}});
+                                {"method", row->method},
+                                {"date", row->date}});
             for (const auto& [name, number] : selection.defaults) fresh.numbers.emplace(name, number);
             fresh.steps = row->steps;
             cases.push_back(std::move(fresh));

@@ -86,6 +86,7 @@ TEST_CASE("conditions, values and units") {
     CHECK(kilo.rows < third.rows + 60);
     CHECK(find("value = \"gpu.sm.count + 0 * n\"\n", rows).value == 132.0);
     CHECK(find("where = { cache = \"cold\" }\n", rows).why == "no rows");
+    CHECK(find("where = { date = \"1999-12-31\" }\n", rows).why == "no rows");
 }
 
 TEST_CASE("a reference is the median of other rows, and further rows join") {

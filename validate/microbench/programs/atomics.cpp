@@ -111,15 +111,7 @@ mk::Id add_swap(mk::Builder& build, const Additions& a, mk::Id table, std::int64
     swap.dep_count = 1;
     swap.deps[0] = {after, 0};
     const mk::Id found = build.op(swap, {access_of(build, a, table, 0, 1, 0)});
-    mk::Op compare;
-    compare.cls = mk::InstructionClass::set_predicate;
-    compare.dep_count = 1;
-    compare.deps[0] = {found, 0};
-    mk::Op jump;
-    jump.cls = mk::InstructionClass::branch;
-    jump.dep_count = 1;
-    jump.deps[0] = {build.op(compare), 0};
-    return build.op(jump);
+    return add_jump(build, found);
 }
 
 /// Threads at a word on average, beside a lane's own.
@@ -174,15 +166,7 @@ void add_swaps_of_lanes(mk::Builder& build, const Additions& a, mk::Id table) {
     mk::Op swap = addition(a, true);
     swap.active = std::min(1.0, (1.0 + 0.5 * others) / tries);
     const mk::Id found = build.op(swap, {access_of(build, a, table, 0, 1, 1)});
-    mk::Op compare;
-    compare.cls = mk::InstructionClass::set_predicate;
-    compare.dep_count = 1;
-    compare.deps[0] = {found, 0};
-    mk::Op jump;
-    jump.cls = mk::InstructionClass::branch;
-    jump.dep_count = 1;
-    jump.deps[0] = {build.op(compare), 0};
-    build.op(jump);
+    add_jump(build, found);
     build.end();
     build.end();
 }

@@ -56,15 +56,7 @@ void add_reads(mk::Program& program, const Reads& r, std::int64_t trips) {
     }
     // Addresses of the other loads, sums of what has come.
     add_integers(build, 7 * r.loads, 1);
-    mk::Op compare;
-    compare.cls = mk::InstructionClass::set_predicate;
-    compare.dep_count = 1;
-    compare.deps[0] = {last, 0};
-    mk::Op jump;
-    jump.cls = mk::InstructionClass::branch;
-    jump.dep_count = 1;
-    jump.deps[0] = {build.op(compare), 0};
-    build.op(jump);
+    add_jump(build, last);
     build.end();
     build.finish();
 }

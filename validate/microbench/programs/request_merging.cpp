@@ -235,13 +235,7 @@ void add_tile_loop(mk::Program& program, const TileLoop& t, const hw::Gpu<double
         multiply.shape = {2, 2, 2};
         build.op(multiply);
         const mk::Id counted = build.op(op_of(mk::InstructionClass::add_s32));
-        mk::Op test = op_of(mk::InstructionClass::set_predicate);
-        test.dep_count = 1;
-        test.deps[0] = {counted, 0};
-        mk::Op jump = op_of(mk::InstructionClass::branch);
-        jump.dep_count = 1;
-        jump.deps[0] = {build.op(test), 0};
-        build.op(jump);
+        add_jump(build, counted);
         build.end();
     }
     build.end();

@@ -37,6 +37,18 @@ mk::Id add_integer(mk::Builder& build, std::int64_t count, std::int64_t chain,
     return build.op(op);
 }
 
+mk::Id add_jump(mk::Builder& build, mk::Id after) {
+    mk::Op compare;
+    compare.cls = mk::InstructionClass::set_predicate;
+    compare.dep_count = 1;
+    compare.deps[0] = {after, 0};
+    mk::Op jump;
+    jump.cls = mk::InstructionClass::branch;
+    jump.dep_count = 1;
+    jump.deps[0] = {build.op(compare), 0};
+    return build.op(jump);
+}
+
 mk::Id add_slot(mk::Builder& build, std::initializer_list<mk::Dep> after) {
     return add_integer(build, 6, 5, after);
 }

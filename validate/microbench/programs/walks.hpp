@@ -51,4 +51,7 @@ void add_turn(model::kernel::Builder& build, const Walk& walk, const Turn& turn)
 model::kernel::Id add_integer(model::kernel::Builder& build, std::int64_t count, std::int64_t chain,
                               std::initializer_list<model::kernel::Dep> after = {});
 
+/// A comparison of what `after` gives, and a jump on it.
+model::kernel::Id add_jump(model::kernel::Builder& build, model::kernel::Id after);
+
 }  // namespace warptime::validate::microbench
