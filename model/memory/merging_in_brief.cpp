@@ -73,7 +73,8 @@ MergingInBrief::MergingInBrief(const occupancy::TileOrder& order, const GroupRun
       wave_(std::clamp(runs.wave, 1.0, items_)),
       groups_(groups),
       stay_(stay) {
-    constexpr std::array<double, 2> sampled{0.0, 5.0};  // of the clusters of SMs
+    // Two clusters of SMs, apart where there are so many.
+    const std::array<double, 2> sampled{0.0, static_cast<double>(std::min<std::int64_t>(5, groups - 1))};
     const occupancy::TileRuns tiles(order);
     for (std::size_t i = 0; i < sampled.size(); ++i) {
         const double begin = std::ceil(sampled[i] * runs.length);
