@@ -1,4 +1,4 @@
-// The spaces: no tile twice, sizes within their ranges, and lists from files.
+// The spaces: no tile twice, sizes within their ranges.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/tiles/space.hpp"
 
@@ -9,8 +9,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 using namespace warptime::workloads;
@@ -25,21 +23,6 @@ Operation problem(const char* dtype = "bf16") {
 const warptime::hw::Gpu<double>& h200() {
     static const auto gpu = warptime::hw::load_gpu("h200-sxm");
     return gpu;
-}
-
-/// Writes a list, reads it as a space, and gives the error, or the number of tiles.
-std::string read(const std::string& text) {
-    const std::string path = (std::filesystem::temp_directory_path() / "warptime_space_test.json").string();
-    std::ofstream(path) << text;
-    std::string result;
-    try {
-        result = std::to_string(space_from_file(path, problem()).size());
-    } catch (const warptime::Error& error) {
-        result = error.what();
-        result.erase(0, result.find(path) + path.size());
-    }
-    std::filesystem::remove(path);
-    return result;
 }
 
 }  // namespace
@@ -93,21 +76,6 @@ TEST_CASE("Hopper's CUTLASS kernels are specialised, others are not") {
     for (const Candidate& candidate : cutlass_space(gemm_problem_of(problem()), a100)) {
         CHECK(candidate.config.specialization == gemm::Specialization::none);
     }
-}
-
-TEST_CASE("a JSON list") {
-    CHECK(
-        read(R"([{"cta_tile": "128x128x64", "stages": 4}, {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}])") ==
-        "2");
-    CHECK(read("{}").find("a JSON list of objects") != std::string::npos);
-    CHECK(read("[").find("got 'no JSON'") != std::string::npos);
-    CHECK(read("[]").find("a JSON list of objects") != std::string::npos);
-    CHECK(read("[3]").find(" tile 0: got '3', expected an object") == 0);
-    CHECK(read(R"([{"cta_tile": "128x128x64"}, {"cta_tile": "128x128x64", "stages": 2.5}])")
-              .find(" tile 1 stages: got '2.5', expected a whole number") == 0);
-    CHECK(read(R"([{"cta_tile": "128x128x64", "stage": 2}])").find("stages") != std::string::npos);
-    CHECK(read(R"([{"cta_tile": "128x128x64", "stages": 99999999999999999999}])").find("stages") !=
-          std::string::npos);
 }
 
 TEST_CASE("a space that is not there") {
