@@ -49,7 +49,7 @@ struct StageTokens {
 /// Lets a copy in the main loop run only while the iteration that it fetches for, `ahead` of its own, exists.
 void guard_fetch(const Parts& parts, model::kernel::Op& copy, int ahead);
 
-/// Gives the op written last the tile's write to C, or to the split-K workspace (fp32, one slice a split).
+/// Gives the op written last the tile's write to C, or to the split-K workspace (one slice a split).
 void add_store_access(const Parts& parts);
 
 /// Tiles that several CTAs of a split add to in place.
