@@ -9,12 +9,17 @@
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
 #include "workloads/predict.hpp"
+#include "workloads/recorded_kernel.hpp"
 
 namespace warptime::validate {
 
 struct EngineRowPredictor::Chip {
     hw::Gpu<double> gpu;
     std::unique_ptr<workloads::Predictor> predictor;
+    // For kernels that ran.
+    workloads::libraries::Libraries libraries;
+    std::unique_ptr<model::prediction::Scratch> scratch;
+    model::kernel::Program program;
 };
 
 EngineRowPredictor::EngineRowPredictor(const model::prediction::Engine& engine,
@@ -32,6 +37,10 @@ EngineRowPredictor::Chip& EngineRowPredictor::chip_of(std::string_view gpu) {
     if (gpu == calibrated_gpu_) apply_calibration(calibration_, calibrated_gpu_, chip->gpu);
     hw::apply_settings(chip->gpu, settings_);
     chip->predictor = std::make_unique<workloads::Predictor>(*engine_, chip->gpu, chooser_);
+    if (as_ran_) {
+        chip->libraries = workloads::libraries::load_libraries();
+        chip->scratch = engine_->make_scratch();
+    }
     return *chips_.emplace(std::string(gpu), std::move(chip)).first->second;
 }
 
@@ -49,12 +58,27 @@ workloads::Operation EngineRowPredictor::asked_of(const RecordedRow& row) const 
     return as_compiled_ ? operation_as_compiled(row) : operation_of(row);
 }
 
+const model::kernel::Program* EngineRowPredictor::program_that_ran(const RecordedRow& row) {
+    if (!as_ran_) return nullptr;
+    const workloads::Operation operation = asked_of(row);
+    if (operation.parameters.find("cta_tile") != operation.parameters.end()) return nullptr;
+    Chip& chip = chip_of(row.gpu);
+    return workloads::lower_recorded(operation, row.steps, chip.libraries, chip.gpu, chip.program)
+               ? &chip.program
+               : nullptr;
+}
+
 RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
     constexpr double us = 1e6;
     RowPrediction prediction;
     try {
         if (is_microbenchmark(row)) return predict_microbenchmark(row);
-        const auto estimate = chip_of(row.gpu).predictor->evaluate(asked_of(row), conditions_of(row));
+        Chip& chip = chip_of(row.gpu);
+        const auto conditions = conditions_of(row);
+        const model::kernel::Program* ran = program_that_ran(row);
+        const auto estimate =
+            ran != nullptr ? model::system::evaluate(*ran, *engine_, chip.gpu, conditions, *chip.scratch)
+                           : chip.predictor->evaluate(asked_of(row), conditions);
         prediction.time_us = estimate.time * us;
         prediction.low_us = estimate.low * us;
         prediction.high_us = estimate.high * us;
@@ -77,6 +101,8 @@ RowPrediction EngineRowPredictor::predict_microbenchmark(const RecordedRow& row)
 model::prediction::Prediction EngineRowPredictor::explain(const RecordedRow& row) {
     const Chip& chip = chip_of(row.gpu);
     const std::string probe = profiled_probe(row);
+    const model::kernel::Program* ran = probe.empty() ? program_that_ran(row) : nullptr;
+    if (ran != nullptr) return model::system::explain(*ran, *engine_, chip.gpu, conditions_of(row));
     if (probe.empty()) return chip.predictor->explain(asked_of(row), conditions_of(row));
     const microbench::Probe made =
         microbench::find_family(probe, row.op)->make(parse_params(row.params), chip.gpu);

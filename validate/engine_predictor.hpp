@@ -31,6 +31,10 @@ class EngineRowPredictor : public RowPredictor {
     /// row tells, instead of what is estimated.
     void take_compiled_resources() { as_compiled_ = true; }
 
+    /// From now on a library's kernels are those that ran, where a row's steps name one of a known family,
+    /// instead of those that the library is expected to choose.
+    void take_kernels_that_ran() { as_ran_ = true; }
+
     [[nodiscard]] std::string name() const override;
     [[nodiscard]] RowPrediction predict(const RecordedRow& row) override;
     [[nodiscard]] std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) override;
@@ -40,6 +44,8 @@ class EngineRowPredictor : public RowPredictor {
     struct Chip;
     [[nodiscard]] Chip& chip_of(std::string_view gpu);
     [[nodiscard]] workloads::Operation asked_of(const RecordedRow& row) const;
+    /// The program of the kernels that ran; null: a choice is predicted, too.
+    [[nodiscard]] const model::kernel::Program* program_that_ran(const RecordedRow& row);
     [[nodiscard]] RowPrediction predict_microbenchmark(const RecordedRow& row);
     [[nodiscard]] model::prediction::Prediction explain(const RecordedRow& row);
 
@@ -47,6 +53,7 @@ class EngineRowPredictor : public RowPredictor {
     const model::prediction::Engine* chooser_;
     std::vector<hw::Setting> settings_;
     bool as_compiled_ = false;
+    bool as_ran_ = false;
     std::string calibrated_gpu_;
     std::string calibration_;
     std::map<std::string, std::unique_ptr<Chip>, std::less<>> chips_;

@@ -88,6 +88,30 @@ TEST_CASE("a row's prediction is in microseconds, under the row's conditions") {
     CHECK(predictor.constants("h200-sxm").fitted > 10);
 }
 
+TEST_CASE("a library's kernel is the one that ran, where it is to be and is known by name") {
+    const FloorEngine engine;
+    validate::EngineRowPredictor chosen(engine);
+    validate::EngineRowPredictor ran(engine);
+    ran.take_kernels_that_ran();
+    auto row = fixture::row("gemm_bf16", "gemm", "dtype=bf16 k=8192 m=64 n=64", 5);
+    row.implementation = "cublas";
+    // Each step takes the launch floor: a split has its reduction, too.
+    row.steps = "nvjet_sm90_tst_64x8_64x16_1x2_h_bz_TNT grid=8x1x1 block=384x1x1 us=5";
+    const double whole = ran.predict(row).time_us;
+    row.steps =
+        "nvjet_sm90_tst_64x8_64x16_1x2_h_bz_splitK_TNT grid=8x1x4 block=384x1x1 us=5 | "
+        "splitKreduce_kernel grid=8x1x1 block=512x1x1 us=2";
+    CHECK(ran.predict(row).time_us > 1.5 * whole);
+    CHECK(ran.counters(row).back().second > 1500.0 * whole);
+    row.steps = "a_kernel_of_another_family grid=8x1x1 block=384x1x1 us=5";
+    CHECK(ran.predict(row).time_us == chosen.predict(row).time_us);
+    // A given tile stays what is asked for.
+    row.steps = "nvjet_sm90_tst_64x8_64x16_1x2_h_bz_splitK_TNT grid=8x1x4 block=384x1x1 us=5";
+    row.implementation = "triton";
+    row.params = "cta_tile=64x64x64 dtype=bf16 k=8192 m=64 n=64";
+    CHECK(ran.predict(row).time_us == doctest::Approx(whole));
+}
+
 TEST_CASE("counters of a microbenchmark are those of its program") {
     const FloorEngine engine;
     validate::EngineRowPredictor predictor(engine);

@@ -205,6 +205,7 @@ class Errors(Case):
         self.fail_with(2, ["sample", "'0'"], "validate", "--recorded", "--sample", "0")
         self.fail_with(2, ["sample", "--check"], *recorded, "--check")
         self.fail_with(2, ["compiled", "--check"], "validate", "--recorded", "--compiled", "--check")
+        self.fail_with(2, ["kernels_that_ran"], "validate", "--recorded", "--kernels-that-ran", "--check")
         self.fail_with(2, ["engine", "--tighten"], "validate", "--recorded", "--engine", "simulation", "--tighten")
 
     def test_both_engines_answer_and_say_which(self) -> None:

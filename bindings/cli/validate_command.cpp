@@ -58,7 +58,7 @@ void check_about_ceilings(const Arguments& arguments, const std::vector<std::str
             throw UsageError("engine", engines.front(),
                              fmt::format("{} first: --{} is about it", default_engine, option));
         }
-        for (const char* other : {"set", "sample", "calibration", "compiled"}) {
+        for (const char* other : {"set", "sample", "calibration", "compiled", "kernels_that_ran"}) {
             if (arguments.has(other) || arguments.get(other)) {
                 throw UsageError(other, arguments.get(other).value_or(""),
                                  fmt::format("no --{} with --{}", other, option));
@@ -137,6 +137,7 @@ int run(const Arguments& arguments) {
         auto predictor =
             std::make_unique<validate::EngineRowPredictor>(*engines.back(), settings, chooser.get());
         if (arguments.has("compiled")) predictor->take_compiled_resources();
+        if (arguments.has("kernels_that_ran")) predictor->take_kernels_that_ran();
         for (const std::string& path : arguments.all("calibration"))
             predictor->replace_calibration(read_text(path), path);
         predictors.push_back(std::move(predictor));
@@ -183,6 +184,9 @@ Command validate_command() {
            OptionKind::flag},
           {"compiled",
            "Give kernels the registers and shared memory that were recorded, instead of estimating them",
+           OptionKind::flag},
+          {"kernels_that_ran",
+           "Give products of a library the kernel whose name was recorded, instead of choosing one",
            OptionKind::flag},
           {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
           json_option()},
