@@ -62,21 +62,3 @@ TEST_CASE("every default and every choice is accepted") {
         }
     }
 }
-
-TEST_CASE("gemm has the parameters that the command line promises") {
-    const auto& gemm = warptime::workloads::gemm_operator();
-    const std::set<std::string_view> configuration{
-        "implementation", "cta_tile",       "cluster", "stages",    "warps",
-        "group_m",        "raster",         "split_k", "reduction", "schedule",
-        "pipeline",       "specialization", "mma",     "registers", "shared_bytes"};
-    const std::set<std::string_view> problem{"m",         "n",       "k",        "batch",    "dtype",
-                                             "dtype_b",   "a_major", "b_major",  "lda",      "ldb",
-                                             "acc_dtype", "ldc",     "epilogue", "out_dtype"};
-    std::set<std::string_view> in_key;
-    std::set<std::string_view> not_in_key;
-    for (const ParameterInfo& parameter : gemm.parameters) {
-        (parameter.part_of_key ? in_key : not_in_key).insert(parameter.name);
-    }
-    CHECK(in_key == problem);
-    CHECK(not_in_key == configuration);
-}

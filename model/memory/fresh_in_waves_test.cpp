@@ -52,7 +52,8 @@ TEST_CASE("the closed form is the count, but for a column that a wave shares wit
         order.group = *rc::gen::inRange(1, 10);
         const std::int64_t wave =
             *rc::gen::inRange<std::int64_t>(16, std::min<std::int64_t>(300, order.items()));
-        const double most = static_cast<double>(order.band() * (order.items() / wave + 1));
+        const auto waves = order.items() / wave + 1;
+        const auto most = static_cast<double>(order.band() * waves);
         RC_ASSERT(std::abs(memory::fresh_behind_first_wave(order, wave) - counted(order, wave)) <=
                   most / static_cast<double>(order.items() - wave) + 1e-12);
     }));

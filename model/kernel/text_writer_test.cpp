@@ -1,0 +1,57 @@
+// What the writer of descriptions writes: defaults left out, pools listed only where they must be.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "model/kernel/small_text_fixture_test.hpp"
+#include "model/kernel/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace warptime::model::kernel;
+using fixture::copy_text;
+
+TEST_CASE("the text of a small kernel is what one would write") {
+    const Kernel kernel = parse_text(copy_text);
+    CHECK(kernel.name == "copy");
+    CHECK(kernel.schedule.tiles[0] == 8);
+    REQUIRE(kernel.ops.size() == 2);
+    CHECK(kernel.ops[1].deps[1] == Dep{1, 1});
+    CHECK(kernel.accesses[0].bytes == 16);
+    CHECK(kernel.terms.size() == 3);
+    CHECK(to_text(kernel) == copy_text);
+}
+
+TEST_CASE("shared and unordered terms keep their places") {
+    Kernel kernel = parse_text(copy_text);
+    // The access uses its terms before the loop's: the pool no longer lies in the order of writing.
+    Kernel other = kernel;
+    std::swap(other.terms[0], other.terms[2]);
+    std::swap(other.terms[0], other.terms[1]);
+    other.loops[0].trips.index.first = 2;
+    other.accesses[0].origin[0].first = 0;
+    other.terms = {kernel.terms[1], kernel.terms[2], kernel.terms[0]};
+    CHECK(to_text(other).find("@2") != std::string::npos);
+    CHECK(parse_text(to_text(other)) == other);
+}
+
+TEST_CASE("names that two records share are written as their places, and odd ones in quotes") {
+    Kernel kernel = parse_text(copy_text);
+    kernel.name = "a \"b\"\nc\\";
+    kernel.buffers.push_back(kernel.buffers[0]);
+    const std::string text = to_text(kernel);
+    CHECK(text.starts_with("kernel \"a \\\"b\\\"\\nc\\\\\"\n"));
+    CHECK(text.find("access read #0 contiguous") != std::string::npos);
+    CHECK(parse_text(text) == kernel);
+}
+
+TEST_CASE("a kernel that is not well formed is not written") {
+    Kernel kernel = parse_text(copy_text);
+    kernel.ops[1].deps[0].op = 7;
+    CHECK_THROWS_AS((void)to_text(kernel), warptime::Error);
+}
+
+}  // namespace
