@@ -69,7 +69,9 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     const hw::Cycles<S> turn =
         item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue : item.loop.chain;
     hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + turn;
-    if (copies_by_lanes(item)) around += item.others_read;
+    // Copies of wgmma's loops stand behind the issue of all products of their trip, the last of which wait
+    // for room.
+    if (copies_by_lanes(item)) around += item.others_read + item.loop.queued;
     const int ahead = stages_ahead(kernel);
     if (ahead == 1) {
         const hw::Cycles<S> transfer =

@@ -107,6 +107,23 @@ TEST_CASE("copies behind the operands' reads wait for those of all warps") {
           doctest::Approx(without + 120.0 / stages_ahead(kernel)));
 }
 
+TEST_CASE("copies of lanes go out when the last product of their trip has found room") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {});
+    ItemDemand<double> item = copied_by_its_warps();
+    item.copy_issue = Cycles<double>(50.0);
+    const double without = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
+    item.loop.queued = Cycles<double>(384.0);
+    CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() ==
+          doctest::Approx(without + 384.0 / stages_ahead(kernel)));
+    // What a thread of the bulk engine's loop issues behind products counts them in its own issue.
+    item.loop.demand[Server::tma] = Cycles<double>(100.0);
+    const double bulk = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
+    item.loop.queued = {};
+    CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() == doctest::Approx(bulk));
+}
+
 TEST_CASE("warps that copy and never meet wait for their own part, those that meet for the stage") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const mk::Kernel kernel = copying_with(3);

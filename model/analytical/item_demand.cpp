@@ -330,7 +330,7 @@ class Accumulator {
         }
         runs_.issue(op, issued < start, interval_of_warp, times, gpu_, *part_);
         issued = start + interval_of_warp * S(count * cost.machine.value());
-        if (op.cls == InstructionClass::wgmma) issued += wait_for_products(op, role_->warps, gpu_);
+        if (op.cls == InstructionClass::wgmma) queue_products(op, role_->warps, gpu_, issued, part_->queued);
         if (part_ == &result_.loop && !(Cycles<S>{} < result_.copy_issue) && memory::moves_matrices(op)) {
             result_.others_read += others_read(kernel_, op, role_->warps, interval_of_warp * count);
         }

@@ -32,6 +32,7 @@ struct Part {
     double runs = 0.0;            ///< of instructions without a wait between them, of one warp
     double run_slots = 0.0;       ///< that they take
     double load_rounds = 0.0;     ///< times that a warp waits for plain loads that went out together
+    hw::Cycles<S> queued{};       ///< by asynchronous products until the last of each op has been taken
 };
 
 /// What a typical item moves from and to one buffer, and the coordinates that its place depends on.

@@ -1,8 +1,8 @@
 // How long a warp that issues asynchronous products waits for room among those that are under way.
-// Ignores: products of other CTAs. Source: loops of Triton kernels (triton_tma, key tensor.queue) over a warm
-// L2: with two stages, 8 products an iteration of one warpgroup or 2 x 4 of two do not delay the copies that
-// are issued behind them, 16 delay them by half of the time that they take, 32 by three quarters.
-// SPDX-License-Identifier: Apache-2.0
+// Ignores: products of other CTAs. Source: loops of Triton kernels over a warm L2 (triton_loop, triton_tma;
+// key tensor.queue): with two and three stages, 8 products an iteration of one warpgroup or 2 x 4 of two do
+// not delay the copies that are issued behind them, 16 delay them by a third to half of the time that they
+// take, 32 by two thirds to three quarters. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/math.hpp"
@@ -28,6 +28,15 @@ template <class S>
     const hw::Cycles<S> operands = shared_cycles(S(products * kernel::wgmma_operand_bytes(op)), gpu);
     const hw::Cycles<S> all = hw::max(tensor_core_cycles(op, count, warps, gpu), operands);
     return all * S(1.0 - queued / products);
+}
+
+/// What a warp issues behind them waits; `queued` sums that up.
+template <class S>
+void queue_products(const kernel::Op& op, int warps, const hw::Gpu<S>& gpu, hw::Cycles<S>& issued,
+                    hw::Cycles<S>& queued) {
+    const hw::Cycles<S> wait = wait_for_products(op, warps, gpu);
+    issued += wait;
+    queued += wait;
 }
 
 }  // namespace warptime::model::analytical
