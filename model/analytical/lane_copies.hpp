@@ -40,11 +40,14 @@ void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& access,
     traffic.copied_lines += trips * rows * std::max(1.0, row_bytes / line);
     traffic.line_bytes = std::min(line, row_bytes);
     // A sector of a line whose others come in the next trips takes what the line does: 1.5 cycles for 32
-    // bytes along K in all saturated loops of triton_fp8, where those of lines of their own take 0.7 to 1.1.
-    const double sectors = goes_along_rows(kernel, access) ? 2.0 * hw::value_of(gpu.l1.sector) : 0.0;
+    // bytes along K in all saturated loops of triton_fp8, where those of lines of their own take 0.7 to 1.1;
+    // but not where the line has been put into the L1 (8 bytes a lane: the same tiles with eight warps).
+    const bool past_the_l1 = access.cache == kernel::CachePolicy::cg;
+    const double sectors =
+        past_the_l1 && goes_along_rows(kernel, access) ? 2.0 * hw::value_of(gpu.l1.sector) : 0.0;
     part.demand[Server::l1] += l1_line_cycles(rows, std::max(row_bytes, sectors), gpu);
     hw::Cycles<S> array = short_row_cycles(rows, row_bytes, gpu);
-    if (access.cache != kernel::CachePolicy::cg) {
+    if (!past_the_l1) {
         const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, access.bytes, gpu);
         part.demand[Server::l1] += into_l1;
         array += into_l1;

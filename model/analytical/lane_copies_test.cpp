@@ -36,11 +36,12 @@ TEST_CASE("lines are asked for once each, and only ldmatrix shares the array wit
 
 TEST_CASE("a sector whose line's others come in the next trips takes what a line does") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    const auto l1_of = [&gpu](kernel::Variable along_rows) {
+    const auto l1_of = [&gpu](kernel::Variable along_rows, kernel::CachePolicy cache) {
         kernel::Kernel kernel;
         kernel.terms.push_back(kernel::Term{.coefficient = 32, .variable = along_rows});
         kernel::Access access;
-        access.cache = kernel::CachePolicy::cg;
+        access.cache = cache;
+        access.bytes = 8;
         access.origin[0].first = 0;
         access.origin[0].count = 1;
         Part<double> part;
@@ -48,6 +49,11 @@ TEST_CASE("a sector whose line's others come in the next trips takes what a line
         add_lane_copies(kernel, access, 32.0, 32.0, 10.0, true, gpu, part, traffic);
         return part.demand[Server::l1].value();
     };
-    CHECK(l1_of(kernel::Variable::loop) == doctest::Approx(32.0 * gpu.l1.line_interval.value()));
-    CHECK(l1_of(kernel::Variable::tile) < l1_of(kernel::Variable::loop));
+    const auto past = kernel::CachePolicy::cg;
+    const auto into = kernel::CachePolicy::ca;
+    CHECK(l1_of(kernel::Variable::loop, past) == doctest::Approx(32.0 * gpu.l1.line_interval.value()));
+    CHECK(l1_of(kernel::Variable::tile, past) < l1_of(kernel::Variable::loop, past));
+    // Where the line has been put into the L1 its next sector finds it there.
+    CHECK(l1_of(kernel::Variable::loop, into) == l1_of(kernel::Variable::tile, into));
+    CHECK(l1_of(kernel::Variable::tile, into) > l1_of(kernel::Variable::tile, past));
 }
