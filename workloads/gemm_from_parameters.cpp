@@ -135,7 +135,8 @@ gemm::Config gemm_config_of(const Operation& operation, const gemm::Problem& pro
     c.split_k = small_of(operation, "split_k", 1);
     c.registers = small_of(operation, "registers", 0);
     c.shared_bytes = size_of(operation, "shared_bytes");
-    const bool triton = value_or_default(operation, "implementation") == "triton";
+    const std::string implementation = value_or_default(operation, "implementation");
+    const bool triton = implementation == "triton" || implementation == "inductor";
     const std::string raster = value_or_default(operation, "raster");
     c.raster = raster == "along_m" ? mk::Raster::along_m : mk::Raster::along_n;
     const std::string reduction = value_or_default(operation, "reduction");
@@ -164,6 +165,7 @@ gemm::Config gemm_config_of(const Operation& operation, const gemm::Problem& pro
     }
     if (triton) {
         c.strides_by_16 = true;
+        c.strides_known = implementation == "inductor";
         // Triton's own persistent products launch one program an SM (tutorial 9, NUM_SMS).
         c.one_cta_per_sm = c.schedule == mk::ScheduleKind::static_stride;
     }

@@ -16,7 +16,7 @@ constexpr std::array<Words, 8> result_dtypes{"bf16", "fp16", "fp32", "tf32", "fp
 constexpr std::array<Words, 2> a_majors{"k", "m"};
 constexpr std::array<Words, 2> b_majors{"k", "n"};
 constexpr std::array<Words, 1> epilogues{"none"};  // fused epilogues have no lowering yet
-constexpr std::array<Words, 3> implementations{"cublas", "triton", "cutlass"};
+constexpr std::array<Words, 4> implementations{"cublas", "triton", "inductor", "cutlass"};
 constexpr std::array<Words, 2> rasters{"along_m", "along_n"};
 constexpr std::array<Words, 3> reductions{"atomic", "workspace", "serial"};
 constexpr std::array<Words, 5> schedules{"data_parallel", "persistent", "stream_k", "stream_k_hybrid",
@@ -58,7 +58,8 @@ constexpr auto parameters = std::to_array<ParameterInfo>({
     {"ldc", Kind::size, false, "", {}, "elements from one row of C to the next; default: packed", in_key},
     {"epilogue", Kind::choice, false, "none", epilogues,
      "what is applied to C before it is stored; only none so far", in_key},
-    {"implementation", Kind::choice, false, "cublas", implementations, "library whose kernel runs",
+    {"implementation", Kind::choice, false, "cublas", implementations,
+     "library whose kernel runs; inductor: Triton's from torch.compile, with strides as constants",
      configuration},
     {"cta_tile",
      Kind::extent3,

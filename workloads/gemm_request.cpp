@@ -61,8 +61,8 @@ GemmRequest read_gemm(const Operation& operation) {
     GemmRequest request{read_gemm_problem(operation), std::nullopt, false};
     if (!value_or_default(operation, "cta_tile").empty()) {
         request.config = gemm_config_of(operation, request.problem);
-        request.heuristic_raster = value_or_default(operation, "implementation") != "triton" &&
-                                   value_or_default(operation, "raster").empty();
+        request.heuristic_raster =
+            !request.config->strides_by_16 && value_or_default(operation, "raster").empty();
     }
     return request;
 }

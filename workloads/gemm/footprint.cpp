@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
+#include "workloads/gemm/stage_copies.hpp"
 #include "workloads/gemm/triton_alignment.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_resources.hpp"
@@ -139,7 +140,19 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     const std::int64_t barriers =
         config.pipeline == Pipeline::tma ? 8 * config.stages * (copies_by_descriptor(config) ? 1 : 2) : 0;
     const int buffers = copies_as_triton(config) ? triton_buffers(config) : config.stages;
-    return buffers * stage_bytes(problem, config) + barriers;
+    const std::int64_t stages = buffers * stage_bytes(problem, config) + barriers;
+    if (copies_as_triton(config) && config.mma == MatrixInstruction::mma_sync) {
+        // The tile of results is turned there (all of 138 compiled kernels).
+        const std::int64_t results = std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out);
+        std::int64_t held_once = 0;
+        for (const bool is_a : {true, false}) {
+            if (!loaded_in_its_trip(config, is_a)) continue;
+            const std::int64_t extent = is_a ? config.cta_m : config.cta_n;
+            held_once += extent * config.cta_k * hw::bytes_of(is_a ? problem.a : problem.b);
+        }
+        return std::max(stages - (buffers - 1) * held_once, results);
+    }
+    return stages;
 }
 
 bool copies_by_descriptor(const Config& config) {

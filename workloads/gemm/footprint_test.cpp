@@ -40,6 +40,23 @@ TEST_CASE("shared memory is stages and their barriers, unless it is given") {
     CHECK(shared_bytes(problem_of(1, 1, 1), c) == 77);
 }
 
+TEST_CASE("Triton turns the tile of results where the stages were") {
+    Config c = tile_of(64, 64, 16);
+    c.stages = 2;
+    c.warps = 4;
+    c.mma = MatrixInstruction::mma_sync;
+    c.pipeline = Pipeline::cp_async;
+    c.strides_by_16 = true;
+    CHECK(shared_bytes(problem_of(1, 1, 1), c) == 64 * 64 * 2);  // compiled; one stage has 4096
+    c.cta_k = 64;
+    c.stages = 3;
+    CHECK(shared_bytes(problem_of(1, 1, 1), c) == 32768);
+    // An operand whose elements are loaded has one buffer (64x64x64 with rows of 201 elements, compiled).
+    c.strides_known = true;
+    c.copy_bytes_b = 2;
+    CHECK(shared_bytes(problem_of(1, 1, 1), c) == 24576);
+}
+
 TEST_CASE("specialised CTAs have a producer warpgroup beside the consumers") {
     Config c = tile_of(128, 128, 64);
     c.warps = 8;

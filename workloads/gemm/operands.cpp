@@ -45,7 +45,8 @@ struct Side {
     int sharers = 1;
     std::int64_t pitch = 1;
     std::int64_t lane_elements = 1;  ///< that one lane holds
-    std::int64_t lane_share = 1;     ///< bytes of a stage, if all lanes of the CTA copy as much
+    int copy_bytes = widest_copy;
+    std::int64_t lane_share = 1;  ///< bytes of a stage, if all lanes of the CTA copy as much
     int rank_step = 1;  ///< ranks from one sharer to the next: CTAs of a cluster count along m first
 };
 
@@ -72,9 +73,9 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     const int share = side.tile_extent / sharers;
     access.multicast_ctas = sharers;
     // cp.async.cg takes 16 bytes only; narrower copies go through the L1's data (PTX ISA 8.7, cp.async).
-    const bool widest = parts.config.copy_bytes == widest_copy && side.lane_share >= widest_copy;
+    const bool widest = side.copy_bytes == widest_copy && side.lane_share >= widest_copy;
     access.cache = widest ? mk::CachePolicy::cg : mk::CachePolicy::ca;
-    if (!widest && parts.config.copy_bytes == widest_copy) {
+    if (!widest && side.copy_bytes == widest_copy) {
         access.bytes = static_cast<int>(std::clamp<std::int64_t>(side.lane_share, 4, widest_copy));
     }
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
@@ -86,8 +87,8 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     access.box[k_dim] = parts.config.cta_k;
     access.box[1 - k_dim] = share;
     const Config& c = parts.config;
-    if (c.pipeline != Pipeline::tma && c.copy_bytes < widest_copy) {
-        access.bytes = c.copy_bytes;
+    if (c.pipeline != Pipeline::tma && side.copy_bytes < widest_copy) {
+        access.bytes = side.copy_bytes;
         access.inner = std::max<std::int64_t>(1, side.lane_elements);
         access.inner_extent = std::clamp<std::int64_t>(access.box[0] / access.inner, 1, 32);
         access.outer = side.pitch;
@@ -151,6 +152,7 @@ void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     side.sharers = is_a ? c.cluster_n : c.cluster_m;
     side.pitch = leading(is_a ? p.lda : p.ldb, dense);
     side.lane_elements = (is_a ? c.lane_bytes_a : c.lane_bytes_b) / hw::bytes_of(is_a ? p.a : p.b);
+    side.copy_bytes = copy_bytes_of(c, is_a);
     side.lane_share = widest_copy;
     if (copies_as_triton(c)) {
         const int size = hw::bytes_of(is_a ? p.a : p.b);

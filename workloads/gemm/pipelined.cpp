@@ -134,6 +134,7 @@ void add_pipelined_role(Parts& parts) {
     }
     b.loop(parts.trips);
     add_spill_loads(parts);
+    add_loads_of_trip(parts);
     Fetches fetches{};
     if (ahead == 0) {
         // A single stage: it is fetched, waited for and multiplied in turn.

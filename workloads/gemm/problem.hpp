@@ -72,8 +72,10 @@ struct Config {
     std::int64_t shared_bytes = 0;
     std::int64_t max_ctas = 0;    ///< grid limit of a persistent kernel; 0: one per resident slot
     bool strides_by_16 = false;   ///< the compiler knows of a stride only whether 16 divides it (Triton)
+    bool strides_known = false;   ///< of these, the strides are constants of its source (torch.compile)
     bool one_cta_per_sm = false;  ///< a persistent grid of as many CTAs as there are SMs
     int copy_bytes = 16;          ///< per lane of a cp.async or plain load; less where rows are not aligned
+    int copy_bytes_b = 0;         ///< of B's copies, where they differ from A's
     int mma_k = 0;                ///< K of mma.sync; 0: 32 bytes of it
     int lane_bytes_a = 16;  ///< neighbouring bytes of a row that a lane fetches, in pieces of copy_bytes
     int lane_bytes_b = 16;
@@ -85,6 +87,11 @@ struct Config {
 
     friend bool operator==(const Config&, const Config&) = default;
 };
+
+/// What one lane copies of A or of B at a time.
+[[nodiscard]] inline int copy_bytes_of(const Config& config, bool is_a) {
+    return is_a || config.copy_bytes_b == 0 ? config.copy_bytes : config.copy_bytes_b;
+}
 
 /// The order that CUTLASS 3 takes when none is asked for: the shorter side of the grid runs fastest
 /// (include/cutlass/gemm/kernel/tile_scheduler_params.h, RasterOrderOptions::Heuristic).

@@ -33,20 +33,45 @@ void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
 
 }  // namespace
 
+bool loaded_in_its_trip(const Config& config, bool is_a) {
+    constexpr int narrowest_asynchronous = 4;
+    return config.strides_known && config.pipeline == Pipeline::cp_async &&
+           copy_bytes_of(config, is_a) < narrowest_asynchronous;
+}
+
+void add_loads_of_trip(Parts& parts) {
+    const Config& c = parts.config;
+    for (const bool is_a : {true, false}) {
+        if (!loaded_in_its_trip(c, is_a)) continue;
+        mk::Op& load = parts.builder.op(InstructionClass::ld_global);
+        load.dtype = is_a ? parts.problem.a : parts.problem.b;
+        load.count = copies_of(parts.problem, c, is_a);
+        const mk::Id loaded = parts.builder.last_op();
+        add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
+        mk::Op& store = parts.builder.op(InstructionClass::st_shared);
+        store.count = copies_of(parts.problem, c, is_a);
+        store.dep_count = 1;
+        store.deps[0] = {loaded, 0};
+        mk::Access& access = parts.builder.access();
+        access.buffer = parts.stages;
+        access.direction = mk::Direction::write;
+        access.bytes = copy_bytes_of(c, is_a);
+    }
+}
+
 Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id behind) {
     const Config& c = parts.config;
     mk::Builder& b = parts.builder;
     Fetches fetches{};
     for (const bool is_a : {true, false}) {
-        const Dtype dtype = is_a ? parts.problem.a : parts.problem.b;
-        const std::int64_t tile_bytes =
-            std::int64_t{is_a ? c.cta_m : c.cta_n} * c.cta_k * hw::bytes_of(dtype);
+        if (loaded_in_its_trip(c, is_a)) continue;
+        const std::int64_t copies = copies_of(parts.problem, c, is_a);
         const bool tma = c.pipeline == Pipeline::tma;
         mk::Op& copy = b.op(tma                                ? InstructionClass::cp_async_bulk_tensor
                             : c.pipeline == Pipeline::cp_async ? InstructionClass::cp_async
                                                                : InstructionClass::ld_global);
-        copy.dtype = dtype;
-        copy.count = tma ? 1 : copies_per_warp(tile_bytes, c);
+        copy.dtype = is_a ? parts.problem.a : parts.problem.b;
+        copy.count = tma ? 1 : copies;
         // A plain load parks in registers until the iteration that stores it: it completes the group like a
         // copy.
         copy.completes = group;
@@ -57,8 +82,7 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
         if (guarded) guard_fetch(parts, copy, ahead);
         fetches[is_a ? 0 : 1] = b.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
-        if (c.copy_conflicts > 0)
-            add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies_per_warp(tile_bytes, c));
+        if (c.copy_conflicts > 0) add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies);
     }
     b.signal(group, mk::SignalOn::issue);
     return fetches;

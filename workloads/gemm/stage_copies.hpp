@@ -17,6 +17,13 @@ using Fetches = std::array<model::kernel::Id, 2>;
 Fetches add_copies(Parts& parts, model::kernel::Id group, int ahead, bool guarded,
                    model::kernel::Id behind = model::kernel::no_id);
 
+/// Whether an operand's rows leave its lanes less than an asynchronous copy takes, while the other's are
+/// copied: each of its elements is loaded in the trip that multiplies it (Triton with known strides).
+[[nodiscard]] bool loaded_in_its_trip(const Config& config, bool is_a);
+
+/// The loads of such operands and their stores to shared memory; nothing where there are none.
+void add_loads_of_trip(Parts& parts);
+
 /// Adds `count` instructions, `chain` of which depend on one another, that are neither copies nor products.
 void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain);
 

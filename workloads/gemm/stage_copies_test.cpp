@@ -87,6 +87,20 @@ TEST_CASE("without asynchronous copies lanes load") {
     CHECK(count_of(kernel, InstructionClass::ld_global) > 0);
 }
 
+TEST_CASE("an operand of narrow rows is loaded in its trip while the other is copied ahead") {
+    const Problem p = problem_of(1024, 1001, 1024);
+    for (const bool known : {false, true}) {
+        Config c = lanes_copy();
+        c.strides_known = known;
+        c.copy_bytes_b = 2;
+        CHECK(loaded_in_its_trip(c, false) == known);
+        CHECK_FALSE(loaded_in_its_trip(c, true));
+        const mk::Kernel kernel = lowered(p, c).kernels[0];
+        const std::int64_t elements = 64 * 32 / 128;  // of B by each lane
+        CHECK(count_of(kernel, InstructionClass::ld_global) == (known ? elements : 0));
+    }
+}
+
 TEST_CASE("lanes that write to one bank take passes of their own") {
     Config c = lanes_copy();
     CHECK(count_of(copied(c, false), InstructionClass::st_shared) == 0);

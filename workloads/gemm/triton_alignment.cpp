@@ -1,20 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_alignment.hpp"
 
+#include <algorithm>
+
 namespace warptime::workloads::gemm {
+
+namespace {
+
+std::int64_t pitch(std::int64_t given, std::int64_t dense) {
+    return given > 0 ? given : dense;
+}
+
+/// The largest power of two that divides so many elements in bytes, at most 16.
+int divisor(std::int64_t elements, Dtype dtype) {
+    constexpr std::int64_t widest = 16;
+    const std::int64_t bytes = elements * hw::bytes_of(dtype);
+    return static_cast<int>(std::min(widest, bytes & -bytes));
+}
+
+}  // namespace
 
 void respect_triton_alignment(const Problem& problem, Config& config) {
     if (config.pipeline != Pipeline::automatic) {
         return;
     }
     constexpr std::int64_t known_divisor = 16;
-    const auto pitch = [](std::int64_t given, std::int64_t dense) { return given > 0 ? given : dense; };
     const std::int64_t a = pitch(problem.lda, problem.a_major == Major::k ? problem.k : problem.m);
     const std::int64_t b = pitch(problem.ldb, problem.b_major == Major::k ? problem.k : problem.n);
+    constexpr int narrowest_asynchronous = 4;
+    if (config.strides_known) {
+        config.copy_bytes = config.lane_bytes_a = divisor(a, problem.a);
+        config.copy_bytes_b = config.lane_bytes_b = divisor(b, problem.b);
+        config.store_bytes = divisor(pitch(problem.ldc, problem.n), problem.out);
+        if (std::max(config.copy_bytes, config.copy_bytes_b) < narrowest_asynchronous) {
+            config.pipeline = Pipeline::sync;
+            config.stages = 1;
+        }
+        return;
+    }
     if (a % known_divisor == 0 && b % known_divisor == 0) {
         return;
     }
-    constexpr int narrowest_asynchronous = 4;
     config.copy_bytes = hw::bytes_of(problem.a);
     // Neighbouring lanes take neighbours along K. The remainder that keeps rows and columns inside the matrix
     // hides that those are neighbours, too: the lanes of a load lie in as many rows where K is not

@@ -38,6 +38,32 @@ TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by elem
     CHECK(after(ragged, Pipeline::cp_async).copy_bytes == 16);  // what was asked for stays
 }
 
+TEST_CASE("strides that the source has as constants leave each operand as much as divides its rows") {
+    // LDGSTS of 16, 8 and 4 bytes, and loads of 2, in the machine code of such kernels (sm_80).
+    struct Rows {
+        std::int64_t k, n;
+        int a, b, c;
+        Pipeline pipeline;
+    };
+    for (const Rows& rows :
+         {Rows{1000, 200, 16, 16, 16, Pipeline::automatic}, Rows{196, 200, 8, 16, 16, Pipeline::automatic},
+          Rows{98, 196, 4, 8, 8, Pipeline::automatic}, Rows{99, 512, 2, 16, 16, Pipeline::automatic},
+          Rows{512, 201, 16, 2, 2, Pipeline::automatic}, Rows{99, 201, 2, 2, 2, Pipeline::sync}}) {
+        CAPTURE(rows.k);
+        CAPTURE(rows.n);
+        Config config;
+        config.strides_known = true;
+        config.stages = 4;
+        respect_triton_alignment(Problem{.m = 256, .n = rows.n, .k = rows.k, .b_major = Major::other},
+                                 config);
+        CHECK(copy_bytes_of(config, true) == rows.a);
+        CHECK(copy_bytes_of(config, false) == rows.b);
+        CHECK(config.store_bytes == rows.c);
+        CHECK(config.pipeline == rows.pipeline);
+        CHECK(config.stages == (rows.pipeline == Pipeline::sync ? 1 : 4));
+    }
+}
+
 TEST_CASE("lanes lie side by side along a contiguous K, else in rows of their own") {
     const Problem ragged{.n = 520, .k = 1000, .b_major = Major::other};
     CHECK(after(ragged).lane_bytes_a == 2);

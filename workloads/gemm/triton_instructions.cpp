@@ -9,11 +9,16 @@ std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& config) {
     return std::max<std::int64_t>(1, tile_bytes / (std::int64_t{32} * config.copy_bytes * config.warps));
 }
 
+std::int64_t copies_of(const Problem& problem, const Config& config, bool is_a) {
+    const std::int64_t extent = is_a ? config.cta_m : config.cta_n;
+    const std::int64_t tile_bytes = extent * config.cta_k * hw::bytes_of(is_a ? problem.a : problem.b);
+    return std::max<std::int64_t>(
+        1, tile_bytes / (std::int64_t{32} * copy_bytes_of(config, is_a) * config.warps));
+}
+
 TritonInstructions triton_instructions(const Problem& problem, const Config& config) {
-    const std::int64_t a =
-        copies_per_warp(std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a), config);
-    const std::int64_t b =
-        copies_per_warp(std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b), config);
+    const std::int64_t a = copies_of(problem, config, true);
+    const std::int64_t b = copies_of(problem, config, false);
     const std::int64_t outputs =
         std::int64_t{config.cta_m} * config.cta_n / (std::int64_t{32} * config.warps);
     const std::int64_t after = 36 + outputs / 2;
@@ -28,6 +33,10 @@ TritonInstructions triton_instructions(const Problem& problem, const Config& con
     }
     // Without a stage to spare nothing counts the places of stages.
     const std::int64_t places = config.stages > 2 ? 9 : 0;
+    if (config.strides_known) {
+        // Distances between a lane's copies are constants in the instructions.
+        return {72 + 9 * (a + b) + outputs / 2, 12, 9 + places + 24 * (a + b) / 10, after};
+    }
     return {170 + 26 * a + 9 * b + outputs / 2, 21 + 5 * (a + b) / 2, 23 + places + (96 * a + 38 * b) / 10,
             after};
 }

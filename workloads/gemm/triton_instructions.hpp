@@ -1,7 +1,8 @@
 // How many instructions a warp of a Triton kernel with cp.async spends on addresses, masks and conversions.
 // Ignores: in what order ptxas lays them, and the loop's own kinds of conversions (8-bit types).
 // Source: machine code of the 150 compiled tilings of triton_loop (Triton 3.6, sm_90a), least squares; what
-// is left is 14 instructions before the loop, 5 (wgmma) and 10 (mma.sync) in it and 10 behind it.
+// is left is 14 instructions before the loop, 5 (wgmma) and 10 (mma.sync) in it and 10 behind it. With known
+// strides: of 134 kernels of torch.compile's source (Triton 3.6, sm_80), 14 before the loop and 4 in it left.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,6 +14,9 @@ namespace warptime::workloads::gemm {
 
 /// Copies of `copy_bytes` a lane that one warp issues for `tile_bytes`, at least one.
 [[nodiscard]] std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& config);
+
+/// Of A's tile or of B's, in pieces of as many bytes as its rows leave.
+[[nodiscard]] std::int64_t copies_of(const Problem& problem, const Config& config, bool is_a);
 
 /// Instructions of a warp that are no copies, products or accesses.
 struct TritonInstructions {

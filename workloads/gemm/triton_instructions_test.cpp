@@ -44,6 +44,26 @@ TEST_CASE("each further stage has masks of its own, and more of them the more is
     CHECK(triton_instructions(Problem{}, large).of_stage > triton_instructions(Problem{}, small).of_stage);
 }
 
+TEST_CASE("known strides spare the loop its pointers") {
+    struct Kernel {
+        int m, n, k, stages, warps;
+        std::int64_t of_trip, before;  // without copies, products, operands and barriers
+    };
+    for (const Kernel& kernel : {Kernel{64, 64, 32, 2, 4, 22, 127}, Kernel{128, 64, 32, 2, 2, 32, 247},
+                                 Kernel{128, 128, 32, 4, 4, 32, 225}, Kernel{64, 128, 128, 4, 4, 72, 338}}) {
+        CAPTURE(kernel.m);
+        CAPTURE(kernel.k);
+        Config config = loop_of(kernel.m, kernel.n, kernel.k, kernel.stages, kernel.warps);
+        config.mma = MatrixInstruction::mma_sync;
+        const TritonInstructions pointers = triton_instructions(Problem{}, config);
+        config.strides_known = true;
+        const TritonInstructions found = triton_instructions(Problem{}, config);
+        CHECK(std::abs(found.of_trip - kernel.of_trip) <= 10);
+        CHECK(found.of_trip < pointers.of_trip);
+        CHECK(std::abs(found.before + found.of_stage * (kernel.stages - 2) - kernel.before) <= 45);
+    }
+}
+
 TEST_CASE("what follows the loop goes with a lane's results") {
     const TritonInstructions narrow = triton_instructions(Problem{}, loop_of(64, 64, 64, 3, 4));
     const TritonInstructions wide = triton_instructions(Problem{}, loop_of(64, 256, 64, 3, 4));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_resources.hpp"
 
+#include "workloads/gemm/stage_copies.hpp"
+#include "workloads/gemm/triton_instructions.hpp"
+
 #include <algorithm>
 
 namespace warptime::workloads::gemm {
@@ -8,11 +11,6 @@ namespace warptime::workloads::gemm {
 namespace {
 
 constexpr int lanes = 32;
-
-/// Of an operand's tile by each lane.
-int copies(int extent, Dtype dtype, const Config& c) {
-    return std::max(1, extent * c.cta_k * hw::bytes_of(dtype) / (lanes * c.copy_bytes * c.warps));
-}
 
 /// 32-bit registers of A and B that a thread holds for one step along K.
 int fragments(const Config& c) {
@@ -39,13 +37,17 @@ int triton_registers(const Problem& problem, const Config& config) {
     constexpr int many_accumulators = 128;
     constexpr int with_many = 8;
     const int accumulators = config.cta_m * config.cta_n / (lanes * config.warps);
-    const int copied = copies(config.cta_m, problem.a, config) + copies(config.cta_n, problem.b, config);
+    const auto copied =
+        static_cast<int>(copies_of(problem, config, true) + copies_of(problem, config, false));
     // Both operands of 8-bit types lie along K, so that one offset serves several copies (the kernels of
     // triton_fp8: within 5 registers up to ten copies a lane).
     if (hw::bytes_of(problem.a) == 1 && config.mma == MatrixInstruction::wgmma) {
         return accumulators + 23 + 3 * copied / 2;
     }
-    const int pointers = pointer * copied;
+    const auto values = [&](bool is_a) {
+        return loaded_in_its_trip(config, is_a) ? static_cast<int>(copies_of(problem, config, is_a)) : 0;
+    };
+    const int pointers = pointer * copied + values(true) + values(false);
     const int aside = accumulators < many_accumulators ? 0 : with_many;
     return accumulators + pointers + aside +
            (config.mma == MatrixInstruction::mma_sync ? fragments(config) + rest_of_mma_sync : rest_of_wgmma);

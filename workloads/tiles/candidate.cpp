@@ -89,9 +89,10 @@ Implementation implementation_of(const Operation& operation) {
     if (found == operation.parameters.end()) {
         return Implementation::cublas;
     }
-    return found->second == "triton"    ? Implementation::triton
-           : found->second == "cutlass" ? Implementation::cutlass
-                                        : Implementation::cublas;
+    return found->second == "triton"     ? Implementation::triton
+           : found->second == "inductor" ? Implementation::inductor
+           : found->second == "cutlass"  ? Implementation::cutlass
+                                         : Implementation::cublas;
 }
 
 void put(Parameters& parameters, const char* name, int value, int unset) {
@@ -105,10 +106,11 @@ void put(Parameters& parameters, const char* name, int value, int unset) {
 Parameters parameters_of(const Candidate& candidate) {
     const gemm::Config& c = candidate.config;
     Parameters result;
-    const bool triton = candidate.implementation == Implementation::triton;
-    result["implementation"] = triton                                                ? "triton"
-                               : candidate.implementation == Implementation::cutlass ? "cutlass"
-                                                                                     : "cublas";
+    const bool triton = c.strides_by_16;
+    result["implementation"] = candidate.implementation == Implementation::triton     ? "triton"
+                               : candidate.implementation == Implementation::inductor ? "inductor"
+                               : candidate.implementation == Implementation::cutlass  ? "cutlass"
+                                                                                      : "cublas";
     result["cta_tile"] = fmt::format("{}x{}x{}", c.cta_m, c.cta_n, c.cta_k);
     if (c.cluster_m * c.cluster_n > 1) {
         result["cluster"] = fmt::format("{}x{}", c.cluster_m, c.cluster_n);

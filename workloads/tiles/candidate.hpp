@@ -10,7 +10,7 @@
 
 namespace warptime::workloads::tiles {
 
-enum class Implementation : std::uint8_t { cublas, triton, cutlass };
+enum class Implementation : std::uint8_t { cublas, triton, inductor, cutlass };
 
 struct Candidate {
     gemm::Config config;

@@ -46,6 +46,7 @@ TEST_CASE("choices outside the spaces read back too") {
          {Parameters{{"split_k", "4"}, {"reduction", "serial"}}, Parameters{{"mma", "mma.sync"}},
           Parameters{{"schedule", "cluster_launch_control"}, {"cluster", "2x1"}},
           Parameters{{"registers", "128"}, {"shared_bytes", "65536"}}, Parameters{{"pipeline", "tma"}},
+          Parameters{{"implementation", "inductor"}, {"group_m", "8"}},
           Parameters{{"implementation", "triton"}, {"raster", "along_m"}, {"reduction", "workspace"}}}) {
         Parameters chosen = extra;
         chosen["cta_tile"] = "128x64x32";
