@@ -532,8 +532,8 @@ class Accumulator {
             }
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
-            add_lane_copies(kernel_, access, executions * bytes.rows, bytes.row_bytes, trips,
-                            tensor_cores_read_, gpu_, *part_, traffic);
+            add_lane_copies(kernel_, access, executions * bytes.rows, bytes.row_bytes, bytes.pitch_bytes,
+                            trips, tensor_cores_read_, gpu_, *part_, traffic);
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
             if (memory::in_narrow_rows(access)) {

@@ -7,8 +7,10 @@
 
 #include "model/analytical/bounds/l1.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/memory/row_sectors.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace warptime::model::analytical {
 
@@ -34,10 +36,13 @@ void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand
 /// `tensor_cores_read`: operands go from shared memory to the tensor cores without the load and store unit.
 template <class S>
 void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& access, double rows,
-                     double row_bytes, double trips, bool tensor_cores_read, const hw::Gpu<S>& gpu,
-                     Part<S>& part, BufferTraffic& traffic) {
+                     double row_bytes, std::int64_t pitch_bytes, double trips, bool tensor_cores_read,
+                     const hw::Gpu<S>& gpu, Part<S>& part, BufferTraffic& traffic) {
     const double line = hw::value_of(gpu.l1.line);
-    traffic.copied_lines += trips * rows * std::max(1.0, row_bytes / line);
+    const double whole_lines = std::max(1.0, row_bytes / line);
+    // Eight lanes are served at a time, in two pieces where their line's worth begins inside of a line.
+    const double split = memory::lines_per_row(std::min(row_bytes, line), pitch_bytes, line);
+    traffic.copied_lines += trips * rows * whole_lines;
     traffic.line_bytes = std::min(line, row_bytes);
     // A sector of a line whose others come in the next trips takes what the line does: 1.5 cycles for 32
     // bytes along K in all saturated loops of triton_fp8, where those of lines of their own take 0.7 to 1.1;
@@ -45,8 +50,8 @@ void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& access,
     const bool past_the_l1 = access.cache == kernel::CachePolicy::cg;
     const double sectors =
         past_the_l1 && goes_along_rows(kernel, access) ? 2.0 * hw::value_of(gpu.l1.sector) : 0.0;
-    part.demand[Server::l1] += l1_line_cycles(rows, std::max(row_bytes, sectors), gpu);
-    hw::Cycles<S> array = short_row_cycles(rows, row_bytes, gpu);
+    part.demand[Server::l1] += l1_line_cycles(rows * split, std::max(row_bytes, sectors), gpu);
+    hw::Cycles<S> array = short_row_cycles(rows, row_bytes, whole_lines * split, gpu);
     if (!past_the_l1) {
         const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, access.bytes, gpu);
         part.demand[Server::l1] += into_l1;

@@ -5,6 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+
 using namespace warptime::model;
 using namespace warptime::model::analytical;
 
@@ -15,7 +18,7 @@ TEST_CASE("lines are asked for once each, and only ldmatrix shares the array wit
     access.cache = kernel::CachePolicy::cg;
     Part<double> part;
     BufferTraffic traffic;
-    add_lane_copies(no_terms, access, 32.0, 256.0, 10.0, true, gpu, part, traffic);
+    add_lane_copies(no_terms, access, 32.0, 256.0, 4096, 10.0, true, gpu, part, traffic);
     CHECK(traffic.copied_lines == 10.0 * 64.0);
     CHECK(traffic.line_bytes == 128.0);
     const double bypassing = part.demand[Server::l1].value();
@@ -24,12 +27,12 @@ TEST_CASE("lines are asked for once each, and only ldmatrix shares the array wit
     // The same in rows of 32 bytes, less than 16 a lane: twice the lines, each put into the L1 first.
     access.cache = kernel::CachePolicy::ca;
     Part<double> narrow;
-    add_lane_copies(no_terms, access, 32.0, 32.0, 10.0, false, gpu, narrow, traffic);
+    add_lane_copies(no_terms, access, 32.0, 32.0, 4096, 10.0, false, gpu, narrow, traffic);
     CHECK(traffic.line_bytes == 32.0);
     CHECK(narrow.demand[Server::l1].value() > 0.5 * bypassing);
     CHECK(narrow.demand[Server::shared].value() > 0.0);
     Part<double> beside_wgmma;
-    add_lane_copies(no_terms, access, 32.0, 32.0, 10.0, true, gpu, beside_wgmma, traffic);
+    add_lane_copies(no_terms, access, 32.0, 32.0, 4096, 10.0, true, gpu, beside_wgmma, traffic);
     CHECK(beside_wgmma.demand[Server::l1].value() == narrow.demand[Server::l1].value());
     CHECK(beside_wgmma.demand[Server::shared].value() == 0.0);
 }
@@ -46,7 +49,7 @@ TEST_CASE("a sector whose line's others come in the next trips takes what a line
         access.origin[0].count = 1;
         Part<double> part;
         BufferTraffic traffic;
-        add_lane_copies(kernel, access, 32.0, 32.0, 10.0, true, gpu, part, traffic);
+        add_lane_copies(kernel, access, 32.0, 32.0, 4096, 10.0, true, gpu, part, traffic);
         return part.demand[Server::l1].value();
     };
     const auto past = kernel::CachePolicy::cg;
@@ -56,4 +59,28 @@ TEST_CASE("a sector whose line's others come in the next trips takes what a line
     // Where the line has been put into the L1 its next sector finds it there.
     CHECK(l1_of(kernel::Variable::loop, into) == l1_of(kernel::Variable::tile, into));
     CHECK(l1_of(kernel::Variable::tile, into) > l1_of(kernel::Variable::tile, past));
+}
+
+TEST_CASE("rows that begin inside of lines take two pieces where they cross one") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const auto demand_of = [&gpu](double row_bytes, std::int64_t pitch_bytes) {
+        const kernel::Kernel no_terms;
+        kernel::Access access;
+        access.cache = kernel::CachePolicy::cg;
+        Part<double> part;
+        BufferTraffic traffic;
+        add_lane_copies(no_terms, access, 32.0, row_bytes, pitch_bytes, 10.0, false, gpu, part, traffic);
+        // Nobody asks for a line more often.
+        CHECK(traffic.copied_lines == doctest::Approx(320.0 * std::max(1.0, row_bytes / 128.0)));
+        return part.demand;
+    };
+    // A pitch of 63 sectors: one of four lines' worths begins with a line.
+    const double aligned = demand_of(128.0, 2048)[Server::l1].value();
+    CHECK(demand_of(128.0, 2016)[Server::l1].value() == doctest::Approx(1.75 * aligned));
+    CHECK(demand_of(256.0, 2016)[Server::l1].value() == doctest::Approx(3.5 * aligned));
+    CHECK(demand_of(64.0, 2016)[Server::l1].value() == doctest::Approx(1.25 * aligned));
+    // Each piece takes the array, too.
+    CHECK(demand_of(128.0, 2048)[Server::shared].value() == 0.0);
+    CHECK(demand_of(128.0, 2016)[Server::shared].value() ==
+          doctest::Approx(32.0 * (1.75 * gpu.shared.copy_share.value() - 1.0)));
 }

@@ -58,10 +58,10 @@ template <class S>
 /// shared.copy_share of a pass, however little of it is copied (loops of mma.sync in triton_loop, triton_bf16
 /// and triton_bf16_second with 32 along K, whose operand reads and copies share the array).
 template <class S>
-[[nodiscard]] hw::Cycles<S> short_row_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
+[[nodiscard]] hw::Cycles<S> short_row_cycles(double rows, double row_bytes, double lines,
+                                             const hw::Gpu<S>& gpu) {
     const S bytes = (hw::Bytes<S>(S(row_bytes)) / gpu.shared.bandwidth).value();
-    const S lines(std::max(1.0, row_bytes / hw::value_of(gpu.l1.line)));
-    return hw::Cycles<S>(S(rows) * hw::max(S(0.0), gpu.shared.copy_share.value() * lines - bytes));
+    return hw::Cycles<S>(S(rows) * hw::max(S(0.0), gpu.shared.copy_share.value() * S(lines) - bytes));
 }
 
 template <class S>

@@ -73,10 +73,10 @@ TEST_CASE("copies of short rows take most of a pass for each, of long rows nothi
     auto gpu = warptime::hw::load_gpu("h200-sxm");
     gpu.shared.copy_share = warptime::hw::Number<double>(0.7);
     using warptime::model::analytical::short_row_cycles;
-    CHECK(short_row_cycles(8.0, 32.0, gpu).value() == doctest::Approx(8.0 * 0.45));
-    CHECK(short_row_cycles(8.0, 64.0, gpu).value() == doctest::Approx(8.0 * 0.2));
-    CHECK(short_row_cycles(8.0, 128.0, gpu).value() == 0.0);
-    CHECK(short_row_cycles(8.0, 256.0, gpu).value() == 0.0);
+    CHECK(short_row_cycles(8.0, 32.0, 1.0, gpu).value() == doctest::Approx(8.0 * 0.45));
+    CHECK(short_row_cycles(8.0, 64.0, 1.0, gpu).value() == doctest::Approx(8.0 * 0.2));
+    CHECK(short_row_cycles(8.0, 128.0, 1.0, gpu).value() == 0.0);
+    CHECK(short_row_cycles(8.0, 256.0, 2.0, gpu).value() == 0.0);
 }
 
 TEST_CASE("a load that hits takes its passes, or its lines as fast as the tags look them up") {
