@@ -88,10 +88,17 @@ template <class S>
     return S(share > 0.0 ? share : 1.0);
 }
 
-/// The same as `near_copy_latency` over all waves: of those after the first only some wait for DRAM, with the
-/// first of them to read a slice, and where all CTAs ask for a trip's bytes at the same moment, for all of
-/// them. `ahead`: stages that are under
-/// way.
+/// Share of the trips that wait for DRAM: of waves after the first only those of items that read what no wave
+/// has read, with the first of them to do so.
+template <class S>
+[[nodiscard]] S waits_for_dram(const ItemDemand<S>& item, const Traffic<S>& traffic, int ahead,
+                               const hw::Gpu<S>& gpu) {
+    const S later = S((traffic.waves - 1.0) * traffic.fresh_later) * traffic.wait_with_first;
+    return (S(1.0) + later) / S(traffic.waves) * first_of_granule(item, ahead, gpu);
+}
+
+/// The same as `near_copy_latency` over all waves: some wait for DRAM, and where all CTAs ask for a trip's
+/// bytes at the same moment, for all of them. `ahead`: stages that are under way.
 template <class S>
 [[nodiscard]] hw::Cycles<S> copy_latency(const ItemDemand<S>& item, const Traffic<S>& traffic, int ahead,
                                          const hw::Gpu<S>& gpu) {
@@ -101,8 +108,7 @@ template <class S>
     const hw::Seconds<S> all =
         dram_seconds(traffic.dram_read - traffic.dram_row_read, traffic.dram_row_read, hw::Bytes<S>{}, gpu);
     const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
-    const S later = S((traffic.waves - 1.0) * traffic.fresh_later) * traffic.wait_with_first;
-    const S fresh = (S(1.0) + later) / S(traffic.waves) * first_of_granule(item, ahead, gpu);
+    const S fresh = waits_for_dram(item, traffic, ahead, gpu);
     // CTAs that wait for lines of their own are seldom at the same trip.
     const S together = S(1.0) - traffic.own_share * (S(1.0) - gpu.l2.merge_private.value());
     return near + (far - near) * fresh + all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip * together;

@@ -11,6 +11,7 @@
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/traffic.hpp"
 #include "model/analytical/waiting_behind_copies.hpp"
+#include "model/analytical/waits_in_order.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -79,24 +80,29 @@ template <class S>
 struct WaitsOfWaves {
     StageWaits<S> first{}, later{};
     bool alike = false;     ///< both
+    int ahead = 1;          ///< stages under way where the warps that multiply copy by lanes
     CopyWaits<S> copies{};  ///< of loops that wait for copies behind their own
 };
 template <class S>
 [[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                              const Traffic<S>& traffic, const hw::Gpu<S>& gpu) {
     if (copies_by_lanes(item)) {
-        const hw::Cycles<S> copy = copy_latency(item, traffic, stages_ahead(kernel), gpu);
+        const int ahead = stages_ahead(kernel);
+        const hw::Cycles<S> copy = copy_latency(item, traffic, ahead, gpu);
         const hw::Cycles<S> last = wait_for_stage(item, load_latency(traffic.from_dram, gpu), gpu);
-        const hw::Cycles<S> chain = loop_chain(kernel, item, copy, gpu);
+        const S fresh = traffic.from_dram ? waits_for_dram(item, traffic, ahead, gpu) : S(0.0);
+        const hw::Cycles<S> chain = loop_chain(kernel, item, copy + waits_in_order(ahead, fresh, gpu), gpu);
         const hw::Cycles<S> near =
-            traffic.from_dram ? loop_chain(kernel, item, near_copy_latency(gpu), gpu) : chain;
+            traffic.from_dram
+                ? loop_chain(kernel, item, near_copy_latency(gpu) + waits_in_order(ahead, S(0.0), gpu), gpu)
+                : chain;
         const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, near};
-        return {all, all, true};
+        return {all, all, true, ahead, {}};
     }
     StageWaits<S> first =
         stage_waits(kernel, item, traffic.from_dram, gpu, trip_from_l2(kernel, item, traffic, gpu));
     if (multiplies_before_copies(item)) {
-        return {first, first, true, copy_waits(item, traffic, stages_ahead(kernel), gpu)};
+        return {first, first, true, 1, copy_waits(item, traffic, stages_ahead(kernel), gpu)};
     }
     if (!traffic.from_dram || !sees_reuse(item)) return {first, first, true};
     const StageWaits<S> near = stage_waits(kernel, item, false, gpu);

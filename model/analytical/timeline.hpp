@@ -13,6 +13,7 @@
 #include "model/analytical/out_of_step.hpp"
 #include "model/analytical/server.hpp"
 #include "model/analytical/stage_waits.hpp"
+#include "model/analytical/waits_in_order.hpp"
 #include "model/memory/instruction_fetch.hpp"
 #include "model/memory/l2_ports.hpp"
 #include "model/occupancy/waves.hpp"
@@ -246,7 +247,12 @@ class Timeline {
         }
         const hw::Cycles<S> multiply = multiply_ * S(static_cast<double>(resident));
         const hw::Cycles<S> last = hw::min(turn, hw::max(a_.item.loop.chain, multiply));
-        return turn * S(std::max(0.0, a_.item.trips - 1.0)) + last * S(std::min(1.0, a_.item.trips));
+        const double more = std::max(0.0, a_.item.trips - 1.0);
+        const double waiting = trips_that_wait(more, waits_.ahead);
+        const hw::Cycles<S> there = waiting < more
+                                        ? hw::min(turn, period(resident, StageWaits<S>{})) * S(more - waiting)
+                                        : hw::Cycles<S>{};
+        return turn * S(waiting) + there + last * S(std::min(1.0, a_.item.trips));
     }
 
     [[nodiscard]] Exposure<S> item(std::int64_t resident, const StageWaits<S>& waits) const {
