@@ -4,7 +4,7 @@
 // counters of recorded GEMMs: a sector homed in the other partition visits two slices the first time, and
 // requests of one graphics processing cluster merge (model/memory/request_merging.hpp). Counters follow
 // l2_partitions.hpp and merging_in_waves.hpp, and so does the time of CTAs whose warps copy for themselves;
-// that of others charges 1.5 visits to every request and merges pairs (validate/DEVIATIONS.md, 11).
+// that of others charges 1.5 visits to every request and merges pairs (validate/DEVIATIONS.md, 10).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,7 +23,7 @@ using memory::slice_visits;
 /// `distinct`: share of a wave's requested bytes that are not also read by another of its CTAs. What merging
 /// there really is (merging_in_waves.hpp) serves the counters, and the time of CTAs whose warps copy for
 /// themselves; of products with producers of their own it made gemm_bf16 as good, gemm_fp8 0.4 and gemm_tf32
-/// 0.2 points worse (validate/DEVIATIONS.md, 11).
+/// 0.2 points worse (validate/DEVIATIONS.md, 10).
 template <class S>
 [[nodiscard]] S unmerged_share(const S& distinct, const hw::Gpu<S>& gpu) {
     const S one_of = S(1.0) / gpu.tpc.sms.value();

@@ -177,7 +177,8 @@ void add_swaps_of_lanes(mk::Builder& build, const Additions& a, mk::Id table) {
 /// 4, 132 and 132 of them on 2, 32 and 128 sectors take 2.4, 4.6 and 1.9 times as long as one.
 void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, const hw::Gpu<double>& gpu) {
     constexpr std::int64_t lanes = 32;
-    const auto warps = static_cast<double>(a.ctas * a.threads / lanes);
+    const std::int64_t warp_count = a.ctas * a.threads / lanes;
+    const auto warps = static_cast<double>(warp_count);
     const double sectors = std::max(1.0, static_cast<double>(a.distinct * a.pitch) / gpu.l1.sector.value());
     const bool come_back = warps * static_cast<double>(a.rounds) > 2.0 * static_cast<double>(a.distinct);
     const double others = come_back ? (warps - 1.0) / sectors : 0.0;
