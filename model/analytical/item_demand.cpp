@@ -344,6 +344,7 @@ class Accumulator {
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
             if (part_ == &result_.loop && in_series(op)) result_.multiplied = end - start;
         }
+        if (part_ == &result_.loop && op.cls == InstructionClass::add_f32) follow_products(op, end - start);
         if (op.cls == InstructionClass::fence) issued = end;
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
@@ -363,6 +364,20 @@ class Accumulator {
                                      op.cls == InstructionClass::st_shared ||
                                      op.cls == InstructionClass::stmatrix || is_asynchronous_copy(op.cls);
         done = hw::max(done, fire_and_forget ? issued : end);
+    }
+
+    /// Sums of a trip's asynchronous products that each warpgroup adds to its own for `taken`: it waits for
+    /// them, while another one's are under way.
+    void follow_products(const Op& op, const Cycles<S>& taken) {
+        constexpr int warpgroup = 4;
+        for (std::uint8_t d = 0; d < op.dep_count; ++d) {
+            if (op.deps[d].distance != 0 || op.deps[d].op < 0) continue;
+            const Op& products = kernel_.ops[static_cast<std::size_t>(op.deps[d].op)];
+            if (products.cls != InstructionClass::wgmma) continue;
+            const Cycles<S> own =
+                tensor_core_cycles(products, static_cast<double>(products.count), warpgroup, gpu_);
+            result_.multiplied = own + gpu_.instructions[products.cls].latency + taken;
+        }
     }
 
     void add_op(const Op& op, double times) {

@@ -73,7 +73,7 @@ struct ItemDemand {
     Demand<S> peeled{};          ///< of the loop, cycles an item that roles with fewer trips do not take
     hw::Cycles<S> copy_issue{};  ///< from the begin of a trip until its copies have been issued
     hw::Cycles<S> others_read{};  ///< what all warps' reads before a trip's first copy take beyond a warp's
-    hw::Cycles<S> multiplied{};   ///< by products that a trip's copies wait for
+    hw::Cycles<S> multiplied{};   ///< by products that a trip's copies wait for, or what adds up their sums
     double copies = 0.0;          ///< asynchronous ones that a warp issues in a trip
     double copies_along_k = 0.0;  ///< of them, of rows that go on in the next trip
     bool waits_behind_copies =

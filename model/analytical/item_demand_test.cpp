@@ -371,6 +371,39 @@ TEST_CASE("chains: dependent instructions add their latencies, independent ones 
     CHECK(chain_of(10, 10, true) == doctest::Approx(18.0 * interval + 20.0 * latency));
 }
 
+TEST_CASE("a warpgroup that adds up the sums of its products waits for these, whatever the others multiply") {
+    const auto waited = [](int warps, std::int64_t products, std::int64_t sums, bool depends) {
+        mk::Kernel kernel;
+        kernel.cta = {32 * warps, 1, 1};
+        mk::Builder build(kernel);
+        build.role("consumer", warps);
+        build.loop(8);
+        mk::Op& multiply = build.op(InstructionClass::wgmma);
+        multiply.dtype = hw::Dtype::fp8;
+        multiply.shape = {64, 128, 32};
+        multiply.count = products;
+        const mk::Id multiplied = build.last_op();
+        mk::Op& add = build.op(InstructionClass::add_f32);
+        add.count = sums;
+        if (depends) {
+            add.dep_count = 1;
+            add.deps[0] = {multiplied, 0};
+        }
+        build.end();
+        build.finish();
+        return demand_of(kernel).multiplied.value();
+    };
+    // 64 x 128 x 32 products at the dense rate, which all tensor cores of the SM share.
+    const double once = 64.0 * 128 * 32 * 2 / hw::tensor_rate(hw::Dtype::fp8, gpu()).value();
+    const double latency = gpu().instructions[InstructionClass::wgmma].latency.value();
+    const double behind = gpu().instructions[InstructionClass::add_f32].latency.value();
+    CHECK(waited(4, 4, 64, true) == doctest::Approx(4.0 * once + latency + 63.0 + behind));
+    CHECK(waited(8, 4, 64, true) == doctest::Approx(waited(4, 4, 64, true)));
+    CHECK(waited(4, 8, 64, true) - waited(4, 4, 64, true) == doctest::Approx(4.0 * once));
+    CHECK(waited(4, 4, 80, true) - waited(4, 4, 64, true) == doctest::Approx(16.0));
+    CHECK(waited(4, 4, 64, false) == 0.0);
+}
+
 TEST_CASE("what the description says is warm comes from the L2, chases apart") {
     const auto chain_of = [](mk::Before before, mk::PatternKind pattern) {
         mk::Kernel kernel;

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <utility>
+
 using namespace warptime::workloads::gemm;
 using namespace fixture;
 
@@ -74,4 +76,26 @@ TEST_CASE("the products of one stage cover the tile's stage, whichever way it is
         const std::int64_t done = op.count * op.shape[0] * op.shape[1] * op.shape[2] * groups;
         RC_ASSERT(done == std::int64_t{along_m} * along_n * c.cta_k);
     }));
+}
+
+TEST_CASE("sums of 8-bit floats are added up in registers behind each trip's products, no others") {
+    for (const auto& [specialization, lanes] :
+         {std::pair{Specialization::cooperative, 256}, std::pair{Specialization::pingpong, 128}}) {
+        const Config c = specialized(128, 96, specialization);
+        Problem p = problem_of(512, 512, 512);
+        for (const Dtype dtype : {Dtype::fp8, Dtype::bf16, Dtype::int8}) {
+            p.a = p.b = dtype;
+            const mk::Kernel kernel = lowered(p, c).kernels[0];
+            int additions = 0;
+            for (std::size_t i = 0; i < kernel.ops.size(); ++i) {
+                const mk::Op& op = kernel.ops[i];
+                if (op.cls != mk::InstructionClass::add_f32) continue;
+                ++additions;
+                CHECK(op.count * lanes == 128 * 96);
+                REQUIRE(op.dep_count == 1);
+                CHECK(kernel.ops[static_cast<std::size_t>(op.deps[0].op)].cls == mk::InstructionClass::wgmma);
+            }
+            CHECK(additions == (dtype == Dtype::fp8 ? 1 : 0));
+        }
+    }
 }
