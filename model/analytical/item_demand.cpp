@@ -523,9 +523,13 @@ class Accumulator {
         }
         if (is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
-            if (bytes.continued) traffic.trip_bytes = bytes.row_bytes;
             // LDGSTS.LTC128B in the SASS of all such kernels.
             if (memory::in_narrow_rows(access)) traffic.brought_bytes = hw::value_of(gpu_.l1.line);
+            if (bytes.continued) {
+                const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+                const auto on = static_cast<double>(access.window * hw::bytes_of(buffer.dtype));
+                traffic.trip_bytes = std::max(bytes.row_bytes, on);
+            }
             // Lanes' copies are written in turn with reads of ldmatrix and of several warpgroups, bulk copies
             // not.
             const bool bulk = op.cls != InstructionClass::cp_async;

@@ -50,7 +50,7 @@ struct BufferTraffic {
     double repeat = 0.0;         ///< items after which the same bytes come again; 0: as the coordinates say
     double copied_lines = 0.0;   ///< cache lines that lanes ask for with asynchronous copies
     double line_bytes = 0.0;     ///< of each of them that are asked for
-    double trip_bytes = 0.0;     ///< of each row that a trip copies, where rows go on in the next; else 0
+    double trip_bytes = 0.0;     ///< of each row from a trip to the next, where rows go on there; else 0
     double outside_bytes = 0.0;  ///< of boxes, beyond the end of the buffer
     double outside_own_bytes = 0.0;  ///< of them, beside columns that no other item reads
     double brought_bytes = 0.0;  ///< that its copies ask the L2 to bring along from DRAM; 0: what that gives

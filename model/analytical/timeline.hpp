@@ -98,7 +98,7 @@ class Timeline {
         const hw::Cycles<S> gaps =
             !bulk && of_sub_partition(busiest_) ? behind_branches(resident) : hw::Cycles<S>{};
         if (multiplies_before_copies(a_.item)) {
-            return with_waits(hw::max(hw::max(busy + gaps, pace), a_.item.loop.chain), waits_.copies);
+            return with_waits(without_waits(resident), waits_.copies);
         }
         return hw::max(hw::max(hw::max(busy + gaps, pace), chain), hw::max(least, added));
     }
@@ -238,11 +238,21 @@ class Timeline {
         return hw::max(hw::Cycles<S>{}, gap - filled) * S(a_.item.loop.branches);
     }
 
+    /// A trip of a loop that waits for copies behind its own, where they have arrived.
+    [[nodiscard]] hw::Cycles<S> without_waits(std::int64_t resident) const {
+        const hw::Cycles<S> busy = a_.item.loop.demand[busiest_] * S(static_cast<double>(resident));
+        const hw::Cycles<S> gaps = of_sub_partition(busiest_) ? behind_branches(resident) : hw::Cycles<S>{};
+        return hw::max(hw::max(busy + gaps, hw::Cycles<S>(between_two(resident))), a_.item.loop.chain);
+    }
+
     /// The period from trip to trip. Of asynchronous copies the last trip has none left to wait for: the
     /// transfer of the first stage, which the prologue waits for, stands in its place. A producer that goes
     /// on with the next tile has no last trip.
     [[nodiscard]] hw::Cycles<S> main_loop(std::int64_t resident, const StageWaits<S>& waits) const {
         if (a_.item.trips == 0.0) return {};
+        if (multiplies_before_copies(a_.item)) {
+            return all_with_waits(without_waits(resident), a_.item.trips, waits_.copies);
+        }
         const hw::Cycles<S> turn = period(resident, waits);
         const bool goes_on = !a_.item.self_fed && (a_.persistent || a_.item.alternating);
         if (!a_.item.asynchronous || goes_on) {

@@ -3,8 +3,9 @@
 // DRAM at different trips.
 // Source: SASS of the xmma kernels in cuBLASLt 13.1 (LDGSTS.LTC128B behind most of a trip's multiply-adds,
 // then DEPBAR and BAR), and their times against K in gemm_fp32 and gemm_fp32_second (fit rows): of four trips
-// of 32 bytes a row, whose line the first brings to the L2, one waits for DRAM and three for the L2, and a
-// wait that is shorter than what the CTAs of the SM multiply meanwhile costs nothing.
+// of 32 bytes a row, whose line the first brings to the L2, one waits for DRAM and three for the L2, each for
+// its latency and no more, and a wait that is shorter than what the CTAs of the SM multiply meanwhile costs
+// nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -38,11 +39,12 @@ template <class S>
 }
 
 /// Least time of a trip by its copies: where they come from the L2 (`near`), where from DRAM (`far`), and the
-/// share of the latter.
+/// share of the latter. Stages that have been asked for before the loop are `ahead`.
 template <class S>
 struct CopyWaits {
     hw::Cycles<S> near{}, far{};
     S share = S(0.0);
+    int ahead = 1;
 };
 
 /// `ahead`: stages to spare, of which the one that is being copied has just been issued.
@@ -51,23 +53,36 @@ template <class S>
                                       const hw::Gpu<S>& gpu) {
     const int whole = std::max(1, ahead - 1);
     const hw::Cycles<S> taken = item.loop.demand[Server::crossbar_read] - item.behind_copies;
-    const hw::Cycles<S> near = near_copy_latency(gpu) + taken;
+    const hw::Cycles<S> near = gpu.latency.l2_far + taken;
     const S trips(static_cast<double>(whole));
-    if (!traffic.from_dram) return {near / trips, near / trips, S(0.0)};
-    // All CTAs ask for a trip's bytes at the same moment.
+    if (!traffic.from_dram) return {near / trips, near / trips, S(0.0), ahead};
+    // All CTAs ask at the same moment for a trip's bytes and for those of the trips that come along. While a
+    // burst comes that is longer than the way to DRAM and back, those that were served first go on.
+    const S first = first_of_granule(item, whole, gpu);
     const hw::Seconds<S> all =
         dram_seconds(traffic.dram_read - traffic.dram_row_read, traffic.dram_row_read, hw::Bytes<S>{}, gpu);
-    const S of_trip(1.0 / (traffic.waves * std::max(1.0, item.trips)));
-    const hw::Cycles<S> far =
-        gpu.latency.dram + gpu.latency.cp_async_extra + taken + all * gpu.clock.boost * of_trip;
+    const S of_burst = S(1.0) / (first * S(traffic.waves * std::max(1.0, item.trips)));
+    const hw::Cycles<S> burst = hw::min(all * gpu.clock.boost * of_burst, gpu.latency.dram);
+    const hw::Cycles<S> far = gpu.latency.dram + taken + burst;
     const S fresh((1.0 + (traffic.waves - 1.0) * traffic.fresh_later) / traffic.waves);
-    return {near / trips, far / trips, fresh * first_of_granule(item, whole, gpu)};
+    return {near / trips, far / trips, fresh * first, ahead};
 }
 
 /// The period of CTAs that take `busy` for a trip together.
 template <class S>
 [[nodiscard]] hw::Cycles<S> with_waits(const hw::Cycles<S>& busy, const CopyWaits<S>& waits) {
     return hw::max(busy, waits.near) * (S(1.0) - waits.share) + hw::max(busy, waits.far) * waits.share;
+}
+
+/// All `trips` of an item: the last ones copy nothing, and what the stages that were filled before the loop
+/// have brought along is there.
+template <class S>
+[[nodiscard]] hw::Cycles<S> all_with_waits(const hw::Cycles<S>& busy, double trips,
+                                           const CopyWaits<S>& waits) {
+    const double waited = std::max(0.0, trips - static_cast<double>(waits.ahead));
+    const S far = hw::max(S(0.0), hw::min(S(waited), S(trips) * waits.share - S(1.0)));
+    return busy * S(trips - waited) + hw::max(busy, waits.near) * (S(waited) - far) +
+           hw::max(busy, waits.far) * far;
 }
 
 }  // namespace warptime::model::analytical

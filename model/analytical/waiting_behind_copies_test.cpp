@@ -44,7 +44,7 @@ TEST_CASE("a stage has a trip less than there are stages to spare, and the way t
     const Traffic<double> warm;
     const ItemDemand<double> item = loop_of(8.0, 0.0);
     const double one = copy_waits(item, warm, 2, gpu).near.value();
-    CHECK(one == doctest::Approx(near_copy_latency(gpu).value() + 50.0));
+    CHECK(one == doctest::Approx(gpu.latency.l2_far.value() + 50.0));
     CHECK(copy_waits(item, warm, 4, gpu).near.value() == doctest::Approx(one / 3.0));
     CHECK(copy_waits(item, warm, 2, gpu).share == 0.0);
     ItemDemand<double> later = item;
@@ -62,7 +62,12 @@ TEST_CASE("of the trips that a line brings one waits for DRAM, where the multipl
     const CopyWaits<double> line = copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu);
     CHECK(half.share == doctest::Approx(0.5));
     CHECK(line.share == doctest::Approx(0.25));
-    CHECK(half.far.value() == doctest::Approx(line.far.value()));
+    // A burst brings what two or four trips need, of a megabyte in all.
+    const double each =
+        1e6 / (gpu.dram.bandwidth * gpu.dram.read_efficiency).value() * gpu.clock.boost.value() / 8.0;
+    const double alone = gpu.latency.dram.value() + 50.0;
+    CHECK(half.far.value() == doctest::Approx(alone + 2.0 * each));
+    CHECK(line.far.value() == doctest::Approx(alone + 4.0 * each));
     CHECK(line.far > line.near);
     const double between = 0.5 * (line.near + line.far).value();
     CHECK(with_waits(Cycles<double>(between), line).value() ==
@@ -77,4 +82,29 @@ TEST_CASE("waves that find what the first has read wait for DRAM as seldom as th
     traffic.waves = 4.0;
     traffic.fresh_later = 0.0;
     CHECK(copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu).share == doctest::Approx(0.25 / 4.0));
+}
+
+TEST_CASE("bursts that are longer than the way to DRAM are waited for no longer than that") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    Traffic<double> traffic;
+    traffic.from_dram = true;
+    traffic.dram_read = Bytes<double>(1e9);
+    CHECK(copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu).far.value() ==
+          doctest::Approx(2.0 * gpu.latency.dram.value() + 50.0));
+}
+
+TEST_CASE("an item waits for what it copies behind its first stages, and for DRAM once less than for lines") {
+    const CopyWaits<double> waits{Cycles<double>(300.0), Cycles<double>(1000.0), 0.25, 2};
+    const auto all = [&waits](double busy, double trips) {
+        return all_with_waits(Cycles<double>(busy), trips, waits).value();
+    };
+    // Stages 0 and 1 are there; of 2 to 7 the fourth begins a line.
+    CHECK(all(100.0, 8.0) == doctest::Approx(2.0 * 100.0 + 5.0 * 300.0 + 1000.0));
+    CHECK(all(400.0, 8.0) == doctest::Approx(7.0 * 400.0 + 1000.0));
+    CHECK(all(2000.0, 8.0) == doctest::Approx(8.0 * 2000.0));
+    CHECK(all(100.0, 2.0) == doctest::Approx(200.0));
+    CHECK(all(100.0, 4.0) == doctest::Approx(200.0 + 2.0 * 300.0));
+    const CopyWaits<double> always{Cycles<double>(300.0), Cycles<double>(1000.0), 1.0, 2};
+    CHECK(all_with_waits(Cycles<double>(100.0), 8.0, always).value() ==
+          doctest::Approx(2.0 * 100.0 + 6.0 * 1000.0));
 }

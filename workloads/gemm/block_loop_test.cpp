@@ -92,3 +92,38 @@ TEST_CASE("every tile is copied once and multiplied once, however many stages th
         CHECK(counted.instructions_of(InstructionClass::cp_async) == (64 + 128) * 256 / 32);
     }
 }
+
+TEST_CASE("splits that the library adds up by blocks take steps of K in turns, others a piece each") {
+    for (const Reduction reduction : {Reduction::blocks, Reduction::last_cta, Reduction::workspace}) {
+        for (const int splits : {1, 4}) {
+            Problem p;
+            p.m = p.n = 128;
+            p.k = 1024;
+            p.a = p.b = p.out = p.accumulator = hw::Dtype::fp32;
+            Config c;
+            c.cta_m = c.cta_n = 64;
+            c.cta_k = 8;
+            c.warps = 4;
+            c.stages = 3;
+            c.registers = 128;
+            c.mma = MatrixInstruction::simt;
+            c.pipeline = Pipeline::cp_async;
+            c.fragments_ahead = true;
+            c.split_k = splits;
+            c.reduction = reduction;
+            mk::Program program;
+            lower(p, c, hw::load_gpu("h200-sxm"), program);
+            const mk::Kernel& kernel = program.kernels[0];
+            const bool turns = splits > 1 && reduction != Reduction::workspace;
+            int copies = 0;
+            for (const mk::Op& op : kernel.ops) {
+                if (op.cls != InstructionClass::cp_async) continue;
+                for (const mk::Access& access : kernel.accesses_of(op)) {
+                    ++copies;
+                    CHECK(access.window == (turns ? 8 * splits : 0));
+                }
+            }
+            CHECK(copies > 0);
+        }
+    }
+}
