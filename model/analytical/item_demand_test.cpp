@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "hw/tensor_rate.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
