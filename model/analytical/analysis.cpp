@@ -29,6 +29,7 @@
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/occupancy/waves.hpp"
+#include "model/occupancy/whole_bands.hpp"
 #include "model/power/sustained_clock.hpp"
 #include "model/prediction/clock.hpp"
 
@@ -58,7 +59,11 @@ void place(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction
     a.ctas = kernel.grid.volume();
     a.slots = sms * a.occupancy.ctas_per_sm;
     a.persistent = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta && a.ctas < a.items;
-    a.sms = std::min(sms, a.ctas);
+    a.sms = std::min({sms, a.ctas, a.items});
+    if (a.ctas > a.items && a.items <= a.slots && occupancy::launches_whole_bands(kernel)) {
+        a.fullest_sm =
+            occupancy::fullest_sm(occupancy::order_of(kernel.schedule), sms, a.occupancy.ctas_per_sm);
+    }
     a.fullest_group = occupancy::fullest_group(gpu, a.sms, kernel.cluster.volume());
     a.waves = static_cast<double>(a.ctas) / static_cast<double>(a.slots);
 }
@@ -90,8 +95,9 @@ std::int64_t sharing(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
                      const prediction::Conditions& conditions, const occupancy::Occupancy& occupancy) {
     auto sms = static_cast<std::int64_t>(hw::value_of(gpu.sm.count));
     if (conditions.available_sms > 0) sms = std::min<std::int64_t>(sms, conditions.available_sms);
-    return std::clamp<std::int64_t>(occupancy::ceil_divide(kernel.grid.volume(), sms), 1,
-                                    std::max(1, occupancy.ctas_per_sm));
+    return std::clamp<std::int64_t>(
+        occupancy::ceil_divide(std::min(kernel.grid.volume(), kernel.schedule.item_count()), sms), 1,
+        std::max(1, occupancy.ctas_per_sm));
 }
 
 /// SM cycles of one slot in which a warp waits for plain loads, in units of one such wait.

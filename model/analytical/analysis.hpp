@@ -30,8 +30,10 @@ struct Analysis {
     occupancy::Occupancy occupancy{};
     std::int64_t items = 0;
     std::int64_t ctas = 0;
-    std::int64_t slots = 0;      ///< CTAs that run at a time
-    std::int64_t sms = 0;        ///< SMs that have work
+    std::int64_t slots = 0;  ///< CTAs that run at a time
+    std::int64_t sms = 0;    ///< SMs that have work
+    std::int64_t fullest_sm =
+        0;  ///< items on the SM that gets most, where not every CTA has one and all fit; or 0
     double fullest_group = 1.0;  ///< SMs at work in the graphics processing cluster that has most of them
     double waves = 0.0;
     bool persistent = false;
@@ -61,7 +63,7 @@ struct Analysis {
     /// CTAs that the busiest SM has at a time: a grid that does not fill the card leaves room.
     [[nodiscard]] std::int64_t resident() const {
         const std::int64_t at_work = std::max<std::int64_t>(1, sms);
-        return std::clamp<std::int64_t>((ctas + at_work - 1) / at_work, 1,
+        return std::clamp<std::int64_t>((std::min(ctas, items) + at_work - 1) / at_work, 1,
                                         std::max(1, occupancy.ctas_per_sm));
     }
 };

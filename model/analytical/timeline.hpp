@@ -323,6 +323,12 @@ class Timeline {
         if (w.full_waves == 0) {
             Exposure<S> only = item(last, waits_.first);
             only.epilogue += burst(last);
+            if (a_.fullest_sm > last) {
+                // One SM has more to store, while the L2 is done with what the others send.
+                const hw::Cycles<S> stored = only.epilogue;
+                only = item(a_.fullest_sm, waits_.first);
+                only.epilogue = hw::max(only.epilogue, stored);
+            }
             return only;
         }
         Exposure<S> whole = item(resident, waits_.first);

@@ -2,6 +2,7 @@
 #include "model/occupancy/work_items.hpp"
 
 #include "hw/error.hpp"
+#include "model/occupancy/whole_bands.hpp"
 
 #include <algorithm>
 
@@ -42,7 +43,10 @@ ClusterShape cluster_shape(const kernel::Kernel& kernel) {
 }
 
 WorkItems::WorkItems(const kernel::Kernel& kernel)
-    : kernel_(&kernel), count_(kernel.schedule.item_count()), order_(order_of(kernel.schedule)) {
+    : kernel_(&kernel),
+      count_(kernel.schedule.item_count()),
+      order_(order_of(kernel.schedule)),
+      whole_bands_(launches_whole_bands(kernel)) {
     const kernel::Schedule& s = kernel.schedule;
     const ClusterShape shape = cluster_shape(kernel);
     if (shape.m > 0 && order_.m % shape.m == 0 && order_.n % shape.n == 0) {
@@ -109,6 +113,11 @@ void WorkItems::append_of_cta(std::int64_t cta, std::vector<std::int64_t>& posit
         for (std::int64_t i = first_of_cta_[c]; i < first_of_cta_[c + 1]; ++i) {
             positions.push_back(i);
         }
+        return;
+    }
+    if (whole_bands_) {
+        const std::int64_t item = item_of_whole_bands(order_, cta);
+        if (item >= 0) positions.push_back(item);
         return;
     }
     const bool once = kernel_->schedule.kind == ScheduleKind::one_per_cta;

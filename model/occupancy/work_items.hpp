@@ -37,7 +37,8 @@ class WorkItems {
     const kernel::Kernel* kernel_;
     std::int64_t count_;
     ClusterShape cluster_;
-    TileOrder order_;                         ///< of clusters
+    TileOrder order_;  ///< of clusters
+    bool whole_bands_;
     std::vector<std::int64_t> first_of_cta_;  ///< of a stream-K list; one more entry than CTAs
 };
 

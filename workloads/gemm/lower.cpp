@@ -5,6 +5,7 @@
 #include "model/kernel/builder.hpp"
 #include "model/occupancy/placement.hpp"
 #include "model/occupancy/sm_limits.hpp"
+#include "model/occupancy/whole_bands.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
@@ -52,6 +53,10 @@ void set_grid(const Config& c, const hw::Gpu<double>& gpu, mk::Kernel& kernel) {
     const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
     if (c.schedule == mk::ScheduleKind::one_per_cta) {
         model::occupancy::check(model::occupancy::resources_of(kernel), limits);
+        if (c.whole_bands) {
+            kernel.grid.x =
+                model::occupancy::ctas_of_whole_bands(model::occupancy::order_of(kernel.schedule));
+        }
     } else {
         const int ctas_per_sm = model::occupancy::residency(kernel, limits).ctas_per_sm;
         const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());

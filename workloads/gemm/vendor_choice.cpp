@@ -164,6 +164,15 @@ void set_order(const Problem& problem, const GemmFamily& family, const Tile& til
                const ClusterShape& cluster, Config& config) {
     const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
     const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
+    if (family.band_tiles > 0) {
+        // A band may be three quarters full (GemmIdentityThreadblockSwizzle::get_log_tile).
+        int band = family.band_tiles;
+        while (band > 1 && tiles_n < (3 * band + 3) / 4) band /= 2;
+        config.raster = mk::Raster::along_m;
+        config.group = band;
+        config.whole_bands = true;
+        return;
+    }
     if (family.band_clusters > 0) {
         // Of clusters that are no line, the shorter side of one.
         const bool wide = cluster.n > cluster.m;

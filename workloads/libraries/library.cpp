@@ -120,6 +120,7 @@ GemmFamily read_family(const Section& section) {
     family.rows_max = section.table.contains("rows_max") ? section.whole("rows_max") : 0;
     family.rows_always = section.table.contains("rows_always") ? section.whole("rows_always") : 0;
     family.band_clusters = section.table.contains("band_clusters") ? section.whole("band_clusters") : 0;
+    family.band_tiles = section.table.contains("band_tiles") ? section.whole("band_tiles") : 0;
     family.ragged_n = section.table.contains("ragged_n") ? section.whole("ragged_n") : 0;
     family.split_searched = section.get<bool>("split_searched", "true or false");
     family.instruction = section.text("instruction");

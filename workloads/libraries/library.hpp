@@ -68,6 +68,8 @@ struct GemmFamily {
     int rows_always = 0;           ///< products of up to so many rows run no other family
     int band_clusters = 0;  ///< that follow one another across their longer side before the next line of them
                             ///< begins; 0: no bands, along the shorter side of the grid
+    int band_tiles = 0;     ///< along N in a band at most (a power of two; fewer where there are few), and
+                            ///< every band is launched whole, as by CUTLASS 2; 0: as band_clusters says
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
 };
