@@ -68,6 +68,13 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     // With a single stage they multiply first all the same.
     const hw::Cycles<S> turn =
         item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue : item.loop.chain;
+    if (!bulk && item.waits_behind_copies) {
+        // From a wait to the next trip's copies, and from those to the wait for them, as many trips on as
+        // there are stages under way. What the L1 takes of each copy passes while they are issued.
+        const hw::Cycles<S> to_copies = hw::max(item.loop.chain - item.behind_copies, hw::Cycles<S>{});
+        const hw::Cycles<S> there = load + item.loop.demand[Server::crossbar_read];
+        return (there + to_copies) / S(static_cast<double>(stages_ahead(kernel)));
+    }
     hw::Cycles<S> around = fill_latency(item, load, bulk, gpu) + turn;
     // Copies of wgmma's loops stand behind the issue of all products of their trip, the last of which wait
     // for room.

@@ -100,6 +100,9 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
         add_simt_role(parts);
     } else if (config.mma == MatrixInstruction::simt) {
         add_block_product_role(parts);
+    } else if (config.fragments_ahead && config.mma == MatrixInstruction::mma_sync &&
+               config.pipeline == Pipeline::cp_async && config.stages > 2) {
+        add_multistage_role(parts);
     } else {
         add_pipelined_role(parts);
     }

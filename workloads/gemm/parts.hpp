@@ -68,6 +68,7 @@ void add_block_epilogue(Parts& parts);
 /// Main loops, one per way of overlapping copies and arithmetic.
 void add_specialized_roles(Parts& parts);
 void add_pipelined_role(Parts& parts);
+void add_multistage_role(Parts& parts);
 void add_simt_role(Parts& parts);
 void add_block_product_role(Parts& parts);
 void add_dot_product_role(Parts& parts);

@@ -10,6 +10,7 @@
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_resources.hpp"
+#include "workloads/gemm/warp_products.hpp"
 
 #include <algorithm>
 
@@ -48,53 +49,6 @@ bool products_in_series(const Problem& problem, const Config& c) {
     }
     if (c.split_k > 1) return adds_atomically(c) && c.cta_n == 128 && hw::bytes_of(problem.a) == 2;
     return c.cta_n == 256 && hw::bytes_of(problem.a) == 1;
-}
-
-int mma_sync_k(const Problem& problem, const Config& c) {
-    return c.mma_k > 0 ? c.mma_k : 32 / hw::bytes_of(problem.multiplied());
-}
-
-/// Warps along M as Triton shares them out (lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp,
-/// warpsPerTileV2): one more along the side that has more instructions left for a warp, N where both have as
-/// many. Confirmed by the ldmatrix of 55 compiled loops.
-int triton_warps_along_m(const Config& c) {
-    int along_m = 1;
-    int along_n = 1;
-    while (along_m * along_n < c.warps) {
-        const bool more_rows = c.cta_m / 16 / along_m > c.cta_n / 16 / along_n;
-        (more_rows && along_m < c.cta_m / 16 ? along_m : along_n) *= 2;
-    }
-    return along_m;
-}
-
-/// Warps along M: Triton's layout, or so that the warps' tiles read least, as CUTLASS's shapes do.
-int warps_along_m(const Config& c) {
-    if (!c.square_warp_tiles) {
-        return triton_warps_along_m(c);
-    }
-    int best = 1;
-    for (int along_m = 1; along_m <= c.warps; along_m *= 2) {
-        const auto side = [&c](int warps) { return c.cta_m / warps + c.cta_n * warps / c.warps; };
-        best = side(along_m) < side(best) ? along_m : best;
-    }
-    return best;
-}
-
-/// ldmatrix.x4 (16 rows of 32 bytes) and mma per warp and iteration.
-struct WarpCounts {
-    std::int64_t products = 0;
-    std::int64_t loads = 0;
-};
-WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
-    const int warps_m = warps_along_m(c);
-    const int warps_n = std::max(1, c.warps / warps_m);
-    const int warp_m = std::max(16, c.cta_m / warps_m);
-    const int warp_n = std::max(8, c.cta_n / warps_n);
-    const std::int64_t k_steps = std::max(1, c.cta_k / mma_sync_k(problem, c));
-    const std::int64_t k_rows = std::max(1, c.cta_k * hw::bytes_of(problem.a) / 32);
-    // Eight columns of two steps are as many bytes as sixteen of one.
-    const std::int64_t loads_b = warp_n < 16 ? (k_rows + 1) / 2 : k_rows * (warp_n / 16);
-    return {k_steps * (warp_m / 16) * (warp_n / 8), k_rows * std::max(1, warp_m / 16) + loads_b};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/recorded_kernel.hpp"
 
+#include "model/occupancy/placement.hpp"
 #include "workloads/gemm/vendor_choice.hpp"
 
 #include <algorithm>
@@ -35,6 +36,38 @@ const libraries::Tile* find_tile(const libraries::GemmFamily& family, int m, int
         }
     }
     return found;
+}
+
+std::int64_t padded(std::int64_t tiles, std::int64_t cluster) {
+    return ceil_div(tiles, cluster) * cluster;
+}
+
+/// The cluster of Hopper's kernels of xmma, whose names do not tell it: its side along M is the grid's y
+/// (14051 of 14051 launches that were asked for theirs). Of those along N that make the grid, whole or as
+/// many clusters as the card takes at once, the smallest that has more than one CTA (two thirds of those
+/// launches); steps may say it ("cluster=2x1x1").
+libraries::ClusterShape cluster_of_grid(const std::string& text, std::size_t from, const Problem& problem,
+                                        const libraries::Tile& tile, const hw::Gpu<double>& gpu) {
+    static const std::regex grid("grid=([0-9]+)x([0-9]+)x[0-9]+(?: cluster=([0-9]+)x([0-9]+)x)?");
+    std::smatch found;
+    if (!std::regex_search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), found, grid)) {
+        return {1, 1};
+    }
+    if (found[3].matched) return {std::stoi(found[4]), std::stoi(found[3])};
+    const std::int64_t x = std::stoll(found[1]);
+    const std::int64_t along_m = std::stoll(found[2]);
+    constexpr std::int64_t most = 16;
+    if (along_m > most) return {1, 1};
+    for (std::int64_t along_n = 2; along_m * along_n <= most; ++along_n) {
+        const std::int64_t size = along_m * along_n;
+        const std::int64_t tiles = padded(ceil_div(problem.m, tile.m), along_m) *
+                                   padded(ceil_div(problem.n, tile.n), along_n) * problem.batch;
+        const std::int64_t at_once = size * model::occupancy::clusters_in_groups(gpu.cluster.groups, size, 1);
+        if (x % along_n == 0 && x * along_m == std::min(tiles, at_once)) {
+            return {static_cast<int>(along_m), static_cast<int>(along_n)};
+        }
+    }
+    return {static_cast<int>(along_m), 1};
 }
 
 int splits_of(const std::string& text, std::size_t from) {
@@ -81,13 +114,17 @@ std::optional<Config> config_of_tile(const std::string& text, const Problem& pro
         if (tile == nullptr) {
             continue;
         }
-        Config config = vendor_config(problem, family, *tile, {1, 1}, gpu);
+        const auto at = static_cast<std::size_t>(found.position(0));
+        const libraries::ClusterShape cluster = family.persistent
+                                                    ? cluster_of_grid(text, at, problem, *tile, gpu)
+                                                    : libraries::ClusterShape{1, 1};
+        Config config = vendor_config(problem, family, *tile, cluster, gpu);
         if (config.pipeline == Pipeline::cp_async && stages > 0) {
             config.stages = stages;
             config.cta_k = along_k;
         }
         if (!family.persistent) {
-            config.split_k = splits_of(text, static_cast<std::size_t>(found.position(0)));
+            config.split_k = splits_of(text, at);
             config.reduction = vendor_reduction(problem, family, config);
         }
         return config;

@@ -2,6 +2,7 @@
 #include "workloads/gemm/vendor_choice.hpp"
 
 #include "hw/error.hpp"
+#include "model/occupancy/placement.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/lower.hpp"
 
@@ -38,7 +39,7 @@ std::int64_t largest_grid(const hw::Gpu<double>& gpu, int cluster_size) {
         case 8:
             return 8 * static_cast<std::int64_t>(gpu.cluster.active_max_8.value());
         default:
-            return 0;
+            return cluster_size * model::occupancy::clusters_in_groups(gpu.cluster.groups, cluster_size, 1);
     }
 }
 
