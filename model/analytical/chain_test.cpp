@@ -107,6 +107,24 @@ TEST_CASE("copies behind the operands' reads wait for those of all warps") {
           doctest::Approx(without + 120.0 / stages_ahead(kernel)));
 }
 
+TEST_CASE("a stage that is waited for behind a trip's copies goes round by way of the next trip's") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {});
+    ItemDemand<double> item = copied_by_its_warps();
+    item.waits_behind_copies = true;
+    item.loop.chain = Cycles<double>(600.0);
+    item.behind_copies = Cycles<double>(150.0);
+    item.loop.demand[Server::crossbar_read] = Cycles<double>(200.0);
+    item.loop.demand[Server::l1] = Cycles<double>(900.0);  // passes while the copies are issued
+    CHECK(loop_chain(kernel, item, Cycles<double>(700.0), gpu).value() ==
+          doctest::Approx((700.0 + 200.0 + 450.0) / stages_ahead(kernel)));
+    // Copies that are only just issued before the wait leave the whole trip between.
+    item.behind_copies = {};
+    CHECK(loop_chain(kernel, item, Cycles<double>(700.0), gpu).value() ==
+          doctest::Approx((700.0 + 200.0 + 600.0) / stages_ahead(kernel)));
+}
+
 TEST_CASE("copies of lanes go out when the last product of their trip has found room") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
