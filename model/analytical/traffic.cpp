@@ -79,8 +79,9 @@ memory::L2Set set_of(const BufferTraffic& use, double whole, double footprint, c
 /// victims leave of it (counted writes to local memory of 35, 52 and 69 MB leave to 0.55, 0.9 and 1.0).
 template <class S>
 double lines_dirtied(double written, double whole, const hw::Gpu<S>& gpu) {
+    if (written <= whole) return written;
     const double kept = memory::kept_at_random(whole / hw::value_of(memory::dirty_capacity_of(gpu)));
-    return written <= whole ? written : whole + (written - whole) * (1.0 - kept);
+    return whole + (written - whole) * (1.0 - kept);
 }
 
 /// Items of one cluster of SMs that ask for the same lines at a time.
