@@ -296,10 +296,10 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predic
 /// Everything that follows from the demand of one item.
 template <class S>
 void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
-              Analysis<S>& a) {
+              RecentSharedReads* recent, Analysis<S>& a) {
     place(kernel, gpu, conditions, a);
     a.turnaround = prediction::cta_turnaround(kernel, gpu);
-    a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms, recent);
     if (a.traffic.places.near < 1.0) {
         // The set has outgrown the L2: the same item, whose loads wait longer.
         a.item = item_demand(kernel, gpu, memory::latency_of(a.traffic.places, gpu),
@@ -314,20 +314,20 @@ void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predict
 
 template <class S>
 Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                    const prediction::Conditions& conditions) {
+                    const prediction::Conditions& conditions, RecentSharedReads* recent) {
     Analysis<S> a;
     a.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
     // In place: it is the larger part of the analysis, and copying it shows.
     add_item_demand(kernel, gpu, first_latency(kernel, gpu, conditions),
                     sharing(kernel, gpu, conditions, a.occupancy), a.item);
-    complete(kernel, gpu, conditions, a);
+    complete(kernel, gpu, conditions, recent, a);
     return a;
 }
 
 void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-             const prediction::Conditions& conditions, Analysis<double>& a) {
+             const prediction::Conditions& conditions, Analysis<double>& a, RecentSharedReads* recent) {
     const bool from_dram = a.traffic.from_dram;
-    a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms, recent);
     // An SM notices nothing else of what its neighbours share.
     if (a.traffic.from_dram != from_dram || sees_reuse(a.item) || shares_ports(gpu, a))
         settle_sm(kernel, gpu, conditions, a);
@@ -336,8 +336,8 @@ void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
 }
 
 template Analysis<double> analyse(const kernel::Kernel&, const hw::Gpu<double>&,
-                                  const prediction::Conditions&);
+                                  const prediction::Conditions&, RecentSharedReads*);
 template Analysis<hw::Dual<4>> analyse(const kernel::Kernel&, const hw::Gpu<hw::Dual<4>>&,
-                                       const prediction::Conditions&);
+                                       const prediction::Conditions&, RecentSharedReads*);
 
 }  // namespace warptime::model::analytical

@@ -68,14 +68,17 @@ struct Analysis {
     }
 };
 
-/// Throws Error when the kernel cannot run on the GPU. No allocation otherwise.
+/// Throws Error when the kernel cannot run on the GPU. No allocation otherwise. `recent`: as `traffic` takes
+/// it.
 template <class S>
 [[nodiscard]] Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                                  const prediction::Conditions& conditions);
+                                  const prediction::Conditions& conditions,
+                                  RecentSharedReads* recent = nullptr);
 
 /// Makes `a`, the analysis of a kernel on that GPU under those conditions, that of the same kernel with
 /// another group in its schedule, which changes what CTAs find in L2 and nothing of what one does.
 void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-             const prediction::Conditions& conditions, Analysis<double>& a);
+             const prediction::Conditions& conditions, Analysis<double>& a,
+             RecentSharedReads* recent = nullptr);
 
 }  // namespace warptime::model::analytical

@@ -5,6 +5,7 @@
 #include "model/analytical/band.hpp"
 #include "model/analytical/explain.hpp"
 #include "model/analytical/memory_step.hpp"
+#include "model/analytical/shared_reads.hpp"
 #include "model/prediction/tile_groups.hpp"
 
 namespace warptime::model::analytical {
@@ -20,6 +21,10 @@ Estimate<double> estimate_of(const Analysis<double>& a, const hw::Gpu<double>& g
     return with_band(a.time.value(), a.limiter,
                      band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), gpu);
 }
+
+struct RankingScratch final : Scratch {
+    RecentSharedReads shared_reads;
+};
 
 /// The closed forms keep all their state on the stack, so the scratch is empty.
 class Engine final : public prediction::Engine, public prediction::GroupsTiles {
@@ -46,16 +51,20 @@ class Engine final : public prediction::Engine, public prediction::GroupsTiles {
         return with_band(t.time.value(), limiter_of(t), gpu);
     }
 
+    [[nodiscard]] std::unique_ptr<Scratch> make_ranking_scratch() const override {
+        return std::make_unique<RankingScratch>();
+    }
     void evaluate_groups(kernel::Kernel& kernel, std::span<const std::int64_t> groups,
-                         const hw::Gpu<double>& gpu, const Conditions& conditions,
+                         const hw::Gpu<double>& gpu, const Conditions& conditions, Scratch& ranking,
                          std::span<Estimate<double>> estimates) const override {
         if (groups.empty()) return;
+        RecentSharedReads* recent = &static_cast<RankingScratch&>(ranking).shared_reads;
         kernel.schedule.group = groups[0];
-        Analysis<double> a = analyse(kernel, gpu, conditions);
+        Analysis<double> a = analyse(kernel, gpu, conditions, recent);
         estimates[0] = estimate_of(a, gpu);
         for (std::size_t i = 1; i < groups.size(); ++i) {
             kernel.schedule.group = groups[i];
-            regroup(kernel, gpu, conditions, a);
+            regroup(kernel, gpu, conditions, a, recent);
             estimates[i] = estimate_of(a, gpu);
         }
     }

@@ -59,7 +59,8 @@ TEST_CASE("groups of tiles one after another are what each of them is alone") {
             conditions.cache = cache;
             std::array<prediction::Estimate<double>, 4> together;
             mk::Kernel kernel = program.kernels[0];
-            grouping->evaluate_groups(kernel, groups, gpu, conditions, together);
+            const auto ranking = grouping->make_ranking_scratch();
+            grouping->evaluate_groups(kernel, groups, gpu, conditions, *ranking, together);
             CHECK(kernel.schedule.group == 1);
             for (std::size_t i = 0; i < groups.size(); ++i) {
                 program.kernels[0].schedule.group = groups[i];
@@ -71,7 +72,7 @@ TEST_CASE("groups of tiles one after another are what each of them is alone") {
                 CHECK(together[i].band_class == alone.band_class);
                 differ += together[i].time != together[0].time ? 1 : 0;
             }
-            grouping->evaluate_groups(kernel, {}, gpu, conditions, {});
+            grouping->evaluate_groups(kernel, {}, gpu, conditions, *ranking, {});
         }
     }
     CHECK(differ > 0);

@@ -6,11 +6,11 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/chain.hpp"
+#include "model/analytical/shared_reads.hpp"
 #include "model/memory/fresh_in_waves.hpp"
 #include "model/memory/l2_reuse.hpp"
 #include "model/memory/l2_room.hpp"
 #include "model/memory/local_memory.hpp"
-#include "model/memory/merging_in_brief.hpp"
 #include "model/memory/merging_in_waves.hpp"
 #include "model/memory/request_merging.hpp"
 #include "model/memory/write_back.hpp"
@@ -21,7 +21,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <span>
+#include <type_traits>
 
 namespace warptime::model::analytical {
 
@@ -111,6 +111,12 @@ struct Reads {
     std::size_t count = 0;
     std::array<memory::Operand, max_buffers> operands{};
     std::array<BufferReads, max_buffers> buffers{};
+    bool merge = false;                   ///< whether it is asked which requests merge
+    RecentSharedReads* recent = nullptr;  ///< of kernels before, if any are kept
+    SharedReads own;                      ///< if not
+    const SharedReads* shared = nullptr;  ///< by operand, of the first `counted()`
+
+    [[nodiscard]] std::size_t counted() const { return std::min(count, memory::most_operands); }
 };
 
 /// Share of a buffer's requests that is left when all merge that can.
@@ -136,17 +142,12 @@ double in_step_of(const BufferTraffic& use, std::int64_t concurrent, const ItemD
 /// Whether CTAs wait for whole lines from DRAM that no other reads.
 template <class S>
 bool waits_alone(const Reads& reads, double items, const hw::Gpu<S>& gpu) {
-    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    const double wave = std::min(runs.wave, items);
-    const auto touched = occupancy::TileRuns(reads.reuse.order).touched(0.0, wave);
-    for (std::size_t i = 0; i < reads.count; ++i) {
-        const memory::Operand& operand = reads.operands[i];
+    const double wave = std::min(static_cast<double>(reads.reuse.concurrent), items);
+    for (std::size_t i = 0; i < reads.counted(); ++i) {
         const BufferTraffic& use = *reads.buffers[i].use;
-        const double slices =
-            touched.distinct({operand.along_m, operand.along_n, operand.along_batch, operand.along_split});
         const bool whole_lines = use.line_bytes >= hw::value_of(gpu.l1.line);
         const bool once = reads.buffers[i].from_dram > 0.5 * use.read_bytes * items;
-        if (whole_lines && once && slices >= wave) return true;
+        if (whole_lines && once && reads.shared->in_first_wave[i] >= wave) return true;
     }
     return false;
 }
@@ -227,16 +228,10 @@ S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDem
     const auto items = static_cast<double>(kernel.schedule.item_count());
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
     const double in_step = in_step_of(reads, kernel, item, runs, gpu);
-    const auto groups = static_cast<std::int64_t>(std::max(1.0, hw::value_of(gpu.gpc.count)));
-    const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
-    const memory::MergingInBrief merging(reads.reuse.order, runs, groups, stay);
-    const memory::MergingLaw law = memory::merging_law(gpu);
     S served(0.0);
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const memory::Operand& operand = reads.operands[i];
-        const double merged = merging.merged_share(
-            {operand.along_m, operand.along_n, operand.along_batch, operand.along_split}, law);
+        const double merged = i < reads.counted() ? reads.shared->merged[i] : 0.0;
         const S fetched((buffer.use->fetched_bytes - buffer.use->outside_bytes) * items);
         served = served + fetched * S(1.0 - in_step * merged) +
                  crossings(fetched * S(1.0 - 0.5 * merged), S(buffer.lines), gpu);
@@ -244,18 +239,25 @@ S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDem
     return served / slice_visits(gpu);
 }
 
-/// Lets each operand take the room that the places of its readers ask for. `most`: room that all would take.
+/// Looks up what CTAs share of the reads. `most`: room that all operands would take. `stay`: CTAs take one
+/// item after the other.
 template <class S>
-void take_room(double most, const hw::Gpu<S>& gpu, Reads& reads) {
-    const bool comes_back = reads.reuse.order.items() > reads.reuse.concurrent;
-    if (!comes_back || most <= reads.reuse.capacity_bytes) return;
-    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    const memory::GroupsAtWork groups = memory::groups_at_work(reads.reuse.order, runs, gpu);
-    for (std::size_t i = 0; i < reads.count; ++i) {
-        memory::Operand& operand = reads.operands[i];
-        operand.room = memory::room_of_read(
-            groups.of({operand.along_m, operand.along_n, operand.along_batch, operand.along_split}), gpu);
+void share(double most, bool stay, const hw::Gpu<S>& gpu, Reads& reads) {
+    SharedReadsCase of;
+    of.reuse = reads.reuse;
+    of.count = reads.counted();
+    std::copy_n(reads.operands.begin(), of.count, of.operands.begin());
+    of.most_room = most;
+    of.stay = stay;
+    of.merge = reads.merge;
+    if constexpr (std::is_same_v<S, double>) {
+        if (reads.recent != nullptr) {
+            reads.shared = &reads.recent->of(of, gpu);
+            return;
+        }
     }
+    reads.own = shared_reads(of, gpu);
+    reads.shared = &reads.own;
 }
 
 /// What `traffic` gives; fills `reads` in on the way.
@@ -265,7 +267,6 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                         Reads& reads) {
     Traffic<S> result;
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    std::array<memory::OperandTraffic, max_buffers> moved{};
     std::array<bool, max_buffers> warm{};
     std::size_t& count = reads.count;
     double footprint = 0.0;
@@ -314,8 +315,11 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     reuse.capacity_bytes = capacity;
     reuse.ways = hw::value_of(gpu.l2.ways);
     reuse.streamed_bytes_per_item = memory::room_of_written(gpu) * written / items;
-    take_room(footprint + written, gpu, reads);
-    memory::l2_reuse(reuse, std::span(reads.operands).first(count), std::span(moved).first(count));
+    // CTAs that stay go through the waves together.
+    const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
+    const bool by_lanes = item.self_fed && kernel.cluster.volume() == 1;
+    reads.merge = reads.merge || by_lanes;
+    share(footprint + written, stay, gpu, reads);
     double read = 0.0;
     double row_read = 0.0;
     double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
@@ -328,11 +332,13 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         BufferReads& buffer = reads.buffers[i];
         const BufferTraffic& use = *buffer.use;
         const memory::Operand& operand = reads.operands[i];
-        const S distinct(moved[i].requested_bytes > 0.0 ? moved[i].wave_bytes / moved[i].requested_bytes
-                                                        : 1.0);
+        // Operands that are not counted move nothing.
+        const memory::OperandTraffic moved =
+            i < reads.counted() ? reads.shared->moved[i] : memory::OperandTraffic{};
+        const S distinct(moved.requested_bytes > 0.0 ? moved.wave_bytes / moved.requested_bytes : 1.0);
         buffer.laps = use.shifted && use.read_bytes >= operand.total_bytes &&
                       2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
-        buffer.lines = moved[i].compulsory_bytes;
+        buffer.lines = moved.compulsory_bytes;
         // Where every so many-th item reads the same the description says who meets; else pairs do.
         const double carried =
             use.repeat > 0.0 || buffer.laps
@@ -352,7 +358,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                 memory::places_in_turn(set_of(use, operand.total_bytes, footprint, kernel, gpu, sms), gpu);
             if (places.near <= result.places.near) result.places = places;
             buffer.from_dram = places.dram * use.read_bytes * items * carried;
-            buffer.lines = std::max(buffer.from_dram, moved[i].compulsory_bytes);
+            buffer.lines = std::max(buffer.from_dram, moved.compulsory_bytes);
             read += buffer.from_dram;
             result.from_dram = result.from_dram || buffer.from_dram > 0.0;
             continue;
@@ -363,7 +369,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         const double turns =
             use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
         const double missed =
-            use.shifted && footprint > all ? use.read_bytes * items : moved[i].dram_bytes * turns;
+            use.shifted && footprint > all ? use.read_bytes * items : moved.dram_bytes * turns;
         buffer.from_dram = buffer.lines = missed;
         read += missed;
         if (warm[i]) {
@@ -373,22 +379,19 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         }
         row_read += use.in_rows ? missed : 0.0;
         result.from_dram = true;
-        const double first = moved[i].wave_bytes / waves;
-        if (first < moved[i].wave_bytes) {
-            known *=
-                1.0 - std::clamp((moved[i].dram_bytes - first) / (moved[i].wave_bytes - first), 0.0, 1.0);
+        const double first = moved.wave_bytes / waves;
+        if (first < moved.wave_bytes) {
+            known *= 1.0 - std::clamp((moved.dram_bytes - first) / (moved.wave_bytes - first), 0.0, 1.0);
         }
-        const double again = moved[i].wave_bytes - moved[i].compulsory_bytes;
+        const double again = moved.wave_bytes - moved.compulsory_bytes;
         if (again > 0.0) {
-            kept *= 1.0 - std::clamp((moved[i].dram_bytes - moved[i].compulsory_bytes) / again, 0.0, 1.0);
+            kept *= 1.0 - std::clamp((moved.dram_bytes - moved.compulsory_bytes) / again, 0.0, 1.0);
         }
     }
-    // CTAs that stay go through the waves together.
-    const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
     if (stay && item.self_fed && known < 1.0 && reuse.order.planes() == 1) {
         known = (1.0 - memory::fresh_behind_first_wave(reuse.order, reuse.concurrent)) * kept;
     }
-    if (item.self_fed && kernel.cluster.volume() == 1) asked = served_sectors(reads, kernel, item, gpu);
+    if (by_lanes) asked = served_sectors(reads, kernel, item, gpu);
     result.fresh_later = 1.0 - known;
     if (kernel.schedule.kind == kernel::ScheduleKind::one_per_cta)
         result.wait_with_first = gpu.l2.merged_next.value();
@@ -421,8 +424,10 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
 
 template <class S>
 Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
-                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms) {
+                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms,
+                   RecentSharedReads* recent) {
     Reads reads;
+    reads.recent = recent;
     return follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
 }
 
@@ -430,6 +435,7 @@ Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& 
                         const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
                         std::int64_t sms) {
     Reads reads;
+    reads.merge = true;
     reads.emptied = conditions.cache == prediction::Cache::cold;
     const Traffic<double> counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
     Lookups<double> result = lookups_of(reads, kernel, gpu);
@@ -440,9 +446,10 @@ Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& 
 }
 
 template Traffic<double> traffic(const kernel::Kernel&, const ItemDemand<double>&, std::int64_t,
-                                 const hw::Gpu<double>&, const prediction::Conditions&, std::int64_t);
+                                 const hw::Gpu<double>&, const prediction::Conditions&, std::int64_t,
+                                 RecentSharedReads*);
 template Traffic<hw::Dual<4>> traffic(const kernel::Kernel&, const ItemDemand<hw::Dual<4>>&, std::int64_t,
                                       const hw::Gpu<hw::Dual<4>>&, const prediction::Conditions&,
-                                      std::int64_t);
+                                      std::int64_t, RecentSharedReads*);
 
 }  // namespace warptime::model::analytical

@@ -35,11 +35,15 @@ struct Traffic {
     memory::L2Places places;    ///< of what is read again and again from a warm L2
 };
 
-/// `concurrent`: items in flight at a time. `sms`: that have work.
+class RecentSharedReads;
+
+/// `concurrent`: items in flight at a time. `sms`: that have work. `recent`: what kernels before have asked
+/// of the same GPU, if that is kept; read when S is double.
 template <class S>
 [[nodiscard]] Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                  std::int64_t concurrent, const hw::Gpu<S>& gpu,
-                                 const prediction::Conditions& conditions, std::int64_t sms = 1 << 20);
+                                 const prediction::Conditions& conditions, std::int64_t sms = 1 << 20,
+                                 RecentSharedReads* recent = nullptr);
 
 /// What a profiler counts of a kernel's traffic; its time needs none of it. Where conditions are cold the
 /// profiler has emptied the caches before this kernel, too, and not only before the operation.

@@ -28,6 +28,7 @@ struct Operand {
     /// average share of it, so that the first read of everything is exact.
     double total_bytes = 0.0;
     double room = 1.0;  ///< that a byte takes, of what one takes that all SMs read
+    friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 struct OperandTraffic {
@@ -43,6 +44,7 @@ struct ReuseCase {
     double capacity_bytes = 0.0;                            ///< of L2 that data read by all SMs can use
     double ways = std::numeric_limits<double>::infinity();  ///< lines of a set; lines fall into sets evenly
     double streamed_bytes_per_item = 0.0;  ///< room of other bytes that pass through L2 with each item
+    friend bool operator==(const ReuseCase&, const ReuseCase&) = default;
 };
 
 /// At most this many operands are counted.

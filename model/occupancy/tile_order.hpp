@@ -29,6 +29,7 @@ struct TileOrder {
     std::int64_t m = 1, n = 1, batch = 1, split = 1;
     Raster raster = Raster::along_n;
     std::int64_t group = 1;
+    friend bool operator==(const TileOrder&, const TileOrder&) = default;
 
     [[nodiscard]] std::int64_t plane() const { return m * n; }
     [[nodiscard]] std::int64_t planes() const { return batch * split; }

@@ -1,13 +1,17 @@
 // What an engine may do besides: predict one kernel under several groupings of its tiles, looking at its body
-// once. Tuners try every tile with several; nothing but the traffic depends on it.
+// once, and one kernel after the other, looking once at what they have in common. Tuners try every tile with
+// several groups, stages and numbers of warps; nothing but the traffic depends on the first, and little of
+// the traffic on the others.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
+#include "model/prediction/engine.hpp"
 #include "model/prediction/prediction.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace warptime::model::prediction {
@@ -20,10 +24,14 @@ class GroupsTiles {
     GroupsTiles& operator=(const GroupsTiles&) = delete;
     virtual ~GroupsTiles() = default;
 
+    /// What one ranking keeps from kernel to kernel.
+    [[nodiscard]] virtual std::unique_ptr<Scratch> make_ranking_scratch() const = 0;
+
     /// The kernel with its schedule's group as each of `groups` in turn, which the last one stays. Both spans
-    /// have the same length. Throws as evaluate does.
+    /// have the same length. `ranking`: from make_ranking_scratch, for this GPU, unchanged, and these
+    /// conditions alone. Throws as evaluate does.
     virtual void evaluate_groups(kernel::Kernel& kernel, std::span<const std::int64_t> groups,
-                                 const hw::Gpu<double>& gpu, const Conditions& conditions,
+                                 const hw::Gpu<double>& gpu, const Conditions& conditions, Scratch& ranking,
                                  std::span<Estimate<double>> estimates) const = 0;
 };
 

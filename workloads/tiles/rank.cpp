@@ -78,6 +78,7 @@ Ranking predict_each(const Operation& operation, std::span<const Candidate> spac
     ranking.tiles.reserve(space.size());
     const auto scratch = engine.make_scratch();
     const auto* grouping = dynamic_cast<const model::prediction::GroupsTiles*>(&engine);
+    const auto kept = grouping != nullptr ? grouping->make_ranking_scratch() : nullptr;
     const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
     model::kernel::Program program;
     std::vector<std::int64_t> groups;
@@ -97,7 +98,7 @@ Ranking predict_each(const Operation& operation, std::span<const Candidate> spac
         groups.clear();
         for (std::size_t i = first; i < end; ++i) groups.push_back(std::max(1, space[i].config.group));
         estimates.resize(groups.size());
-        grouping->evaluate_groups(program.kernels.front(), groups, gpu, conditions, estimates);
+        grouping->evaluate_groups(program.kernels.front(), groups, gpu, conditions, *kept, estimates);
         for (std::size_t i = first; i < end; ++i) ranking.tiles.push_back({i, estimates[i - first], 0.0});
     }
     return ranking;
