@@ -130,16 +130,17 @@ void predict_library_choice(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
-/// A thousand tiles of one problem, from their configurations to the sorted list.
-void rank_thousand_tiles(benchmark::State& state) {
+/// A thousand tiles of one problem, from their configurations to the sorted list of all, or of the ten
+/// fastest.
+void rank_thousand_tiles(benchmark::State& state, const char* size, std::size_t top) {
     const Fixture f;
     const workloads::Operation operation =
-        workloads::make_operation("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}});
+        workloads::make_operation("gemm", {{"m", size}, {"n", size}, {"k", size}});
     std::vector<workloads::tiles::Candidate> space =
         workloads::tiles::space_named("triton", operation, f.gpu);
     space.resize(1000);
     for ([[maybe_unused]] const auto step : state) {
-        auto ranking = workloads::tiles::rank(operation, space, *f.engine, f.gpu, f.conditions);
+        auto ranking = workloads::tiles::rank(operation, space, *f.engine, f.gpu, f.conditions, top);
         benchmark::DoNotOptimize(ranking);
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) *
@@ -161,5 +162,7 @@ BENCHMARK(lower_and_evaluate_unaligned);
 BENCHMARK(lower_alone);
 BENCHMARK(evaluate_alone);
 BENCHMARK(predict_library_choice);
-BENCHMARK(rank_thousand_tiles);
+BENCHMARK_CAPTURE(rank_thousand_tiles, all, "4096", 1000U);
+BENCHMARK_CAPTURE(rank_thousand_tiles, ten, "4096", 10U);
+BENCHMARK_CAPTURE(rank_thousand_tiles, ten_of_1024, "1024", 10U);
 BENCHMARK(load_sheet);

@@ -86,7 +86,8 @@ std::vector<tiles::ExplainedTile> explained(const workloads::Operation& operatio
 
 std::string answer(const workloads::Operation& operation, const Question& asked) {
     const auto space = as_usage([&] { return tiles::space_named(asked.space, operation, asked.gpu); });
-    const tiles::Ranking ranking = tiles::rank(operation, space, asked.engine, asked.gpu, asked.conditions);
+    const tiles::Ranking ranking =
+        tiles::rank(operation, space, asked.engine, asked.gpu, asked.conditions, asked.top);
     const tiles::RankingContext context{
         operation, asked.space,
         workloads::make_report_context(operation, asked.gpu.id, asked.conditions, asked.engine.name()),

@@ -50,7 +50,7 @@ std::tuple<std::string, std::string> best_tiles(const std::string& op, const Tex
     const model::prediction::Conditions chosen = conditions_of(conditions, gpu.gpu());
     const Model::Lease lease(gpu, engine);
     const std::vector<tiles::Candidate> candidates = space_of(space, operation, gpu.gpu());
-    const tiles::Ranking ranking = tiles::rank(operation, candidates, lease.engine(), gpu.gpu(), chosen);
+    const tiles::Ranking ranking = tiles::rank(operation, candidates, lease.engine(), gpu.gpu(), chosen, top);
     const auto* name = std::get_if<std::string>(&space);
     const tiles::RankingContext context{
         operation, name != nullptr ? *name : "list",

@@ -4,6 +4,7 @@
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/band.hpp"
 #include "model/analytical/explain.hpp"
+#include "model/analytical/least_time.hpp"
 #include "model/analytical/memory_step.hpp"
 #include "model/analytical/shared_reads.hpp"
 #include "model/prediction/tile_groups.hpp"
@@ -51,6 +52,10 @@ class Engine final : public prediction::Engine, public prediction::GroupsTiles {
         return with_band(t.time.value(), limiter_of(t), gpu);
     }
 
+    [[nodiscard]] double least_time(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                                    const Conditions& conditions) const override {
+        return analytical::least_time(kernel, gpu, conditions).value();
+    }
     [[nodiscard]] std::unique_ptr<Scratch> make_ranking_scratch() const override {
         return std::make_unique<RankingScratch>();
     }

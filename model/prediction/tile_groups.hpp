@@ -1,7 +1,7 @@
 // What an engine may do besides: predict one kernel under several groupings of its tiles, looking at its body
 // once, and one kernel after the other, looking once at what they have in common. Tuners try every tile with
 // several groups, stages and numbers of warps; nothing but the traffic depends on the first, and little of
-// the traffic on the others.
+// the traffic on the others. And say at once that a kernel cannot be among the fastest.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,6 +23,10 @@ class GroupsTiles {
     GroupsTiles(const GroupsTiles&) = delete;
     GroupsTiles& operator=(const GroupsTiles&) = delete;
     virtual ~GroupsTiles() = default;
+
+    /// Seconds that `evaluate` of the kernel does not fall below, at a small part of its cost.
+    [[nodiscard]] virtual double least_time(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+                                            const Conditions& conditions) const = 0;
 
     /// What one ranking keeps from kernel to kernel.
     [[nodiscard]] virtual std::unique_ptr<Scratch> make_ranking_scratch() const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/tiles/rank.hpp"
 
+#include "hw/tensor_rate.hpp"
 #include "model/occupancy/occupancy.hpp"
 #include "model/occupancy/sm_limits.hpp"
 #include "model/prediction/tile_groups.hpp"
@@ -13,7 +14,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace warptime::workloads::tiles {
 
@@ -67,53 +71,168 @@ std::size_t end_of_run(std::span<const Candidate> space, std::size_t first) {
     return end;
 }
 
+/// The fastest times so far, as many as are asked for.
+class Fastest {
+  public:
+    explicit Fastest(std::size_t count) : count_(count) { times_.reserve(std::min<std::size_t>(count, 64)); }
+
+    void add(double time) {
+        if (times_.size() == count_) {
+            if (!(time < times_.front())) return;
+            std::pop_heap(times_.begin(), times_.end());
+            times_.back() = time;
+        } else {
+            times_.push_back(time);
+        }
+        std::push_heap(times_.begin(), times_.end());
+    }
+    /// Whether all that take so long are slower than each of them.
+    [[nodiscard]] bool beat(double time) const {
+        return times_.size() == count_ && count_ > 0 && times_.front() < time;
+    }
+
+  private:
+    std::size_t count_;
+    std::vector<double> times_;  ///< a heap, the slowest first
+};
+
+/// Predicts runs of candidates of one operation, one after another.
+class Runs {
+  public:
+    Runs(const Operation& operation, std::span<const Candidate> space,
+         const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+         const model::prediction::Conditions& conditions)
+        : problem_(gemm_problem_of(operation)),
+          space_(space),
+          engine_(engine),
+          gpu_(gpu),
+          conditions_(conditions),
+          limits_(model::occupancy::limits_of(gpu)),
+          grouping_(dynamic_cast<const model::prediction::GroupsTiles*>(&engine)),
+          scratch_(engine.make_scratch()),
+          kept_(grouping_ != nullptr ? grouping_->make_ranking_scratch() : nullptr) {
+        require_memory(operation, gpu, problem_.bytes());
+    }
+
+    /// Candidates [first, end), which differ in the group alone, into `ranking`, unless `fastest` beat them.
+    void add(std::size_t first, std::size_t end, Fastest* fastest, Ranking& ranking) {
+        if (!lowers(problem_, space_[first].config, gpu_, limits_, program_)) {
+            for (std::size_t i = first; i < end; ++i) ranking.dropped.push_back(i);
+            return;
+        }
+        if (fastest != nullptr && grouping_ != nullptr && program_.kernel_count > 0 &&
+            fastest->beat(grouping_->least_time(program_.kernels.front(), gpu_, conditions_))) {
+            return;
+        }
+        const std::size_t before = ranking.tiles.size();
+        if (grouping_ == nullptr || program_.steps.size() != 1 || end == first + 1) {
+            add_each(first, end, ranking);
+        } else {
+            add_groups(first, end, ranking);
+        }
+        for (std::size_t i = before; fastest != nullptr && i < ranking.tiles.size(); ++i) {
+            fastest->add(ranking.tiles[i].estimate.time);
+        }
+    }
+
+    /// About what the tensor cores and the ports to the L2 take for a tile: only the order of what is tried
+    /// hangs on it.
+    [[nodiscard]] double effort(const gemm::Config& c) const {
+        const auto m = static_cast<double>(c.cta_m);
+        const auto n = static_cast<double>(c.cta_n);
+        const double tiles = std::ceil(static_cast<double>(problem_.m) / m) *
+                             std::ceil(static_cast<double>(problem_.n) / n) *
+                             static_cast<double>(problem_.batch);
+        const double rate = std::max(1.0, hw::tensor_rate(problem_.multiplied(), gpu_).value());
+        const double multiplied = 2.0 * m * n / rate;
+        const double received = (m + n) * hw::bytes_of(problem_.a) / gpu_.l2.port_bandwidth.value();
+        return std::ceil(tiles / gpu_.sm.count.value()) * std::max(multiplied, received);
+    }
+
+  private:
+    void add_each(std::size_t first, std::size_t end, Ranking& ranking) {
+        for (std::size_t i = first; i < end; ++i) {
+            // It runs as the first one does.
+            if (i > first) static_cast<void>(lowers(problem_, space_[i].config, gpu_, limits_, program_));
+            ranking.tiles.push_back(
+                {i, model::system::evaluate(program_, engine_, gpu_, conditions_, *scratch_), 0.0});
+        }
+    }
+    void add_groups(std::size_t first, std::size_t end, Ranking& ranking) {
+        groups_.clear();
+        for (std::size_t i = first; i < end; ++i) groups_.push_back(std::max(1, space_[i].config.group));
+        estimates_.resize(groups_.size());
+        grouping_->evaluate_groups(program_.kernels.front(), groups_, gpu_, conditions_, *kept_, estimates_);
+        for (std::size_t i = first; i < end; ++i) ranking.tiles.push_back({i, estimates_[i - first], 0.0});
+    }
+
+    gemm::Problem problem_;
+    std::span<const Candidate> space_;
+    const model::prediction::Engine& engine_;
+    const hw::Gpu<double>& gpu_;
+    const model::prediction::Conditions& conditions_;
+    model::occupancy::SmLimits limits_;
+    const model::prediction::GroupsTiles* grouping_;
+    std::unique_ptr<model::prediction::Scratch> scratch_;
+    std::unique_ptr<model::prediction::Scratch> kept_;
+    model::kernel::Program program_;
+    std::vector<std::int64_t> groups_;
+    std::vector<model::prediction::Estimate<double>> estimates_;
+};
+
+/// The `count` fastest of them, and all that cannot run.
+Ranking predict_fastest(const Operation& operation, std::span<const Candidate> space, std::size_t count,
+                        const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                        const model::prediction::Conditions& conditions) {
+    Runs runs(operation, space, engine, gpu, conditions);
+    struct Run {
+        std::size_t first, end;
+        double effort;
+    };
+    // The least effort first: the sooner the fastest are known, the fewer of the others are looked at.
+    std::vector<Run> order;
+    order.reserve(space.size());
+    for (std::size_t first = 0, end = 0; first < space.size(); first = end) {
+        end = end_of_run(space, first);
+        order.push_back({first, end, runs.effort(space[first].config)});
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Run& a, const Run& b) { return a.effort < b.effort; });
+    Ranking ranking;
+    Fastest fastest(count);
+    for (const Run& run : order) runs.add(run.first, run.end, &fastest, ranking);
+    std::sort(ranking.dropped.begin(), ranking.dropped.end());
+    return ranking;
+}
+
 }  // namespace
 
 Ranking predict_each(const Operation& operation, std::span<const Candidate> space,
                      const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
                      const model::prediction::Conditions& conditions) {
-    const gemm::Problem problem = gemm_problem_of(operation);
-    require_memory(operation, gpu, problem.bytes());
+    Runs runs(operation, space, engine, gpu, conditions);
     Ranking ranking;
     ranking.tiles.reserve(space.size());
-    const auto scratch = engine.make_scratch();
-    const auto* grouping = dynamic_cast<const model::prediction::GroupsTiles*>(&engine);
-    const auto kept = grouping != nullptr ? grouping->make_ranking_scratch() : nullptr;
-    const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
-    model::kernel::Program program;
-    std::vector<std::int64_t> groups;
-    std::vector<model::prediction::Estimate<double>> estimates;
     for (std::size_t first = 0, end = 0; first < space.size(); first = end) {
         end = end_of_run(space, first);
-        if (!lowers(problem, space[first].config, gpu, limits, program)) {
-            for (std::size_t i = first; i < end; ++i) ranking.dropped.push_back(i);
-            continue;
-        }
-        if (grouping == nullptr || program.steps.size() != 1 || end == first + 1) {
-            end = first + 1;
-            ranking.tiles.push_back(
-                {first, model::system::evaluate(program, engine, gpu, conditions, *scratch), 0.0});
-            continue;
-        }
-        groups.clear();
-        for (std::size_t i = first; i < end; ++i) groups.push_back(std::max(1, space[i].config.group));
-        estimates.resize(groups.size());
-        grouping->evaluate_groups(program.kernels.front(), groups, gpu, conditions, *kept, estimates);
-        for (std::size_t i = first; i < end; ++i) ranking.tiles.push_back({i, estimates[i - first], 0.0});
+        runs.add(first, end, nullptr, ranking);
     }
     return ranking;
 }
 
 Ranking rank(const Operation& operation, std::span<const Candidate> space,
              const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
-             const model::prediction::Conditions& conditions) {
-    Ranking ranking = predict_each(operation, space, engine, gpu, conditions);
-    if (ranking.tiles.empty() && !space.empty()) {
+             const model::prediction::Conditions& conditions, std::size_t top) {
+    Ranking ranking = top < space.size() ? predict_fastest(operation, space, top, engine, gpu, conditions)
+                                         : predict_each(operation, space, engine, gpu, conditions);
+    if (ranking.tiles.empty() && ranking.dropped.size() == space.size() && !space.empty()) {
         throw why_dropped(operation, space.front(), gpu);
     }
-    std::stable_sort(
-        ranking.tiles.begin(), ranking.tiles.end(),
-        [](const RankedTile& a, const RankedTile& b) { return a.estimate.time < b.estimate.time; });
+    std::sort(ranking.tiles.begin(), ranking.tiles.end(), [](const RankedTile& a, const RankedTile& b) {
+        return a.estimate.time != b.estimate.time ? a.estimate.time < b.estimate.time
+                                                  : a.candidate < b.candidate;
+    });
+    if (ranking.tiles.size() > top) ranking.tiles.resize(std::max<std::size_t>(1, top));
     for (RankedTile& tile : ranking.tiles) {
         tile.gap = tile.estimate.time / ranking.tiles.front().estimate.time - 1.0;
     }

@@ -8,6 +8,7 @@
 #include "workloads/tiles/candidate.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -28,12 +29,14 @@ struct Ranking {
 
 /// Drops what does not fit the SM, what its instructions cannot cover and what would spill registers, and
 /// predicts the rest. Throws Error when nothing is left, with the reason of the first, and for a problem
-/// larger than the GPU's memory.
+/// larger than the GPU's memory. Of those that run, the `top` fastest, at least one, are ranked: an engine that can tell
+/// without predicting them that others are slower passes over these.
 [[nodiscard]] Ranking rank(const Operation& operation, std::span<const Candidate> space,
                            const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
-                           const model::prediction::Conditions& conditions);
+                           const model::prediction::Conditions& conditions,
+                           std::size_t top = std::numeric_limits<std::size_t>::max());
 
-/// The same in the order of the space, every gap 0, and without an error when nothing is left.
+/// All of them in the order of the space, every gap 0, and without an error when nothing is left.
 [[nodiscard]] Ranking predict_each(const Operation& operation, std::span<const Candidate> space,
                                    const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
                                    const model::prediction::Conditions& conditions);

@@ -5,6 +5,9 @@
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/occupancy/occupancy.hpp"
+#include "model/prediction/tile_groups.hpp"
+#include "workloads/gemm/lower.hpp"
+#include "workloads/gemm_from_parameters.hpp"
 #include "workloads/predict.hpp"
 #include "workloads/tiles/space.hpp"
 
@@ -60,6 +63,64 @@ TEST_CASE("every candidate is ranked or dropped, once, in order of time") {
         }
         RC_ASSERT(ranking.tiles.front().gap == 0.0);
     }));
+}
+
+TEST_CASE("the fastest alone are the first of all, and what cannot run is dropped all the same") {
+    CHECK(rc::check([] {
+        const auto& gpu = gpu_named(*rc::gen::element<std::string>("h200-sxm", "a100-sxm-80gb"));
+        const int most = *rc::gen::element(300, 2000, 9000);
+        const Operation operation =
+            gemm_of(*rc::gen::inRange(1, most), *rc::gen::inRange(1, most), *rc::gen::inRange(1, most),
+                    *rc::gen::element("bf16", "tf32", "int8"));
+        auto space = space_named(*rc::gen::element("triton", "cutlass"), operation, gpu);
+        if (*rc::gen::arbitrary<bool>()) std::reverse(space.begin(), space.end());
+        warptime::model::prediction::Conditions conditions;
+        conditions.cache = *rc::gen::element(warptime::model::prediction::Cache::warm,
+                                             warptime::model::prediction::Cache::flushed);
+        const auto top = *rc::gen::inRange<std::size_t>(1, 40);
+        const Ranking all = rank(operation, space, engine(), gpu, conditions);
+        const Ranking some = rank(operation, space, engine(), gpu, conditions, top);
+        RC_ASSERT(some.dropped == all.dropped);
+        RC_ASSERT(some.tiles.size() == std::min(top, all.tiles.size()));
+        for (std::size_t i = 0; i < some.tiles.size(); ++i) {
+            RC_ASSERT(some.tiles[i].candidate == all.tiles[i].candidate);
+            RC_ASSERT(some.tiles[i].estimate.time == all.tiles[i].estimate.time);
+            RC_ASSERT(some.tiles[i].gap == all.tiles[i].gap);
+        }
+    }));
+}
+
+TEST_CASE("no tile is faster than the least that its kernel takes") {
+    using warptime::model::prediction::Cache;
+    const auto* bounds = dynamic_cast<const warptime::model::prediction::GroupsTiles*>(&engine());
+    REQUIRE(bounds != nullptr);
+    double closest = 0.0;
+    const bool holds = rc::check([&] {
+        const auto& gpu = gpu_named(*rc::gen::element<std::string>("h200-sxm", "a100-sxm-80gb"));
+        const int most = *rc::gen::element(300, 2000, 9000);
+        const auto multiple = *rc::gen::element(1, 8, 128);
+        const auto size = [&] { return multiple * *rc::gen::inRange(1, 1 + most / multiple); };
+        const int m = size(), n = size(), k = size();
+        const Operation operation = gemm_of(m, n, k, *rc::gen::element("bf16", "tf32", "int8", "fp32"));
+        const auto space = space_named(*rc::gen::element("triton", "cutlass"), operation, gpu);
+        warptime::model::prediction::Conditions conditions;
+        conditions.cache = *rc::gen::element(Cache::warm, Cache::flushed, Cache::cold);
+        conditions.available_sms = *rc::gen::element(0, 1, 20, 100);
+        if (*rc::gen::arbitrary<bool>()) conditions.clock_hz = 1e9;
+        warptime::model::kernel::Program program;
+        const Ranking all = predict_each(operation, space, engine(), gpu, conditions);
+        for (std::size_t i = 0; i < all.tiles.size(); i += 7) {
+            program.clear();
+            gemm::lower(gemm_problem_of(operation), space[all.tiles[i].candidate].config, gpu, program);
+            const double least = bounds->least_time(program.kernels.front(), gpu, conditions);
+            const double share = least / all.tiles[i].estimate.time;
+            RC_ASSERT(least > 0.0);
+            RC_ASSERT(share <= 1.0);
+            closest = std::max(closest, share);
+        }
+    });
+    CHECK(holds);
+    CHECK(closest > 0.8);
 }
 
 TEST_CASE("predict with a tile's parameters gives the time of the ranking bit for bit") {
