@@ -4,6 +4,9 @@
 #include "model/system/program.hpp"
 #include "workloads/gemm_request.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace warptime::workloads {
 
 Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
@@ -12,12 +15,21 @@ Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<doub
       engine_(&engine),
       gpu_(&gpu),
       chooser_(chooser == nullptr ? &engine : chooser),
+      bounds_(dynamic_cast<const model::prediction::GroupsTiles*>(chooser_)),
       scratch_(engine.make_scratch()),
       choosing_(chooser_->make_scratch()) {}
 
 Score Predictor::score_under(const model::prediction::Conditions& conditions) {
+    best_score_ = std::numeric_limits<double>::infinity();
     return [this, &conditions](const model::kernel::Program& candidate) {
-        return model::system::evaluate(candidate, *chooser_, *gpu_, conditions, *choosing_).time;
+        // Most candidates are slower than the best so far by their tensor cores alone.
+        if (bounds_ != nullptr && candidate.kernel_count > 0 &&
+            !(bounds_->least_time(candidate.kernels.front(), *gpu_, conditions) < best_score_)) {
+            return std::numeric_limits<double>::infinity();
+        }
+        const double time = model::system::evaluate(candidate, *chooser_, *gpu_, conditions, *choosing_).time;
+        best_score_ = std::min(best_score_, time);
+        return time;
     };
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/prediction/engine.hpp"
+#include "model/prediction/tile_groups.hpp"
 #include "workloads/libraries/library.hpp"
 #include "workloads/lower.hpp"
 #include "workloads/operation.hpp"
@@ -32,7 +33,7 @@ class Predictor {
     [[nodiscard]] const model::kernel::Program& program() const { return program_; }
 
   private:
-    /// Refers to `conditions`.
+    /// Refers to `conditions`; for one choice among candidates.
     [[nodiscard]] Score score_under(const model::prediction::Conditions& conditions);
     void lower(const Operation& operation, const model::prediction::Conditions& conditions);
 
@@ -40,6 +41,8 @@ class Predictor {
     const model::prediction::Engine* engine_;
     const hw::Gpu<double>* gpu_;
     const model::prediction::Engine* chooser_;
+    const model::prediction::GroupsTiles* bounds_;  ///< of `chooser_`, if it has any
+    double best_score_ = 0.0;                       ///< of the candidates so far
     std::unique_ptr<model::prediction::Scratch> scratch_;
     std::unique_ptr<model::prediction::Scratch> choosing_;
     model::kernel::Program program_;

@@ -77,6 +77,60 @@ TEST_CASE("explain and evaluate agree bit for bit, and shares sum to one") {
     }));
 }
 
+namespace {
+
+/// The same answers, and no bounds.
+class WithoutBounds final : public prediction::Engine {
+  public:
+    explicit WithoutBounds(const prediction::Engine& of) : of_(of) {}
+    [[nodiscard]] std::string_view name() const override { return of_.name(); }
+    [[nodiscard]] std::unique_ptr<prediction::Scratch> make_scratch() const override {
+        return of_.make_scratch();
+    }
+    [[nodiscard]] prediction::Estimate<double> evaluate(const warptime::model::kernel::Program& program,
+                                                        const warptime::model::kernel::Step& step,
+                                                        const hw::Gpu<double>& gpu,
+                                                        const prediction::Conditions& conditions,
+                                                        prediction::Scratch& scratch) const override {
+        return of_.evaluate(program, step, gpu, conditions, scratch);
+    }
+    [[nodiscard]] prediction::Prediction explain(const warptime::model::kernel::Program& program,
+                                                 const warptime::model::kernel::Step& step,
+                                                 const hw::Gpu<double>& gpu,
+                                                 const prediction::Conditions& conditions) const override {
+        return of_.explain(program, step, gpu, conditions);
+    }
+
+  private:
+    const prediction::Engine& of_;
+};
+
+}  // namespace
+
+TEST_CASE("the library's choice is the same without the bounds that spare predictions") {
+    static const auto engine = warptime::model::analytical::make_engine();
+    static const WithoutBounds all(*engine);
+    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    Predictor some(*engine, gpu);
+    Predictor every(*engine, gpu, &all);
+    CHECK(rc::check("random products", [&] {
+        const auto size = [] { return *rc::gen::inRange(1, 2 << *rc::gen::inRange(4, 14)); };
+        const int m = size(), n = size(), k = size();
+        const Operation operation =
+            gemm(m, n, k, {{"dtype", fixture::word({"bf16", "fp16", "tf32", "fp32", "int8"})}});
+        prediction::Conditions conditions;
+        conditions.cache = *rc::gen::element(prediction::Cache::flushed, prediction::Cache::warm);
+        prediction::Estimate<double> chosen;
+        try {
+            chosen = every.evaluate(operation, conditions);
+        } catch (const warptime::Error&) {
+            RC_DISCARD("refused");
+        }
+        RC_ASSERT(some.evaluate(operation, conditions).time == chosen.time);
+        RC_ASSERT(some.program().kernels.front() == every.program().kernels.front());
+    }));
+}
+
 TEST_CASE("a GEMM of the same tiles is never faster for being larger") {
     CHECK(rc::check("m, n and k within a tile multiple", [] {
         const auto within = [](int tile) {

@@ -13,6 +13,7 @@
 
 namespace warptime::workloads::gemm {
 
+/// As workloads::Score: of all candidates only the least score is known to be one.
 using Score = std::function<double(const model::kernel::Program&)>;
 
 /// The kernel of a family for one tile and cluster, with stages, grid limit, split and schedule by its rules.
