@@ -53,9 +53,14 @@ void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& access,
     part.demand[Server::l1] += l1_line_cycles(rows * split, std::max(row_bytes, sectors), gpu);
     hw::Cycles<S> array = short_row_cycles(rows, row_bytes, whole_lines * split, gpu);
     if (!past_the_l1) {
-        const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, access.bytes, gpu);
+        const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, gpu);
         part.demand[Server::l1] += into_l1;
         array += into_l1;
+        // Unlike what passes the L1 by, lines that are put into it take its array, from which the tensor
+        // cores read, a pass each and their sectors (64x16x64 with eight warps: 316 cycles a trip, of which
+        // wgmma reads for 201).
+        if (tensor_cores_read)
+            part.demand[Server::shared] += into_l1 + hw::Cycles<S>(S(rows * whole_lines * split));
     }
     if (!tensor_cores_read) part.demand[Server::shared] += array;
 }

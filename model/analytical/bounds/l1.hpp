@@ -41,17 +41,14 @@ template <class S>
 
 /// Cycles of one warp's instruction of a load or copy whose lanes lie in narrow rows.
 /// What copies of less than 16 bytes a lane take of the array more: their lines cannot pass the L1 by (PTX
-/// ISA 8.7, cp.async), they are put into it and taken out again. Recorded tiles of fewer than 16 bytes a
-/// thread (triton_loop, triton_bf16) take 1.5 to 2.3 cycles a line longer, but no instruction
-/// longer than a request of plain loads: eight rows of 32 bytes in pieces of 8 (triton_fp8, triton_split_k).
-/// `lane_bytes`: of one piece.
+/// ISA 8.7, cp.async), they are put into it and taken out again by the sector. Saturated loops of
+/// triton_bf16 and triton_bf16_second take 14.5, 12 and 8.3 cycles for instructions of eight rows of 32
+/// bytes, four of 64 and four of 32, of which the lines' tags are 8.9, 5.5 and 4.4. The key is of two
+/// sectors.
 template <class S>
-[[nodiscard]] hw::Cycles<S> narrow_line_cycles(double rows, double row_bytes, double lane_bytes,
-                                               const hw::Gpu<S>& gpu) {
-    constexpr double lanes = 32.0;
-    const double requests = rows * row_bytes / (lanes * lane_bytes);
-    const double lines = rows * std::max(1.0, row_bytes / hw::value_of(gpu.l1.line));
-    return hw::min(gpu.l1.narrow_line * S(lines), l1_cycles(S(requests), gpu));
+[[nodiscard]] hw::Cycles<S> narrow_line_cycles(double rows, double row_bytes, const hw::Gpu<S>& gpu) {
+    const double sectors = rows * std::max(1.0, row_bytes / hw::value_of(gpu.l1.sector));
+    return gpu.l1.narrow_line * S(0.5 * sectors);
 }
 
 /// What the array takes for copies of short rows beyond their bytes: no line holds it for less than

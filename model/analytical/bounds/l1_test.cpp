@@ -53,20 +53,17 @@ TEST_CASE("addresses of the prologue's copies are not computed in the loop") {
     CHECK(item.loop.demand[Server::integer].value() == 0.0);
 }
 
-TEST_CASE("narrow copies take longer for each of their lines") {
+TEST_CASE("narrow copies take longer for each of their sectors") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    const auto narrow = [&gpu](double rows, double row_bytes, double lane_bytes) {
-        return warptime::model::analytical::narrow_line_cycles(rows, row_bytes, lane_bytes, gpu).value();
+    const auto narrow = [&gpu](double rows, double row_bytes) {
+        return warptime::model::analytical::narrow_line_cycles(rows, row_bytes, gpu).value();
     };
-    const double line = narrow(1.0, 64.0, 8.0);
-    CHECK(line > 0.0);
-    CHECK(narrow(8.0, 64.0, 8.0) == doctest::Approx(8.0 * line));
-    CHECK(narrow(8.0, 256.0, 8.0) == doctest::Approx(16.0 * line));
-    // Eight rows of 32 bytes are one instruction of 8 bytes a lane, which takes no longer than any request.
-    const double request = warptime::model::analytical::l1_cycles(1.0, gpu).value();
-    CHECK(request < 8.0 * line);
-    CHECK(narrow(8.0, 32.0, 8.0) == doctest::Approx(request));
-    CHECK(narrow(8.0, 32.0, 4.0) == doctest::Approx(8.0 * line));
+    CHECK(narrow(1.0, 64.0) == doctest::Approx(gpu.l1.narrow_line.value()));
+    CHECK(narrow(8.0, 64.0) == doctest::Approx(8.0 * narrow(1.0, 64.0)));
+    CHECK(narrow(8.0, 32.0) == doctest::Approx(4.0 * narrow(1.0, 64.0)));
+    CHECK(narrow(8.0, 256.0) == doctest::Approx(32.0 * narrow(1.0, 64.0)));
+    // No row has less than a sector.
+    CHECK(narrow(8.0, 16.0) == narrow(8.0, 32.0));
 }
 
 TEST_CASE("copies of short rows take most of a pass for each, of long rows nothing beyond their bytes") {
