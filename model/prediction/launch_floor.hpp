@@ -21,6 +21,16 @@ namespace warptime::model::prediction {
     });
 }
 
+/// Whether all that it reads has been written by a step before it, so that nothing of that is cold.
+[[nodiscard]] inline bool reads_results_only(const kernel::Kernel& kernel) {
+    return std::all_of(
+        kernel.accesses.begin(), kernel.accesses.end(), [&kernel](const kernel::Access& access) {
+            if (access.direction == kernel::Direction::write || access.buffer == kernel::no_id) return true;
+            const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+            return buffer.space != kernel::Space::global || buffer.contents == kernel::Contents::written_by;
+        });
+}
+
 /// From the first activity to the first useful instruction and from the last to completion; after a flush the
 /// instructions, constants and descriptors come from DRAM.
 /// `tensor_maps`: the kernel loads through tensor maps, which it fetches before the first copy.

@@ -107,9 +107,10 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
     const auto run_at = [&](double clock_hz) {
         result.clock_hz = clock_hz;
         result.run = run(kernel, gpu, conditions, clock_hz);
-        // A kernel that reads nothing waits for nothing that a flush has made cold.
+        // A kernel that reads nothing waits for nothing that a flush has made cold, nor does one of results.
         const Traffic& moved = result.run.traffic;
-        const bool reads_nothing = !result.run.uses_bulk && moved.received <= 0.0;
+        const bool reads_nothing =
+            (!result.run.uses_bulk && moved.received <= 0.0) || prediction::reads_results_only(kernel);
         result.floor =
             prediction::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
                                      result.run.uses_bulk && prediction::copies_by_tensor_map(kernel), gpu)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/kernel/builder.hpp"
+#include "workloads/gemm/problem.hpp"
 
 #include <cstdint>
 
@@ -13,8 +14,10 @@ namespace warptime::workloads::gemm {
 void add_element_stores(model::kernel::Builder& builder, std::int64_t elements, int passes,
                         model::kernel::Id before);
 
-/// Fetches `splits` times `elements` of a lane, one split after another, and adds them up. Returns the sum.
+/// Fetches `elements` of a lane from each split, one after another, after the op `before` (or none), and adds
+/// them up. Returns the sum.
 model::kernel::Id add_sum_of_splits(model::kernel::Builder& builder, std::int64_t elements,
-                                    std::int64_t splits, const model::kernel::Access& partial_sums);
+                                    const Config& config, const model::kernel::Access& partial_sums,
+                                    model::kernel::Id before);
 
 }  // namespace warptime::workloads::gemm

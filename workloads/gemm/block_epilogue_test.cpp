@@ -52,7 +52,10 @@ TEST_CASE("splits are fetched one after another, four elements at a time, and ea
     mk::Kernel kernel;
     mk::Builder build(kernel);
     build.role("warps", 4);
-    add_sum_of_splits(build, 32, 5, mk::Access{});
+    Config c;
+    c.cta_m = 128;
+    c.split_k = 5;
+    add_sum_of_splits(build, 32, c, mk::Access{}, mk::no_id);
     CHECK(count_of(kernel, InstructionClass::ld_global) == 40);
     CHECK(count_of(kernel, InstructionClass::add_f32) == 160);
     CHECK(kernel.ops.front().chain == 5);
@@ -60,7 +63,20 @@ TEST_CASE("splits are fetched one after another, four elements at a time, and ea
     mk::Kernel small;
     mk::Builder few(small);
     few.role("warps", 4);
-    add_sum_of_splits(few, 1, 3, mk::Access{});
+    c.split_k = 3;
+    add_sum_of_splits(few, 1, c, mk::Access{}, mk::no_id);
     CHECK(small.ops.front().count == 1);
     CHECK(small.ops.front().chain == 1);
+    // Of 64 elements of tiles with one warp along M the loads go out in three turns.
+    const auto chain_of = [&c](int rows, std::int64_t elements) {
+        mk::Kernel sums;
+        mk::Builder with(sums);
+        with.role("warps", 4);
+        c.cta_m = rows;
+        add_sum_of_splits(with, elements, c, mk::Access{}, mk::no_id);
+        return sums.ops.front().chain;
+    };
+    CHECK(chain_of(64, 64) == 9);
+    CHECK(chain_of(128, 64) == 3);
+    CHECK(chain_of(64, 32) == 3);
 }

@@ -33,6 +33,17 @@ mk::Buffer result_matrix(const Problem& p) {
     return buffer;
 }
 
+/// Splits of `splits` that a lane has under way together when `left` of them are to come: the compiler has
+/// written the loop over four of them at a time out for 16 and for 8 and ends with one and up to two (SASS of
+/// splitKreduce_kernel): 4, 8 and 16 splits wait once, 6 and 10 three times.
+std::int64_t fetched_together(std::int64_t splits, std::int64_t left) {
+    constexpr std::int64_t four = 4, eight = 8, sixteen = 16;
+    if (left >= sixteen) return sixteen;
+    if (left >= eight) return eight;
+    if (left >= four) return four;
+    return left == splits % four ? 1 : left;
+}
+
 mk::Index slices_of(mk::Builder& b, int split_k) {
     return b.index(0, {mk::Term{.coefficient = split_k, .position = 2}});
 }
@@ -78,8 +89,7 @@ mk::Access box_of_sums(mk::Id buffer, const mk::Index& row, const mk::Index& col
 void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype type) {
     // CTAs of 16 warps take 32 columns and 16 rows, one element a lane; where 512 of them and more would be
     // needed they take as many times the rows as it is times 512 (all recorded grids of more than one row).
-    // Row by row a lane fetches up to sixteen splits at a time (SASS of splitKreduce_kernel).
-    constexpr std::int64_t rows_of_cta = 16, columns = 32, enough_ctas = 512, at_once = 16;
+    constexpr std::int64_t rows_of_cta = 16, columns = 32, enough_ctas = 512;
     constexpr std::int64_t before_first = 60, of_row = 40, of_turn = 5;
     const std::int64_t across = ceil_div(p.n, columns);
     const std::int64_t single = across * ceil_div(p.m, rows_of_cta) * p.batch;
@@ -99,10 +109,6 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype ty
     const mk::Id target = b.buffer(result_matrix(p));
     mk::Access partial;
     partial.buffer = source;
-    partial.origin[0] = b.index(0, {mk::Term{.coefficient = rows * p.n, .position = 0},
-                                    mk::Term{.coefficient = columns, .position = 1},
-                                    mk::Term{.coefficient = p.m * p.n * split_k, .position = 2},
-                                    mk::Term{.coefficient = p.n, .variable = mk::Variable::warp}});
     partial.bytes = hw::bytes_of(type);
     partial.step = p.m * p.n;
     b.role("warps", rows_of_cta);
@@ -111,23 +117,37 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype ty
     address.count = before_first;
     address.chain = before_first / 2;
     b.op(address);
-    const std::int64_t turns = ceil_div(split_k, at_once);
-    const std::int64_t together = ceil_div(split_k, turns);
-    b.loop(rounds * turns);
-    mk::Op load;
-    load.cls = mk::InstructionClass::ld_global;
-    load.count = together;
-    const mk::Id loaded = b.op(load, {partial});
-    address.count = of_row / turns + of_turn + 2 * together;
+    b.loop(rounds);
+    address.count = of_row;
     address.chain = 1;
     b.op(address);
-    mk::Op add;
-    add.cls = mk::InstructionClass::add_f32;
-    add.count = together;
-    add.chain = together;
-    add.dep_count = 1;
-    add.deps[0] = {loaded, 0};
-    const mk::Id last = b.op(add);
+    mk::Id last = mk::no_id;
+    for (std::int64_t added = 0; added < split_k;) {
+        const std::int64_t together = fetched_together(split_k, split_k - added);
+        mk::Op load;
+        load.cls = mk::InstructionClass::ld_global;
+        load.count = together;
+        if (last != mk::no_id) {
+            load.dep_count = 1;
+            load.deps[0] = {last, 0};
+        }
+        partial.origin[0] =
+            b.index(added * p.m * p.n, {mk::Term{.coefficient = rows * p.n, .position = 0},
+                                        mk::Term{.coefficient = columns, .position = 1},
+                                        mk::Term{.coefficient = p.m * p.n * split_k, .position = 2},
+                                        mk::Term{.coefficient = p.n, .variable = mk::Variable::warp}});
+        const mk::Id loaded = b.op(load, {partial});
+        address.count = of_turn + 2 * together;
+        b.op(address);
+        mk::Op add;
+        add.cls = mk::InstructionClass::add_f32;
+        add.count = together;
+        add.chain = together;
+        add.dep_count = 1;
+        add.deps[0] = {loaded, 0};
+        last = b.op(add);
+        added += together;
+    }
     b.end();
     mk::Op store;
     store.cls = mk::InstructionClass::st_global;
@@ -161,9 +181,18 @@ void lower_block_reduction(const Problem& p, const Config& c, mk::Kernel& kernel
         0, {mk::Term{.coefficient = c.cta_m, .position = 0}, mk::Term{.coefficient = rows, .position = 3}});
     const mk::Index column = b.index(0, {mk::Term{.coefficient = c.cta_n, .position = 1}});
     b.role("warps", c.warps);
-    const mk::Id sum = add_sum_of_splits(b, elements, c.split_k,
+    // Of pointers and bounds, before the first load (SASS of ten tiles), in uniform registers and with
+    // constants of ten lines that a launch finds in no cache: one after another.
+    constexpr std::int64_t before_first = 130;
+    mk::Op address;
+    address.cls = mk::InstructionClass::add_s32;
+    address.count = before_first + 2 * elements;
+    address.chain = address.count;
+    const mk::Id placed = b.op(address);
+    const mk::Id sum = add_sum_of_splits(b, elements, c,
                                          box_of_sums(source, row, column, slices_of(b, c.split_k),
-                                                     {c.cta_n, rows, c.split_k}, mk::Direction::read));
+                                                     {c.cta_n, rows, c.split_k}, mk::Direction::read),
+                                         placed);
     add_element_stores(b, elements, 1, sum);
     b.access(box_of_sums(target, row, column, slices_of(b, 1), {c.cta_n, rows, 1}, mk::Direction::write));
     b.finish();

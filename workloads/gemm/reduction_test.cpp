@@ -4,6 +4,7 @@
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/walk.hpp"
+#include "model/prediction/launch_floor.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
 #include "workloads/gemm/lane_block.hpp"
 #include "workloads/gemm/lower.hpp"
@@ -12,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <vector>
 
 using namespace warptime::workloads::gemm;
 namespace mk = warptime::model::kernel;
@@ -106,14 +108,40 @@ TEST_CASE("sums take two bytes for rows of four, and for rows of two beyond a wo
     CHECK(kernel.accesses[0].bytes == 2);
 }
 
-TEST_CASE("sums of elements fetch each split once, sixteen at a time") {
+TEST_CASE("sums of elements fetch each split once, as many at a time as the loop is written out for") {
     mk::Kernel kernel;
     lower_reduction(single(64, 64, 1024), 40, kernel);
     CHECK(kernel.grid.volume() == 2 * 4);
     const mk::WalkTotals walk = mk::walk_totals(kernel, item_at(kernel, 0));
-    // Three turns of fourteen.
-    CHECK(walk.instructions_of(InstructionClass::ld_global) == 16.0 * 42);
+    CHECK(walk.instructions_of(InstructionClass::ld_global) == 16.0 * 40);
     CHECK(walk.instructions_of(InstructionClass::st_global) == 16.0);
+    using Turns = std::vector<std::int64_t>;
+    const auto turns_of = [](int splits) {
+        mk::Kernel sums;
+        lower_reduction(single(64, 64, 1024), splits, sums);
+        Turns turns;
+        for (const mk::Op& op : sums.ops) {
+            if (op.cls == InstructionClass::ld_global) turns.push_back(op.count);
+        }
+        return turns;
+    };
+    CHECK(turns_of(2) == Turns{1, 1});
+    CHECK(turns_of(4) == Turns{4});
+    CHECK(turns_of(10) == Turns{8, 1, 1});
+    CHECK(turns_of(15) == Turns{8, 4, 1, 2});
+    CHECK(turns_of(28) == Turns{16, 8, 4});
+    CHECK(turns_of(33) == Turns{16, 16, 1});
+}
+
+TEST_CASE("a sum of splits reads nothing but results, so that a flush has made nothing cold for it") {
+    Config c = block_tile(128, 128, 7);
+    for (const Reduction reduction : {Reduction::blocks, Reduction::workspace}) {
+        c.reduction = reduction;
+        const mk::Program program = lowered_by_library(single(512, 256, 4096), c);
+        REQUIRE(program.kernel_count == 2);
+        CHECK_FALSE(warptime::model::prediction::reads_results_only(program.kernels[0]));
+        CHECK(warptime::model::prediction::reads_results_only(program.kernels[1]));
+    }
 }
 
 TEST_CASE("512 CTAs and more take several times the rows, as grids of the library do") {
