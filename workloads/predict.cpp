@@ -22,7 +22,7 @@ Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<doub
 Score Predictor::score_under(const model::prediction::Conditions& conditions) {
     best_score_ = std::numeric_limits<double>::infinity();
     return [this, &conditions](const model::kernel::Program& candidate) {
-        // Most candidates are slower than the best so far by their tensor cores alone.
+        // Some candidates are slower than the best so far by their tensor cores or ports alone.
         if (bounds_ != nullptr && candidate.kernel_count > 0 &&
             !(bounds_->least_time(candidate.kernels.front(), *gpu_, conditions) < best_score_)) {
             return std::numeric_limits<double>::infinity();
