@@ -557,6 +557,7 @@ class Accumulator {
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
             if (memory::in_narrow_rows(access)) {
                 narrow_rows_ = true;
+                result_.gathers = result_.gathers || memory::gathers(kernel_, access);
                 part_->demand[Server::l1] += l1_row_cycles(kernel_, op, access, gpu_) *
                                              S(times * static_cast<double>(op.count) * warps);
             } else if (collective || !is_taken_by_line(op, access)) {

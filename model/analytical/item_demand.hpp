@@ -67,6 +67,7 @@ struct ItemDemand {
     bool in_turn = false;        ///< a token orders them, item by item
     bool asynchronous = false;   ///< loads of the loop run ahead of their use
     bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
+    bool gathers = false;        ///< its stage is loaded element by element (memory/row_lanes.hpp)
     bool loads_itself = false;   ///< warps that multiply, or stage in shared memory, load for themselves
     bool keeps_local = false;    ///< warps load what they keep in local memory
     bool swaps_shared = false;   ///< warps wait for what atomics on shared memory give back

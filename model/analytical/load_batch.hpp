@@ -8,14 +8,21 @@
 #include "hw/gpu.hpp"
 #include "hw/math.hpp"
 #include "model/kernel/description.hpp"
+#include "model/memory/local_memory.hpp"
+#include "model/memory/row_lanes.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::analytical {
 
-/// Bytes of an op's loads that count against the limit: of boxes, with `lanes` of each warp's active.
+/// Bytes of an op's loads that count against the limit: of boxes, with `lanes` of each warp's active. Loads
+/// element by element have a register each, as many as there are, unless some are spilled.
 [[nodiscard]] inline double limited_bytes(const kernel::Kernel& kernel, const kernel::Op& op, double lanes) {
     double bytes = 0.0;
+    const bool spills = std::any_of(kernel.buffers.begin(), kernel.buffers.end(), memory::is_local);
     for (const kernel::Access& access : kernel.accesses_of(op)) {
         if (access.pattern != kernel::PatternKind::collective) continue;
+        if (memory::gathers(kernel, access) && !spills) continue;
         bytes += static_cast<double>(op.count) * op.active * lanes * access.bytes;
     }
     return bytes;

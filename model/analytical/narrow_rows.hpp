@@ -29,6 +29,8 @@ void wait_for_rows(const kernel::Kernel& kernel, const kernel::Op& op, double wa
     const hw::Cycles<S> each = l1_row_cycles(kernel, op, kernel.accesses[op.first_access], gpu);
     issued = hw::max(issued, start + each * S(static_cast<double>(op.count) * warps));
     end = hw::max(end, issued + load_latency);
+    // What asynchronous copies of a stage wait, loads of it wait, too: its pieces come one by one.
+    if (memory::gathers(kernel, kernel.accesses[op.first_access])) end += gpu.latency.cp_async_extra;
 }
 
 }  // namespace warptime::model::analytical

@@ -74,8 +74,14 @@ class Timeline {
         }
         if (!a_.item.asynchronous && a_.item.loads_itself && busiest_ == Server::l1) {
             // What one CTA loads, stores and multiplies in turn leaves the path to the L1 to the others
-            // meanwhile (Triton's element by element, CUTLASS's of 2 bytes a lane).
-            return hw::Cycles<S>(turn_time(resident, once.value(), hw::max(S(0.0), (chain - once).value())));
+            // meanwhile (Triton's element by element, CUTLASS's of 2 bytes a lane). Warps of a sub-partition
+            // take its issue slots one after another for the addresses of single elements.
+            const double own =
+                std::min(1.0, hw::value_of(gpu_.sm.sub_partitions) / static_cast<double>(a_.item.warps));
+            const hw::Cycles<S> others =
+                a_.item.loop.demand[Server::issue] * S(a_.item.gathers ? 1.0 - own : 0.0);
+            return hw::Cycles<S>(
+                turn_time(resident, once.value(), hw::max(S(0.0), (chain + others - once).value())));
         }
         const bool at_l1 = a_.item.keeps_local && busiest_ == Server::l1;
         if (at_l1 || (a_.item.swaps_shared && busiest_ == Server::shared)) {

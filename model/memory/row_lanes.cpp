@@ -3,6 +3,7 @@
 
 #include "model/memory/bank_conflicts.hpp"
 #include "model/memory/row_sectors.hpp"
+#include "model/memory/tag_banks.hpp"
 
 #include <algorithm>
 
@@ -10,6 +11,16 @@ namespace warptime::model::memory {
 
 bool has_narrow_rows(const kernel::Kernel& kernel) {
     return std::any_of(kernel.accesses.begin(), kernel.accesses.end(), in_narrow_rows);
+}
+
+bool gathers(const kernel::Kernel& kernel, const kernel::Access& access) {
+    constexpr std::int64_t vector = 16, narrowest_asynchronous = 4;
+    if (!in_narrow_rows(access) || access.bytes >= narrowest_asynchronous) return false;
+    const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    const auto multiplies = [](const kernel::Op& op) {
+        return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
+    };
+    return access.inner * size != vector && std::any_of(kernel.ops.begin(), kernel.ops.end(), multiplies);
 }
 
 namespace {
@@ -36,7 +47,7 @@ double lines_of(const Rows& rows, const MemoryPieces& pieces) {
     return count * std::max(1.0, (row + static_cast<double>(line - grain)) / static_cast<double>(line));
 }
 
-double passes_of(const Rows& rows, const kernel::Access& access, const MemoryPieces& pieces) {
+LaneAddresses addresses_of(const Rows& rows) {
     LaneAddresses at{};
     std::int64_t column = 0;
     std::int64_t first = 0;  // of the row
@@ -47,7 +58,11 @@ double passes_of(const Rows& rows, const kernel::Access& access, const MemoryPie
             first += rows.pitch;
         }
     }
-    return static_cast<double>(shared_passes(at, access.bytes, all_lanes, pieces.banks));
+    return at;
+}
+
+double passes_of(const Rows& rows, const kernel::Access& access, const MemoryPieces& pieces) {
+    return static_cast<double>(shared_passes(addresses_of(rows), access.bytes, all_lanes, pieces.banks));
 }
 
 }  // namespace
@@ -59,6 +74,11 @@ double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access) {
 RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access, const MemoryPieces& pieces) {
     const Rows rows = rows_of(kernel, access);
     return {lines_of(rows, pieces), passes_of(rows, access, pieces), row_pieces(kernel, access)};
+}
+
+double gather_cycles(const kernel::Kernel& kernel, const kernel::Access& access, const MemoryPieces& pieces) {
+    const Rows rows = rows_of(kernel, access);
+    return mean_tag_turns(addresses_of(rows), rows.pitch, static_cast<std::int64_t>(pieces.line));
 }
 
 double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access,

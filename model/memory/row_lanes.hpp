@@ -19,6 +19,10 @@ namespace warptime::model::memory {
     return access.pattern == kernel::PatternKind::collective && access.outer > 0;
 }
 
+/// Whether warps that multiply with the tensor cores fetch it for their stage element by element: a lane has
+/// an element of its own in each row that it goes through, and no vector of 16 bytes that it takes in pieces.
+[[nodiscard]] bool gathers(const kernel::Kernel& kernel, const kernel::Access& access);
+
 /// Whether any access of the kernel is one.
 [[nodiscard]] bool has_narrow_rows(const kernel::Kernel& kernel);
 
@@ -32,6 +36,10 @@ struct RowLanes {
 /// The last of them alone, which is known without looking at every lane.
 [[nodiscard]] double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access);
 
+/// Cycles of the path to the array that a load of an access that `gathers` takes, miss or hit.
+[[nodiscard]] double gather_cycles(const kernel::Kernel& kernel, const kernel::Access& access,
+                                   const MemoryPieces& pieces);
+
 /// Bytes that a store of such rows sends for each that it writes: whole sectors, of which those written in
 /// part count twice, since the L2 keeps their mask and merges them.
 [[nodiscard]] double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access,
@@ -42,6 +50,7 @@ struct RowLanes {
 template <class S>
 [[nodiscard]] S row_load_cycles(const kernel::Kernel& kernel, const kernel::Access& access, bool copies,
                                 const S& tag_interval, const S& tags, const MemoryPieces& pieces) {
+    if (!copies && gathers(kernel, access)) return S(gather_cycles(kernel, access, pieces));
     const RowLanes touch = row_lanes(kernel, access, pieces);
     // A lane that walks through whole sectors finds each in the L1 but for the first time.
     const double visits = pieces.sector / static_cast<double>(access.bytes);

@@ -192,7 +192,7 @@ int registers_wanted(const Problem& problem, const Config& config) {
     return (accumulators + fragments + allowance + 7) / 8 * 8;
 }
 
-int registers_per_thread(const Problem& problem, const Config& config, int most) {
+int registers_per_thread(const Problem& problem, const Config& config, int most, int of_sm) {
     if (config.registers > 0) {
         return config.registers;
     }
@@ -200,7 +200,8 @@ int registers_per_thread(const Problem& problem, const Config& config, int most)
         // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
         return 168;
     }
-    return std::min(most, registers_wanted(problem, config));
+    const int wanted = std::min(most, registers_wanted(problem, config));
+    return gathers_as_triton(config) ? registers_with_room(wanted, config, of_sm) : wanted;
 }
 
 void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config) {

@@ -24,7 +24,8 @@ namespace warptime::workloads::gemm {
 [[nodiscard]] int registers_wanted(const Problem& problem, const Config& config);
 
 /// Registers per thread at launch, rounded to the allocation unit of 8, at most `most`, which a GPU allows.
-[[nodiscard]] int registers_per_thread(const Problem& problem, const Config& config, int most);
+/// `of_sm`: all that CTAs share, for compilers that make room for one more.
+[[nodiscard]] int registers_per_thread(const Problem& problem, const Config& config, int most, int of_sm);
 
 /// Whether all warps multiply and one thread of them asks the bulk engine for stages, as Triton's kernels
 /// with tensor descriptors do.

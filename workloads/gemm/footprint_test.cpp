@@ -74,14 +74,14 @@ TEST_CASE("registers hold at least the accumulators, in whole units, and a given
         } catch (const warptime::Error&) {
             RC_DISCARD("refused");
         }
-        const int registers = registers_per_thread(problem, c, 255);
+        const int registers = registers_per_thread(problem, c, 255, 65536);
         RC_ASSERT(registers % 8 == 0 || registers == 255);
         RC_ASSERT(registers <= 255);
         if (c.specialization == Specialization::none) {
             RC_ASSERT(registers >= std::min(255, c.cta_m * c.cta_n / (32 * c.warps)));
         }
         c.registers = 99;
-        RC_ASSERT(registers_per_thread(problem, c, 255) == 99);
+        RC_ASSERT(registers_per_thread(problem, c, 255, 65536) == 99);
     }));
 }
 

@@ -76,7 +76,8 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     kernel.name = "gemm";
     kernel.cta = {threads(config), 1, 1};
     kernel.registers_per_thread =
-        registers_per_thread(problem, config, static_cast<int>(gpu.sm.registers_per_thread_max.value()));
+        registers_per_thread(problem, config, static_cast<int>(gpu.sm.registers_per_thread_max.value()),
+                             static_cast<int>(gpu.sm.registers.value()));
     kernel.dynamic_shared = shared_bytes(problem, config);
     set_schedule(problem, config, kernel);
     // No more splits than k-iterations: buffers and the reduction go by the same number.

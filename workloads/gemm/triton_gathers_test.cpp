@@ -46,6 +46,22 @@ TEST_CASE("registers are about those that the compiler gave") {
     }
 }
 
+TEST_CASE("a tenth of the registers is given up for a CTA more") {
+    constexpr int of_sm = 65536;
+    // Of mma.sync, compiled to 40 and 79 registers: six and three CTAs of eight warps.
+    CHECK(registers_with_room(gather_registers(loop_of(16, 32, 32, 8)), loop_of(16, 32, 32, 8), of_sm) == 40);
+    CHECK(registers_with_room(88, loop_of(16, 128, 32, 8), of_sm) == 80);
+    // Too far from 80, and as many CTAs anyway.
+    CHECK(registers_with_room(90, loop_of(16, 128, 32, 8), of_sm) == 90);
+    CHECK(registers_with_room(64, loop_of(64, 32, 32, 8), of_sm) == 64);
+}
+
+TEST_CASE("registers wanted slightly beyond what there is are no spills") {
+    CHECK(gather_spills(loop_of(64, 16, 128, 4)).words == 0);
+    CHECK(gather_spills(loop_of(128, 32, 128, 8)).words == 0);
+    CHECK(gather_spills(loop_of(128, 32, 64, 4)).words == 42);
+}
+
 TEST_CASE("what does not fit is spilled, and where not even the pointers do, nearly all") {
     struct Kernel {
         int m, n, k, warps, words, loads, stores;

@@ -27,7 +27,8 @@ model::occupancy::CtaResources resources_of(const gemm::Problem& problem, const 
                                             const model::occupancy::SmLimits& limits) {
     model::occupancy::CtaResources resources;
     resources.threads = gemm::threads(config);
-    resources.registers_per_thread = gemm::registers_per_thread(problem, config, limits.registers_per_thread);
+    resources.registers_per_thread =
+        gemm::registers_per_thread(problem, config, limits.registers_per_thread, limits.registers);
     resources.dynamic_shared = gemm::shared_bytes(problem, config);
     return resources;
 }
