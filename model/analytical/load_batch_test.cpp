@@ -39,3 +39,32 @@ TEST_CASE("only boxes count against the limit") {
     kernel.accesses[0].pattern = mk::PatternKind::collective;
     CHECK(limited_bytes(kernel, op, 32.0) == 256.0);
 }
+
+TEST_CASE("loads element by element have a register each unless some are spilled") {
+    mk::Kernel kernel;
+    mk::Buffer matrix;
+    matrix.dtype = mk::Dtype::bf16;
+    kernel.buffers.push_back(matrix);
+    mk::Access access;
+    access.buffer = 0;
+    access.pattern = mk::PatternKind::collective;
+    access.bytes = 2;
+    access.outer = 1001;
+    access.inner = 1;
+    kernel.accesses.push_back(access);
+    mk::Op op;
+    op.count = 64;
+    op.access_count = 1;
+    mk::Op product;
+    product.cls = mk::InstructionClass::mma_sync;
+    kernel.ops = {op, product};
+    CHECK(limited_bytes(kernel, op, 32.0) == 0.0);
+    // A vector of 16 bytes in pieces, as CUTLASS takes it.
+    kernel.accesses[0].inner = 8;
+    CHECK(limited_bytes(kernel, op, 32.0) == 4096.0);
+    kernel.accesses[0].inner = 1;
+    mk::Buffer spilled;
+    spilled.space = mk::Space::local;
+    kernel.buffers.push_back(spilled);
+    CHECK(limited_bytes(kernel, op, 32.0) == 4096.0);
+}

@@ -58,6 +58,18 @@ TEST_CASE("the last load of a queue at the L1 waits a latency after it has passe
     CHECK(end.value() == 2e6);
 }
 
+TEST_CASE("a stage that is gathered for the tensor cores waits as copies of one do") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    kernel::Kernel kernel = loads_of(32, 256, 64);
+    kernel::Op product;
+    product.cls = kernel::InstructionClass::wgmma;
+    kernel.ops.push_back(product);
+    Cycles issued(10.0);
+    Cycles end(700.0);
+    wait_for_rows(kernel, kernel.ops[0], 4.0, Cycles(5.0), Cycles(600.0), gpu, issued, end);
+    CHECK(end.value() == doctest::Approx(issued.value() + 600.0 + gpu.latency.cp_async_extra.value()));
+}
+
 TEST_CASE("larger boxes wait longer for the last of their pieces, by the logarithm") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     const auto wait = [&](std::int64_t rows) {
