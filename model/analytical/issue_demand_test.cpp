@@ -2,6 +2,7 @@
 #include "model/analytical/issue_demand.hpp"
 
 #include "hw/sheet.hpp"
+#include "model/analytical/op_issue.hpp"
 
 #include <doctest/doctest.h>
 
@@ -46,6 +47,25 @@ TEST_CASE("a matrix instruction of one warp holds its slots as long as the tenso
     CHECK(demand[Server::issue].value() == tensor_core_cycles(product, 5.0, 4, gpu).value());
     CHECK(demand[Server::issue].value() > 5.0);
     CHECK(demand[Server::registers].value() == 0.0);
+}
+
+TEST_CASE("before Hopper other instructions issue beside a product, and its warp's own, too") {
+    kernel::Op product = op_of(hw::InstructionClass::mma_sync);
+    product.dtype = hw::Dtype::fp16;
+    product.shape = {16, 8, 16};
+    for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+        CAPTURE(id);
+        const auto gpu = hw::load_gpu(id);
+        Demand<double> demand{};
+        add_issue(product, 5.0, 4, gpu, demand);
+        const double multiplying = tensor_core_cycles(product, 5.0, 4, gpu).value();
+        if (gpu.compute_major == 9) {
+            CHECK(demand[Server::issue].value() == multiplying);
+        } else {
+            CHECK(demand[Server::issue].value() < 0.6 * multiplying);
+            CHECK(issue_interval(product, kernel::Kernel{}, gpu).value() < 0.6 * multiplying / 5.0);
+        }
+    }
 }
 
 }  // namespace warptime::model::analytical

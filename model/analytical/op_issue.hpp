@@ -76,7 +76,8 @@ template <class S>
     const hw::InstructionCost<S>& cost = gpu.instructions[op.cls];
     if (op.cls == hw::InstructionClass::mma_sync) {
         // Shared by the machine instructions that it is.
-        return hw::max(kernel::matrix_interval(op, gpu) / cost.machine.value(), slot);
+        const S held = gpu.tensor.mma_sync_issue.value() / cost.machine.value();
+        return hw::max(kernel::matrix_interval(op, gpu) * held, slot);
     }
     if (memory::moves_matrices(op)) {
         const std::int64_t passes = memory::path_passes(op, memory::matrix_rows(kernel, op));

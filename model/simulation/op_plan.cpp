@@ -123,10 +123,12 @@ class Planner {
             add_matrix(op, p, shared);
             if (op.cls == InstructionClass::mma_sync) {
                 latency = kernel::mma_sync_latency(op, gpu_).value();
-                p.last_interval = ticks_of(kernel::matrix_interval(op, gpu_).value());
+                // For that share of its time nothing else issues in its sub-partition.
+                const double keeps =
+                    kernel::matrix_interval(op, gpu_).value() * gpu_.tensor.mma_sync_issue.value();
+                p.last_interval = ticks_of(std::max(1.0, keeps));
                 p.special = ticks_of(count * memory::kept_from_special_functions(gpu_).value());
-                // Nothing else issues in its sub-partition meanwhile.
-                p.issue = std::max(p.issue, p.pipe_time);
+                p.issue = std::max(p.issue, ticks_of(count * keeps));
             }
         } else if (is_load(op.cls)) {
             latency = p.bulk || p.copies                  ? 0.0
