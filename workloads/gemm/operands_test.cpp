@@ -113,11 +113,29 @@ TEST_CASE("a box stays inside its tile's rows and columns") {
                 const bool along_k = (is_a ? p.a_major : p.b_major) == Major::k;
                 RC_ASSERT(access.box[along_k ? 0 : 1] == c.cta_k);
                 const int extent = is_a ? c.cta_m : c.cta_n;
-                RC_ASSERT(access.box[along_k ? 1 : 0] * access.multicast_ctas == extent);
+                // To the nearest row where a tile does not divide among its sharers.
+                const std::int64_t brought = access.box[along_k ? 1 : 0] * access.multicast_ctas;
+                RC_ASSERT(2 * std::abs(brought - extent) <= access.multicast_ctas);
+                RC_ASSERT(extent % access.multicast_ctas != 0 || brought == extent);
                 RC_ASSERT(access.bounds == mk::Bounds::zero_fill);
             }
         }
     }));
+}
+
+TEST_CASE("twelve CTAs of a cluster bring a tile of 64 rows by five each, for all of them") {
+    Config c = tile_of(64, 64, 32);
+    c.warps = 8;
+    c.specialization = Specialization::pingpong;
+    c.cluster_n = 12;
+    const mk::Program program = lowered(problem_of(64, 768, 128), c);
+    for (const mk::Op& op : program.kernels[0].ops) {
+        for (const mk::Access& access : program.kernels[0].accesses_of(op)) {
+            if (access.buffer == 0) CHECK(access.multicast_ctas == 12);
+            if (access.buffer == 0) CHECK(access.box[1] == 5);
+            if (access.buffer == 1) CHECK(access.multicast_ctas == 1);
+        }
+    }
 }
 
 TEST_CASE("the CTAs of a cluster that share a tile fetch each row of it once") {
