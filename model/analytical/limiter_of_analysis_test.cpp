@@ -15,7 +15,7 @@ Analysis<double> loop_of(std::int64_t ctas) {
     Analysis<double> a;
     a.occupancy.ctas_per_sm = 2;
     a.sms = 128;
-    a.ctas = ctas;
+    a.items = a.ctas = ctas;
     a.item.asynchronous = true;
     a.item.loop.demand[Server::fp32] = Cycles<double>(1280.0);
     a.loop_chain = Cycles<double>(1600.0);
