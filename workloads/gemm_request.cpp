@@ -85,7 +85,7 @@ void lower_gemm(const GemmRequest& request, const libraries::Libraries& librarie
     }
     program.clear();
     if (!request.config) {
-        gemm::choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, program);
+        gemm::choose_vendor_kernel(problem, libraries, gpu, score, program);
         return;
     }
     Config config = *request.config;

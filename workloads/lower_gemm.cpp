@@ -17,7 +17,7 @@ void lower_gemm_operation(const Operation& operation, const libraries::Libraries
     const gemm::Problem problem = gemm_problem_of(operation);
     require_memory(operation, gpu, problem.bytes());
     if (value_or_default(operation, "cta_tile").empty()) {
-        gemm::choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, program);
+        gemm::choose_vendor_kernel(problem, libraries, gpu, score, program);
         return;
     }
     gemm::lower(problem, gemm_config_of(operation, problem), gpu, program);

@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "model/occupancy/placement.hpp"
 #include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/library_picks.hpp"
 #include "workloads/gemm/lower.hpp"
 
 #include <fmt/format.h>
@@ -347,6 +348,34 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
     program.clear();
     lower_vendor(problem, best, gpu, program);
     return best;
+}
+
+Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries,
+                            const hw::Gpu<double>& gpu, const Score& score, mk::Program& program) {
+    for (const libraries::PickTable& table : libraries.pick_tables) {
+        Config best;
+        double best_time = std::numeric_limits<double>::infinity();
+        const auto numbers = picks_of(problem, table, libraries.gemm_families, gpu);
+        for (const int number : numbers) {
+            const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(number)];
+            if (pick.family < 0) continue;
+            const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
+            const Config config = config_of_pick(problem, pick, table, family, gpu);
+            program.clear();
+            lower_vendor(problem, config, gpu, program);
+            const double time = numbers.size() > 1 ? score(program) : 0.0;
+            if (time < best_time) {
+                best_time = time;
+                best = config;
+            }
+        }
+        if (best_time < std::numeric_limits<double>::infinity()) {
+            program.clear();
+            lower_vendor(problem, best, gpu, program);
+            return best;
+        }
+    }
+    return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, program);
 }
 
 }  // namespace warptime::workloads::gemm

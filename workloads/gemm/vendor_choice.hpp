@@ -38,4 +38,8 @@ void lower_vendor(const Problem& problem, const Config& config, const hw::Gpu<do
 Config choose_vendor_kernel(const Problem& problem, const std::vector<libraries::GemmFamily>& families,
                             const hw::Gpu<double>& gpu, const Score& score, model::kernel::Program& program);
 
+/// The same, of the kernels that the library was seen to launch for such products where that is recorded.
+Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries,
+                            const hw::Gpu<double>& gpu, const Score& score, model::kernel::Program& program);
+
 }  // namespace warptime::workloads::gemm

@@ -207,7 +207,11 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
 Libraries load_libraries() {
     Libraries libraries;
     for (const hw::EmbeddedFile& file : embedded_libraries()) {
-        read_library(file.content, file.name, libraries);
+        if (file.name.ends_with(".toml")) read_library(file.content, file.name, libraries);
+    }
+    // Picks name the families of the other files.
+    for (const hw::EmbeddedFile& file : embedded_libraries()) {
+        if (file.name.ends_with(".picks")) read_picks(file.content, file.name, libraries);
     }
     return libraries;
 }

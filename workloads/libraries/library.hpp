@@ -4,6 +4,8 @@
 #pragma once
 
 #include "hw/dtype.hpp"
+#include "workloads/libraries/picks.hpp"
+#include "workloads/libraries/tile.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,22 +14,6 @@
 #include <vector>
 
 namespace warptime::workloads::libraries {
-
-/// One GEMM tile of a family. m and n as in row-major C[m, n]. `groups`: consumer warpgroups that share a
-/// tile.
-struct Tile {
-    int m = 0, n = 0;
-    bool cooperative = false;
-    bool transposed = false;  ///< the instruction's M runs along n
-    int k = 0;                ///< elements along K of a stage; 0: the family's bytes
-    int stages = 0;           ///< 0: as many as the family's shared memory holds
-    int registers = 0;        ///< 0: the family's
-    int k_least = 0;          ///< taken for no shorter K; 0: any
-};
-
-struct ClusterShape {
-    int m = 1, n = 1;
-};
 
 /// Kernels built the same way for one generation of GPUs.
 struct GemmFamily {
@@ -98,6 +84,7 @@ struct DeviceCopyRule {
 struct Libraries {
     DeviceCopyRule device_copy;
     std::vector<GemmFamily> gemm_families;
+    std::vector<PickTable> pick_tables;
     std::vector<ElementwiseRule> elementwise_rules;
 };
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/library_picks.hpp"
+
+#include "workloads/gemm/vendor_choice.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+using libraries::GemmFamily;
+using libraries::KernelPick;
+using libraries::PickNode;
+using libraries::PickTable;
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/// The picks of all leaves below a node.
+std::span<const int> picks_below(const PickTable& table, std::size_t node) {
+    std::size_t first = node;
+    while (table.nodes[first].feature >= 0) ++first;
+    std::size_t last = node;
+    while (table.nodes[last].feature >= 0) last = static_cast<std::size_t>(table.nodes[last].above);
+    const auto begin = static_cast<std::size_t>(table.nodes[first].above);
+    const auto end = static_cast<std::size_t>(table.nodes[last].above + table.nodes[last].count);
+    return std::span(table.leaf_picks).subspan(begin, end - begin);
+}
+
+/// Persistent kernels come in so many tiles and clusters that a leaf's are chance: there the trees narrow the
+/// choice down to a few, which times decide. With one leaf in place of six such picks gemm_bf16_second is 0.4
+/// points worse, and with six of any kernels gemm_fp32 20 and gemm_int8 2 (fit and development rows).
+bool narrow_enough(std::span<const int> found, const PickTable& table,
+                   const std::vector<GemmFamily>& families) {
+    constexpr std::size_t few = 6;
+    return found.size() <= few && std::all_of(found.begin(), found.end(), [&](int number) {
+               const int family = table.picks[static_cast<std::size_t>(number)].family;
+               return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
+           });
+}
+
+/// The number of splits that a pick stands for.
+int splits_of(const Problem& problem, const KernelPick& pick, const Config& config, int sms) {
+    if (pick.split == 0) return 1;
+    if (pick.split > KernelPick::by_length) {
+        const std::int64_t each = pick.split - KernelPick::by_length;
+        const std::int64_t iterations = ceil_div(problem.k, config.cta_k);
+        return static_cast<int>(std::max<std::int64_t>(1, (2 * iterations + each) / (2 * each)));
+    }
+    const std::int64_t tiles =
+        ceil_div(problem.m, config.cta_m) * ceil_div(problem.n, config.cta_n) * problem.batch;
+    return static_cast<int>(std::max<std::int64_t>(1, pick.split * sms / tiles));
+}
+
+}  // namespace
+
+std::array<double, feature_count> features_of(const Problem& problem, int sms) {
+    const auto m = static_cast<double>(problem.m);
+    const auto n = static_cast<double>(problem.n);
+    const auto k = static_cast<double>(problem.k);
+    const double layout =
+        (problem.a_major == Major::k ? 0.0 : 2.0) + (problem.b_major == Major::k ? 0.0 : 1.0);
+    std::array<double, feature_count> features{m,
+                                               n,
+                                               k,
+                                               static_cast<double>(problem.batch),
+                                               m * n,
+                                               m * k,
+                                               n * k,
+                                               m * n * k,
+                                               m / n,
+                                               m * n / k,
+                                               layout,
+                                               static_cast<double>(problem.m % 8),
+                                               static_cast<double>(problem.n % 16),
+                                               static_cast<double>(problem.k % 64)};
+    std::size_t at = feature_count - 2 * asked_tiles.size();
+    for (const auto& [tile_m, tile_n] : asked_tiles) {
+        const std::int64_t tiles = ceil_div(problem.m, tile_m) * ceil_div(problem.n, tile_n) * problem.batch;
+        features[at++] = static_cast<double>(tiles);
+        features[at++] = static_cast<double>((tiles - 1) % sms);
+    }
+    return features;
+}
+
+std::span<const int> picks_of(const Problem& problem, const PickTable& table,
+                              const std::vector<GemmFamily>& families, const hw::Gpu<double>& gpu) {
+    const bool known = std::find(table.gpus.begin(), table.gpus.end(), gpu.id) != table.gpus.end();
+    if (problem.a != problem.b || !known) return {};
+    const libraries::PickGroup* group = nullptr;
+    for (const libraries::PickGroup& one : table.groups) {
+        const bool type = std::find(one.dtypes.begin(), one.dtypes.end(), problem.a) != one.dtypes.end();
+        if (type && problem.row_alignment() >= one.row_alignment &&
+            (group == nullptr || one.row_alignment > group->row_alignment)) {
+            group = &one;
+        }
+    }
+    if (group == nullptr) return {};
+    const auto features = features_of(problem, table.sms);
+    auto at = static_cast<std::size_t>(group->root);
+    // Leaves lie in the order of the tree, so that the picks below a question are neighbours.
+    auto found = picks_below(table, at);
+    while (table.nodes[at].feature >= 0 && !narrow_enough(found, table, families)) {
+        const PickNode& node = table.nodes[at];
+        const bool below = features[static_cast<std::size_t>(node.feature)] <= node.threshold;
+        at = below ? at + 1 : static_cast<std::size_t>(node.above);
+        found = picks_below(table, at);
+    }
+    return found;
+}
+
+Config config_of_pick(const Problem& problem, const KernelPick& pick, const PickTable& table,
+                      const GemmFamily& family, const hw::Gpu<double>& gpu) {
+    const auto size = static_cast<std::size_t>(pick.cluster.m * pick.cluster.n);
+    Config config = vendor_config(problem, family, pick.tile, pick.cluster, gpu);
+    if (family.persistent) {
+        const std::int64_t tiles = ceil_div(ceil_div(problem.m, pick.tile.m), pick.cluster.m) *
+                                   ceil_div(ceil_div(problem.n, pick.tile.n), pick.cluster.n) *
+                                   problem.batch * static_cast<std::int64_t>(size);
+        if (size < table.largest_grids.size() && table.largest_grids[size] > 0) {
+            config.max_ctas = table.largest_grids[size];
+        }
+        // Whether these split K is the pick's, how often the family's rule, but where all of the grid shares
+        // it out.
+        if (pick.split == 0) config.split_k = 1;
+        if (pick.split == KernelPick::by_segments) {
+            config.split_k = static_cast<int>(std::max<std::int64_t>(1, config.max_ctas / tiles));
+        }
+        const bool dynamic = family.dynamic_above_waves > 0 &&
+                             static_cast<double>(tiles * config.split_k) >
+                                 family.dynamic_above_waves * static_cast<double>(config.max_ctas);
+        config.schedule = dynamic ? model::kernel::ScheduleKind::dynamic_counter
+                                  : model::kernel::ScheduleKind::static_stride;
+    } else {
+        config.split_k = splits_of(problem, pick, config, table.sms);
+    }
+    config.reduction = pick.split == KernelPick::by_segments ? Reduction::last_cta
+                                                             : vendor_reduction(problem, family, config);
+    return config;
+}
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,61 @@
+// What a library launched when it was asked for a mass of products, as decision trees: which kernels to look
+// for in which products. Ignores: the vendor's own heuristic, which the trees stand in for. Source:
+// picks_*.csv.gz of validate/recorded, learned by scripts/learn_picks.py; README there.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/dtype.hpp"
+#include "workloads/libraries/tile.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::workloads::libraries {
+
+struct Libraries;
+
+/// A kernel as it was launched.
+struct KernelPick {
+    int family = -1;  ///< of Libraries::gemm_families; -1: none that is known
+    Tile tile;
+    ClusterShape cluster;
+    /// 0: K whole; below `by_segments`: so many CTAs an SM (of a persistent kernel: by its family's rule);
+    /// that: the CTAs of a persistent grid share K out among them; above `by_length`: so many k-iterations
+    /// each.
+    int split = 0;
+
+    static constexpr int by_segments = 50;
+    static constexpr int by_length = 100;
+};
+
+/// A question (is the feature at most the threshold?) or a leaf.
+struct PickNode {
+    int feature = -1;  ///< of features_of (workloads/gemm/library_picks.hpp); -1: a leaf
+    double threshold = 0.0;
+    int above = 0;  ///< node where the answer is no; the next one where it is yes. In a leaf: its first pick
+    int count = 0;  ///< picks of a leaf
+};
+
+/// The tree of some types, for rows of an alignment from `row_alignment` on.
+struct PickGroup {
+    std::vector<hw::Dtype> dtypes;
+    int row_alignment = 0;
+    int root = 0;
+};
+
+struct PickTable {
+    std::vector<std::string> gpus;  ///< ids of the chips that it speaks of
+    int sms = 0;                    ///< of those chips
+    std::vector<KernelPick> picks;
+    std::vector<PickGroup> groups;
+    std::vector<PickNode> nodes;
+    std::vector<int> leaf_picks;
+    std::vector<int>
+        largest_grids;  ///< CTAs of a persistent grid by the size of its clusters; 0: not recorded
+};
+
+/// Reads a file of picks into `libraries`, whose families it names; errors name `origin` and the line.
+void read_picks(std::string_view text, std::string_view origin, Libraries& libraries);
+
+}  // namespace warptime::workloads::libraries

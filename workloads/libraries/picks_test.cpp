@@ -1,0 +1,69 @@
+// Files of picks: trees in preorder, and what is wrong with a line. SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "workloads/libraries/library.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace warptime::workloads::libraries;
+
+namespace {
+
+const std::string head =
+    "# comment\ngpus h200-sxm other\nsms 132\ngrid 4 120\n"
+    "pick 0 0 nvjet_sm90 128x256 0 4 2x1 cooperative transposed\npick 1 2 cutlass_80_align2 256x128 64 3 "
+    "1x1\n"
+    "pick 2 0 other\n";
+
+PickTable read(const std::string& text) {
+    Libraries libraries = load_libraries();
+    libraries.pick_tables.clear();
+    read_picks(text, "test.picks", libraries);
+    return libraries.pick_tables.front();
+}
+
+}  // namespace
+
+TEST_CASE("picks name kernels of families, with the registers that those say") {
+    const PickTable table = read(head);
+    REQUIRE(table.picks.size() == 3);
+    CHECK(table.gpus.size() == 2);
+    CHECK(table.sms == 132);
+    CHECK(table.largest_grids.at(4) == 120);
+    CHECK(table.largest_grids.at(3) == 0);
+    const KernelPick& first = table.picks[0];
+    CHECK(load_libraries().gemm_families[static_cast<std::size_t>(first.family)].name == "nvjet_sm90");
+    CHECK(first.tile.cooperative);
+    CHECK(first.tile.transposed);
+    CHECK(first.tile.n == 256);
+    CHECK(first.tile.stages == 4);
+    CHECK(first.cluster.m == 2);
+    CHECK(table.picks[1].split == 2);
+    CHECK_FALSE(table.picks[1].tile.cooperative);
+    CHECK(table.picks[2].family == -1);
+}
+
+TEST_CASE("the part above a question follows all that is below it") {
+    // m <= 8 ? (n <= 4 ? 0 : 1) : 2, and a tree of one leaf behind it.
+    const PickTable table = read(head + "group bf16,fp16 16\n0 8\n1 4\n= 0\n= 1 0\n= 2\ngroup fp8 16\n= 1\n");
+    REQUIRE(table.groups.size() == 2);
+    CHECK(table.groups[0].dtypes.size() == 2);
+    CHECK(table.groups[1].root == 5);
+    REQUIRE(table.nodes.size() == 6);
+    CHECK(table.nodes[0].above == 4);
+    CHECK(table.nodes[1].above == 3);
+    CHECK(table.nodes[1].threshold == 4.0);
+    CHECK(table.nodes[3].count == 2);
+    CHECK(table.leaf_picks[static_cast<std::size_t>(table.nodes[4].above)] == 2);
+}
+
+TEST_CASE("a file that makes no sense is refused with its line") {
+    using warptime::Error;
+    CHECK_THROWS_AS(read("pick 1 0 other\n"), Error);  // not in order
+    CHECK_THROWS_AS(read("pick 0 0 no_such_family 8x8 0 0 1x1\n"), Error);
+    CHECK_THROWS_AS(read(head + "group bf16 16\n= 3\n"), Error);       // no such pick
+    CHECK_THROWS_AS(read(head + "group bf16 16\n0 8\n= 0\n"), Error);  // the part above is missing
+    CHECK_THROWS_AS(read(head + "group bf16 16\n0 many\n= 0\n= 1\n"), Error);
+    CHECK_THROWS_WITH(read("sms 132\nsms many\n"), doctest::Contains("line 2"));
+}
