@@ -543,8 +543,9 @@ class Accumulator {
             if (bulk) {
                 const double lines =
                     memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
-                part_->demand[Server::tma] +=
-                    tma_cycles(S(executions * bytes.rows * lines * access.multicast_ctas), gpu_);
+                const double rows = executions * bytes.rows * access.multicast_ctas;
+                part_->demand[Server::tma] += tma_cycles(S(rows * lines), gpu_);
+                part_->demand[Server::crossbar_read] += short_rows_cycles(rows, bytes.row_bytes, gpu_);
                 const double out = trips * executions * bytes.full * outside_share(kernel_, access);
                 traffic.outside_bytes += out;
                 if (outside_in_own_place(kernel_, access)) traffic.outside_own_bytes += out;

@@ -63,7 +63,9 @@ class Timeline {
         if (a_.item.self_fed) {
             const hw::Cycles<S> trip = hw::max(chain, own_chain(a_.item, gpu_));
             const hw::Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn_);
-            return hw::Cycles<S>(turn_time(resident, once.value(), (alone - once).value()));
+            const S rest = (alone - once).value();
+            return hw::Cycles<S>(copies_in_bulk() ? steady_turn_time(resident, once.value(), rest)
+                                                  : turn_time(resident, once.value(), rest));
         }
         if (!a_.item.asynchronous && of_sub_partition(busiest_)) {
             const hw::Cycles<S> jumps =
@@ -139,6 +141,13 @@ class Timeline {
         hw::Cycles<S> longest{};
         for (const hw::Cycles<S>& busy : part.demand.cycles) longest = hw::max(longest, busy);
         return longest;
+    }
+
+    /// Whether the port or the bulk engine is the busiest: a CTA has several stages on their way there, boxes
+    /// of one size that nobody's products hold up (triton_tma, three CTAs an SM).
+    [[nodiscard]] bool copies_in_bulk() const {
+        return hw::Cycles<S>{} < a_.item.loop.demand[Server::tma] &&
+               (busiest_ == Server::crossbar_read || busiest_ == Server::tma);
     }
 
     /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.

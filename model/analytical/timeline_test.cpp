@@ -71,6 +71,24 @@ TEST_CASE("a CTA that takes tile after tile fills its stages and stores anew for
           doctest::Approx(timeline.alone().value() * tiles).epsilon(0.01));
 }
 
+TEST_CASE("boxes at the port queue as services of one length, products at the tensor cores do not") {
+    auto a = analyse(gemm(4096), gpu(), Conditions{});
+    a.item.loop.demand = {};
+    a.item.loop.demand[Server::tma] = hw::Cycles<double>(100.0);
+    a.item.loop.chain = {};
+    StageWaits<double> copies;
+    copies.chain = copies.near = hw::Cycles<double>(500.0);
+    const auto waits = waits_of_waves(gemm(4096), a.item, a.traffic, gpu());
+    const auto period_at = [&](Server server) {
+        auto busy = a;
+        busy.item.loop.demand[server] = hw::Cycles<double>(400.0);
+        return Timeline<double>(busy, gpu(), waits, 132).period(3, copies).value();
+    };
+    CHECK(period_at(Server::crossbar_read) == doctest::Approx(steady_turn_time(3, 400.0, 100.0)));
+    CHECK(period_at(Server::tensor) == doctest::Approx(turn_time(3, 400.0, 100.0)));
+    CHECK(period_at(Server::crossbar_read) < period_at(Server::tensor));
+}
+
 TEST_CASE("CTAs that copy one stage ahead queue for each other's transfer") {
     auto a = analyse(gemm(4096), gpu(), Conditions{});
     a.item.self_fed = false;

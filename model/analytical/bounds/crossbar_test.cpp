@@ -30,6 +30,15 @@ TEST_CASE("read and write ports have their own rates") {
     CHECK(analytical::crossbar_write_cycles(4096.0, gpu).value() == doctest::Approx(256.0));
 }
 
+TEST_CASE("a short row of a box takes the port as long as a line takes into the SM") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.port_bandwidth = hw::BytesPerCycle<double>(64.0);
+    gpu.l1.line_interval = hw::Cycles<double>(1.5);
+    CHECK(analytical::short_rows_cycles(10.0, 64.0, gpu).value() == doctest::Approx(10.0 * 0.5));
+    CHECK(analytical::short_rows_cycles(10.0, 32.0, gpu).value() == doctest::Approx(10.0 * 1.0));
+    CHECK(analytical::short_rows_cycles(10.0, 128.0, gpu).value() == 0.0);
+}
+
 TEST_CASE("rows of whole sectors cost the mean number of sectors over the alignments of their pitch") {
     CHECK(rc::check("against counting 32 rows one by one", [] {
         const std::int64_t sector = 32;
