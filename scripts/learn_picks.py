@@ -205,22 +205,6 @@ def rows_of(folder: Path, dtype: str, families: Families) -> Iterator[Row]:
             yield Row(dtype, m, n, k, row["majors"], batch, pick)
 
 
-def largest_grids(folder: Path) -> dict[int, int]:
-    """The most CTAs of a persistent kernel of tf32 by the size of its clusters, where a good many products reach it."""
-    with gzip.open(folder / "picks_kernels.csv.gz", "rt") as file:
-        kernels = {row["number"]: row for row in csv.DictReader(file)}
-    grids: defaultdict[int, Counter[int]] = defaultdict(Counter)
-    with gzip.open(folder / "picks_tf32.csv.gz", "rt") as file:
-        for row in csv.DictReader(file):
-            for launch in row["launches"].split("|"):
-                number, _, grid = launch.partition("@")
-                if not grid or "sm90_xmma" not in kernels[number]["kernel"]:
-                    continue
-                size, ctas = (np.prod([int(x) for x in text.split("x")]) for text in (kernels[number]["cluster"], grid))
-                grids[int(size)][int(ctas)] += 1
-    return {size: max(counts) for size, counts in grids.items() if sum(counts.values()) >= 20}
-
-
 def features(rows: list[Row]) -> Any:
     """What a tree may ask for; features_of in library_picks.cpp computes the same."""
     m, n, k, batch = (np.array([getattr(r, name) for r in rows], dtype=np.float64) for name in ("m", "n", "k", "batch"))
@@ -306,8 +290,6 @@ def main(arguments: list[str]) -> int:
     with options.output.open("w", encoding="utf-8") as file:
         file.write("# What cuBLAS 13.1 launches, learned by scripts/learn_picks.py: do not edit.\n")
         file.write(f"gpus {options.recorded.name}\nsms {SMS}\n")
-        for size, ctas in sorted(largest_grids(options.recorded).items()):
-            file.write(f"grid {size} {ctas}\n")
         # Leaves leave out what was launched seldom: only picks that they name are written, in their order.
         named: dict[str, int] = {}
         for index, line in enumerate(lines):

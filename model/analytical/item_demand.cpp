@@ -9,10 +9,9 @@
 #include "model/analytical/bounds/cluster.hpp"
 #include "model/analytical/bounds/crossbar.hpp"
 #include "model/analytical/bounds/l1.hpp"
-#include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
-#include "model/analytical/bounds/tma.hpp"
+#include "model/analytical/box_copies.hpp"
 #include "model/analytical/issue_demand.hpp"
 #include "model/analytical/issue_runs.hpp"
 #include "model/analytical/item_whole.hpp"
@@ -344,7 +343,8 @@ class Accumulator {
             end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
             if (part_ == &result_.loop && in_series(op)) result_.multiplied = end - start;
         }
-        if (part_ == &result_.loop && op.cls == InstructionClass::add_f32) follow_products(op, end - start);
+        if (part_ == &result_.loop && op.cls == InstructionClass::add_f32)
+            follow_products(kernel_, op, end - start, gpu_, result_);
         if (op.cls == InstructionClass::fence) issued = end;
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
@@ -364,20 +364,6 @@ class Accumulator {
                                      op.cls == InstructionClass::st_shared ||
                                      op.cls == InstructionClass::stmatrix || is_asynchronous_copy(op.cls);
         done = hw::max(done, fire_and_forget ? issued : end);
-    }
-
-    /// Sums of a trip's asynchronous products that each warpgroup adds to its own for `taken`: it waits for
-    /// them, while another one's are under way.
-    void follow_products(const Op& op, const Cycles<S>& taken) {
-        constexpr int warpgroup = 4;
-        for (std::uint8_t d = 0; d < op.dep_count; ++d) {
-            if (op.deps[d].distance != 0 || op.deps[d].op < 0) continue;
-            const Op& products = kernel_.ops[static_cast<std::size_t>(op.deps[d].op)];
-            if (products.cls != InstructionClass::wgmma) continue;
-            const Cycles<S> own =
-                tensor_core_cycles(products, static_cast<double>(products.count), warpgroup, gpu_);
-            result_.multiplied = own + gpu_.instructions[products.cls].latency + taken;
-        }
     }
 
     void add_op(const Op& op, double times) {
@@ -540,16 +526,7 @@ class Accumulator {
             part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] += write;
             if (!bulk && tensor_cores_read_ && warps > 4)
                 part_->demand[Server::shared] += write * gpu_.shared.copy_share.value();
-            if (bulk) {
-                const double lines =
-                    memory::lines_per_row(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu_.l1.line));
-                const double rows = executions * bytes.rows * access.multicast_ctas;
-                part_->demand[Server::tma] += tma_cycles(S(rows * lines), gpu_);
-                part_->demand[Server::crossbar_read] += short_rows_cycles(rows, bytes.row_bytes, gpu_);
-                const double out = trips * executions * bytes.full * outside_share(kernel_, access);
-                traffic.outside_bytes += out;
-                if (outside_in_own_place(kernel_, access)) traffic.outside_own_bytes += out;
-            }
+            if (bulk) add_box_copies(kernel_, access, bytes, executions, trips, gpu_, *part_, traffic);
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
             add_lane_copies(kernel_, access, executions * bytes.rows, bytes.row_bytes, bytes.pitch_bytes,

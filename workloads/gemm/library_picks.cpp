@@ -119,9 +119,6 @@ Config config_of_pick(const Problem& problem, const KernelPick& pick, const Pick
         const std::int64_t tiles = ceil_div(ceil_div(problem.m, pick.tile.m), pick.cluster.m) *
                                    ceil_div(ceil_div(problem.n, pick.tile.n), pick.cluster.n) *
                                    problem.batch * static_cast<std::int64_t>(size);
-        if (size < table.largest_grids.size() && table.largest_grids[size] > 0) {
-            config.max_ctas = table.largest_grids[size];
-        }
         // Whether these split K is the pick's, how often the family's rule, but where all of the grid shares
         // it out.
         if (pick.split == 0) config.split_k = 1;

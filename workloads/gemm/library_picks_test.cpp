@@ -34,8 +34,8 @@ const PickTable& table() {
 Libraries one_leaf(const std::string& pick) {
     Libraries libraries = data();
     libraries.pick_tables.clear();
-    read_picks("gpus h200-sxm\nsms 132\ngrid 5 110\npick 0 " + pick + "\ngroup bf16,fp32,tf32 2\n= 0\n",
-               "test.picks", libraries);
+    read_picks("gpus h200-sxm\nsms 132\npick 0 " + pick + "\ngroup bf16,fp32,tf32 2\n= 0\n", "test.picks",
+               libraries);
     return libraries;
 }
 

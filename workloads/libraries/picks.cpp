@@ -109,10 +109,6 @@ void read_picks(std::string_view text, std::string_view origin, Libraries& libra
             while (!words.left.empty()) table.gpus.emplace_back(words.next());
         } else if (first == "sms") {
             table.sms = words.whole();
-        } else if (first == "grid") {
-            const auto size = static_cast<std::size_t>(words.whole());
-            table.largest_grids.resize(std::max(table.largest_grids.size(), size + 1));
-            table.largest_grids[size] = words.whole();
         } else if (first == "pick") {
             if (words.whole() != static_cast<int>(table.picks.size())) words.refuse(line, "picks in order");
             table.picks.push_back(read_pick(words, libraries.gemm_families));

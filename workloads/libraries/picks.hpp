@@ -51,8 +51,6 @@ struct PickTable {
     std::vector<PickGroup> groups;
     std::vector<PickNode> nodes;
     std::vector<int> leaf_picks;
-    std::vector<int>
-        largest_grids;  ///< CTAs of a persistent grid by the size of its clusters; 0: not recorded
 };
 
 /// Reads a file of picks into `libraries`, whose families it names; errors name `origin` and the line.

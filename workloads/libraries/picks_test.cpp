@@ -11,7 +11,7 @@ using namespace warptime::workloads::libraries;
 namespace {
 
 const std::string head =
-    "# comment\ngpus h200-sxm other\nsms 132\ngrid 4 120\n"
+    "# comment\ngpus h200-sxm other\nsms 132\n"
     "pick 0 0 nvjet_sm90 128x256 0 4 2x1 cooperative transposed\npick 1 2 cutlass_80_align2 256x128 64 3 "
     "1x1\n"
     "pick 2 0 other\n";
@@ -30,8 +30,6 @@ TEST_CASE("picks name kernels of families, with the registers that those say") {
     REQUIRE(table.picks.size() == 3);
     CHECK(table.gpus.size() == 2);
     CHECK(table.sms == 132);
-    CHECK(table.largest_grids.at(4) == 120);
-    CHECK(table.largest_grids.at(3) == 0);
     const KernelPick& first = table.picks[0];
     CHECK(load_libraries().gemm_families[static_cast<std::size_t>(first.family)].name == "nvjet_sm90");
     CHECK(first.tile.cooperative);

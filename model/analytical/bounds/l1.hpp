@@ -39,7 +39,6 @@ template <class S>
            S(rows * std::max(1.0, row_bytes / line));
 }
 
-/// Cycles of one warp's instruction of a load or copy whose lanes lie in narrow rows.
 /// What copies of less than 16 bytes a lane take of the array more: their lines cannot pass the L1 by (PTX
 /// ISA 8.7, cp.async), they are put into it and taken out again by the sector. Saturated loops of
 /// triton_bf16 and triton_bf16_second take 14.5, 12 and 8.3 cycles for instructions of eight rows of 32
@@ -61,6 +60,7 @@ template <class S>
     return hw::Cycles<S>(S(rows) * hw::max(S(0.0), gpu.shared.copy_share.value() * S(lines) - bytes));
 }
 
+/// Cycles of one warp's instruction of a load or copy whose lanes lie in narrow rows.
 template <class S>
 [[nodiscard]] hw::Cycles<S> l1_row_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                           const kernel::Access& access, const hw::Gpu<S>& gpu) {
