@@ -29,17 +29,22 @@ std::span<const int> picks_below(const PickTable& table, std::size_t node) {
     return std::span(table.leaf_picks).subspan(begin, end - begin);
 }
 
-/// Persistent kernels come in so many tiles and clusters that a leaf's are chance: there the trees narrow the
-/// choice down to a few, which times decide. With one leaf in place of six such picks gemm_bf16_second is 0.4
-/// points worse, and with six of any kernels gemm_fp32 20 and gemm_int8 2 (fit and development rows).
-bool narrow_enough(std::span<const int> found, const PickTable& table,
-                   const std::vector<GemmFamily>& families) {
-    constexpr std::size_t few = 6;
-    return found.size() <= few && std::all_of(found.begin(), found.end(), [&](int number) {
-               const int family = table.picks[static_cast<std::size_t>(number)].family;
-               return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
-           });
+bool all_persistent(std::span<const int> found, const PickTable& table,
+                    const std::vector<GemmFamily>& families) {
+    return std::all_of(found.begin(), found.end(), [&](int number) {
+        const int family = table.picks[static_cast<std::size_t>(number)].family;
+        return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
+    });
 }
+
+/// Persistent kernels come in so many tiles and clusters that a leaf's are chance: there the trees narrow the
+/// choice down to so many, which times decide. Trees that had not seen the rows' shapes: with 6, 9, 12, 16
+/// and 30 of them gemm_bf16 stands at 4.25, 3.83, 3.69, 3.70 and 3.78 %, gemm_fp16 at 4.92, 4.91, 4.51, 4.50
+/// and 4.58 (fit and development rows); with six of any kernels gemm_fp32 was 20 and gemm_int8 2 points
+/// worse.
+constexpr std::size_t few = 16;
+/// So many are looked at to tell whether those few are slow.
+constexpr std::size_t around = 100;
 
 /// The number of splits that a pick stands for.
 int splits_of(const Problem& problem, const KernelPick& pick, const Config& config, int sms) {
@@ -85,8 +90,8 @@ std::array<double, feature_count> features_of(const Problem& problem, int sms) {
     return features;
 }
 
-std::span<const int> picks_of(const Problem& problem, const PickTable& table,
-                              const std::vector<GemmFamily>& families, const hw::Gpu<double>& gpu) {
+LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::vector<GemmFamily>& families,
+                     const hw::Gpu<double>& gpu) {
     const bool known = std::find(table.gpus.begin(), table.gpus.end(), gpu.id) != table.gpus.end();
     if (problem.a != problem.b || !known) return {};
     const libraries::PickGroup* group = nullptr;
@@ -101,14 +106,17 @@ std::span<const int> picks_of(const Problem& problem, const PickTable& table,
     const auto features = features_of(problem, table.sms);
     auto at = static_cast<std::size_t>(group->root);
     // Leaves lie in the order of the tree, so that the picks below a question are neighbours.
-    auto found = picks_below(table, at);
-    while (table.nodes[at].feature >= 0 && !narrow_enough(found, table, families)) {
+    LikelyPicks picks;
+    for (;;) {
+        picks.likely = picks_below(table, at);
+        const bool times_decide =
+            picks.likely.size() <= around && all_persistent(picks.likely, table, families);
+        if (times_decide && picks.around.empty()) picks.around = picks.likely;
+        if (table.nodes[at].feature < 0 || (times_decide && picks.likely.size() <= few)) return picks;
         const PickNode& node = table.nodes[at];
         const bool below = features[static_cast<std::size_t>(node.feature)] <= node.threshold;
         at = below ? at + 1 : static_cast<std::size_t>(node.above);
-        found = picks_below(table, at);
     }
-    return found;
 }
 
 Config config_of_pick(const Problem& problem, const KernelPick& pick, const PickTable& table,

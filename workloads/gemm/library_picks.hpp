@@ -31,11 +31,21 @@ inline constexpr std::size_t feature_count = 14 + 2 * asked_tiles.size();
 /// What the trees may ask for, in the order of their numbers.
 [[nodiscard]] std::array<double, feature_count> features_of(const Problem& problem, int sms);
 
-/// Numbers of the picks to choose from; empty where nothing is recorded for such a GPU or type. `families`:
-/// those that the picks name.
-[[nodiscard]] std::span<const int> picks_of(const Problem& problem, const libraries::PickTable& table,
-                                            const std::vector<libraries::GemmFamily>& families,
-                                            const hw::Gpu<double>& gpu);
+/// Numbers of picks, some more than once.
+struct LikelyPicks {
+    std::span<const int> likely;  ///< to choose from; none where nothing is recorded for such a GPU or type
+    std::span<const int> around;  ///< those and others of products a little less alike, where times decide
+};
+
+/// `families`: those that the picks name.
+[[nodiscard]] LikelyPicks picks_of(const Problem& problem, const libraries::PickTable& table,
+                                   const std::vector<libraries::GemmFamily>& families,
+                                   const hw::Gpu<double>& gpu);
+
+/// The library takes none of the likely kernels where the fastest of them takes so many times as long as one
+/// of those around: products between what was recorded (trees that had not seen the rows' shapes:
+/// gemm_bf16_second 4.1 to 3.8 %, gemm_fp16_second 9.9 to 8.5 %, the others stay; fit and development rows).
+inline constexpr double too_slow_to_be_picked = 1.2;
 
 /// The kernel of a pick for this problem.
 [[nodiscard]] Config config_of_pick(const Problem& problem, const libraries::KernelPick& pick,

@@ -11,6 +11,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace warptime::workloads::gemm;
 using namespace fixture;
@@ -65,10 +66,10 @@ TEST_CASE("the features that trees ask for are those that they were learned with
 
 TEST_CASE("only the GPU that was asked has picks, and a kernel chosen there is one of them") {
     const Problem p = problem_of(4096, 4096, 4096);
-    CHECK_FALSE(picks_of(p, table(), data().gemm_families, gpu()).empty());
-    CHECK(picks_of(p, table(), data().gemm_families, warptime::hw::load_gpu("h100-sxm")).empty());
+    CHECK_FALSE(picks_of(p, table(), data().gemm_families, gpu()).likely.empty());
+    CHECK(picks_of(p, table(), data().gemm_families, warptime::hw::load_gpu("h100-sxm")).likely.empty());
     const Config config = chosen(data(), p);
-    const auto numbers = picks_of(p, table(), data().gemm_families, gpu());
+    const auto numbers = picks_of(p, table(), data().gemm_families, gpu()).likely;
     CHECK(std::any_of(numbers.begin(), numbers.end(), [&](int number) {
         const KernelPick& pick = table().picks[static_cast<std::size_t>(number)];
         return pick.tile.m == config.cta_m && pick.tile.n == config.cta_n;
@@ -110,4 +111,38 @@ TEST_CASE("a persistent grid ends where the library's does, and its CTAs may sha
 TEST_CASE("where no kernel is known the rules of the library choose") {
     const Problem p = problem_of(512, 512, 512);
     CHECK(chosen(one_leaf("0 other"), p).cta_m > 0);
+}
+
+TEST_CASE("a likely kernel that is far slower than those around is not believed") {
+    // m <= 8192 ? the small tile : the large one, written often enough that times do not decide at once.
+    std::string large = "=";
+    for (int i = 0; i < 20; ++i) large += " 1";
+    Libraries libraries = data();
+    libraries.pick_tables.clear();
+    read_picks(
+        "gpus h200-sxm\nsms 132\npick 0 0 nvjet_sm90 64x64 0 0 1x1 pingpong transposed\n"
+        "pick 1 0 nvjet_sm90 128x256 0 0 2x1 cooperative transposed\ngroup bf16 2\n0 8192\n= 0\n" +
+            large + "\n",
+        "test.picks", libraries);
+    const Problem p = problem_of(4096, 4096, 4096);
+    const LikelyPicks picks = picks_of(p, libraries.pick_tables.front(), libraries.gemm_families, gpu());
+    CHECK(picks.likely.size() == 1);
+    CHECK(picks.around.size() == 21);
+    CHECK(chosen(libraries, p).cta_m == 64);  // all take the same time
+    mk::Program program;
+    const auto tile_m_by = [&](double exponent) {
+        return choose_vendor_kernel(
+                   p, libraries, gpu(),
+                   [exponent](const mk::Program& tried) {
+                       const auto& kernel = tried.kernels[0];
+                       const auto tiles =
+                           static_cast<double>(kernel.schedule.tiles[0] * kernel.schedule.tiles[1]);
+                       return std::pow(tiles, exponent);
+                   },
+                   program)
+            .cta_m;
+    };
+    CHECK(tile_m_by(1.0) == 128);   // eight times as many tiles
+    CHECK(tile_m_by(0.05) == 64);   // 1.11 times as long
+    CHECK(tile_m_by(0.12) == 128);  // 1.28 times
 }

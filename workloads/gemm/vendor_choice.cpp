@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace warptime::workloads::gemm {
 
@@ -190,6 +191,33 @@ void set_order(const Problem& problem, const GemmFamily& family, const Tile& til
 
 }  // namespace
 
+namespace {
+
+struct TimedConfig {
+    Config config;
+    double time = std::numeric_limits<double>::infinity();
+};
+
+/// Of the picks with these numbers; no time where none of them is known.
+TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers,
+                         const libraries::Libraries& libraries, const libraries::PickTable& table,
+                         const hw::Gpu<double>& gpu, const Score& score, mk::Program& program) {
+    TimedConfig best;
+    for (auto number = numbers.begin(); number != numbers.end(); ++number) {
+        const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(*number)];
+        if (pick.family < 0 || std::find(numbers.begin(), number, *number) != number) continue;
+        const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
+        const Config config = config_of_pick(problem, pick, table, family, gpu);
+        program.clear();
+        lower_vendor(problem, config, gpu, program);
+        const double time = score(program);
+        if (time < best.time) best = {config, time};
+    }
+    return best;
+}
+
+}  // namespace
+
 Config vendor_config(const Problem& problem, const GemmFamily& family, const Tile& tile,
                      const ClusterShape& cluster, const hw::Gpu<double>& gpu) {
     Config config;
@@ -353,27 +381,15 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
 Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries,
                             const hw::Gpu<double>& gpu, const Score& score, mk::Program& program) {
     for (const libraries::PickTable& table : libraries.pick_tables) {
-        Config best;
-        double best_time = std::numeric_limits<double>::infinity();
-        const auto numbers = picks_of(problem, table, libraries.gemm_families, gpu);
-        for (const int number : numbers) {
-            const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(number)];
-            if (pick.family < 0) continue;
-            const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
-            const Config config = config_of_pick(problem, pick, table, family, gpu);
-            program.clear();
-            lower_vendor(problem, config, gpu, program);
-            const double time = numbers.size() > 1 ? score(program) : 0.0;
-            if (time < best_time) {
-                best_time = time;
-                best = config;
-            }
-        }
-        if (best_time < std::numeric_limits<double>::infinity()) {
-            program.clear();
-            lower_vendor(problem, best, gpu, program);
-            return best;
-        }
+        const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
+        const auto likely = fastest_pick(problem, picks.likely, libraries, table, gpu, score, program);
+        if (likely.time == std::numeric_limits<double>::infinity()) continue;
+        const auto around = fastest_pick(problem, picks.around, libraries, table, gpu, score, program);
+        const bool too_slow = likely.time > too_slow_to_be_picked * around.time;
+        const Config& best = too_slow ? around.config : likely.config;
+        program.clear();
+        lower_vendor(problem, best, gpu, program);
+        return best;
     }
     return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, program);
 }
