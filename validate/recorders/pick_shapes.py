@@ -176,7 +176,7 @@ def drawn(dtype: str, count: int) -> Iterator[Product]:
     """So many products of a type, none of them held out or drawn before."""
     generator = random.Random(f"picks {dtype}")
     _, held_out = suite_cases()
-    seen = set()
+    seen: set[Product] = set()
     while len(seen) < count:
         m, n, k = generator.choices(KINDS, WEIGHTS)[0](generator)
         a_major, b_major = majors(dtype, generator)

@@ -29,8 +29,8 @@ struct Ranking {
 
 /// Drops what does not fit the SM, what its instructions cannot cover and what would spill registers, and
 /// predicts the rest. Throws Error when nothing is left, with the reason of the first, and for a problem
-/// larger than the GPU's memory. Of those that run, the `top` fastest, at least one, are ranked: an engine that can tell
-/// without predicting them that others are slower passes over these.
+/// larger than the GPU's memory. Of those that run, the `top` fastest, at least one, are ranked: an engine
+/// that can tell without predicting them that others are slower passes over these.
 [[nodiscard]] Ranking rank(const Operation& operation, std::span<const Candidate> space,
                            const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
                            const model::prediction::Conditions& conditions,
