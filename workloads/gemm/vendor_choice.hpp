@@ -1,7 +1,7 @@
-// Imitates a vendor library's choice of kernel: of the tiles that it ships, the one with the shortest
-// predicted time. Ignores: the vendor's own heuristic, which is not public; how often the two agree is a
-// figure of validate/. Source: names, grids, split-K and memset rules decoded from recorded kernel names
-// (cuBLAS 13.0 on H200). SPDX-License-Identifier: Apache-2.0
+// Imitates a vendor library's choice of kernel: of those that it was seen to launch for products like one
+// (library_picks.hpp), and where nothing was seen of all tiles that it ships, the one with the shortest
+// predicted time. Ignores: the vendor's own heuristic, which is not public. Source: names, grids, split-K and
+// memset rules decoded from recorded kernel names (cuBLAS 13.1 on H200). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
