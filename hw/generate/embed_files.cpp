@@ -51,7 +51,9 @@ void run(const std::string& symbol, const std::filesystem::path& root, const std
     const std::string scope = split == std::string::npos ? "" : symbol.substr(0, split);
     const std::string name = split == std::string::npos ? symbol : symbol.substr(split + 2);
 
+    // Data files are as long as they are; only compilers that others have stop at 65536 bytes.
     std::string text = "// Generated from data files; do not edit.\n#include <array>\n#include <span>\n\n";
+    text += "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n";
     text += "#include \"hw/embedded_file.hpp\"\n\n";
     text += scope.empty() ? "" : fmt::format("namespace {} {{\n\n", scope);
     text += fmt::format("std::span<const ::warptime::hw::EmbeddedFile> {}();\n\n", name);
