@@ -7,6 +7,7 @@
 #include "hw/math.hpp"
 #include "model/kernel/description.hpp"
 #include "model/memory/bank_conflicts.hpp"
+#include "model/memory/tag_banks.hpp"
 
 namespace warptime::model::memory {
 
@@ -14,6 +15,7 @@ namespace warptime::model::memory {
 struct MemoryPieces {
     double sector = 0.0, granule = 0.0, line = 0.0;
     BankGeometry banks;
+    TagBanks tags{};
 };
 template <class S>
 [[nodiscard]] MemoryPieces pieces_of(const hw::Gpu<S>& gpu) {
@@ -21,7 +23,9 @@ template <class S>
             hw::value_of(gpu.dram.access_bytes),
             hw::value_of(gpu.l1.line),
             {static_cast<std::int64_t>(hw::value_of(gpu.shared.banks)),
-             static_cast<std::int64_t>(hw::value_of(gpu.shared.bank_width))}};
+             static_cast<std::int64_t>(hw::value_of(gpu.shared.bank_width))},
+            {static_cast<std::uint32_t>(hw::value_of(gpu.l1.tag_bank_low)),
+             static_cast<std::uint32_t>(hw::value_of(gpu.l1.tag_bank_high))}};
 }
 
 /// Of one instruction by a warp with `active` of its lanes.

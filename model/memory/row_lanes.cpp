@@ -78,7 +78,8 @@ RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access, c
 
 double gather_cycles(const kernel::Kernel& kernel, const kernel::Access& access, const MemoryPieces& pieces) {
     const Rows rows = rows_of(kernel, access);
-    return mean_tag_turns(addresses_of(rows), rows.pitch, static_cast<std::int64_t>(pieces.line));
+    return mean_tag_turns(addresses_of(rows), rows.pitch, static_cast<std::int64_t>(pieces.line),
+                          pieces.tags);
 }
 
 double sent_per_written(const kernel::Kernel& kernel, const kernel::Access& access,
