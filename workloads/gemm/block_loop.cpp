@@ -75,28 +75,18 @@ void add_block_product_role(Parts& parts) {
     const int ahead = std::max(1, c.stages - 1);
     const LaneBlock block = lane_block(c);
     const Steps steps = steps_of(c, block);
-    const auto [group_id, barrier_id] = add_stage_tokens(parts);
+    const StageTokens tokens = add_stage_tokens(parts);
 
     b.role("warps", c.warps);
     add_iterators(parts);
-    // No more than the item has to multiply: a split can be shorter than the pipeline.
-    b.loop(b.clamp(parts.trips, 0, ahead));
-    add_copies(parts, group_id, 0, false);
-    b.end();
-    b.wait(group_id, ahead - 1);
-    b.op(InstructionClass::bar_sync);
-    b.signal(barrier_id, mk::SignalOn::issue);
-    b.wait(barrier_id);
+    copy_stages_ahead(parts, tokens, ahead);
     b.loop(parts.trips);
     const Fetches operands = add_fragments(parts, block);
     add_products(parts, block, steps.before, operands);
     b.op(InstructionClass::mad_s32).count = 33 + 3 * copies_per_warp(stage_bytes(parts.problem, c), c);
-    add_copies(parts, group_id, ahead, true);
+    add_copies(parts, tokens.group, ahead, true);
     if (steps.between > 0) add_products(parts, block, steps.between, operands);
-    b.wait(group_id, ahead - 1);
-    b.op(InstructionClass::bar_sync);
-    b.signal(barrier_id, mk::SignalOn::issue);
-    b.wait(barrier_id);
+    wait_for_stage(parts, tokens, ahead);
     if (steps.behind > 0) add_products(parts, block, steps.behind, operands);
     b.end();
     add_block_epilogue(parts);

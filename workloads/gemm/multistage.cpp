@@ -42,7 +42,7 @@ void add_multistage_role(Parts& parts) {
     mk::Builder& b = parts.builder;
     const Config& c = parts.config;
     const int ahead = std::max(1, c.stages - 1);
-    const auto [group_id, barrier_id] = add_stage_tokens(parts);
+    const StageTokens tokens = add_stage_tokens(parts);
     const WarpCounts counts = mma_sync_counts(parts.problem, c);
     constexpr int bytes_of_step = 32;
     const std::int64_t steps =
@@ -50,14 +50,7 @@ void add_multistage_role(Parts& parts) {
 
     b.role("warps", c.warps);
     add_iterators(parts);
-    // No more than the item has to multiply: a split can be shorter than the pipeline.
-    b.loop(b.clamp(parts.trips, 0, ahead));
-    add_copies(parts, group_id, 0, false);
-    b.end();
-    b.wait(group_id, ahead - 1);
-    b.op(InstructionClass::bar_sync);
-    b.signal(barrier_id, mk::SignalOn::issue);
-    b.wait(barrier_id);
+    copy_stages_ahead(parts, tokens, ahead);
     b.loop(parts.trips);
     b.op(InstructionClass::ldmatrix).count = counts.loads;
     mk::Id operands = b.last_op();
@@ -74,12 +67,9 @@ void add_multistage_role(Parts& parts) {
     add_products(parts, first, operands);
     b.op(InstructionClass::add_s32).count =
         instructions_aside(steps, copies_per_warp(stage_bytes(parts.problem, c), c));
-    add_copies(parts, group_id, ahead, true);
+    add_copies(parts, tokens.group, ahead, true);
     add_products(parts, counts.products - first - behind, operands);
-    b.wait(group_id, ahead - 1);
-    b.op(InstructionClass::bar_sync);
-    b.signal(barrier_id, mk::SignalOn::issue);
-    b.wait(barrier_id);
+    wait_for_stage(parts, tokens, ahead);
     if (behind > 0) add_products(parts, behind, operands);
     b.end();
     add_epilogue(parts, c.warps, false);

@@ -88,6 +88,22 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
     return fetches;
 }
 
+void wait_for_stage(Parts& parts, const StageTokens& tokens, int ahead) {
+    mk::Builder& b = parts.builder;
+    b.wait(tokens.group, ahead - 1);
+    b.op(InstructionClass::bar_sync);
+    b.signal(tokens.barrier, mk::SignalOn::issue);
+    b.wait(tokens.barrier);
+}
+
+void copy_stages_ahead(Parts& parts, const StageTokens& tokens, int ahead) {
+    mk::Builder& b = parts.builder;
+    b.loop(b.clamp(parts.trips, 0, ahead));
+    add_copies(parts, tokens.group, 0, false);
+    b.end();
+    wait_for_stage(parts, tokens, ahead);
+}
+
 void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain) {
     mk::Op& op = parts.builder.op(InstructionClass::add_s32);
     op.count = count;

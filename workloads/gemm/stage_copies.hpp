@@ -24,6 +24,13 @@ Fetches add_copies(Parts& parts, model::kernel::Id group, int ahead, bool guarde
 /// The loads of such operands and their stores to shared memory; nothing where there are none.
 void add_loads_of_trip(Parts& parts);
 
+/// What warps that copy for themselves and meet once a trip do before their loop: they copy the stages ahead
+/// and wait for the first of them. No more than the item has to multiply: a split can be shorter than the
+/// pipeline.
+void copy_stages_ahead(Parts& parts, const StageTokens& tokens, int ahead);
+/// Waits for all copies but those of the `ahead` - 1 latest stages, by this warp and then by all others.
+void wait_for_stage(Parts& parts, const StageTokens& tokens, int ahead);
+
 /// Adds `count` instructions, `chain` of which depend on one another, that are neither copies nor products.
 void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain);
 
