@@ -45,10 +45,6 @@ inline Config tile_of(int m, int n, int k) {
     return c;
 }
 
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 inline mk::Program lowered(const Problem& problem, const Config& config, const hw::Gpu<double>& on = gpu()) {
     mk::Program program;
     lower(problem, config, on, program);

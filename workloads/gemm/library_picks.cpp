@@ -14,10 +14,6 @@ using libraries::PickTable;
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// The picks of all leaves below a node.
 std::span<const int> picks_below(const PickTable& table, std::size_t node) {
     std::size_t first = node;

@@ -20,10 +20,6 @@ namespace mk = model::kernel;
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
     mk::Schedule& s = kernel.schedule;
     s.kind = c.schedule;

@@ -11,6 +11,11 @@ namespace warptime::workloads::gemm {
 
 using hw::Dtype;
 
+/// Of numbers from 0 and sizes from 1: how many of a size cover a number.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t number, std::int64_t size) {
+    return (number + size - 1) / size;
+}
+
 /// Contiguous index of an operand: k, or the other one (m of A, n of B).
 enum class Major : std::uint8_t { k, other };
 

@@ -43,3 +43,10 @@ TEST_CASE("FLOP are two per product") {
     CHECK(problem_of(10, 20, 30).flop() == 12000.0);
     CHECK(problem_of(10, 20, 30, 4).flop() == 48000.0);
 }
+
+TEST_CASE("sizes cover a number with the last of them in part") {
+    CHECK(ceil_div(0, 128) == 0);
+    CHECK(ceil_div(1, 128) == 1);
+    CHECK(ceil_div(128, 128) == 1);
+    CHECK(ceil_div(129, 128) == 2);
+}

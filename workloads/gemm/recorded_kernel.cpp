@@ -12,10 +12,6 @@ namespace warptime::workloads::gemm {
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 std::int64_t grid_volume(const std::string& text, std::size_t from) {
     static const std::regex pattern("grid=([0-9]+)x([0-9]+)x([0-9]+)");
     std::smatch found;

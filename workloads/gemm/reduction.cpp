@@ -18,10 +18,6 @@ namespace mk = model::kernel;
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 mk::Buffer result_matrix(const Problem& p) {
     const std::int64_t pitch = p.ldc > 0 ? p.ldc : p.n;
     mk::Buffer buffer;

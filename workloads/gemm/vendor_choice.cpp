@@ -23,10 +23,6 @@ using libraries::Tile;
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// Bytes beside the stages: a staging buffer for stores, and barriers (shared sizes of the recorded kernels).
 constexpr std::int64_t staged_epilogue_bytes = 16640;
 
