@@ -46,7 +46,6 @@ TILES = (
     *((64, 128), (128, 128), (256, 128), (128, 256), (192, 192), (128, 320)),
 )
 FILLS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 16)
-SEGMENTS = 50  # KernelPick::by_segments
 NVJET = re.compile(
     r"nvjet_sm90_[a-z0-9]+_(\d+)x(\d+)_(\d+)x(\d+)_(\d+)x(\d+)_[hv]_bz(_coop[AB])?((?:_algo\d+|_splitK)*)_[A-Z][A-Z]([A-Z])"
 )
@@ -74,10 +73,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Pick:
-    """What was launched: a kernel and how often K is split. 0: not, up to 16: CTAs an SM filled; above 100: so many more k-iterations each."""
+    """What was launched: a kernel and how K is split, as SplitOfK of workloads/libraries/picks.hpp."""
 
     kernel: Kernel | None
-    split: int
+    split: str
 
 
 @dataclass(frozen=True)
@@ -165,16 +164,16 @@ def kernel_of(name: str, block: str, cluster: str, dtype: str, aligned: int, fam
     return None
 
 
-def split_of(kernel: Kernel, k_tile: int, row: tuple[int, int, int, int], splits: int) -> int:
+def split_of(kernel: Kernel, k_tile: int, row: tuple[int, int, int, int], splits: int) -> str:
     """How a number of splits is written: by the CTAs an SM that it fills, else by the k-iterations of each."""
     m, n, k, batch = row
     tiles = ceil_div(m, kernel.m) * ceil_div(n, kernel.n) * batch
     if splits < 2:
-        return 0
+        return "whole"
     for fill in FILLS:
         if splits == SMS * fill // tiles:
-            return fill
-    return 100 + max(1, round(ceil_div(k, k_tile) / splits))
+            return f"fill:{fill}"
+    return f"each:{max(1, round(ceil_div(k, k_tile) / splits))}"
 
 
 def rows_of(folder: Path, dtype: str, families: Families) -> Iterator[Row]:
@@ -185,7 +184,7 @@ def rows_of(folder: Path, dtype: str, families: Families) -> Iterator[Row]:
         for row in csv.DictReader(file):
             m, n, k, batch = (int(row[name]) for name in ("m", "n", "k", "batch"))
             aligned = alignment(dtype, m, n, k, row["majors"])
-            pick = Pick(None, 0)
+            pick = Pick(None, "whole")
             for launch in row["launches"].split("|"):
                 if launch.startswith("m") or not launch:
                     continue
@@ -195,9 +194,9 @@ def rows_of(folder: Path, dtype: str, families: Families) -> Iterator[Row]:
                 if kernel is None:
                     continue
                 if kernel.family.startswith("nvjet"):
-                    pick = Pick(kernel, 1 if "splitK" in launched["kernel"] else 0)
+                    pick = Pick(kernel, "rule" if "splitK" in launched["kernel"] else "whole")
                 elif kernel.family.startswith("xmma_sm90"):
-                    pick = Pick(kernel, SEGMENTS if "segment_k_on" in launched["kernel"] else 0)
+                    pick = Pick(kernel, "segments" if "segment_k_on" in launched["kernel"] else "whole")
                 else:
                     family = next(f for f in families.families if f["name"] == kernel.family)
                     k_tile = kernel.k or family["k_bytes"] // BYTES[dtype]

@@ -11,6 +11,7 @@ using libraries::GemmFamily;
 using libraries::KernelPick;
 using libraries::PickNode;
 using libraries::PickTable;
+using libraries::SplitOfK;
 
 namespace {
 
@@ -44,15 +45,15 @@ constexpr std::size_t around = 100;
 
 /// The number of splits that a pick stands for.
 int splits_of(const Problem& problem, const KernelPick& pick, const Config& config, int sms) {
-    if (pick.split == 0) return 1;
-    if (pick.split > KernelPick::by_length) {
-        const std::int64_t each = pick.split - KernelPick::by_length;
+    if (pick.split == SplitOfK::whole) return 1;
+    if (pick.split == SplitOfK::each) {
         const std::int64_t iterations = ceil_div(problem.k, config.cta_k);
-        return static_cast<int>(std::max<std::int64_t>(1, (2 * iterations + each) / (2 * each)));
+        return static_cast<int>(
+            std::max<std::int64_t>(1, (2 * iterations + pick.number) / (2 * std::int64_t{pick.number})));
     }
     const std::int64_t tiles =
         ceil_div(problem.m, config.cta_m) * ceil_div(problem.n, config.cta_n) * problem.batch;
-    return static_cast<int>(std::max<std::int64_t>(1, pick.split * sms / tiles));
+    return static_cast<int>(std::max<std::int64_t>(1, std::int64_t{pick.number} * sms / tiles));
 }
 
 }  // namespace
@@ -125,8 +126,8 @@ Config config_of_pick(const Problem& problem, const KernelPick& pick, const Pick
                                    problem.batch * static_cast<std::int64_t>(size);
         // Whether these split K is the pick's, how often the family's rule, but where all of the grid shares
         // it out.
-        if (pick.split == 0) config.split_k = 1;
-        if (pick.split == KernelPick::by_segments) {
+        if (pick.split == SplitOfK::whole) config.split_k = 1;
+        if (pick.split == SplitOfK::segments) {
             config.split_k = static_cast<int>(std::max<std::int64_t>(1, config.max_ctas / tiles));
         }
         const bool dynamic = family.dynamic_above_waves > 0 &&
@@ -137,8 +138,8 @@ Config config_of_pick(const Problem& problem, const KernelPick& pick, const Pick
     } else {
         config.split_k = splits_of(problem, pick, config, table.sms);
     }
-    config.reduction = pick.split == KernelPick::by_segments ? Reduction::last_cta
-                                                             : vendor_reduction(problem, family, config);
+    config.reduction =
+        pick.split == SplitOfK::segments ? Reduction::last_cta : vendor_reduction(problem, family, config);
     return config;
 }
 

@@ -89,28 +89,28 @@ TEST_CASE("splits fill so many CTAs an SM, or take so many k-iterations each") {
     Problem p = problem_of(512, 512, 8192);
     p.a = p.b = p.out = warptime::hw::Dtype::fp32;
     // 16 tiles of 128x128: 2 CTAs on each of 132 SMs are 16.5 of each.
-    CHECK(chosen(one_leaf("2 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 16);
-    CHECK(chosen(one_leaf("0 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 1);
+    CHECK(chosen(one_leaf("fill:2 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 16);
+    CHECK(chosen(one_leaf("whole xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 1);
     // 1024 iterations of 8.
-    CHECK(chosen(one_leaf("228 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 8);
+    CHECK(chosen(one_leaf("each:128 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 8);
 }
 
 TEST_CASE("a persistent grid ends where the library's does, and its CTAs may share K out") {
     Problem p = problem_of(64, 4096, 16384);
     p.a = p.b = p.out = warptime::hw::Dtype::tf32;
-    const Config whole = chosen(one_leaf("0 xmma_sm90_tf32 64x64 0 0 1x5 pingpong"), p);
+    const Config whole = chosen(one_leaf("whole xmma_sm90_tf32 64x64 0 0 1x5 pingpong"), p);
     CHECK(whole.cluster_n == 5);
     CHECK(whole.max_ctas == 110);
     CHECK(whole.split_k == 1);
     // 32 tiles, 132 CTAs.
-    const Config shared = chosen(one_leaf("50 xmma_sm90_tf32 64x128 0 0 1x1 pingpong"), p);
+    const Config shared = chosen(one_leaf("segments xmma_sm90_tf32 64x128 0 0 1x1 pingpong"), p);
     CHECK(shared.split_k == 4);
     CHECK(shared.reduction == Reduction::last_cta);
 }
 
 TEST_CASE("where no kernel is known the rules of the library choose") {
     const Problem p = problem_of(512, 512, 512);
-    CHECK(chosen(one_leaf("0 other"), p).cta_m > 0);
+    CHECK(chosen(one_leaf("whole other"), p).cta_m > 0);
 }
 
 TEST_CASE("a likely kernel that is far slower than those around is not believed") {
@@ -120,8 +120,8 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
     Libraries libraries = data();
     libraries.pick_tables.clear();
     read_picks(
-        "gpus h200-sxm\nsms 132\npick 0 0 nvjet_sm90 64x64 0 0 1x1 pingpong transposed\n"
-        "pick 1 0 nvjet_sm90 128x256 0 0 2x1 cooperative transposed\ngroup bf16 2\n0 8192\n= 0\n" +
+        "gpus h200-sxm\nsms 132\npick 0 whole nvjet_sm90 64x64 0 0 1x1 pingpong transposed\n"
+        "pick 1 whole nvjet_sm90 128x256 0 0 2x1 cooperative transposed\ngroup bf16 2\n0 8192\n= 0\n" +
             large + "\n",
         "test.picks", libraries);
     const Problem p = problem_of(4096, 4096, 4096);

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <utility>
 
 namespace warptime::workloads::libraries {
 namespace {
@@ -50,9 +52,29 @@ int registers_of(const GemmFamily& family, const Tile& tile) {
     return found != nullptr ? found->registers : 0;
 }
 
+void read_split(Words& words, KernelPick& pick) {
+    constexpr std::array<std::pair<std::string_view, SplitOfK>, 5> known{{{"whole", SplitOfK::whole},
+                                                                          {"rule", SplitOfK::rule},
+                                                                          {"fill", SplitOfK::fill},
+                                                                          {"each", SplitOfK::each},
+                                                                          {"segments", SplitOfK::segments}}};
+    const std::string_view text = words.next();
+    const std::string_view word = text.substr(0, text.find(':'));
+    const auto* const found =
+        std::find_if(known.begin(), known.end(), [word](const auto& one) { return one.first == word; });
+    const bool counted = word == "fill" || word == "each";
+    if (found == known.end() || counted != (word.size() < text.size())) {
+        words.refuse(text, "whole, rule, segments, fill:NUMBER or each:NUMBER");
+    }
+    pick.split = found->second;
+    if (!counted) return;
+    pick.number = words.number<int>(text.substr(word.size() + 1));
+    if (pick.number < 1) words.refuse(text, "a number from 1");
+}
+
 KernelPick read_pick(Words& words, const std::vector<GemmFamily>& families) {
     KernelPick pick;
-    pick.split = words.whole();
+    read_split(words, pick);
     const std::string_view name = words.next();
     if (name == "other") return pick;
     const auto family =

@@ -7,6 +7,7 @@
 #include "hw/dtype.hpp"
 #include "workloads/libraries/tile.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,18 +16,22 @@ namespace warptime::workloads::libraries {
 
 struct Libraries;
 
+/// How K was split; the word of a file is that of the enumerator, with `:number` where one says how often.
+enum class SplitOfK : std::uint8_t {
+    whole,     ///< not at all
+    rule,      ///< as the family's rule says
+    fill,      ///< into as many as give each SM `number` CTAs
+    each,      ///< into as many as have `number` k-iterations each
+    segments,  ///< among the CTAs of a persistent grid
+};
+
 /// A kernel as it was launched.
 struct KernelPick {
     int family = -1;  ///< of Libraries::gemm_families; -1: none that is known
     Tile tile;
     ClusterShape cluster;
-    /// 0: K whole; below `by_segments`: so many CTAs an SM (of a persistent kernel: by its family's rule);
-    /// that: the CTAs of a persistent grid share K out among them; above `by_length`: so many k-iterations
-    /// each.
-    int split = 0;
-
-    static constexpr int by_segments = 50;
-    static constexpr int by_length = 100;
+    SplitOfK split = SplitOfK::whole;
+    int number = 0;  ///< of `fill` and `each`
 };
 
 /// A question (is the feature at most the threshold?) or a leaf.

@@ -12,9 +12,10 @@ namespace {
 
 const std::string head =
     "# comment\ngpus h200-sxm other\nsms 132\n"
-    "pick 0 0 nvjet_sm90 128x256 0 4 2x1 cooperative transposed\npick 1 2 cutlass_80_align2 256x128 64 3 "
+    "pick 0 rule nvjet_sm90 128x256 0 4 2x1 cooperative transposed\npick 1 fill:2 cutlass_80_align2 256x128 "
+    "64 3 "
     "1x1\n"
-    "pick 2 0 other\n";
+    "pick 2 whole other\n";
 
 PickTable read(const std::string& text) {
     Libraries libraries = load_libraries();
@@ -37,7 +38,9 @@ TEST_CASE("picks name kernels of families, with the registers that those say") {
     CHECK(first.tile.n == 256);
     CHECK(first.tile.stages == 4);
     CHECK(first.cluster.m == 2);
-    CHECK(table.picks[1].split == 2);
+    CHECK(first.split == SplitOfK::rule);
+    CHECK(table.picks[1].split == SplitOfK::fill);
+    CHECK(table.picks[1].number == 2);
     CHECK_FALSE(table.picks[1].tile.cooperative);
     CHECK(table.picks[2].family == -1);
 }
@@ -58,8 +61,12 @@ TEST_CASE("the part above a question follows all that is below it") {
 
 TEST_CASE("a file that makes no sense is refused with its line") {
     using warptime::Error;
-    CHECK_THROWS_AS(read("pick 1 0 other\n"), Error);  // not in order
-    CHECK_THROWS_AS(read("pick 0 0 no_such_family 8x8 0 0 1x1\n"), Error);
+    CHECK_THROWS_AS(read("pick 1 whole other\n"), Error);  // not in order
+    CHECK_THROWS_AS(read("pick 0 whole no_such_family 8x8 0 0 1x1\n"), Error);
+    for (const std::string split : {"half", "fill", "fill:0", "fill:x", "whole:1", "each:"}) {
+        CAPTURE(split);
+        CHECK_THROWS_AS(read("pick 0 " + split + " other\n"), Error);
+    }
     CHECK_THROWS_AS(read(head + "group bf16 16\n= 3\n"), Error);       // no such pick
     CHECK_THROWS_AS(read(head + "group bf16 16\n0 8\n= 0\n"), Error);  // the part above is missing
     CHECK_THROWS_AS(read(head + "group bf16 16\n0 many\n= 0\n= 1\n"), Error);
