@@ -363,6 +363,46 @@ def gemm_fp32_second() -> list[Case]:
     return shuffled(gemm("gemm_fp32_second", "fp32", *shape) for shape in shapes)
 
 
+def quick_shapes(count: int, step: int, generator: random.Random) -> list[tuple[int, int, int]]:
+    """Shapes of a few microseconds: log-uniform multiples of ``step``, at most 2 GFLOP and 8 M elements read."""
+    found: list[tuple[int, int, int]] = []
+    while len(found) < count:
+        m, n, k = (max(1, round(2 ** generator.uniform(4, 13) / step)) * step for _ in range(3))
+        if m > 16 and 1e7 < 2.0 * m * n * k < 2e9 and (m + n) * k < 8e6:
+            found.append((m, n, k))
+    return found
+
+
+def further_shapes(seed: int) -> list[tuple[int, int, int]]:
+    """Some 240 shapes drawn at random, half of them of a few microseconds."""
+    generator = random.Random(seed)
+    quick = [s for step in (64, 16) for s in quick_shapes(60, step, generator)]
+    return [*quick, *(s for s in random_shapes(150, generator) if s[0] > 16 and s[1] % 16 == 0 and s[2] % 16 == 0)]
+
+
+def gemm_fp16_third() -> list[Case]:
+    """fp16 matrix products drawn at random: aligned ones, and uncommon ones."""
+    shapes = [*further_shapes(331), *uncommon_shapes(332)[1::3], *quick_shapes(30, 1, random.Random(333))]
+    return shuffled(gemm("gemm_fp16_third", "fp16", *shape) for shape in shapes)
+
+
+def gemm_fp8_second() -> list[Case]:
+    """fp8 matrix products drawn at random."""
+    return shuffled(gemm("gemm_fp8_second", "fp8", *shape) for shape in further_shapes(341))
+
+
+def gemm_int8_second() -> list[Case]:
+    """int8 matrix products drawn at random, some with rows of 8 bytes' multiples."""
+    shapes = [*further_shapes(351), *quick_shapes(40, 8, random.Random(352))]
+    return shuffled(gemm("gemm_int8_second", "int8", *shape) for shape in shapes)
+
+
+def gemm_tf32_second() -> list[Case]:
+    """tf32 matrix products drawn at random, some with unaligned rows."""
+    shapes = [*further_shapes(361), *quick_shapes(40, 2, random.Random(362))]
+    return shuffled(gemm("gemm_tf32_second", "tf32", *shape) for shape in shapes)
+
+
 def memory_operators() -> list[Case]:
     """Other streaming operators of PyTorch."""
     suite = "memory_operators"
@@ -404,6 +444,10 @@ SUITES: dict[str, Callable[[], list[Case]]] = {
     "gemm_bf16_third": gemm_bf16_third,
     "gemm_fp16_second": gemm_fp16_second,
     "gemm_fp32_second": gemm_fp32_second,
+    "gemm_fp16_third": gemm_fp16_third,
+    "gemm_fp8_second": gemm_fp8_second,
+    "gemm_int8_second": gemm_int8_second,
+    "gemm_tf32_second": gemm_tf32_second,
     "gemm_waves": gemm_waves,
     "gemm_sustained": gemm_sustained,
 }

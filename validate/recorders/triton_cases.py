@@ -41,6 +41,32 @@ SHORT_SHAPES: tuple[tuple[int, int, int], ...] = (
     *((1664, 2176, 4096), (3072, 3072, 768), (768, 768, 8192), (256, 11008, 4096)),
 )
 
+
+
+def drawn_shapes(seed: int, count: int, step: int) -> tuple[tuple[int, int, int], ...]:
+    """Multiples of ``step``, log-uniform in every extent, of some microseconds to a millisecond."""
+    chooser = random.Random(seed)
+    found: list[tuple[int, int, int]] = []
+    while len(found) < count:
+        m, n, k = (max(1, round(2 ** chooser.uniform(5, 13.5) / step)) * step for _ in range(3))
+        if 4e9 < 2.0 * m * n * k < 3e11 and min(n, k) >= 256:
+            found.append((m, n, k))
+    return tuple(found)
+
+
+def unaligned_shapes(seed: int) -> tuple[tuple[int, int, int], ...]:
+    """Rows of both operands, of A (and B's not), or of B (and A's not) that begin off 16 bytes, by 1 to 8 elements."""
+    both = [s for step in (1, 2, 4, 8) for s in drawn_shapes(seed + step, 2, step)]
+    some = drawn_shapes(seed, 8, 16)
+    only_a = [(m, n, k + odd) for (m, n, k), odd in zip(some[:4], (1, 2, 4, 8), strict=True)]
+    only_b = [(m, n + odd, k) for (m, n, k), odd in zip(some[4:], (1, 2, 4, 8), strict=True)]
+    return (*both, *only_a, *only_b)
+
+
+# Drawn at random, none of the others.
+THIRD_SHAPES = (*drawn_shapes(61, 7, 64), *drawn_shapes(62, 7, 16), *unaligned_shapes(63))
+SECOND_SHORT_SHAPES = (*drawn_shapes(71, 8, 128), *drawn_shapes(72, 10, 16))
+
 DEEP_SHAPES: tuple[tuple[int, int, int], ...] = (
     *((16, 4096, 8192), (64, 4096, 14336), (128, 2048, 16384), (256, 256, 32768)),
     *((512, 512, 16384), (768, 1024, 8192), (1024, 1024, 12288), (48, 6144, 4096)),
@@ -114,6 +140,13 @@ def second_tilings(count: int = 160) -> list[Tiling]:
     first = set(first_tilings())
     rest = [tiling for tiling in grid((1, 2, 4, 8, 16)) if tiling not in first]
     return random.Random(29).sample(rest, count)
+
+
+def third_tilings(count: int = 84) -> list[Tiling]:
+    """Those that tutorials tune over, and a part of the grid that neither sweep has."""
+    before = {*first_tilings(), *second_tilings()}
+    rest = [tiling for tiling in grid((1, 4, 8)) if tiling not in before]
+    return [*KNOWN, *random.Random(67).sample(rest, count - len(KNOWN))]
 
 
 def some_tilings(seed: int, count: int, least: int = 64, element_bytes: int = 2) -> list[Tiling]:

@@ -115,14 +115,14 @@ def compile_some(work: list[tuple[Sweep, Shape, Tiling]]) -> int:
 
 
 def compile_all(chosen: Sequence[Sweep], workers: int) -> None:
-    """All kernels: one compilation for extents divisible by 16, one for those that are not."""
-    work = [
-        (sweep, shape, tiling)
-        for sweep in chosen
-        for shape in ((512, 512, 512), (1000, 2032, 1008))
-        if shape[0] % 16 == 0 or any(m % 16 or n % 16 or k % 16 for m, n, k in sweep.shapes)
-        for tiling in sweep.tilings
-    ]
+    """All kernels: Triton compiles anew for each set of extents that are divisible by 16."""
+    work = []
+    for sweep in chosen:
+        small = {
+            tuple(extent % 16 == 0 for extent in shape): tuple(512 if extent % 16 == 0 else 1000 for extent in shape)
+            for shape in sweep.shapes
+        }
+        work += [(sweep, shape, tiling) for shape in small.values() for tiling in sweep.tilings]
     compile_work(work, workers)
 
 

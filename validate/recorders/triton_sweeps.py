@@ -6,14 +6,17 @@ from __future__ import annotations
 from triton_cases import (
     DEEP_SHAPES,
     SECOND_SHAPES,
+    SECOND_SHORT_SHAPES,
     SHAPES,
     SHORT_SHAPES,
+    THIRD_SHAPES,
     Sweep,
     Tiling,
     first_tilings,
     second_tilings,
     some_tilings,
     split_tilings,
+    third_tilings,
 )
 from triton_loops import loop_pairs, loop_tilings
 
@@ -26,6 +29,10 @@ def sweeps() -> dict[str, Sweep]:
         Sweep("triton_tma", SHORT_SHAPES, tuple(some_tilings(31, 60)), "descriptor"),
         Sweep("triton_persistent", SHORT_SHAPES, tuple(some_tilings(37, 40)), "persistent"),
         Sweep("triton_fp8", SHORT_SHAPES, tuple(some_tilings(41, 60, 64, 1)), "pointer", "fp8"),
+        Sweep("triton_bf16_third", THIRD_SHAPES, tuple(third_tilings())),
+        Sweep("triton_tma_second", SECOND_SHORT_SHAPES, tuple(some_tilings(73, 56)), "descriptor"),
+        Sweep("triton_persistent_second", SECOND_SHORT_SHAPES[::2], tuple(some_tilings(79, 40)), "persistent"),
+        Sweep("triton_fp8_second", SECOND_SHORT_SHAPES, tuple(some_tilings(83, 56, 64, 1)), "pointer", "fp8"),
         Sweep("triton_split_k", DEEP_SHAPES, tuple(split_tilings()), "split_k"),
         Sweep("triton_loop", (), tuple(loop_tilings()), cache="warm", pairs=loop_pairs()),
     )
