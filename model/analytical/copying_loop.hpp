@@ -37,7 +37,7 @@ template <class S>
 /// neither their latency nor what stands before them adds to it.
 template <class S>
 [[nodiscard]] hw::Cycles<S> own_chain(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
-    if (!copies_by_lanes(item) || !reads_by_wgmma(item)) return item.loop.chain;
+    if (!copies_by_lanes(item) || !reads_by_wgmma(item) || item.gathers) return item.loop.chain;
     const hw::Cycles<S> around = gpu.instructions[hw::InstructionClass::wgmma].latency + item.copy_issue;
     return hw::max(hw::Cycles<S>{}, item.loop.chain - around);
 }

@@ -166,12 +166,12 @@ int threads(const Config& config) {
 }
 
 int registers_wanted(const Problem& problem, const Config& config) {
-    if (copies_as_triton(config)) {
-        return (triton_registers(problem, config) + 7) / 8 * 8;
-    }
     if (gathers_as_triton(config)) {
         // Pointers and values beyond what a thread can have are spilled, as the loop says; sums must fit.
         return std::max(gather_registers(config), config.cta_m * config.cta_n / threads(config));
+    }
+    if (copies_as_triton(config)) {
+        return (triton_registers(problem, config) + 7) / 8 * 8;
     }
     const int consumers = config.warps * 32;
     if (copies_by_descriptor(config)) {

@@ -61,6 +61,7 @@ void add_pipelined_role(Parts& parts) {
     const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
     const bool gathers = gathers_as_triton(c);
+    const bool beside_copies = gathers_beside_copies(c);
     const bool as_triton = copies_as_triton(c) || gathers;
     const TritonInstructions aside = gathers     ? gather_instructions(c)
                                      : as_triton ? triton_instructions(parts.problem, c)
@@ -88,7 +89,7 @@ void add_pipelined_role(Parts& parts) {
     }
     b.loop(parts.trips);
     add_spill_loads(parts);
-    add_loads_of_trip(parts);
+    if (!beside_copies) add_loads_of_trip(parts);
     Fetches fetches{};
     if (ahead == 0) {
         // A single stage: it is fetched, waited for and multiplied in turn.
@@ -98,12 +99,14 @@ void add_pipelined_role(Parts& parts) {
         }
     }
     b.wait(group_id, std::max(0, ahead - 1));
+    // Into the one place that products of the trip before have been read from.
+    if (beside_copies) add_loads_of_trip(parts);
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
     const bool in_series = products_in_series(parts.problem, c);
     // Triton's loops of mma.sync copy when all warps have taken their operands to registers.
     const bool reads_first = as_triton && c.mma == MatrixInstruction::mma_sync;
-    if (ahead > 0 && !in_series && !reads_first) {
+    if (ahead > 0 && !in_series && !reads_first && !beside_copies) {
         // The barrier says that all warps have read the oldest stage: its place is refilled before the
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
@@ -114,7 +117,8 @@ void add_pipelined_role(Parts& parts) {
         mk::Op& mma = add_wgmma_of_stage(parts, c.warps / 4);
         if (in_series) mma.chain = mma.count;
         last = b.last_op();
-        if (in_series && ahead > 0) fetches = add_copies(parts, group_id, ahead, true, last);
+        if ((in_series || beside_copies) && ahead > 0)
+            fetches = add_copies(parts, group_id, ahead, true, last);
         // While the tensor cores multiply.
         b.op(address).count =
             as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
@@ -127,7 +131,8 @@ void add_pipelined_role(Parts& parts) {
         // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
         b.op(parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared).count = counts.loads;
         const mk::Id loaded = b.last_op();
-        if (reads_first && ahead > 0) fetches = add_copies(parts, group_id, ahead, true, loaded);
+        if (reads_first && ahead > 0 && !beside_copies)
+            fetches = add_copies(parts, group_id, ahead, true, loaded);
         mk::Op& mma = b.op(InstructionClass::mma_sync);
         mma.dtype = parts.problem.multiplied();
         mma.shape = {16, 8, mma_sync_k(parts.problem, c)};
@@ -135,6 +140,7 @@ void add_pipelined_role(Parts& parts) {
         mma.dep_count = 1;
         mma.deps[0] = {loaded, static_cast<std::int16_t>(c.fragments_ahead ? 1 : 0)};
         last = b.last_op();
+        if (beside_copies && ahead > 0) fetches = add_copies(parts, group_id, ahead, true);
         if (reads_first) b.op(address).count = addresses;
     }
     if (synchronous && ahead > 0) {

@@ -202,3 +202,29 @@ TEST_CASE("Triton's products of 128 columns by two warpgroups wait for each othe
     c.cta_n = 64;
     CHECK_FALSE(in_series(c));
 }
+
+TEST_CASE("what is gathered beside copies comes behind their wait, and the next copies behind the products") {
+    Problem p = problem_of(512, 512, 1001);  // A's rows are not aligned
+    p.b_major = Major::other;
+    for (const int cta_m : {32, 64}) {
+        Config c = tile_of(cta_m, 64, 32);
+        c.strides_by_16 = true;
+        c.stages = 4;
+        c.warps = 4;
+        const mk::Program program = lowered(p, c);
+        const mk::Kernel& kernel = program.kernels[0];
+        const auto at = [&](InstructionClass cls) {
+            const auto last = std::find_if(kernel.ops.rbegin(), kernel.ops.rend(),
+                                           [&](const mk::Op& op) { return op.cls == cls; });
+            REQUIRE(last != kernel.ops.rend());
+            return std::distance(last, kernel.ops.rend());
+        };
+        const auto products = at(cta_m < 64 ? InstructionClass::mma_sync : InstructionClass::wgmma);
+        CHECK(at(InstructionClass::ld_global) < products);
+        CHECK(products < at(InstructionClass::cp_async));
+        const auto walk = mk::walk_totals(kernel, item_at(kernel, 0));
+        // 32 trips of four warps: A element by element, B in pieces of 16 bytes.
+        CHECK(walk.instructions_of(InstructionClass::ld_global) == 32.0 * cta_m * 32 / 32);
+        CHECK(walk.instructions_of(InstructionClass::cp_async) == 32.0 * 64 * 32 * 2 / (32 * 16));
+    }
+}

@@ -35,7 +35,7 @@ void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
 
 bool loaded_in_its_trip(const Config& config, bool is_a) {
     constexpr int narrowest_asynchronous = 4;
-    return config.strides_known && config.pipeline == Pipeline::cp_async &&
+    return config.strides_by_16 && config.pipeline == Pipeline::cp_async &&
            copy_bytes_of(config, is_a) < narrowest_asynchronous;
 }
 

@@ -18,7 +18,7 @@ Fetches add_copies(Parts& parts, model::kernel::Id group, int ahead, bool guarde
                    model::kernel::Id behind = model::kernel::no_id);
 
 /// Whether an operand's rows leave its lanes less than an asynchronous copy takes, while the other's are
-/// copied: each of its elements is loaded in the trip that multiplies it (Triton with known strides).
+/// copied: each of its elements is loaded in the trip that multiplies it (Triton).
 [[nodiscard]] bool loaded_in_its_trip(const Config& config, bool is_a);
 
 /// The loads of such operands and their stores to shared memory; nothing where there are none.

@@ -89,15 +89,15 @@ TEST_CASE("without asynchronous copies lanes load") {
 
 TEST_CASE("an operand of narrow rows is loaded in its trip while the other is copied ahead") {
     const Problem p = problem_of(1024, 1001, 1024);
-    for (const bool known : {false, true}) {
+    for (const bool triton : {false, true}) {
         Config c = lanes_copy();
-        c.strides_known = known;
+        c.strides_by_16 = triton;
         c.copy_bytes_b = 2;
-        CHECK(loaded_in_its_trip(c, false) == known);
+        CHECK(loaded_in_its_trip(c, false) == triton);
         CHECK_FALSE(loaded_in_its_trip(c, true));
         const mk::Kernel kernel = lowered(p, c).kernels[0];
         const std::int64_t elements = 64 * 32 / 128;  // of B by each lane
-        CHECK(count_of(kernel, InstructionClass::ld_global) == (known ? elements : 0));
+        CHECK(count_of(kernel, InstructionClass::ld_global) == (triton ? elements : 0));
     }
 }
 

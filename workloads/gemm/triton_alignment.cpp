@@ -11,11 +11,12 @@ std::int64_t pitch(std::int64_t given, std::int64_t dense) {
     return given > 0 ? given : dense;
 }
 
+constexpr int widest = 16;
+
 /// The largest power of two that divides so many elements in bytes, at most 16.
 int divisor(std::int64_t elements, Dtype dtype) {
-    constexpr std::int64_t widest = 16;
     const std::int64_t bytes = elements * hw::bytes_of(dtype);
-    return static_cast<int>(std::min(widest, bytes & -bytes));
+    return static_cast<int>(std::min<std::int64_t>(widest, bytes & -bytes));
 }
 
 }  // namespace
@@ -38,19 +39,29 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
         }
         return;
     }
-    if (a % known_divisor == 0 && b % known_divisor == 0) {
+    const bool a_aligned = a % known_divisor == 0;
+    const bool b_aligned = b % known_divisor == 0;
+    if (a_aligned && b_aligned) {
         return;
     }
-    config.copy_bytes = hw::bytes_of(problem.a);
     // Neighbouring lanes take neighbours along K. The remainder that keeps rows and columns inside the matrix
     // hides that those are neighbours, too: the lanes of a load lie in as many rows where K is not
     // contiguous.
-    config.lane_bytes_a = problem.a_major == Major::k ? config.copy_bytes : config.cta_m * config.copy_bytes;
-    config.lane_bytes_b = problem.b_major == Major::k ? config.copy_bytes : config.cta_n * config.copy_bytes;
+    if (!a_aligned) {
+        config.copy_bytes = hw::bytes_of(problem.a);
+        config.copy_bytes_b = widest;
+        config.lane_bytes_a =
+            problem.a_major == Major::k ? config.copy_bytes : config.cta_m * config.copy_bytes;
+    }
+    if (!b_aligned) {
+        config.copy_bytes_b = hw::bytes_of(problem.b);
+        config.lane_bytes_b =
+            problem.b_major == Major::k ? config.copy_bytes_b : config.cta_n * config.copy_bytes_b;
+    }
     if (problem.n % known_divisor != 0) {
         config.store_bytes = hw::bytes_of(problem.out);
     }
-    if (config.copy_bytes < narrowest_asynchronous) {
+    if (std::max(config.copy_bytes, config.copy_bytes_b) < narrowest_asynchronous) {
         config.pipeline = Pipeline::sync;
         config.stages = 1;
     }

@@ -19,19 +19,28 @@ Config after(Problem problem, Pipeline pipeline = Pipeline::automatic) {
 
 }  // namespace
 
-TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by element, one stage at a time") {
-    const Problem aligned{.n = 512, .k = 1024, .b_major = Major::other};
+TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by element") {
+    const Problem aligned{.m = 250, .n = 512, .k = 1024, .b_major = Major::other};
     CHECK(after(aligned).pipeline == Pipeline::automatic);
     CHECK(after(aligned).copy_bytes == 16);
     Problem ragged = aligned;
     ragged.n = 520;  // 16-byte rows, but not 16 elements
+    CHECK(after(ragged).pipeline == Pipeline::automatic);
+    CHECK(after(ragged).stages == 4);
+    CHECK(copy_bytes_of(after(ragged), true) == 16);
+    CHECK(copy_bytes_of(after(ragged), false) == 2);
+    ragged.ldb = 528;
+    CHECK(copy_bytes_of(after(ragged), false) == 16);
+    ragged.k = 1001;
+    CHECK(after(ragged).pipeline == Pipeline::automatic);
+    CHECK(copy_bytes_of(after(ragged), true) == 2);
+    CHECK(copy_bytes_of(after(ragged), false) == 16);
+    ragged.ldb = 520;
+    // Nothing is left to be copied, and one stage at a time is loaded.
     CHECK(after(ragged).pipeline == Pipeline::sync);
     CHECK(after(ragged).stages == 1);
-    CHECK(after(ragged).copy_bytes == 2);
-    ragged.ldb = 528;
-    CHECK(after(ragged).pipeline == Pipeline::automatic);
-    ragged.k = 1001;
-    CHECK(after(ragged).pipeline == Pipeline::sync);
+    CHECK(copy_bytes_of(after(ragged), true) == 2);
+    CHECK(copy_bytes_of(after(ragged), false) == 2);
     ragged.a = ragged.b = Dtype::tf32;
     CHECK(after(ragged).pipeline == Pipeline::automatic);
     CHECK(after(ragged).copy_bytes == 4);

@@ -2,6 +2,7 @@
 #include "workloads/gemm/triton_gathers.hpp"
 
 #include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/triton_resources.hpp"
 
 #include <algorithm>
 
@@ -13,24 +14,46 @@ namespace {
 
 constexpr int lanes = 32;
 constexpr int most_registers = 255;
+constexpr int narrowest_asynchronous = 4;
 
 int accumulators(const Config& c) {
     return c.cta_m * c.cta_n / (lanes * c.warps);
 }
 
-/// Elements of A's or B's stage, of `extent` rows, that a lane fetches.
-int gathered_of(int extent, const Config& c) {
-    return std::max(1, extent * c.cta_k / (lanes * c.warps));
+bool gathers(const Config& c, bool is_a) {
+    return copy_bytes_of(c, is_a) < narrowest_asynchronous;
+}
+
+int elements_of(const Config& c, bool is_a) {
+    return (is_a ? c.cta_m : c.cta_n) * c.cta_k / (lanes * c.warps);
+}
+
+/// Elements of A's or B's stage that a lane fetches.
+int gathered_of(const Config& c, bool is_a) {
+    return gathers(c, is_a) ? std::max(1, elements_of(c, is_a)) : 0;
+}
+
+/// Copies of a stage that a lane issues.
+int copied_of(const Config& c) {
+    int copies = 0;
+    for (const bool is_a : {true, false}) {
+        const int size = copy_bytes_of(c, !is_a);  // both operands are of one type
+        if (!gathers(c, is_a)) copies += std::max(1, elements_of(c, is_a) * size / copy_bytes_of(c, is_a));
+    }
+    return copies;
 }
 
 /// A pointer of two registers and a value for each element, the sums, and the rest. Loops of mma.sync keep
 /// one pointer to elements of A that lie a constant apart along K (41 kernels, 10 registers off; 31 of wgmma,
 /// 23 off, for the most part four that keep A's pointers in uniform registers).
 int registers_wanted_by(const Config& c) {
-    const int a = gathered_of(c.cta_m, c);
-    const int b = gathered_of(c.cta_n, c);
-    if (c.mma == MatrixInstruction::mma_sync) return (7 * a + 12 * b + 6 * accumulators(c)) / 4 + 24;
-    return 3 * (a + b) + accumulators(c) + 25;
+    const int a = gathered_of(c, true);
+    const int b = gathered_of(c, false);
+    const int copied = copied_of(c);
+    if (c.mma == MatrixInstruction::mma_sync) {
+        return (7 * a + 12 * b + 6 * accumulators(c)) / 4 + 5 * copied + 24;
+    }
+    return 3 * (a + b) + accumulators(c) + 2 * copied + 25;
 }
 
 /// Where the pointers alone fill the registers and fragments of mma.sync come on top, ptxas gives each thread
@@ -51,11 +74,17 @@ mk::Access spilled_words(Parts& parts, mk::Direction direction) {
 }  // namespace
 
 bool gathers_as_triton(const Config& config) {
-    return config.strides_by_16 && config.pipeline == Pipeline::sync && config.copy_bytes < 4;
+    return gathers_beside_copies(config) ||
+           (config.strides_by_16 && config.pipeline == Pipeline::sync && gathers(config, true));
+}
+
+bool gathers_beside_copies(const Config& config) {
+    return config.strides_by_16 && !config.strides_known && config.pipeline == Pipeline::cp_async &&
+           (gathers(config, true) || gathers(config, false));
 }
 
 int gathered_by_lane(const Config& c) {
-    return gathered_of(c.cta_m, c) + gathered_of(c.cta_n, c);
+    return gathered_of(c, true) + gathered_of(c, false);
 }
 
 int gather_registers(const Config& config) {
@@ -128,15 +157,25 @@ void add_spill_stores(Parts& parts) {
 }
 
 std::int64_t gather_shared_bytes(const Problem& problem, const Config& config) {
-    return std::max(stage_bytes(problem, config),
-                    std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out));
+    std::int64_t stages = stage_bytes(problem, config);
+    for (const bool is_a : {true, false}) {
+        if (gathers(config, is_a)) continue;
+        const std::int64_t extent = is_a ? config.cta_m : config.cta_n;
+        stages +=
+            (triton_buffers(config) - 1) * extent * config.cta_k * hw::bytes_of(is_a ? problem.a : problem.b);
+    }
+    return std::max(stages, std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out));
 }
 
 TritonInstructions gather_instructions(const Config& config) {
     const int elements = gathered_by_lane(config);
     const int outputs = accumulators(config);
     // 8 % off, 11 % in loops without spills, 15 % behind the loop.
-    return {119 + 16 * elements + outputs, 0, 58 * elements / 10, 37 + 6 * outputs};
+    const int copied = copied_of(config);
+    const bool narrow_stores = config.store_bytes < narrowest_asynchronous;
+    return {119 + 16 * elements + outputs + 22 * copied, 14 + 3 * copied,
+            58 * elements / 10 + (copied > 0 ? 18 + 6 * copied : 0),
+            37 + (narrow_stores ? 6 * outputs : outputs / 2)};
 }
 
 }  // namespace warptime::workloads::gemm

@@ -1,9 +1,11 @@
 // What Triton's compiler makes of a product whose rows it cannot know to be aligned: every element of a stage
 // is loaded by itself, stored to shared memory by itself, and has a pointer of its own that stays in
-// registers, or in local memory where those do not suffice. Ignores: pointers that ptxas keeps in uniform
+// registers, or in local memory where those do not suffice. Where one operand is aligned, its stages are
+// copied ahead, and the other's single one is loaded by the trip that multiplies it: behind the wait for the
+// copies, before the products, for which the next copies wait. Ignores: pointers that ptxas keeps in uniform
 // registers (up to 50 fewer: 64x64x32 and tiles of 16 columns), and what is spilled outside of the loop.
-// Source: SASS of 115 such kernels (bf16; Triton 3.6, sm_90), by least squares; each function says how far
-// off. SPDX-License-Identifier: Apache-2.0
+// Source: SASS of 115 such kernels, and of 164 of one operand (bf16; Triton 3.6, sm_90), by least squares;
+// each function says how far off. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/gemm/parts.hpp"
@@ -12,10 +14,13 @@
 
 namespace warptime::workloads::gemm {
 
-/// Whether the loop is such a one (triton_alignment.hpp).
+/// Whether the loop is such a one, for one operand or both (triton_alignment.hpp).
 [[nodiscard]] bool gathers_as_triton(const Config& config);
 
-/// Elements of a stage that a lane fetches.
+/// Whether it gathers one operand and copies stages of the other ahead.
+[[nodiscard]] bool gathers_beside_copies(const Config& config);
+
+/// Elements of a stage that a lane fetches one by one.
 [[nodiscard]] int gathered_by_lane(const Config& config);
 
 /// Registers of a thread.
@@ -33,7 +38,8 @@ struct Spills {
 };
 [[nodiscard]] Spills gather_spills(const Config& config);
 
-/// Bytes of shared memory: the stage, or the tile of results that is turned in it.
+/// Bytes of shared memory: the stages of what is copied and one of what is gathered (all of 822 recorded
+/// kernels that gather one operand), or the tile of results that is turned in it.
 [[nodiscard]] std::int64_t gather_shared_bytes(const Problem& problem, const Config& config);
 
 /// Adds the loads of a trip, or its stores; nothing where nothing is spilled. `add_spill_buffer` comes first.

@@ -32,6 +32,62 @@ TEST_CASE("only single elements by plain loads are gathers") {
     CHECK_FALSE(gathers_as_triton(config));
 }
 
+TEST_CASE("one operand is gathered while the other's stages are copied") {
+    Config config = fixture::loop_of(64, 128, 128, 4, 8);
+    CHECK_FALSE(gathers_beside_copies(config));
+    config.copy_bytes_b = 2;
+    CHECK(gathers_beside_copies(config));
+    CHECK(gathers_as_triton(config));
+    CHECK(gathered_by_lane(config) == 64);
+    config.copy_bytes = config.copy_bytes_b;
+    config.copy_bytes_b = 16;
+    CHECK(gathered_by_lane(config) == 32);
+    // Constants leave less to be computed.
+    config.strides_known = true;
+    CHECK_FALSE(gathers_beside_copies(config));
+    CHECK_FALSE(gathers_beside_copies(loop_of(64, 128, 128, 8)));
+}
+
+TEST_CASE("shared memory holds the stages of the copied operand and one of the gathered") {
+    struct Kernel {
+        int m, n, k, stages, warps;
+        bool gathers_a;
+        std::int64_t bytes;
+    };
+    // Recorded (triton_bf16_third).
+    for (const Kernel& kernel :
+         {Kernel{16, 256, 64, 3, 4, true, 67584}, Kernel{16, 256, 64, 4, 4, true, 100352},
+          Kernel{64, 128, 128, 4, 4, true, 147456}, Kernel{128, 128, 64, 3, 4, false, 65536}}) {
+        CAPTURE(kernel.bytes);
+        Config config = fixture::loop_of(kernel.m, kernel.n, kernel.k, kernel.stages, kernel.warps);
+        (kernel.gathers_a ? config.copy_bytes : config.copy_bytes_b) = 2;
+        if (kernel.gathers_a) config.copy_bytes_b = 16;
+        CHECK(gather_shared_bytes(Problem{}, config) == kernel.bytes);
+    }
+}
+
+TEST_CASE("beside copies, pointers of one operand are held and spilled") {
+    struct Kernel {
+        int m, n, k, stages, warps;
+        bool gathers_a;
+        int registers, loads;
+    };
+    // Compiled.
+    for (const Kernel& kernel :
+         {Kernel{128, 64, 64, 4, 8, true, 161, 0}, Kernel{128, 128, 128, 3, 4, true, 255, 502},
+          Kernel{32, 128, 32, 3, 4, true, 92, 0}, Kernel{16, 256, 64, 4, 4, true, 162, 0},
+          Kernel{64, 64, 64, 4, 4, false, 128, 0}, Kernel{256, 64, 32, 2, 8, false, 153, 0},
+          Kernel{16, 128, 128, 3, 4, false, 32, 1226}, Kernel{32, 128, 64, 2, 8, false, 164, 0}}) {
+        CAPTURE(kernel.registers);
+        CAPTURE(kernel.loads);
+        Config config = fixture::loop_of(kernel.m, kernel.n, kernel.k, kernel.stages, kernel.warps);
+        (kernel.gathers_a ? config.copy_bytes : config.copy_bytes_b) = 2;
+        if (kernel.gathers_a) config.copy_bytes_b = 16;
+        CHECK(std::abs(gather_registers(config) - kernel.registers) <= 40);
+        CHECK(std::abs(gather_spills(config).loads - kernel.loads) <= kernel.loads / 5);
+    }
+}
+
 TEST_CASE("registers are about those that the compiler gave") {
     struct Kernel {
         int m, n, k, warps, registers;
