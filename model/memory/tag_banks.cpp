@@ -4,8 +4,100 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdlib>
 
 namespace warptime::model::memory {
+
+namespace {
+
+/// Numbers for eight places where the first row may begin: what a register of any x86-64 or Arm holds.
+constexpr std::uint32_t side_by_side = 8;
+using Starts [[gnu::vector_size(side_by_side * sizeof(std::uint16_t))]] = std::uint16_t;
+
+/// Lines by bank, a byte each: whose number has the low and the high bit, and with both bits and all.
+struct Tally {
+    Starts either{}, both_and_all{};
+};
+
+/// 16 bits of a line's number hold those that choose its bank.
+struct LineBanks {
+    int shift;
+    std::uint16_t low, high;
+};
+
+/// `fresh`: all ones where the line was not yet counted.
+void count(const Starts& number, const Starts& fresh, const LineBanks& banks, Tally& tally) {
+    // The parities of both masks' bits, folded into bits 0 and 8.
+    const Starts low = number & banks.low;
+    const Starts high = number & banks.high;
+    Starts bits = ((low ^ (low >> 8)) & 0xff) | ((high ^ (high << 8)) & 0xff00);
+    bits ^= bits >> 4;
+    bits ^= bits >> 2;
+    bits ^= bits >> 1;
+    bits &= fresh & 0x0101;
+    tally.either += bits;
+    tally.both_and_all += (bits & (bits >> 8)) + (fresh & 0x0100);
+}
+
+int most_of_a_bank(const Tally& tally, std::size_t start) {
+    const int low = tally.either[start] & 0xff;
+    const int high = tally.either[start] >> 8;
+    const int both = tally.both_and_all[start] & 0xff;
+    const int all = tally.both_and_all[start] >> 8;
+    return std::max({all - low - high + both, low - both, high - both, both});
+}
+
+/// Of an address, whose lowest 32 bits hold all that chooses a bank.
+std::uint16_t line_of(std::uint32_t address, int shift) {
+    return static_cast<std::uint16_t>(address >> shift);
+}
+std::uint16_t byte_of(std::uint32_t address, int shift) {
+    return static_cast<std::uint16_t>(address & ((1U << shift) - 1U));
+}
+
+/// What eight starts of the first row, `step` bytes apart, add to all addresses, and what was counted of
+/// them.
+struct Moved {
+    Starts lines{}, bytes{}, before{};
+    Tally tally;
+
+    Moved(std::uint32_t first, std::uint32_t step, int shift) {
+        for (std::uint32_t start = 0; start < side_by_side; ++start) {
+            lines[start] = line_of(first + start * step, shift);
+            bytes[start] = byte_of(first + start * step, shift);
+        }
+    }
+    [[nodiscard]] Starts line(std::int64_t address, int shift) const {
+        const auto bits = static_cast<std::uint32_t>(address);
+        return line_of(bits, shift) + lines + ((byte_of(bits, shift) + bytes) >> shift);
+    }
+};
+
+/// One past the lanes from `first` on that follow one another by a line at most: they touch each line from
+/// the first one's to the last one's, wherever lines begin.
+std::size_t end_of_row(const LaneAddresses& at, std::size_t first, std::int64_t line) {
+    std::size_t end = first + 1;
+    while (end < at.size() && at[end] >= at[end - 1] && at[end] - at[end - 1] <= line) ++end;
+    return end;
+}
+
+void count_row(std::int64_t first, std::int64_t last, bool apart, std::int64_t line, const LineBanks& banks,
+               Moved& moved) {
+    Starts number = moved.line(first, banks.shift);
+    const auto anyway = static_cast<std::uint16_t>(apart ? 0xffff : 0);
+    count(number, static_cast<Starts>(number != moved.before) | anyway, banks, moved.tally);
+    moved.before = number;
+    if (last == first) return;
+    moved.before = moved.line(last, banks.shift);
+    for (std::int64_t counted = first; counted < last; counted += line) {
+        const Starts fresh = static_cast<Starts>(number != moved.before);
+        number += fresh & 1;
+        count(number, fresh, banks, moved.tally);
+    }
+}
+
+}  // namespace
 
 int tag_bank(std::int64_t address, const TagBanks& banks) {
     const auto bits = static_cast<std::uint32_t>(address);
@@ -25,16 +117,24 @@ int tag_turns(const LaneAddresses& at, std::int64_t line, const TagBanks& banks)
 }
 
 double mean_tag_turns(const LaneAddresses& at, std::int64_t pitch, std::int64_t line, const TagBanks& banks) {
-    constexpr int starts = 16, lanes = 32;
-    double turns = 0.0;
-    for (int start = 0; start < starts; ++start) {
-        // Rows of further trips, and other columns.
-        const std::int64_t offset = start * (lanes * pitch + 3 * line / 4);
-        LaneAddresses moved = at;
-        for (std::int64_t& address : moved) address += offset;
-        turns += tag_turns(moved, line, banks);
+    constexpr std::int64_t lanes = 32;
+    const int shift = std::countr_zero(static_cast<std::uint32_t>(line));
+    const LineBanks of_lines{shift, static_cast<std::uint16_t>(banks.low >> shift),
+                             static_cast<std::uint16_t>(banks.high >> shift)};
+    // Rows of further trips, and other columns.
+    const auto step = static_cast<std::uint32_t>(lanes * pitch + 3 * line / 4);
+    std::array<Moved, 2> halves{Moved(0, step, shift), Moved(side_by_side * step, step, shift)};
+    for (std::size_t lane = 0, end = 0; lane < at.size(); lane = end) {
+        end = end_of_row(at, lane, line);
+        // Only lanes closer than a line may share it.
+        const bool apart = lane == 0 || std::abs(at[lane] - at[lane - 1]) >= line;
+        for (Moved& half : halves) count_row(at[lane], at[end - 1], apart, line, of_lines, half);
     }
-    return turns / starts;
+    int turns = 0;
+    for (const Moved& half : halves) {
+        for (std::size_t start = 0; start < side_by_side; ++start) turns += most_of_a_bank(half.tally, start);
+    }
+    return static_cast<double>(turns) / static_cast<double>(halves.size() * side_by_side);
 }
 
 }  // namespace warptime::model::memory

@@ -6,6 +6,7 @@
 #include "model/memory/lane_touch.hpp"
 
 #include <doctest/doctest.h>
+#include <rapidcheck.h>
 
 namespace warptime::model::memory {
 
@@ -22,6 +23,27 @@ LaneAddresses rows_of(std::int64_t pitch) {
     LaneAddresses at{};
     for (std::size_t lane = 0; lane < at.size(); ++lane) at[lane] = static_cast<std::int64_t>(lane) * pitch;
     return at;
+}
+
+/// Rows of so many lanes that hold `held` bytes each.
+LaneAddresses rows_of(std::int64_t pitch, std::int64_t in_row, std::int64_t held) {
+    LaneAddresses at{};
+    for (std::size_t lane = 0; lane < at.size(); ++lane) {
+        const auto number = static_cast<std::int64_t>(lane);
+        at[lane] = number / in_row * pitch + number % in_row * held;
+    }
+    return at;
+}
+
+/// Start by start and lane by lane.
+double mean_of_each(const LaneAddresses& at, std::int64_t pitch) {
+    double turns = 0.0;
+    for (std::int64_t start = 0; start < 16; ++start) {
+        LaneAddresses moved = at;
+        for (std::int64_t& address : moved) address += start * (32 * pitch + 96);
+        turns += tag_turns(moved, line, banks());
+    }
+    return turns / 16.0;
 }
 
 }  // namespace
@@ -54,6 +76,18 @@ TEST_CASE("rows of unaligned matrices take what their loops' wavefronts say") {
     CHECK(mean_tag_turns(rows_of(3056), 3056, line, banks()) == doctest::Approx(11.1).epsilon(0.05));
     CHECK(mean_tag_turns(rows_of(5008), 5008, line, banks()) == doctest::Approx(10.4).epsilon(0.05));
     CHECK(mean_tag_turns(rows_of(2032), 2032, line, banks()) == doctest::Approx(9.53).epsilon(0.05));
+}
+
+TEST_CASE("starts side by side take what they take one by one") {
+    rc::check([](bool whole_rows) {
+        const std::int64_t in_row = whole_rows ? 1 << *rc::gen::inRange(0, 6) : *rc::gen::inRange(1, 33);
+        const std::int64_t held = *rc::gen::inRange(1, 513);
+        // Rows that overlap, too, and such as lie beyond 32 bits.
+        const std::int64_t pitch = *rc::gen::inRange<std::int64_t>(0, 1 << *rc::gen::inRange(1, 24)) *
+                                   (std::int64_t{1} << *rc::gen::inRange(0, 14));
+        const LaneAddresses at = rows_of(pitch, in_row, held);
+        RC_ASSERT(mean_tag_turns(at, pitch, line, banks()) == mean_of_each(at, pitch));
+    });
 }
 
 }  // namespace warptime::model::memory
