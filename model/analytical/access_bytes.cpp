@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/item_demand.hpp"
 #include "model/memory/lane_touch.hpp"
+#include "model/memory/row_sectors.hpp"
 
 #include <algorithm>
 
@@ -57,6 +58,14 @@ AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& acc
             break;
     }
     result.inside = result.full;
+    return result;
+}
+
+AccessBytes AccessBytes::on_sectors(double sector) const {
+    AccessBytes result = *this;
+    const double times = memory::rows_on_sectors(row_bytes, pitch_bytes, sector);
+    result.rows *= times;
+    if (times > 1.0) result.pitch_bytes = static_cast<std::int64_t>(sector);
     return result;
 }
 

@@ -44,4 +44,17 @@ TEST_CASE("rows that a loop walks along go on in the next trip, those across it 
     CHECK_FALSE(continued(still, moving));
 }
 
+TEST_CASE("copies of half a sector a lane are served as rows on sectors") {
+    AccessBytes bytes;
+    bytes.rows = 128.0;
+    bytes.row_bytes = 64.0;
+    bytes.pitch_bytes = 752;
+    const AccessBytes off = bytes.on_sectors(32.0);
+    CHECK(off.rows == 192.0);
+    CHECK(off.pitch_bytes % 32 == 0);
+    bytes.pitch_bytes = 800;
+    CHECK(bytes.on_sectors(32.0).rows == 128.0);
+    CHECK(bytes.on_sectors(32.0).pitch_bytes == 800);
+}
+
 }  // namespace warptime::model::analytical

@@ -445,8 +445,10 @@ class Accumulator {
                              kernel::box_share(kernel_, *role_, op, access, origin.variables).warps(*role_)
                        : static_cast<double>(op.count) * warps * op.active * lanes_;
         const double executions = times * movers;
-        const AccessBytes bytes = access_bytes(kernel_, access, origin);
         const double sector = hw::value_of(gpu_.l1.sector);
+        const AccessBytes bytes = access_bytes(kernel_, access, origin);
+        const bool by_lanes = op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg;
+        const AccessBytes served = by_lanes ? bytes.on_sectors(sector) : bytes;
         double moved = bytes.full;
         double asked = bytes.full;   // of the L2's slices
         double opened = bytes.full;  // in DRAM
@@ -462,7 +464,7 @@ class Accumulator {
             }
         }
         if (collective && bytes.rows > 0.0) {
-            moved = bytes.rows * sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector);
+            moved = served.rows * sector_bytes_per_row(served.row_bytes, served.pitch_bytes, sector);
             asked = moved;
         }
         const double hits = l1_hits(op);
@@ -529,7 +531,7 @@ class Accumulator {
             if (bulk) add_box_copies(kernel_, access, bytes, executions, trips, gpu_, *part_, traffic);
         }
         if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
-            add_lane_copies(kernel_, access, executions * bytes.rows, bytes.row_bytes, bytes.pitch_bytes,
+            add_lane_copies(kernel_, access, executions * served.rows, served.row_bytes, served.pitch_bytes,
                             trips, tensor_cores_read_, gpu_, *part_, traffic);
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {

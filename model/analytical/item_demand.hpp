@@ -115,6 +115,10 @@ struct AccessBytes {
     double row_bytes = 0.0;
     std::int64_t pitch_bytes = 0;
     bool continued = false;  ///< rows go on in the next trip of a loop
+
+    /// The same rows as lanes' copies of 16 bytes (and no fewer, past the L1) are served: on sector
+    /// boundaries.
+    [[nodiscard]] AccessBytes on_sectors(double sector) const;
 };
 [[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access);
 /// The same where `origin`, that of the access, is known.

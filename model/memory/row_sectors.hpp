@@ -1,4 +1,4 @@
-// Whole sectors that the rows of a box touch.
+// Whole sectors that the rows of a box touch, and how often lanes that copy halves of them ask.
 // Ignores: which rows share a sector. Source: CUDA Programming Guide 13, 32-byte sectors; a row that does not
 // start on a sector boundary touches one sector more.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,6 +20,17 @@ namespace warptime::model::memory {
     const auto grain =
         static_cast<double>(power_of_two ? std::min(unit, pitch & -pitch) : std::gcd(pitch, unit));
     return row_bytes + (sector - grain);
+}
+
+/// Rows on sector boundaries that stand for one row of which each lane copies half a sector (16 bytes). Lanes
+/// are served in pairs, a sector a pair; where a row begins in the middle of a sector, each lane of a pair
+/// has a sector of its own, and the even lanes and the odd ones are served one after the other, each as a row
+/// on a boundary. Averaged over the rows of a pitch. Source: microbench_cp_async_rows with pitches off
+/// sectors; Nsight Compute counts 1.50 times the sectors for rows of 32, 64 and 128 bytes of which every
+/// other one is off, and 1.49, 1.87 and 2.60 requests a row (this times lines_per_row: 1.5, 1.88, 2.63).
+[[nodiscard]] inline double rows_on_sectors(double row_bytes, std::int64_t pitch_bytes, double sector) {
+    const auto unit = static_cast<std::int64_t>(sector);
+    return row_bytes < sector || pitch_bytes % unit == 0 ? 1.0 : 1.5;
 }
 
 /// Lines that a row touches, at least one: averaged likewise.

@@ -29,4 +29,25 @@ TEST_CASE("rows touch as many lines as counting them one by one finds") {
     CHECK(lines_per_row(16.0, 128, 128.0) == 1.0);  // never less than one
 }
 
+TEST_CASE("rows off sectors are as many rows on sectors as pairs of lanes find sectors of their own") {
+    for (const std::int64_t row : {32, 64, 128}) {
+        for (const std::int64_t pitch : {752, 768, 784, 800, 1040, 8208, 8256}) {
+            // Sectors of each pair of lanes, row by row over one period of the pitch.
+            double sectors = 0.0;
+            constexpr std::int64_t rows = 32;
+            for (std::int64_t r = 0; r < rows; ++r) {
+                for (std::int64_t lane = 0; lane < row / 16; lane += 2) {
+                    const std::int64_t first = r * pitch + 16 * lane;
+                    sectors += first / 32 == (first + 16) / 32 ? 1.0 : 2.0;
+                }
+            }
+            CAPTURE(row);
+            CAPTURE(pitch);
+            const auto bytes = static_cast<double>(row);
+            CHECK(rows_on_sectors(bytes, pitch, 32.0) * bytes / 32.0 == doctest::Approx(sectors / rows));
+        }
+    }
+    CHECK(rows_on_sectors(16.0, 752, 32.0) == 1.0);  // a lane alone
+}
+
 }  // namespace warptime::model::memory

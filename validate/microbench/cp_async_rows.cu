@@ -1,37 +1,40 @@
 // How fast do cp.async copies fill shared memory from the L2, against the length of the contiguous rows
-// copied? Every CTA walks along the rows of a matrix that lies in the L2, one tile of rows x row_bytes a
-// step, as the main loop of a tiled product does: 16 bytes a lane, lanes side by side along a row, `stages`
-// groups in a ring. SPDX-License-Identifier: Apache-2.0
+// copied and against where these begin? Every CTA walks along the rows of a matrix that lies in the L2, one
+// tile of rows x row_bytes a step, as the main loop of a tiled product does: 16 bytes a lane, lanes side by
+// side along a row, `stages` groups in a ring. SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 namespace {
 
-constexpr int pitch_bytes = 8192;
+constexpr int walk_bytes = 8192;                          // of each row, then again from its begin
 constexpr std::size_t footprint = std::size_t{16} << 20;  // fits in either half of the L2
 
 /// CTAs share blocks of rows, so that all rows together stay within the footprint.
-int row_blocks(int rows) {
-    return static_cast<int>(footprint / pitch_bytes) / rows;
+int row_blocks(int rows, int pitch_bytes) {
+    return static_cast<int>(footprint) / pitch_bytes / rows;
 }
 
 // Folds what was copied when `verify`; else only copies.
 template <int row_bytes, int stages, bool verify>
-__global__ void copy_rows(const char* data, int blocks, int tile_bytes, int steps, std::uint32_t* folded) {
+__global__ void copy_rows(const char* data, int blocks, int pitch_bytes, int tile_bytes, int steps,
+                          std::uint32_t* folded) {
     extern __shared__ __align__(128) char tiles[];
     constexpr int lanes_per_row = row_bytes / 16;
     const int rows = tile_bytes / row_bytes;
     const char* const base = data + static_cast<std::size_t>(blockIdx.x) % static_cast<std::size_t>(blocks) *
-                                        static_cast<std::size_t>(rows) * pitch_bytes;
+                                        static_cast<std::size_t>(rows) *
+                                        static_cast<std::size_t>(pitch_bytes);
     const int lane_row = static_cast<int>(threadIdx.x) / lanes_per_row;
     const int lane_byte = static_cast<int>(threadIdx.x) % lanes_per_row * 16;
     const int rows_per_pass = static_cast<int>(blockDim.x) / lanes_per_row;
     const auto fetch = [&](int step) {
-        const int column = step * row_bytes % pitch_bytes;
+        const int column = step * row_bytes % walk_bytes;
         char* const to = tiles + step % stages * tile_bytes;
         for (int row = lane_row; row < rows; row += rows_per_pass) {
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                              probe::shared_address(to + row * row_bytes + lane_byte)),
-                         "l"(base + static_cast<std::size_t>(row) * pitch_bytes + column + lane_byte));
+                         "l"(base + static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch_bytes) +
+                             column + lane_byte));
         }
         asm volatile("cp.async.commit_group;");
     };
@@ -58,7 +61,8 @@ __global__ void copy_rows(const char* data, int blocks, int tile_bytes, int step
     }
 }
 
-std::uint32_t expected(const std::vector<uint4>& host, int row_bytes, int tile_bytes, int steps, int ctas) {
+std::uint32_t expected(const std::vector<uint4>& host, int row_bytes, int pitch_bytes, int tile_bytes,
+                       int steps, int ctas) {
     std::uint32_t sum = 0;
     const int rows = tile_bytes / row_bytes;
     for (int cta = 0; cta < ctas; ++cta) {
@@ -66,8 +70,9 @@ std::uint32_t expected(const std::vector<uint4>& host, int row_bytes, int tile_b
             for (int row = 0; row < rows; ++row) {
                 for (int byte = 0; byte < row_bytes; byte += 16) {
                     const std::size_t at =
-                        static_cast<std::size_t>(cta % row_blocks(rows) * rows + row) * pitch_bytes +
-                        static_cast<std::size_t>(step * row_bytes % pitch_bytes + byte);
+                        static_cast<std::size_t>(cta % row_blocks(rows, pitch_bytes) * rows + row) *
+                            static_cast<std::size_t>(pitch_bytes) +
+                        static_cast<std::size_t>(step * row_bytes % walk_bytes + byte);
                     const uint4 word = host[at / 16];
                     sum += word.x ^ word.y ^ word.z ^ word.w;
                 }
@@ -89,8 +94,10 @@ struct Probe {
     [[nodiscard]] const char* bytes() const { return reinterpret_cast<const char*>(data.data()); }
 };
 
+// Rows that begin off lines or off sectors have a parameter more than those that begin with a line.
 template <int row_bytes, int stages>
-void record(Probe& p) {
+void record(Probe& p, int pitch_bytes = walk_bytes) {
+    const bool aligned = pitch_bytes == walk_bytes;
     bool checked = false;
     PROBE_CHECK(cudaFuncSetAttribute(copy_rows<row_bytes, stages, false>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024));
@@ -98,9 +105,10 @@ void record(Probe& p) {
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024));
     for (const int tile_bytes : {8192, 16384, 32768}) {
         const int shared = stages * tile_bytes;
-        const int blocks = row_blocks(tile_bytes / row_bytes);
+        const int blocks = row_blocks(tile_bytes / row_bytes, pitch_bytes);
         for (const int warps : {4, 8}) {
             for (const int per_sm : {1, 2, 4}) {
+                if (!aligned && (warps != 8 || per_sm > 2)) continue;
                 if (per_sm * (shared + 1024) > 227 * 1024) continue;
                 const int ctas = probe::device().sms * per_sm;
                 const int steps = (4 << 20) / tile_bytes;
@@ -109,14 +117,16 @@ void record(Probe& p) {
                 params.set("row_bytes", row_bytes).set("stages", stages).set("tile_bytes", tile_bytes);
                 params.set("warps", warps).set("ctas_per_sm", per_sm);
                 params.set("bytes", static_cast<long long>(bytes));
+                if (!aligned) params.set("pitch_bytes", pitch_bytes);
                 if (!probe::wanted("cp_async_rows", params)) continue;
                 if (!checked) {
                     p.folded.zero();
-                    copy_rows<row_bytes, stages, true>
-                        <<<16, warps * 32, shared>>>(p.bytes(), blocks, tile_bytes, 9, p.folded.data());
+                    copy_rows<row_bytes, stages, true><<<16, warps * 32, shared>>>(
+                        p.bytes(), blocks, pitch_bytes, tile_bytes, 9, p.folded.data());
                     PROBE_CHECK(cudaGetLastError());
-                    probe::require(p.folded.host()[0] == expected(p.host, row_bytes, tile_bytes, 9, 16),
-                                   "rows copied");
+                    probe::require(
+                        p.folded.host()[0] == expected(p.host, row_bytes, pitch_bytes, tile_bytes, 9, 16),
+                        "rows copied");
                     checked = true;
                 }
                 const auto found = probe::time_kernel(
@@ -127,7 +137,7 @@ void record(Probe& p) {
                     },
                     [&] {
                         copy_rows<row_bytes, stages, false><<<ctas, warps * 32, shared>>>(
-                            p.bytes(), blocks, tile_bytes, steps, p.folded.data());
+                            p.bytes(), blocks, pitch_bytes, tile_bytes, steps, p.folded.data());
                     });
                 probe::row_of_bytes("cp_async_rows", params, found, bytes, "warm");
             }
@@ -148,5 +158,10 @@ int main() {
     record<128, 2>(p);
     record<64, 4>(p);
     record<128, 4>(p);
+    for (const int pitch_bytes : {8192 + 16, 8192 + 32, 8192 + 48, 8192 + 64}) {
+        record<32, 3>(p, pitch_bytes);
+        record<64, 3>(p, pitch_bytes);
+        record<128, 3>(p, pitch_bytes);
+    }
     return 0;
 }

@@ -167,7 +167,8 @@ struct Groups {
     std::int64_t ctas = 1, threads = 32, groups = 1, rounds = 64, footprint = 16 << 20, shared = 0;
     std::int64_t tile_bytes = 0, row_bytes = 0;  ///< of boxes with a pitch; 0: side by side
     std::int64_t pitch = 8192;
-    bool registers = false;  ///< plain loads instead
+    std::int64_t walk = 8192;  ///< of each row, then again from its begin
+    bool registers = false;    ///< plain loads instead
 };
 
 void add_groups(mk::Program& program, const Groups& g) {
@@ -220,7 +221,7 @@ void add_groups(mk::Program& program, const Groups& g) {
             a.pattern = mk::PatternKind::collective;
             a.rank = 2;
             a.box = {g.row_bytes / 4, rows / passes, 1, 1, 1};
-            a.origin[0] = build.modulo(build.variable(mk::Variable::loop, g.row_bytes / 4), g.pitch / 4);
+            a.origin[0] = build.modulo(build.variable(mk::Variable::loop, g.row_bytes / 4), g.walk / 4);
             // CTAs share blocks of rows, so that all of them together stay within the footprint.
             a.origin[1] =
                 build.sum(build.scaled(build.modulo(build.variable(mk::Variable::tile), blocks), rows),
@@ -345,6 +346,7 @@ Probe cp_async_rows(const Parameters& p, const hw::Gpu<double>& gpu) {
     Groups g;
     g.row_bytes = integer(p, "row_bytes");
     g.tile_bytes = integer(p, "tile_bytes");
+    if (p.find("pitch_bytes") != p.end()) g.pitch = integer(p, "pitch_bytes");
     g.groups = integer(p, "stages") - 1;
     g.threads = 32 * integer(p, "warps");
     g.ctas = integer(p, "ctas_per_sm") * static_cast<std::int64_t>(gpu.sm.count.value());
