@@ -67,6 +67,9 @@ def unaligned_shapes(seed: int) -> tuple[tuple[int, int, int], ...]:
 THIRD_SHAPES = (*drawn_shapes(61, 7, 64), *drawn_shapes(62, 7, 16), *unaligned_shapes(63))
 SECOND_SHORT_SHAPES = (*drawn_shapes(71, 8, 128), *drawn_shapes(72, 10, 16))
 
+# The last two have rows that begin off 16 bytes.
+OTHER_SHAPES = (*drawn_shapes(81, 5, 128), *drawn_shapes(82, 4, 16), *drawn_shapes(83, 2, 2))
+
 DEEP_SHAPES: tuple[tuple[int, int, int], ...] = (
     *((16, 4096, 8192), (64, 4096, 14336), (128, 2048, 16384), (256, 256, 32768)),
     *((512, 512, 16384), (768, 1024, 8192), (1024, 1024, 12288), (48, 6144, 4096)),
@@ -159,6 +162,22 @@ def some_tilings(seed: int, count: int, least: int = 64, element_bytes: int = 2)
     return random.Random(seed).sample(usable, count)
 
 
+def uncommon_tilings(seed: int, count: int) -> list[Tiling]:
+    """Tilings of one, two or sixteen warps, or of a single stage, as compilers that tune try, too."""
+    sizes = (16, 32, 64, 128, 256)
+    found = [
+        Tiling(m, n, k, stages, warps, 8)
+        for m in sizes
+        for n in sizes
+        for k in (16, 32, 64, 128)
+        for stages in (1, 2, 3, 4)
+        for warps in (1, 2, 4, 8, 16)
+        if stages == 1 or warps in (1, 2, 16) or k == 16
+    ]
+    usable = [t for t in found if t.fits() and t.m * t.n >= 128 * t.warps and t.m * t.n >= 1024]
+    return random.Random(seed).sample(usable, count)
+
+
 def split_tilings(count: int = 48) -> list[Tiling]:
     """Tilings with K split 2 to 16 ways."""
     chooser = random.Random(5)
@@ -180,11 +199,19 @@ class Sweep:
     dtype: str = "bf16"
     cache: str = "flushed"
     pairs: tuple[tuple[Shape, Tiling], ...] = ()  # instead of every shape with every tiling
+    columns: bool = False  # B lies along k, as weights of linear layers do
 
     @property
     def b_major(self) -> str:
         """Hopper's tensor cores read fp8 operands along k only."""
-        return "k" if self.dtype == "fp8" else "n"
+        return "k" if self.columns or self.dtype == "fp8" else "n"
+
+    @property
+    def out_dtype(self) -> str:
+        """The type of C."""
+        if self.form == "split_k":
+            return "fp32"
+        return {"tf32": "fp32", "int8": "int32", "fp16": "fp16"}.get(self.dtype, "bf16")
 
     def case(self, shape: tuple[int, int, int], tiling: Tiling) -> Case:
         """The case of one shape and configuration, as parameters of gemm."""

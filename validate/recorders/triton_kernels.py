@@ -30,10 +30,11 @@ def gemm_kernel(
     BLOCK_K: tl.constexpr,
     GROUP_M: tl.constexpr,
     B_MAJOR_K: tl.constexpr = False,
+    INTEGERS: tl.constexpr = False,
 ):
     """One BLOCK_M x BLOCK_N tile of C; rows of A, B and C are ``stride_*`` elements apart.
 
-    With B_MAJOR_K it is the columns of B that are ``stride_b`` apart, as fp8 products need.
+    With B_MAJOR_K it is the columns of B that are ``stride_b`` apart, as fp8 products need. Sums are INTEGERS for int8.
     """
     program = tl.program_id(0)
     tiles_m = tl.cdiv(m, BLOCK_M)
@@ -51,7 +52,7 @@ def gemm_kernel(
         b_at = b_ptr + depth[:, None] + columns[None, :] * stride_b
     else:
         b_at = b_ptr + depth[:, None] * stride_b + columns[None, :]
-    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.int32 if INTEGERS else tl.float32)
     for step in range(0, tl.cdiv(k, BLOCK_K)):
         left = k - step * BLOCK_K
         a = tl.load(a_at, mask=depth[None, :] < left, other=0.0)

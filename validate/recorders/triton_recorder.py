@@ -50,9 +50,10 @@ def make_tensors(torch: Any, sweep: Sweep, shape: Shape, fill: str) -> list[Any]
     dtype = torch_dtype(torch, sweep.dtype)
     shape_b = (n, k) if sweep.b_major == "k" else (k, n)
     make = torch.randn if fill == "random" else torch.zeros
-    source = torch.bfloat16 if sweep.dtype == "fp8" else dtype
-    a, b = (make(s, dtype=source, device="cuda").to(dtype) for s in ((m, k), shape_b))
-    out = torch.float32 if sweep.form == "split_k" else torch.bfloat16
+    source = torch.bfloat16 if sweep.dtype == "fp8" else torch.float32 if sweep.dtype == "int8" else dtype
+    scale = 20.0 if sweep.dtype == "int8" else 1.0
+    a, b = ((scale * make(s, dtype=source, device="cuda")).to(dtype) for s in ((m, k), shape_b))
+    out = torch.int32 if sweep.dtype == "int8" else torch_dtype(torch, sweep.out_dtype)
     return [a, b, torch.zeros((m, n), dtype=out, device="cuda")]
 
 
@@ -89,7 +90,7 @@ def launch(sweep: Sweep, tensors: list[Any], shape: Shape, tiling: Tiling) -> An
         return kernels.gemm_split_k_kernel[(tiles, tiling.split)](
             *arguments, **block, SPLIT_K=tiling.split
         )
-    return kernels.gemm_kernel[(tiles,)](*arguments, **block, B_MAJOR_K=sweep.b_major == "k")
+    return kernels.gemm_kernel[(tiles,)](*arguments, **block, B_MAJOR_K=sweep.b_major == "k", INTEGERS=sweep.dtype == "int8")
 
 
 def multiprocessors(tensor: Any) -> int:
@@ -151,7 +152,7 @@ def prepare_shape(
     found = []
     for tiling in chosen:
         case = sweep.case(shape, tiling)
-        c.fill_(math.nan)
+        c.fill_(-1 if sweep.dtype == "int8" else math.nan)
         try:
             compiled = launch(sweep, tensors, shape, tiling)
             torch.cuda.synchronize()

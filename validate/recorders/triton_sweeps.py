@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from triton_cases import (
     DEEP_SHAPES,
+    OTHER_SHAPES,
     SECOND_SHAPES,
     SECOND_SHORT_SHAPES,
     SHAPES,
@@ -17,6 +18,7 @@ from triton_cases import (
     some_tilings,
     split_tilings,
     third_tilings,
+    uncommon_tilings,
 )
 from triton_loops import loop_pairs, loop_tilings
 
@@ -33,6 +35,13 @@ def sweeps() -> dict[str, Sweep]:
         Sweep("triton_tma_second", SECOND_SHORT_SHAPES, tuple(some_tilings(73, 56)), "descriptor"),
         Sweep("triton_persistent_second", SECOND_SHORT_SHAPES[::2], tuple(some_tilings(79, 40)), "persistent"),
         Sweep("triton_fp8_second", SECOND_SHORT_SHAPES, tuple(some_tilings(83, 56, 64, 1)), "pointer", "fp8"),
+        Sweep("triton_columns", OTHER_SHAPES, tuple(some_tilings(89, 48, 16)), columns=True),
+        Sweep("triton_fp16", OTHER_SHAPES[::2], tuple(some_tilings(97, 24, 16)), dtype="fp16"),
+        Sweep("triton_tf32", OTHER_SHAPES, tuple(some_tilings(101, 28, 16, 4)), dtype="tf32"),
+        Sweep("triton_tf32_columns", OTHER_SHAPES, tuple(some_tilings(103, 28, 16, 4)), dtype="tf32", columns=True),
+        Sweep("triton_int8", OTHER_SHAPES, tuple(some_tilings(107, 28, 32, 1)), dtype="int8"),
+        Sweep("triton_int8_columns", OTHER_SHAPES, tuple(some_tilings(109, 28, 32, 1)), dtype="int8", columns=True),
+        Sweep("triton_warps", OTHER_SHAPES, tuple(uncommon_tilings(113, 60))),
         Sweep("triton_split_k", DEEP_SHAPES, tuple(split_tilings()), "split_k"),
         Sweep("triton_loop", (), tuple(loop_tilings()), cache="warm", pairs=loop_pairs()),
     )
