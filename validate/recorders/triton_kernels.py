@@ -57,7 +57,7 @@ def gemm_kernel(
         left = k - step * BLOCK_K
         a = tl.load(a_at, mask=depth[None, :] < left, other=0.0)
         b = tl.load(b_at, mask=depth[:, None] < left, other=0.0)
-        total = tl.dot(a, b, total)
+        total = tl.dot(a, b, total, out_dtype=total.dtype)
         a_at += BLOCK_K
         b_at += BLOCK_K if B_MAJOR_K else BLOCK_K * stride_b
     out_rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
