@@ -5,6 +5,7 @@
 #include "hw/math.hpp"
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/fill_and_drain.hpp"
+#include "model/analytical/waits_in_order.hpp"
 
 #include <algorithm>
 
@@ -88,6 +89,9 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     const bool reads_behind = bulk && item.self_fed && has_stage_to_spare(kernel);
     // A ring that a thread of its own refills waits for whole stages, too (microbench_bandwidth_in_flight).
     if (!item.self_fed || reads_behind) around += wait_for_stage(item, load, gpu);
+    // Those that refill their ring themselves take its stages in order, too (triton_tma: tiles with a CTA an
+    // SM wait 85 to 140 cycles a trip longer, whatever their stages).
+    if (reads_behind) around += waits_in_order(ahead, S(gpu.latency.l2_far < load ? 1.0 : 0.0), gpu);
     if (!reads_behind) return around / S(static_cast<double>(ahead));
     // Products of one trip are still under way when the next one's are issued: the place of a stage is free
     // when its own are done.

@@ -4,6 +4,7 @@
 
 #include "hw/sheet.hpp"
 #include "model/analytical/loaded_latency.hpp"
+#include "model/analytical/waits_in_order.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
@@ -88,9 +89,16 @@ TEST_CASE(
     item.loop.received_bytes = 24576.0;
     const int ahead = stages_ahead(kernel);
     const double near = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
-    CHECK(near == doctest::Approx(fill_latency(item, gpu.latency.l2_far, true, gpu).value() / ahead));
+    const Cycles<double> near_around =
+        fill_latency(item, gpu.latency.l2_far, true, gpu) + waits_in_order(ahead, 0.0, gpu);
+    CHECK(near == doctest::Approx(near_around.value() / ahead));
     const double far = loop_chain(kernel, item, gpu.latency.dram, gpu).value();
     CHECK(far * ahead > near * ahead + (gpu.latency.dram - gpu.latency.l2_far).value() + 200.0);
+    const double piece =
+        gpu.dram.queue.value() * beyond_the_mean_of_many(24576.0 / gpu.dram.access_bytes.value());
+    const Cycles<double> far_around =
+        fill_latency(item, gpu.latency.dram, true, gpu) + waits_in_order(ahead, 1.0, gpu);
+    CHECK(far * ahead == doctest::Approx(far_around.value() + piece));
     item.loop.demand[Server::tensor] = Cycles<double>(5000.0);
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() * (ahead + 1) > near * ahead + 5000.0);
 }

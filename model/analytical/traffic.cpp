@@ -6,6 +6,7 @@
 #include "model/analytical/bounds/l2.hpp"
 #include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/chain.hpp"
+#include "model/analytical/others_on_sm.hpp"
 #include "model/analytical/shared_reads.hpp"
 #include "model/memory/fresh_in_waves.hpp"
 #include "model/memory/l2_reuse.hpp"
@@ -157,9 +158,7 @@ template <class S>
 double in_step_of(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<S>& item,
                   const memory::GroupRuns& runs, const hw::Gpu<S>& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    // Each stage under way is a place in its loop where a CTA may be; the law was read off kernels with two.
-    constexpr double counted_ahead = 2.0;
-    const double others = (runs.count - 1.0) * item.warps * stages_ahead(kernel) / counted_ahead;
+    const double others = others_on_sm(kernel, item, runs.count, gpu);
     // Those that only load catch up with one another at the memory (microbench_request_merging, bursts).
     const bool computes = item.loop.flop + item.loop.tensor_flop > 0.0;
     return memory::share_in_step(others, waits_alone(reads, items, gpu), computes ? item.trips : 0.0, gpu);
