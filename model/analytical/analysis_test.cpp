@@ -170,6 +170,27 @@ TEST_CASE("a kernel that nothing holds back takes the launch floor") {
     CHECK((cold.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
 }
 
+TEST_CASE("what consumers compute with each sum stands between the products of two tiles") {
+    const auto gap = [](bool multiplies) {
+        const auto after_prologue = [multiplies](std::int64_t m, std::int64_t k) {
+            mk::Kernel kernel = specialized(m, 22 * 256, k, false);
+            for (mk::Op& op : kernel.ops) {
+                const bool converts = op.cls == hw::InstructionClass::convert_pack;
+                if (converts && multiplies) op.cls = hw::InstructionClass::mul_f32;
+                if (converts) op.count = 512;
+            }
+            const Analysis<double> a = of(kernel);
+            return (a.exposure.makespan() - a.exposure.prologue).value();
+        };
+        const double round = after_prologue(12 * 128, 4096) - after_prologue(6 * 128, 4096);
+        return 2.0 * round - (after_prologue(12 * 128, 8192) - after_prologue(6 * 128, 8192));
+    };
+    // 512 of each of eight warps, on four sub-partitions.
+    const double busy = 2.0 * 512 * gpu().instructions[hw::InstructionClass::mul_f32].interval.value();
+    CHECK(gap(false) == doctest::Approx(gpu().pipeline.tile_gap.value()));
+    CHECK(gap(true) == doctest::Approx(gpu().pipeline.tile_gap.value() + busy));
+}
+
 TEST_CASE("a given clock is used, and time in cycles does not depend on it") {
     Conditions conditions;
     conditions.clock_hz = 1e9;
