@@ -490,11 +490,10 @@ class Accumulator {
             part_->demand[Server::crossbar_read] += crossbar_read_cycles(received, gpu_);
         }
         if (access.direction != kernel::Direction::read) {
-            const double padded =
-                memory::in_narrow_rows(access) ? memory::sent_per_written(kernel_, access, pieces_)
-                : collective && bytes.rows > 0.0
-                    ? sector_bytes_per_row(bytes.row_bytes, bytes.pitch_bytes, sector) / bytes.row_bytes
-                    : 1.0;
+            const double padded = memory::in_narrow_rows(access)
+                                      ? memory::sent_per_written(kernel_, access, pieces_)
+                                  : collective ? sent_per_byte(op, bytes, gpu_)
+                                               : 1.0;
             // A sector that lanes write in part counts twice: the L2 keeps its mask and merges it.
             const bool partial = access.pattern == kernel::PatternKind::stride &&
                                  touch.sectors * sector > bytes.full &&

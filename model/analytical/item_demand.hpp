@@ -10,6 +10,7 @@
 #include "model/analytical/inplace_vector.hpp"
 #include "model/analytical/server.hpp"
 #include "model/kernel/description.hpp"
+#include "model/memory/row_sectors.hpp"
 
 #include <array>
 #include <cstddef>
@@ -124,6 +125,15 @@ struct AccessBytes {
 /// The same where `origin`, that of the access, is known.
 [[nodiscard]] AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access,
                                        const AccessOrigin& origin);
+
+/// What is sent for each byte of rows that `op` stores; bulk stores leave shared memory line by line.
+template <class S>
+[[nodiscard]] double sent_per_byte(const kernel::Op& op, const AccessBytes& bytes, const hw::Gpu<S>& gpu) {
+    if (!(bytes.rows > 0.0)) return 1.0;
+    const bool in_bulk = op.cls == hw::InstructionClass::cp_async_bulk_store;
+    return memory::stored_per_byte(bytes.row_bytes, bytes.pitch_bytes, hw::value_of(gpu.l1.sector),
+                                   in_bulk ? hw::value_of(gpu.l1.line) : 0.0);
+}
 
 /// Adds the coordinates of the schedule that an access's place depends on.
 void note_dependence(const AccessOrigin& origin, BufferTraffic& traffic);

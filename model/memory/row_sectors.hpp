@@ -33,6 +33,17 @@ namespace warptime::model::memory {
     return row_bytes < sector || pitch_bytes % unit == 0 ? 1.0 : 1.5;
 }
 
+/// What the L2's slices take in for each byte that is stored to such rows. Bulk stores leave `span` by span
+/// of shared memory (that of its swizzle, 128 bytes), and a sector that a span writes in part, where it
+/// begins or ends, counts twice, since the L2 keeps its mask and merges it; 0: whole rows leave at once.
+[[nodiscard]] inline double stored_per_byte(double row_bytes, std::int64_t pitch_bytes, double sector,
+                                            double span) {
+    const double piece = span > 0.0 ? std::min(row_bytes, span) : row_bytes;
+    const double touched = sector_bytes_per_row(piece, pitch_bytes, sector);
+    const double in_part = span > 0.0 ? 2.0 * (touched - piece) : 0.0;
+    return (touched + in_part) / piece;
+}
+
 /// Lines that a row touches, at least one: averaged likewise.
 [[nodiscard]] inline double lines_per_row(double row_bytes, std::int64_t pitch_bytes, double line) {
     return std::max(1.0, sector_bytes_per_row(row_bytes, pitch_bytes, line) / line);

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace warptime::model::memory {
 namespace {
 
@@ -48,6 +51,30 @@ TEST_CASE("rows off sectors are as many rows on sectors as pairs of lanes find s
         }
     }
     CHECK(rows_on_sectors(16.0, 752, 32.0) == 1.0);  // a lane alone
+}
+
+TEST_CASE("sectors that spans of bulk stores write in part count twice, byte by byte") {
+    constexpr std::int64_t sector = 32, span = 128;
+    for (const std::int64_t pitch : {16, 32, 48, 128, 144, 416, 22768}) {
+        for (const std::int64_t row : {64, 128, 384}) {
+            double taken = 0.0;
+            for (std::int64_t r = 0; r < sector; ++r) {
+                for (std::int64_t begin = r * pitch; begin < r * pitch + row; begin += span) {
+                    const std::int64_t end = std::min(begin + span, r * pitch + row);
+                    for (std::int64_t s = begin / sector; s * sector < end; ++s) {
+                        const bool whole = begin <= s * sector && (s + 1) * sector <= end;
+                        taken += whole ? 1.0 : 2.0;
+                    }
+                }
+            }
+            const double said = stored_per_byte(static_cast<double>(row), pitch, sector, span);
+            CAPTURE(pitch);
+            CAPTURE(row);
+            CHECK(said == doctest::Approx(taken * sector / static_cast<double>(sector * row)));
+        }
+    }
+    // Rows that leave at once touch each sector once.
+    CHECK(stored_per_byte(128.0, 144, 32.0, 0.0) == doctest::Approx(144.0 / 128.0));
 }
 
 }  // namespace warptime::model::memory
