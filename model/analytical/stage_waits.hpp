@@ -1,8 +1,10 @@
 // What a CTA waits for its stages, and how that changes when CTAs before it have read the same panels.
 // Ignores: which of the CTAs that share a panel is the first in every trip. Source: recorded loops of Triton
 // kernels (triton_tma, triton_bf16): of N CTAs that take turns at the servers of an SM, at N
-// different places of their loops, a trip waits for DRAM once in N times; in waves after the first only where
-// the reuse model says that panels come from DRAM. SPDX-License-Identifier: Apache-2.0
+// different places of their loops, a trip waits for DRAM once in N times, where others have asked for the
+// same panels before; who is the first to ask waits each time (triton_bf16, triton_bf16_second, products of
+// one tile along m: 14 % too fast with two CTAs an SM). In waves after the first only where the reuse model
+// says that panels come from DRAM. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/analytical/bounds/l2.hpp"
@@ -25,9 +27,13 @@ struct StageWaits {
     hw::Cycles<S> near{};   ///< the same where the stage comes from the L2
     /// Of a trip, at what CTAs that copy one stage ahead and do not multiply queue for; 0 of others.
     hw::Cycles<S> taken{};
+    /// Share of the CTAs that wait for `chain` whoever shares their SM: those that are the first to ask for
+    /// what they read.
+    S first = S(0.0);
     /// The least time of a trip when `resident` CTAs share the SM.
     [[nodiscard]] hw::Cycles<S> of(std::int64_t resident) const {
-        return near + (chain - near) / S(static_cast<double>(std::max<std::int64_t>(1, resident)));
+        const S in_turn(1.0 / static_cast<double>(std::max<std::int64_t>(1, resident)));
+        return near + (chain - near) * (first + (S(1.0) - first) * in_turn);
     }
 };
 
@@ -89,14 +95,14 @@ template <class S>
     if (copies_by_lanes(item)) {
         const int ahead = stages_ahead(kernel);
         const hw::Cycles<S> copy = copy_latency(item, traffic, ahead, gpu);
-        const hw::Cycles<S> last = wait_for_stage(item, load_latency(traffic.from_dram, gpu), gpu);
         const S fresh = traffic.from_dram ? waits_for_dram(item, traffic, ahead, gpu) : S(0.0);
         const hw::Cycles<S> chain = loop_chain(kernel, item, copy + waits_in_order(ahead, fresh, gpu), gpu);
         const hw::Cycles<S> near =
             traffic.from_dram
                 ? loop_chain(kernel, item, near_copy_latency(gpu) + waits_in_order(ahead, S(0.0), gpu), gpu)
                 : chain;
-        const StageWaits<S> all{fill_latency(item, copy, false, gpu) + last, chain, near};
+        // That its pieces come one by one is in the copies' latency (latency.cp_async_extra).
+        const StageWaits<S> all{fill_latency(item, copy, false, gpu), chain, near, {}, traffic.first_readers};
         return {all, all, true, ahead, {}};
     }
     StageWaits<S> first =

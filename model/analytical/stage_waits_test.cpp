@@ -18,7 +18,7 @@ const hw::Gpu<double>& gpu() {
     return only;
 }
 
-WaitsOfWaves<double> waits(double tma_cycles, bool from_dram, double fresh_later) {
+WaitsOfWaves<double> waits(double tma_cycles, bool from_dram, double fresh_later, double first = 0.0) {
     kernel::Kernel kernel;
     kernel::examples::triton_gemm(kernel, {4096, 4096, 4096});
     ItemDemand<double> item = item_demand(kernel, gpu(), gpu().latency.dram);
@@ -26,6 +26,7 @@ WaitsOfWaves<double> waits(double tma_cycles, bool from_dram, double fresh_later
     Traffic<double> traffic;
     traffic.from_dram = from_dram;
     traffic.fresh_later = fresh_later;
+    traffic.first_readers = first;
     return waits_of_waves(kernel, item, traffic, gpu());
 }
 
@@ -63,6 +64,21 @@ TEST_CASE("of copies by lanes one in several waits for DRAM as well, in whatever
     const double longer = lanes.first.chain.value() - near;
     CHECK(longer > 0.0);
     CHECK(lanes.first.of(3).value() == doctest::Approx(near + longer / 3.0));
+}
+
+TEST_CASE("who is the first to ask waits for DRAM whoever shares the SM") {
+    const StageWaits<double> all = waits(0.0, true, 0.0, 1.0).first;
+    CHECK(all.of(4).value() == doctest::Approx(all.chain.value()));
+    const StageWaits<double> half = waits(0.0, true, 0.0, 0.5).first;
+    const StageWaits<double> none = waits(0.0, true, 0.0, 0.0).first;
+    CHECK(half.of(4).value() == doctest::Approx(0.5 * (none.of(4) + all.of(4)).value()));
+}
+
+TEST_CASE("of copies by lanes the first stage waits no longer for its pieces than later ones do") {
+    const WaitsOfWaves<double> lanes = waits(0.0, true, 0.0);
+    const WaitsOfWaves<double> near = waits(0.0, false, 0.0);
+    const double later = (lanes.first.chain - near.first.chain).value() * lanes.ahead;
+    CHECK((lanes.first.fill - near.first.fill).value() == doctest::Approx(later).epsilon(0.1));
 }
 
 TEST_CASE("the L2 takes of a trip what all SMs at work ask of it, whatever the number of items") {

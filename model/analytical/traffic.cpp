@@ -335,6 +335,7 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         const memory::OperandTraffic moved =
             i < reads.counted() ? reads.shared->moved[i] : memory::OperandTraffic{};
         const S distinct(moved.requested_bytes > 0.0 ? moved.wave_bytes / moved.requested_bytes : 1.0);
+        if (!warm[i]) result.first_readers = hw::max(result.first_readers, hw::min(S(1.0), distinct));
         buffer.laps = use.shifted && use.read_bytes >= operand.total_bytes &&
                       2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
         buffer.lines = moved.compulsory_bytes;

@@ -32,7 +32,8 @@ struct Traffic {
     double fresh_later = 1.0;   ///< share of the items after the first wave that read what no wave has read
     S wait_with_first{1.0};     ///< share of them that wait for DRAM with the first of them to do so
     S own_share{};              ///< of the requests: for lines that no other item of the wave asks for
-    memory::L2Places places;    ///< of what is read again and again from a warm L2
+    S first_readers{};  ///< share of a wave's items that are the first of it to ask for what the L2 has not
+    memory::L2Places places;  ///< of what is read again and again from a warm L2
 };
 
 class RecentSharedReads;

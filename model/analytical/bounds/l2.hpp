@@ -51,14 +51,18 @@ template <class S>
 /// `step_bytes` in lines of which `line_bytes` are read. Binds where an operand has fewer rows than there are
 /// SMs to ask for them, above all where the rows of a tile beyond the matrix are folded onto those that it
 /// has: Triton's loops over matrices of 16, 32, 48, 64, 96 and 128 rows get 28, 31, 36, 40, 50 and 50 of
-/// their lines a cycle at most, whatever the tile (triton_bf16, triton_bf16_second; halves of lines a fifth
-/// more). A line is served every l2.hot_interval, while SMs that drift apart ask for l2.hot_drift lines of
-/// other steps.
+/// their lines a cycle at most, whatever the tile (triton_bf16, triton_bf16_second), and 35, 42, 43, 43 and
+/// 52 halves of lines, which spare the slice the service of the other half. A line is served every
+/// l2.hot_interval, while SMs that drift apart ask for l2.hot_drift lines of other steps.
 template <class S>
 [[nodiscard]] hw::Cycles<S> hot_line_cycles(double requests, double step_bytes, double line_bytes,
                                             const hw::Gpu<S>& gpu) {
     if (!(step_bytes > 0.0) || !(line_bytes > 0.0)) return {};
-    return gpu.l2.hot_interval * (S(requests) / (S(step_bytes / line_bytes) + gpu.l2.hot_drift.value()));
+    const double asked = std::max(line_bytes, hw::value_of(gpu.l2.access_bytes));
+    const S spared(std::max(0.0, hw::value_of(gpu.l1.line) - asked));
+    const hw::Cycles<S> interval =
+        gpu.l2.hot_interval - hw::Bytes<S>(spared) * gpu.l2.slices.value() / gpu.l2.bandwidth;
+    return interval * (S(requests) / (S(step_bytes / line_bytes) + gpu.l2.hot_drift.value()));
 }
 
 /// `bytes` stored by all SMs together, over the rate at which the slices take them in (l2.ingest_bandwidth,

@@ -45,8 +45,9 @@ TEST_CASE("lines that all SMs copy are served one by one, few of them hardly fas
     // Some 30 a cycle of 16 rows, and 40 of 64.
     CHECK(3200.0 / cycles(16.0, 128.0) == doctest::Approx(30.0).epsilon(0.1));
     CHECK(3200.0 / cycles(64.0, 128.0) == doctest::Approx(42.0).epsilon(0.1));
-    // Half of each line read a step: as many lines.
-    CHECK(cycles(16.0, 64.0) == cycles(16.0, 128.0));
+    // Half of each line read a step: as many lines, a fifth more a cycle.
+    CHECK(cycles(16.0, 128.0) / cycles(16.0, 64.0) == doctest::Approx(1.24).epsilon(0.02));
+    CHECK(cycles(16.0, 32.0) == cycles(16.0, 64.0));
     CHECK(cycles(0.0, 128.0) == 0.0);
 }
 
