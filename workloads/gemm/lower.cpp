@@ -89,6 +89,8 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     add_indices(parts);
     if (config.dot_products) {
         add_dot_product_role(parts);
+    } else if (config.streamed_columns) {
+        add_streamed_columns_role(parts);
     } else if (config.specialization != Specialization::none) {
         add_specialized_roles(parts);
     } else if (copies_by_descriptor(config)) {

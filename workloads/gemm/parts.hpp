@@ -72,6 +72,7 @@ void add_multistage_role(Parts& parts);
 void add_simt_role(Parts& parts);
 void add_block_product_role(Parts& parts);
 void add_dot_product_role(Parts& parts);
+void add_streamed_columns_role(Parts& parts);
 void add_descriptor_role(Parts& parts);
 
 }  // namespace warptime::workloads::gemm

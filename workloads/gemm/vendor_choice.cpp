@@ -48,7 +48,7 @@ MatrixInstruction instruction_of(const std::string& text) {
     if (text == "mma.sync") {
         return MatrixInstruction::mma_sync;
     }
-    return MatrixInstruction::simt;  // also of `dot`
+    return MatrixInstruction::simt;  // also of dot products
 }
 
 Pipeline pipeline_of(const std::string& text) {
@@ -58,10 +58,14 @@ Pipeline pipeline_of(const std::string& text) {
     return text == "cp.async" ? Pipeline::cp_async : Pipeline::sync;
 }
 
+bool takes_columns(const GemmFamily& family) {
+    return family.instruction == "dot" || family.instruction == "streamed dot";
+}
+
 bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu<double>& gpu) {
     const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
     const bool along_k =
-        family.instruction != "dot" || (problem.a_major == Major::k && problem.b_major == Major::k);
+        !takes_columns(family) || (problem.a_major == Major::k && problem.b_major == Major::k);
     return rows && along_k && family.compute_major == gpu.compute_major &&
            gpu.compute_minor >= family.compute_minor_min &&
            problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
@@ -212,6 +216,14 @@ TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers,
     return best;
 }
 
+/// K goes in turns of one length; shared memory holds a sum of each lane and a pad for each warp.
+void stream_columns(const Problem& problem, Config& config) {
+    constexpr std::int64_t lanes = 32, sum_bytes = 4;
+    const std::int64_t turns = ceil_div(problem.k, config.cta_k);
+    config.cta_k = static_cast<int>(ceil_div(ceil_div(problem.k, turns), lanes) * lanes);
+    config.shared_bytes = sum_bytes * (lanes + 1) * config.cta_n;
+}
+
 }  // namespace
 
 Config vendor_config(const Problem& problem, const GemmFamily& family, const Tile& tile,
@@ -233,6 +245,7 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.fragments_ahead = true;
     config.copy_conflicts = family.copy_conflicts;
     config.dot_products = family.instruction == "dot";
+    config.streamed_columns = family.instruction == "streamed dot";
     if (config.mma == MatrixInstruction::simt) {
         // Elements go to shared memory one by one, transposed.
         config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
@@ -241,12 +254,15 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.shared_bytes = config.pipeline == Pipeline::tma
                               ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
                               : 0;
-    if (config.dot_products) {
+    if (takes_columns(family)) {
         config.copy_bytes = hw::bytes_of(problem.a);  // element by element
         config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
     }
     const bool specialized = config.pipeline == Pipeline::tma;
-    config.warps = specialized ? (family.threads - 128) / 32 : family.threads / 32;
+    if (config.streamed_columns) stream_columns(problem, config);
+    config.warps = config.streamed_columns ? config.cta_n
+                   : specialized           ? (family.threads - 128) / 32
+                                           : family.threads / 32;
     config.specialization = !specialized       ? Specialization::none
                             : tile.cooperative ? Specialization::cooperative
                                                : Specialization::pingpong;

@@ -277,11 +277,11 @@ TEST_CASE("one row runs a dot product where bulk copies are ruled out, and never
         p.a = p.b = p.out = dtype;
         return choose_vendor_kernel(p, families(), gpu(), fewest_items, program);
     };
-    CHECK(chosen(1, 4097, Dtype::bf16).dot_products);
+    CHECK(chosen(1, 4097, Dtype::bf16).streamed_columns);
     CHECK(chosen(2, 4097, Dtype::bf16).dot_products);
     CHECK(chosen(2, 4097, Dtype::bf16).cta_m == 2);
     CHECK_FALSE(chosen(1, 4096, Dtype::bf16).dot_products);
-    CHECK(chosen(1, 4096, Dtype::tf32).dot_products);
+    CHECK(chosen(1, 4096, Dtype::tf32).streamed_columns);
     CHECK_FALSE(chosen(2, 4096, Dtype::tf32).dot_products);
     CHECK_FALSE(chosen(64, 4097, Dtype::bf16).dot_products);
 }

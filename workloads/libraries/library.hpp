@@ -26,8 +26,10 @@ struct GemmFamily {
     int mma_k = 0;           ///< K of mma.sync; 0: 32 bytes of it
     int ragged_n = 0;        ///< taken only, and before others, where this does not divide N; 0: always
     bool split_searched = false;  ///< the number of splits is tried out instead of following the wave rule
-    std::string instruction;      ///< wgmma, mma.sync, simt, or dot (simt, columns of C whole)
-    std::string pipeline;         ///< tma, cp.async or sync
+    /// wgmma, mma.sync, simt, dot (simt, columns of C whole) or streamed dot (the same, straight to
+    /// registers)
+    std::string instruction;
+    std::string pipeline;  ///< tma, cp.async or sync
     bool persistent = false;
     int k_bytes = 128;  ///< bytes of K per stage
     int stages_max = 0;

@@ -62,7 +62,7 @@ TEST_CASE("the embedded families are whole") {
         CHECK(f.shared_limit > 0);
         CHECK(f.split_max >= 1);
         CHECK((f.row_alignment & (f.row_alignment - 1)) == 0);
-        const std::set<std::string> instructions{"wgmma", "mma.sync", "simt", "dot"};
+        const std::set<std::string> instructions{"wgmma", "mma.sync", "simt", "dot", "streamed dot"};
         const std::set<std::string> pipelines{"tma", "cp.async", "sync"};
         CHECK(instructions.count(f.instruction) == 1);
         CHECK(pipelines.count(f.pipeline) == 1);
