@@ -11,6 +11,7 @@
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/issue_runs.hpp"
 #include "model/analytical/out_of_step.hpp"
+#include "model/analytical/out_of_step_items.hpp"
 #include "model/analytical/server.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/waits_in_order.hpp"
@@ -291,6 +292,10 @@ class Timeline {
         return e;
     }
 
+    [[nodiscard]] static ItemTogether<S> together(const Exposure<S>& item) {
+        return {(item.prologue + item.epilogue).value(), item.main_loop.value()};
+    }
+
     /// What the last epilogue takes longer because all SMs store at the same time: the L2 takes in less than
     /// their ports send together. Epilogues before it fall apart, and their stores mix with other SMs' loads.
     [[nodiscard]] hw::Cycles<S> burst(std::int64_t resident) const {
@@ -302,17 +307,22 @@ class Timeline {
         return hw::Cycles<S>(sent * (slower - S(1.0)));
     }
 
-    /// After the first wave the CTAs of an SM are no longer in step: while one computes its addresses, waits
-    /// for its first stages or stores, the others have the busiest server for themselves. Machines of one
-    /// repairman again, now with everything else that an item takes as the time away; whole items differ
-    /// little, so that their services are constant.
+    /// After the first wave the CTAs of an SM are no longer in step (out_of_step_items.hpp). Nor does an item
+    /// take less than a machine of one repairman needs for all of them, the busiest server with everything
+    /// else that an item takes as the time away; whole items differ little, so that their services are
+    /// constant.
     void fill_gaps(Exposure<S>& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2 || !copies_by_lanes(a_.item)) return;
         const S once = busiest_of_item(a_.item, gpu_).value();
-        const S all = (alone_.makespan() + a_.turnaround).value();
+        const S vacant = a_.turnaround.value();
+        const S all = alone_.makespan().value() + vacant;
         const S elsewhere = hw::max(S(0.0), all - once);
-        const S between = hw::max(steady_turn_time(resident, once, elsewhere), all) - a_.turnaround.value();
+        const std::int64_t some = (resident + 1) / 2;
+        const S some_loop = resident > 2 ? main_loop(some, waits_.first).value() : S(0.0);
+        const S apart =
+            time_out_of_step(resident, together(alone_), some, some_loop, together(whole), vacant);
+        const S between = hw::max(apart, steady_turn_time(resident, once, elsewhere)) - vacant;
         const S changed = between / whole.makespan().value();
         whole.prologue = whole.prologue * changed;
         whole.main_loop = whole.main_loop * changed;
