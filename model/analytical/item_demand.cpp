@@ -95,7 +95,7 @@ class Accumulator {
             first_warp_ += role.warps * role.instances;
         }
         if (result_.self_fed) fold_prologue(result_);
-        if (narrow_rows_) share_array(result_);
+        if (through_array_) share_array(result_);
     }
 
   private:
@@ -535,11 +535,12 @@ class Accumulator {
         } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
             if (memory::in_narrow_rows(access)) {
-                narrow_rows_ = true;
+                through_array_ = true;
                 result_.gathers = result_.gathers || memory::gathers(kernel_, access);
                 part_->demand[Server::l1] += l1_row_cycles(kernel_, op, access, gpu_) *
                                              S(times * static_cast<double>(op.count) * warps);
             } else if (collective || !is_taken_by_line(op, access)) {
+                if (collective && op.cls == InstructionClass::ld_global) through_array_ = true;
                 part_->demand[Server::l1] +=
                     l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
             } else {
@@ -567,7 +568,7 @@ class Accumulator {
     std::size_t first_op_ = 0;  ///< of the loop that is being added
     double lanes_ = 1.0;        ///< share of active lanes in the branches around
     kernel::Freedom free_{};
-    bool narrow_rows_ = false;
+    bool through_array_ = false;
     bool tensor_cores_read_ = false;  ///< shared memory, without the load and store unit
     double l1_room_ = -1.0;           ///< not known yet
     LoadBatch<S> batch_;

@@ -51,7 +51,8 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu<doub
     if (dtype == Dtype::fp32 || dtype == Dtype::fp64) {
         return MatrixInstruction::simt;
     }
-    if (has_wgmma(gpu) && wgmma_covers(config)) {
+    // Warpgroups are four warps; with fewer Triton multiplies by warps, too.
+    if (has_wgmma(gpu) && wgmma_covers(config) && config.warps % 4 == 0) {
         return MatrixInstruction::wgmma;
     }
     return MatrixInstruction::mma_sync;
@@ -200,7 +201,9 @@ int registers_per_thread(const Problem& problem, const Config& config, int most,
         // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
         return 168;
     }
-    const int wanted = std::min(most, registers_wanted(problem, config));
+    // The compiler is told how many threads there will be (.reqntid), and that these must fit.
+    const int room = std::max(8, of_sm / threads(config) / 8 * 8);
+    const int wanted = std::min({most, room, registers_wanted(problem, config)});
     return gathers_as_triton(config) ? registers_with_room(wanted, config, of_sm) : wanted;
 }
 

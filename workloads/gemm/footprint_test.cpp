@@ -85,6 +85,20 @@ TEST_CASE("registers hold at least the accumulators, in whole units, and a given
     }));
 }
 
+TEST_CASE("a CTA of many threads gets no more registers than it can have") {
+    Config c = completed(tile_of(128, 32, 128));
+    c.warps = 16;
+    CHECK(registers_per_thread(Problem{.m = 512, .n = 512, .k = 512}, c, 255, 65536) <= 65536 / 512);
+}
+
+TEST_CASE("fewer than four warps multiply by mma.sync on Hopper, too") {
+    Config c = tile_of(128, 128, 64);
+    c.warps = 2;
+    CHECK(completed(c).mma == MatrixInstruction::mma_sync);
+    c.mma = MatrixInstruction::wgmma;
+    CHECK_THROWS_AS((void)completed(c), warptime::Error);
+}
+
 TEST_CASE("what is not given follows from the GPU, and what is given stays") {
     const Config hopper = completed(tile_of(128, 128, 64));
     CHECK(hopper.mma == MatrixInstruction::wgmma);

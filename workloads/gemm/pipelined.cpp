@@ -10,6 +10,7 @@
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_resources.hpp"
+#include "workloads/gemm/triton_single_stage.hpp"
 #include "workloads/gemm/warp_products.hpp"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ void add_pipelined_role(Parts& parts) {
 
     const bool gathers = gathers_as_triton(c);
     const bool beside_copies = gathers_beside_copies(c);
-    const bool as_triton = copies_as_triton(c) || gathers;
+    const bool as_triton = copies_as_triton(c) || gathers || loads_stage_in_turns(c);
     const TritonInstructions aside = gathers     ? gather_instructions(c)
                                      : as_triton ? triton_instructions(parts.problem, c)
                                                  : TritonInstructions{};

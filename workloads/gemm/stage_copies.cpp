@@ -3,6 +3,7 @@
 
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
+#include "workloads/gemm/triton_single_stage.hpp"
 
 #include <algorithm>
 
@@ -72,6 +73,8 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
                                                                : InstructionClass::ld_global);
         copy.dtype = is_a ? parts.problem.a : parts.problem.b;
         copy.count = tma ? 1 : copies;
+        if (!is_a && loads_stage_in_turns(c))
+            copy.chain = turns_of_loads(copies_of(parts.problem, c, true), copies);
         // A plain load parks in registers until the iteration that stores it: it completes the group like a
         // copy.
         copy.completes = group;

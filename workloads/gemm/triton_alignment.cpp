@@ -25,6 +25,8 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
     if (config.pipeline != Pipeline::automatic) {
         return;
     }
+    // With a single stage nothing is copied ahead: loads pass through registers.
+    if (config.stages == 1) config.pipeline = Pipeline::sync;
     constexpr std::int64_t known_divisor = 16;
     const std::int64_t a = pitch(problem.lda, problem.a_major == Major::k ? problem.k : problem.m);
     const std::int64_t b = pitch(problem.ldb, problem.b_major == Major::k ? problem.k : problem.n);
