@@ -147,6 +147,12 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predicti
     const bool finds_all = reads_nothing || prediction::reads_results_only(kernel);
     a.floor = launch_floor(finds_all ? prediction::Cache::warm : conditions.cache,
                            bulk && prediction::copies_by_tensor_map(kernel), gpu);
+    // What a library's kernels compute before their first box is a part of launch.descriptor; Triton's say
+    // it.
+    if (bulk && a.item.self_fed) {
+        const Seconds<S> said = a.item.before.chain / (gpu.clock.boost * gpu.clock.tensor_base);
+        a.floor = a.floor - hw::min(gpu.launch.descriptor, said);
+    }
     a.dram_time = dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read, a.traffic.dram_row_read,
                                a.traffic.dram_written, gpu);
     // CTAs that come to whatever SM is free leave no cluster of SMs behind; those with work of their own do.

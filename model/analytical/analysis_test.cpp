@@ -170,6 +170,20 @@ TEST_CASE("a kernel that nothing holds back takes the launch floor") {
     CHECK((cold.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
 }
 
+TEST_CASE("what warps that ask for boxes compute before is a part of the launch only where nobody says it") {
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {4096, 4096, 4096});
+    for (mk::Op& op : kernel.ops) {
+        if (op.cls == hw::InstructionClass::cp_async) op.cls = hw::InstructionClass::cp_async_bulk_tensor;
+    }
+    const auto a = analyse(kernel, gpu(), Conditions{});
+    REQUIRE(a.item.self_fed);
+    REQUIRE(a.item.before.chain.value() > 0.0);
+    const auto all = launch_floor(Conditions{}.cache, true, gpu());
+    const auto clock = gpu().clock.boost * gpu().clock.tensor_base;
+    CHECK(a.floor.value() == doctest::Approx((all - a.item.before.chain / clock).value()));
+}
+
 TEST_CASE("what consumers compute with each sum stands between the products of two tiles") {
     const auto gap = [](bool multiplies) {
         const auto after_prologue = [multiplies](std::int64_t m, std::int64_t k) {

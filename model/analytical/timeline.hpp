@@ -313,7 +313,7 @@ class Timeline {
     /// constant.
     void fill_gaps(Exposure<S>& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
-        if (resident < 2 || !copies_by_lanes(a_.item)) return;
+        if (resident < 2 || !a_.item.self_fed) return;
         const S once = busiest_of_item(a_.item, gpu_).value();
         const S vacant = a_.turnaround.value();
         const S all = alone_.makespan().value() + vacant;

@@ -105,6 +105,31 @@ TEST_CASE("CTAs that copy one stage ahead queue for each other's transfer") {
     CHECK(timeline.period(8, copies).value() >= 3200.0);
 }
 
+TEST_CASE("CTAs of an SM fill each other's gaps after the first wave, whether lanes copy or boxes come") {
+    Conditions warm;
+    warm.cache = warptime::model::prediction::Cache::warm;
+    for (const bool bulk : {false, true}) {
+        CAPTURE(bulk);
+        auto a = analyse(gemm(4096), gpu(), warm);
+        if (bulk) a.item.loop.demand[Server::tma] = hw::Cycles<double>(1.0);
+        a.item.after.demand[Server::crossbar_write] = {};
+        REQUIRE(a.item.self_fed);
+        const std::int64_t resident = a.occupancy.ctas_per_sm;
+        REQUIRE(resident > 1);
+        auto waits = waits_of_waves(gemm(4096), a.item, a.traffic, gpu());
+        waits.alike = true;
+        const std::int64_t sms = a.slots / resident;
+        const auto of_waves = [&](std::int64_t waves) {
+            a.items = a.ctas = waves * a.slots;
+            return Timeline<double>(a, gpu(), waits, sms).exposure().makespan().value();
+        };
+        // Waves in step follow one another, a turnaround between them.
+        CHECK(of_waves(4) - of_waves(3) < of_waves(1) + a.turnaround.value());
+        const double all = Timeline<double>(a, gpu(), waits, sms).alone().value() + a.turnaround.value();
+        CHECK(of_waves(4) - of_waves(3) >= all);
+    }
+}
+
 TEST_CASE("the limiter is the longest time") {
     auto a = analyse(gemm(4096), gpu(), Conditions{});
     a.sm_time = hw::Seconds<double>(1.0);

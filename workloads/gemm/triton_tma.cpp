@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
+#include "workloads/gemm/stage_copies.hpp"
 
 #include <algorithm>
 
@@ -19,6 +20,24 @@ namespace {
 /// Issue slots of a warp in an iteration beside its products, barriers and copies: 60 instructions, of which
 /// 34 are uniform and take 1.76 slots each (loops of bandwidth_in_flight).
 constexpr int loop_slots = 86;
+
+/// Before the first box: the tile's place takes two divisions, which depend on one another, two sums of a
+/// lane are set to zero at a time, and all warps meet when a stage's mbarrier is there, and once more when
+/// the bytes of the first are expected (SASS of four of the kernels: 185 instructions and six barriers with
+/// five stages and 64 sums).
+void add_start(Parts& parts) {
+    const Config& c = parts.config;
+    constexpr int instructions = 150, of_divisions = 100;
+    const std::int64_t sums = std::int64_t{c.cta_m} * c.cta_n / (std::int64_t{32} * c.warps);
+    add_arithmetic(parts, instructions + sums / 2, of_divisions);
+    mk::Op barriers;
+    barriers.cls = InstructionClass::bar_sync;
+    barriers.count = c.stages + 1;
+    barriers.chain = barriers.count;
+    barriers.dep_count = 1;
+    barriers.deps[0] = {parts.builder.last_op(), 0};
+    parts.builder.op(barriers);
+}
 
 /// Two more behind `met`: around the bytes to expect, and between the boxes.
 mk::Id add_barriers(Parts& parts, mk::Id met) {
@@ -60,6 +79,7 @@ void add_descriptor_role(Parts& parts) {
     const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
     b.role("warps", c.warps);
+    add_start(parts);
     b.loop(b.clamp(parts.trips, 0, ahead));
     add_boxes(parts, group_id, 0, false, mk::no_id);
     b.end();

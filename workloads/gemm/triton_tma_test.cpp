@@ -32,12 +32,23 @@ TEST_CASE("an iteration has four barriers, one look at the stage and a box of ea
     const auto walk = mk::walk_totals(kernel, item_at(kernel, 0));
     const double iterations = 1024.0 / 64.0;
     CHECK(walk.instructions_of(InstructionClass::mbarrier_try_wait) == iterations * 4);
-    // One more where the epilogue's tile has been staged.
-    CHECK(walk.instructions_of(InstructionClass::bar_sync) == (iterations * 4 + 1) * 4);
+    // One more for each stage's mbarrier, one before the first box, and one where the epilogue's tile has
+    // been staged.
+    CHECK(walk.instructions_of(InstructionClass::bar_sync) == (iterations * 4 + 3 + 1 + 1) * 4);
     CHECK(walk.instructions_of(InstructionClass::cp_async_bulk_tensor) == iterations * 2 * 4);
     // Two rows of 64 and four steps of 16 along K.
     CHECK(walk.instructions_of(InstructionClass::wgmma) == iterations * 8 * 4);
     CHECK_NOTHROW(mk::check(kernel));
+}
+
+TEST_CASE("sums are set to zero two at a time before the first box") {
+    const auto additions = [](int m, int warps) {
+        const mk::Kernel kernel = kernel_of(descriptors(m, 128, 64, 3, warps));
+        return mk::walk_totals(kernel, item_at(kernel, 0)).instructions_of(InstructionClass::add_s32) / warps;
+    };
+    // 64 and 128 sums a lane.
+    CHECK(additions(128, 4) - additions(64, 4) == 32.0);
+    CHECK(additions(128, 8) == additions(64, 4));
 }
 
 TEST_CASE("registers are those of the accumulators and 26 more, in whole units") {
