@@ -14,6 +14,7 @@
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/exponent_beside.hpp"
 #include "model/analytical/fill_and_drain.hpp"
+#include "model/analytical/kept_items.hpp"
 #include "model/analytical/limiter_of_analysis.hpp"
 #include "model/analytical/loaded_latency.hpp"
 #include "model/analytical/loop_at_memory.hpp"
@@ -37,6 +38,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <type_traits>
 
 namespace warptime::model::analytical {
 
@@ -301,6 +303,19 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predic
     a.alone = timeline.alone() + a.first_text;
 }
 
+/// Into an item that is still empty.
+template <class S>
+void take_item(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
+               std::int64_t resident, const Known& known, ItemDemand<S>& empty) {
+    if constexpr (std::is_same_v<S, double>) {
+        if (known.items != nullptr) {
+            known.items->add(kernel, known.body, gpu, load_latency, resident, empty);
+            return;
+        }
+    }
+    add_item_demand(kernel, gpu, load_latency, resident, empty);
+}
+
 /// Everything that follows from the demand of one item.
 template <class S>
 void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const prediction::Conditions& conditions,
@@ -322,13 +337,13 @@ void complete(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu, const predict
 
 template <class S>
 Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                    const prediction::Conditions& conditions, RecentSharedReads* recent) {
+                    const prediction::Conditions& conditions, const Known& known) {
     Analysis<S> a;
     a.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
     // In place: it is the larger part of the analysis, and copying it shows.
-    add_item_demand(kernel, gpu, first_latency(kernel, gpu, conditions),
-                    sharing(kernel, gpu, conditions, a.occupancy), a.item);
-    complete(kernel, gpu, conditions, recent, a);
+    take_item(kernel, gpu, first_latency(kernel, gpu, conditions),
+              sharing(kernel, gpu, conditions, a.occupancy), known, a.item);
+    complete(kernel, gpu, conditions, known.reads, a);
     return a;
 }
 
@@ -344,8 +359,8 @@ void regroup(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
 }
 
 template Analysis<double> analyse(const kernel::Kernel&, const hw::Gpu<double>&,
-                                  const prediction::Conditions&, RecentSharedReads*);
+                                  const prediction::Conditions&, const Known&);
 template Analysis<hw::Dual<4>> analyse(const kernel::Kernel&, const hw::Gpu<hw::Dual<4>>&,
-                                       const prediction::Conditions&, RecentSharedReads*);
+                                       const prediction::Conditions&, const Known&);
 
 }  // namespace warptime::model::analytical

@@ -7,6 +7,7 @@
 #include "model/analytical/traffic.hpp"
 #include "model/occupancy/occupancy.hpp"
 #include "model/prediction/conditions.hpp"
+#include "model/prediction/kept_bodies.hpp"
 #include "model/prediction/limiter.hpp"
 
 #include <algorithm>
@@ -68,12 +69,19 @@ struct Analysis {
     }
 };
 
-/// Throws Error when the kernel cannot run on the GPU. No allocation otherwise. `recent`: as `traffic` takes
-/// it.
+class KeptItems;
+
+/// What is known of kernels before; null or unknown where nothing is.
+struct Known {
+    RecentSharedReads* reads = nullptr;  ///< as `traffic` takes it
+    KeptItems* items = nullptr;
+    prediction::BodyNumber body = prediction::unknown_body;  ///< of the kernel at hand
+};
+
+/// Throws Error when the kernel cannot run on the GPU. No allocation otherwise.
 template <class S>
 [[nodiscard]] Analysis<S> analyse(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu,
-                                  const prediction::Conditions& conditions,
-                                  RecentSharedReads* recent = nullptr);
+                                  const prediction::Conditions& conditions, const Known& known = {});
 
 /// Makes `a`, the analysis of a kernel on that GPU under those conditions, that of the same kernel with
 /// another group in its schedule, which changes what CTAs find in L2 and nothing of what one does.

@@ -4,9 +4,11 @@
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/band.hpp"
 #include "model/analytical/explain.hpp"
+#include "model/analytical/kept_items.hpp"
 #include "model/analytical/least_time.hpp"
 #include "model/analytical/memory_step.hpp"
 #include "model/analytical/shared_reads.hpp"
+#include "model/prediction/kept_bodies.hpp"
 #include "model/prediction/tile_groups.hpp"
 
 namespace warptime::model::analytical {
@@ -27,8 +29,13 @@ struct RankingScratch final : Scratch {
     RecentSharedReads shared_reads;
 };
 
-/// The closed forms keep all their state on the stack, so the scratch is empty.
-class Engine final : public prediction::Engine, public prediction::GroupsTiles {
+struct KeepingScratch final : Scratch {
+    KeptItems items;
+    RecentSharedReads shared_reads;
+};
+
+/// The closed forms keep all their state on the stack, so the scratch is empty but where kernels share facts.
+class Engine final : public prediction::Engine, public prediction::GroupsTiles, public prediction::KeepsBodies {
   public:
     [[nodiscard]] std::string_view name() const override { return "analytical"; }
     [[nodiscard]] std::unique_ptr<Scratch> make_scratch() const override {
@@ -65,13 +72,24 @@ class Engine final : public prediction::Engine, public prediction::GroupsTiles {
         if (groups.empty()) return;
         RecentSharedReads* recent = &static_cast<RankingScratch&>(ranking).shared_reads;
         kernel.schedule.group = groups[0];
-        Analysis<double> a = analyse(kernel, gpu, conditions, recent);
+        Analysis<double> a = analyse(kernel, gpu, conditions, {.reads = recent});
         estimates[0] = estimate_of(a, gpu);
         for (std::size_t i = 1; i < groups.size(); ++i) {
             kernel.schedule.group = groups[i];
             regroup(kernel, gpu, conditions, a, recent);
             estimates[i] = estimate_of(a, gpu);
         }
+    }
+
+    [[nodiscard]] std::unique_ptr<Scratch> make_keeping_scratch() const override {
+        return std::make_unique<KeepingScratch>();
+    }
+    [[nodiscard]] Estimate<double> evaluate_kept(const kernel::Kernel& kernel, prediction::BodyNumber body,
+                                                 const hw::Gpu<double>& gpu, const Conditions& conditions,
+                                                 Scratch& keeping) const override {
+        auto& kept = static_cast<KeepingScratch&>(keeping);
+        const Known known{.reads = &kept.shared_reads, .items = &kept.items, .body = body};
+        return estimate_of(analyse(kernel, gpu, conditions, known), gpu);
     }
 
     [[nodiscard]] Prediction explain(const kernel::Program& program, const kernel::Step& step,

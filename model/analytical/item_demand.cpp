@@ -26,6 +26,7 @@
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/analytical/store_drain.hpp"
+#include "model/analytical/stored_boxes.hpp"
 #include "model/analytical/typical_item.hpp"
 #include "model/analytical/unit_queue.hpp"
 #include "model/analytical/waiting_behind_copies.hpp"
@@ -71,10 +72,7 @@ class Accumulator {
           item_(typical_item(kernel)),
           pieces_(memory::pieces_of(gpu)),
           result_(result),
-          stores_(
-              store_slowdown(std::min<std::int64_t>(kernel.grid.volume(),
-                                                    static_cast<std::int64_t>(hw::value_of(gpu.sm.count))),
-                             gpu)) {}
+          stores_(store_slowdown(storing_sms(kernel, gpu), gpu)) {}
 
     void run() {
         if (kernel_.buffers.size() > max_buffers) {
@@ -499,10 +497,9 @@ class Accumulator {
                                  touch.sectors * sector > bytes.full &&
                                  access.direction == kernel::Direction::write;
             const double sent = executions * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
-            traffic.sent_bytes += trips * sent;
-            part_->sent_bytes += sent;
-            traffic.written_bytes += trips * executions * bytes.inside;
-            part_->demand[Server::crossbar_write] += crossbar_write_cycles(S(sent), gpu_);
+            add_stores(executions, bytes.inside, sent, trips, gpu_, *part_, traffic);
+            result_.boxes_stored = executions;
+            result_.sent_per_stored = padded;
             if (op.cls == InstructionClass::st_local) {
                 part_->demand[Server::l1] += local_store_cycles(S(sent), gpu_);
                 if (part_ == &result_.loop) local_.store(S(sent), stores_.slowdown(), gpu_);

@@ -81,6 +81,8 @@ struct ItemDemand {
     bool waits_behind_copies =
         false;                      ///< in a trip, for those of earlier ones: its own have just been issued
     hw::Cycles<S> behind_copies{};  ///< from a trip's last copy to that wait
+    double boxes_stored = 0.0;      ///< by the op that stores last, in a trip or an item
+    double sent_per_stored = 1.0;   ///< bytes of its whole sectors for each byte
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

@@ -22,6 +22,13 @@ template <class S>
     return hw::max(S(1.0), sending * gpu.l2.write_bandwidth.value() / gpu.l2.ingest_bandwidth.value());
 }
 
+/// SMs that store at the same time.
+template <class S>
+[[nodiscard]] std::int64_t storing_sms(const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+    return std::min<std::int64_t>(kernel.grid.volume(),
+                                  static_cast<std::int64_t>(hw::value_of(gpu.sm.count)));
+}
+
 /// Whether a token tells of bulk stores that have arrived.
 [[nodiscard]] inline bool ends_bulk_stores(const kernel::Kernel& kernel, kernel::Id token) {
     return std::any_of(kernel.ops.begin(), kernel.ops.end(), [&](const kernel::Op& op) {

@@ -11,13 +11,14 @@ namespace warptime::model::system {
 using prediction::Estimate;
 using prediction::Prediction;
 
-Estimate<double> evaluate(const kernel::Program& program, const prediction::Engine& engine,
-                          const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
-                          prediction::Scratch& scratch) {
+namespace {
+
+template <class OfStep>
+Estimate<double> sum_of_steps(const kernel::Program& program, const OfStep& of_step) {
     Estimate<double> total;
     double longest = -1.0;
     for (const kernel::Step& step : program.steps) {
-        const Estimate<double> part = engine.evaluate(program, step, gpu, conditions, scratch);
+        const Estimate<double> part = of_step(step);
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;
@@ -28,6 +29,29 @@ Estimate<double> evaluate(const kernel::Program& program, const prediction::Engi
         }
     }
     return total;
+}
+
+}  // namespace
+
+Estimate<double> evaluate(const kernel::Program& program, const prediction::Engine& engine,
+                          const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+                          prediction::Scratch& scratch) {
+    return sum_of_steps(program, [&](const kernel::Step& step) {
+        return engine.evaluate(program, step, gpu, conditions, scratch);
+    });
+}
+
+Estimate<double> evaluate_kept(const kernel::Program& program, prediction::BodyNumber body,
+                               const prediction::Engine& engine, const prediction::KeepsBodies& bodies,
+                               const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+                               prediction::Scratch& keeping) {
+    return sum_of_steps(program, [&](const kernel::Step& step) {
+        if (step.kind != kernel::StepKind::kernel)
+            return engine.evaluate(program, step, gpu, conditions, keeping);
+        return bodies.evaluate_kept(program.kernels[step.payload],
+                                    step.payload == 0 ? body : prediction::unknown_body, gpu, conditions,
+                                    keeping);
+    });
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/prediction/engine.hpp"
+#include "model/prediction/kept_bodies.hpp"
 
 #include <cstdint>
 
@@ -14,6 +15,16 @@ namespace warptime::model::system {
                                                     const hw::Gpu<double>& gpu,
                                                     const prediction::Conditions& conditions,
                                                     prediction::Scratch& scratch);
+
+/// The same, bit for bit, of a program whose first kernel has a body with this number, with what `bodies` has
+/// kept in `keeping`.
+[[nodiscard]] prediction::Estimate<double> evaluate_kept(const kernel::Program& program,
+                                                         prediction::BodyNumber body,
+                                                         const prediction::Engine& engine,
+                                                         const prediction::KeepsBodies& bodies,
+                                                         const hw::Gpu<double>& gpu,
+                                                         const prediction::Conditions& conditions,
+                                                         prediction::Scratch& keeping);
 
 /// How the steps of a program follow one another: in a stream or along a graph, either by programmatic
 /// dependent launch or not.

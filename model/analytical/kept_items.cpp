@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/kept_items.hpp"
+
+#include "model/analytical/body_nodes.hpp"
+#include "model/analytical/bounds/outside.hpp"
+#include "model/analytical/op_kind.hpp"
+#include "model/analytical/store_drain.hpp"
+#include "model/analytical/stored_boxes.hpp"
+#include "model/analytical/typical_item.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace warptime::model::analytical {
+
+namespace {
+
+using hw::InstructionClass;
+
+/// Powers of two, so that a number says its place by its highest bits.
+constexpr std::size_t item_places = 2048, body_places = 1024;
+
+std::size_t place_of(std::uint64_t number, std::size_t places) {
+    return static_cast<std::size_t>((number * 0x9e3779b97f4a7c15U) >> 32U) & (places - 1);
+}
+
+bool is_box_of_copies(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const bool whole = access.pattern == kernel::PatternKind::collective && access.outer == 0;
+    const bool plain_store = access.direction == kernel::Direction::write && !is_load(op.cls);
+    const bool copy = access.direction == kernel::Direction::read && is_asynchronous_copy(op.cls);
+    return whole && buffer.space == kernel::Space::global && (plain_store || copy);
+}
+
+/// What the laws of boxes read of the buffer. Of those that read, only bulk copies notice where it ends.
+ItemCase::Box box_of(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,
+                     std::int64_t line) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    ItemCase::Box box;
+    const std::int64_t size = hw::bytes_of(buffer.dtype);
+    const std::int64_t pitch = buffer.stride[1] * size;
+    box.begins = std::gcd(std::max<std::int64_t>(pitch, 1), line);
+    box.short_of_pitch = access.box[0] * size < pitch;
+    if (is_asynchronous_copy(op.cls) && op.cls != InstructionClass::cp_async) {
+        box.outside_share = outside_share(kernel, access);
+        box.own_place = outside_in_own_place(kernel, access);
+    }
+    return box;
+}
+
+/// The access of the one op that stores, where it stands behind the main loop; -1 where there is none such.
+std::int32_t one_store(const kernel::Kernel& kernel) {
+    std::int32_t found = -1;
+    for (const kernel::Role& role : kernel.roles) {
+        const std::size_t main = main_loop(kernel, role, typical_item(kernel)).node;
+        const std::size_t behind = main < role.last_node ? kernel.nodes[main].end : role.last_node;
+        for (std::size_t n = role.first_node; n < role.last_node; ++n) {
+            if (kernel.nodes[n].kind != kernel::NodeKind::op) continue;
+            const kernel::Op& op = kernel.ops[kernel.nodes[n].payload];
+            for (std::size_t i = op.first_access; i < op.first_access + std::size_t{op.access_count}; ++i) {
+                const kernel::Access& access = kernel.accesses[i];
+                if (access.direction == kernel::Direction::read || !is_global(kernel, access)) continue;
+                if (found >= 0 || n < behind) return -1;
+                found = static_cast<std::int32_t>(i);
+            }
+        }
+    }
+    return found;
+}
+
+bool waits_for_stores(const kernel::Kernel& kernel) {
+    return std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
+        return op.cls == InstructionClass::fence || op.cls == InstructionClass::cp_async_bulk_store;
+    });
+}
+
+}  // namespace
+
+bool hangs_on_boxes(const kernel::Kernel& kernel) {
+    if (kernel.schedule.kind == kernel::ScheduleKind::listed) return false;
+    std::size_t boxes = 0;
+    for (const kernel::Op& op : kernel.ops) {
+        for (const kernel::Access& access : kernel.accesses_of(op)) {
+            if (access.buffer == kernel::no_id) continue;
+            const kernel::Space space = kernel.buffers[static_cast<std::size_t>(access.buffer)].space;
+            if (space == kernel::Space::shared) continue;
+            if (!is_box_of_copies(kernel, op, access) || ++boxes > ItemCase::most_boxes) return false;
+        }
+        // What has no buffer of its own, and what the L1 may keep.
+        if (is_load(op.cls) && !is_asynchronous_copy(op.cls)) return false;
+    }
+    return true;
+}
+
+bool ItemCase::equals(const ItemCase& other) const {
+    return body == other.body && trips_end == other.trips_end && slowdown == other.slowdown &&
+           resident == other.resident && load_latency == other.load_latency && count == other.count &&
+           std::equal(boxes.begin(), boxes.begin() + static_cast<std::ptrdiff_t>(count), other.boxes.begin());
+}
+
+namespace {
+
+std::uint64_t hash_of(const ItemCase& of) {
+    std::uint64_t hash = of.body;
+    const double inside = of.count > 0 ? of.boxes[of.count - 1].inside : 0.0;
+    for (const std::uint64_t part :
+         {static_cast<std::uint64_t>(of.trips_end), static_cast<std::uint64_t>(of.resident),
+          std::bit_cast<std::uint64_t>(of.slowdown), std::bit_cast<std::uint64_t>(inside)}) {
+        hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32U;
+    }
+    return hash;
+}
+
+}  // namespace
+
+KeptItems::KeptItems() : used_(item_places), bodies_(body_places) {
+    // Of memory that is not touched before it is used.
+    items_.reserve(item_places);
+}
+
+const KeptItems::Body& KeptItems::body_of(const kernel::Kernel& kernel, prediction::BodyNumber number) {
+    Body& known = bodies_[place_of(number, body_places)];
+    if (known.number != number) {
+        known = {number, hangs_on_boxes(kernel), waits_for_stores(kernel), -1};
+        if (known.by_boxes && !known.waits_for_stores) known.stores_once = one_store(kernel);
+    }
+    return known;
+}
+
+void KeptItems::add(const kernel::Kernel& kernel, prediction::BodyNumber body, const hw::Gpu<double>& gpu,
+                    const hw::Cycles<double>& load_latency, std::int64_t resident,
+                    ItemDemand<double>& empty) {
+    const Body known = body == prediction::unknown_body ? Body{} : body_of(kernel, body);
+    if (!known.by_boxes) {
+        add_item_demand(kernel, gpu, load_latency, resident, empty);
+        return;
+    }
+    ItemCase of;
+    of.body = body;
+    of.trips_end = typical_item(kernel).item_end;
+    if (known.waits_for_stores) of.slowdown = store_slowdown(storing_sms(kernel, gpu), gpu);
+    of.resident = resident;
+    of.load_latency = load_latency.value();
+    const auto line = static_cast<std::int64_t>(gpu.l1.line.value());
+    const kernel::Access* store = nullptr;
+    for (const kernel::Op& op : kernel.ops) {
+        for (const kernel::Access& access : kernel.accesses_of(op)) {
+            if (!is_global(kernel, access)) continue;
+            ItemCase::Box& box = of.boxes[of.count++];
+            box = box_of(kernel, op, access, line);
+            if (access.direction == kernel::Direction::read) continue;
+            if (&access - kernel.accesses.data() == known.stores_once) {
+                store = &access;
+            } else {
+                box.inside = access_bytes(kernel, access).inside;
+            }
+        }
+    }
+    std::uint32_t& used = used_[place_of(hash_of(of), item_places)];
+    if (used == 0) {
+        items_.emplace_back();
+        used = static_cast<std::uint32_t>(items_.size());
+    }
+    Place& place = items_[used - 1];
+    if (!place.of.equals(of)) {
+        add_item_demand(kernel, gpu, load_latency, resident, empty);
+        place.of = of;
+        place.item = empty;
+        return;
+    }
+    empty = place.item;
+    if (store != nullptr) {
+        store_inside(access_bytes(kernel, *store).inside, gpu, empty,
+                     empty.buffers[static_cast<std::size_t>(store->buffer)]);
+    }
+}
+
+}  // namespace warptime::model::analytical

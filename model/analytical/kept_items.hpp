@@ -1,0 +1,75 @@
+// What items of recent kernels ask for, kept for further kernels with the same body: of other sizes, in
+// another order, with other conditions. Kept is only what a body of asynchronous copies of whole boxes asks
+// for: there the sizes of a problem come in through the trips of the loop, the share of a box that lies
+// inside its matrix, and where rows begin in their lines. Others are worked out each time.
+// Source: what add_item_demand reads of a kernel; kept_items_test compares.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/analytical/item_demand.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/kept_bodies.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace warptime::model::analytical {
+
+/// Whether the sizes of a problem come into what an item asks for as they do in ItemCase and not otherwise.
+[[nodiscard]] bool hangs_on_boxes(const kernel::Kernel& kernel);
+
+/// All that the demand of an item with a known body hangs on, but the GPU.
+struct ItemCase {
+    /// Of one access to global memory.
+    struct Box {
+        double inside = 0.0;          ///< bytes of a box that is stored within its matrix
+        double outside_share = 0.0;   ///< of boxes that go on beyond it
+        std::int64_t begins = 0;      ///< bytes of a line at which rows may begin: a power of two
+        bool short_of_pitch = false;  ///< other bytes lie between its rows
+        bool own_place = false;       ///< what lies outside is beside columns of its own
+        friend bool operator==(const Box&, const Box&) = default;
+    };
+    static constexpr std::size_t most_boxes = 8;
+
+    prediction::BodyNumber body = prediction::unknown_body;
+    std::int64_t trips_end = 0;  ///< of the typical item
+    double slowdown = 0.0;       ///< of stores that are waited for
+    std::int64_t resident = 0;
+    double load_latency = 0.0;
+    std::size_t count = 0;  ///< of boxes
+    std::array<Box, most_boxes> boxes{};
+
+    [[nodiscard]] bool equals(const ItemCase& other) const;
+};
+
+class KeptItems {
+  public:
+    KeptItems();
+    /// What add_item_demand makes of an empty one, bit for bit.
+    void add(const kernel::Kernel& kernel, prediction::BodyNumber body, const hw::Gpu<double>& gpu,
+             const hw::Cycles<double>& load_latency, std::int64_t resident, ItemDemand<double>& empty);
+
+  private:
+    struct Place {
+        ItemCase of;
+        ItemDemand<double> item;
+    };
+    struct Body {
+        prediction::BodyNumber number = prediction::unknown_body;
+        bool by_boxes = false;          ///< hangs_on_boxes
+        bool waits_for_stores = false;  ///< before it goes on
+        std::int32_t stores_once =
+            -1;  ///< the access of the one store, behind the loop, if nobody waits for it
+    };
+    [[nodiscard]] const Body& body_of(const kernel::Kernel& kernel, prediction::BodyNumber number);
+
+    std::vector<Place> items_;  ///< with room for all that there will be
+    std::vector<std::uint32_t>
+        used_;  ///< 1 + which of them; 0: none yet. Cases that share one push one another out
+    std::vector<Body> bodies_;
+};
+
+}  // namespace warptime::model::analytical
