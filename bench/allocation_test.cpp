@@ -5,6 +5,7 @@
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/system/program.hpp"
+#include "workloads/gemm/kept_lowerings.hpp"
 #include "workloads/gemm/lower.hpp"
 
 #include <doctest/doctest.h>
@@ -71,4 +72,28 @@ TEST_CASE("evaluate allocates nothing, with any conditions") {
         CHECK(bench::allocation_count() == before);
     }
     CHECK(time > 0.0);
+}
+
+TEST_CASE("evaluate with kept bodies allocates nothing once they are known") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const std::vector<bench::GemmCase> cases = bench::gemm_cases(gpu);
+    const auto engine = warptime::model::analytical::make_engine();
+    const auto& keeps = dynamic_cast<const prediction::KeepsBodies&>(*engine);
+    const auto keeping = keeps.make_keeping_scratch();
+    gemm::KeptLowerings kept(gpu);
+    const auto evaluate_all = [&] {
+        double time = 0.0;
+        for (const bench::GemmCase& c : cases) {
+            const auto lowered = kept.lower(c.problem, c.config);
+            time +=
+                system_model::evaluate_kept(lowered.program, lowered.body, *engine, keeps, gpu, {}, *keeping)
+                    .time;
+        }
+        return time;
+    };
+    const double first = evaluate_all();
+    const std::size_t before = bench::allocation_count();
+    const double again = evaluate_all();
+    CHECK(bench::allocation_count() == before);
+    CHECK(first == again);
 }

@@ -1,9 +1,11 @@
-// Tile evaluations a second on one core, over distinct problems and tilings, nothing remembered between them.
+// Tile evaluations a second on one core, over distinct problems and tilings, nothing remembered between them
+// but where a benchmark says so.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm_cases.hpp"
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/system/program.hpp"
+#include "workloads/gemm/kept_lowerings.hpp"
 #include "workloads/gemm/lower.hpp"
 #include "workloads/predict.hpp"
 #include "workloads/tiles/rank.hpp"
@@ -11,6 +13,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -56,6 +60,35 @@ void lower_and_evaluate(benchmark::State& state) {
     // A third of the cases split K and have a second kernel that adds the parts.
     state.counters["kernels_per_second"] =
         benchmark::Counter(static_cast<double>(kernels), benchmark::Counter::kIsRate);
+}
+
+/// Tiles that have been seen with problems that have not: every number of rows, over the matrices of a model.
+void known_tiles(benchmark::State& state) {
+    const Fixture f;
+    constexpr std::array<std::array<std::int64_t, 2>, 4> columns_and_depth{
+        {{4096, 4096}, {6144, 4096}, {28672, 4096}, {4096, 14336}}};
+    std::vector<gemm::Config> configs;
+    for (const bench::GemmCase& c : f.cases) {
+        const bool known = std::find(configs.begin(), configs.end(), c.config) != configs.end();
+        if (!known && c.config.split_k == 1) configs.push_back(c.config);
+    }
+    const auto& keeps = dynamic_cast<const prediction::KeepsBodies&>(*f.engine);
+    const auto keeping = keeps.make_keeping_scratch();
+    gemm::KeptLowerings kept(f.gpu);
+    gemm::Problem problem;
+    std::size_t at = 0;
+    for ([[maybe_unused]] const auto step : state) {
+        const auto& [n, k] = columns_and_depth[at / configs.size() % columns_and_depth.size()];
+        problem.m = 64 + static_cast<std::int64_t>(at * 37 % 8128);
+        problem.n = n;
+        problem.k = k;
+        const auto lowered = kept.lower(problem, configs[at % configs.size()]);
+        auto estimate = system_model::evaluate_kept(lowered.program, lowered.body, *f.engine, keeps, f.gpu,
+                                                    f.conditions, *keeping);
+        benchmark::DoNotOptimize(estimate);
+        ++at;
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
 /// Matrices whose rows are no multiple of 16 elements, which Triton fetches element by element.
@@ -158,6 +191,7 @@ void load_sheet(benchmark::State& state) {
 }  // namespace
 
 BENCHMARK(lower_and_evaluate);
+BENCHMARK(known_tiles);
 BENCHMARK(lower_and_evaluate_unaligned);
 BENCHMARK(lower_alone);
 BENCHMARK(evaluate_alone);

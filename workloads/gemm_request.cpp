@@ -76,23 +76,30 @@ GemmNumber find_gemm_number(std::string_view parameter) {
     return nullptr;
 }
 
-void lower_gemm(const GemmRequest& request, const libraries::Libraries& libraries, const hw::Gpu<double>& gpu,
-                const Score& score, model::kernel::Program& program) {
-    const Problem& problem = request.problem;
-    check_gemm_pitches(problem);
-    if (problem.bytes() > gpu.dram.capacity.value()) {
+void check_sizes(const GemmRequest& request, const hw::Gpu<double>& gpu) {
+    check_gemm_pitches(request.problem);
+    if (request.problem.bytes() > gpu.dram.capacity.value()) {
         throw Error("gemm size", "more than the memory of the GPU", "a problem that fits");
     }
-    program.clear();
-    if (!request.config) {
-        gemm::choose_vendor_kernel(problem, libraries, gpu, score, program);
-        return;
-    }
+}
+
+Config ordered_config(const GemmRequest& request) {
     Config config = *request.config;
     if (request.heuristic_raster) {
-        config.raster = gemm::heuristic_raster(problem, config);
+        config.raster = gemm::heuristic_raster(request.problem, config);
     }
-    gemm::lower(problem, config, gpu, program);
+    return config;
+}
+
+void lower_gemm(const GemmRequest& request, const libraries::Libraries& libraries, const hw::Gpu<double>& gpu,
+                const Score& score, model::kernel::Program& program) {
+    check_sizes(request, gpu);
+    program.clear();
+    if (!request.config) {
+        gemm::choose_vendor_kernel(request.problem, libraries, gpu, score, program);
+        return;
+    }
+    gemm::lower(request.problem, ordered_config(request), gpu, program);
 }
 
 }  // namespace warptime::workloads

@@ -26,6 +26,11 @@ using GemmNumber = bool (*)(GemmRequest&, std::int64_t);
 /// Null when the parameter holds no number.
 [[nodiscard]] GemmNumber find_gemm_number(std::string_view parameter);
 
+/// Throws Error for sizes that `lower` refuses; `lower` words it.
+void check_sizes(const GemmRequest& request, const hw::Gpu<double>& gpu);
+/// The configuration of a request that has one, with the order of its tiles.
+[[nodiscard]] gemm::Config ordered_config(const GemmRequest& request);
+
 /// As `lower` for the operation with these numbers, bit for bit. Throws Error for what `lower` refuses;
 /// `lower` words it.
 void lower_gemm(const GemmRequest& request, const libraries::Libraries& libraries, const hw::Gpu<double>& gpu,

@@ -18,9 +18,13 @@ struct GemmRequest;
 class Predictor {
   public:
     /// `chooser` scores what a library might launch, where the operation leaves that open; null: `engine`. A
-    /// slow engine is given a fast one, and both then predict the same launch. All must outlive this.
+    /// slow engine is given a fast one, and both then predict the same launch. All must outlive this, and
+    /// stay as they are.
     Predictor(const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
               const model::prediction::Engine* chooser = nullptr);
+    ~Predictor();
+    Predictor(const Predictor&) = delete;
+    Predictor& operator=(const Predictor&) = delete;
     [[nodiscard]] model::prediction::Estimate<double> evaluate(
         const Operation& operation, const model::prediction::Conditions& conditions);
     /// The same from numbers; see gemm_request.hpp about what it throws.
@@ -30,9 +34,11 @@ class Predictor {
                                                         const model::prediction::Conditions& conditions);
     [[nodiscard]] const hw::Gpu<double>& gpu() const { return *gpu_; }
     /// The program that the last call lowered to.
-    [[nodiscard]] const model::kernel::Program& program() const { return program_; }
+    [[nodiscard]] const model::kernel::Program& program() const { return *last_; }
 
   private:
+    struct Kept;
+
     /// Refers to `conditions`; for one choice among candidates.
     [[nodiscard]] Score score_under(const model::prediction::Conditions& conditions);
     void lower(const Operation& operation, const model::prediction::Conditions& conditions);
@@ -46,6 +52,8 @@ class Predictor {
     std::unique_ptr<model::prediction::Scratch> scratch_;
     std::unique_ptr<model::prediction::Scratch> choosing_;
     model::kernel::Program program_;
+    std::unique_ptr<Kept> kept_;  ///< null where `engine_` keeps nothing
+    const model::kernel::Program* last_;
 };
 
 }  // namespace warptime::workloads

@@ -9,6 +9,7 @@
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
+#include "workloads/gemm/sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -20,16 +21,8 @@ namespace mk = model::kernel;
 
 namespace {
 
-void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
-    mk::Schedule& s = kernel.schedule;
-    s.kind = c.schedule;
-    // Tiles are padded to whole clusters: a cluster at the edge runs CTAs without work.
-    s.tiles = {ceil_div(ceil_div(p.m, c.cta_m), c.cluster_m) * c.cluster_m,
-               ceil_div(ceil_div(p.n, c.cta_n), c.cluster_n) * c.cluster_n, p.batch, 1};
-    s.raster = c.raster;
-    s.group = std::max(1, c.group);
-    s.k_iterations = std::max<std::int64_t>(1, ceil_div(p.k, c.cta_k));
-    s.split_k = std::clamp<std::int64_t>(c.split_k, 1, s.k_iterations);
+std::int64_t k_iterations_of(const Problem& p, const Config& c) {
+    return std::max<std::int64_t>(1, ceil_div(p.k, c.cta_k));
 }
 
 void check_cluster(const Config& c, const hw::Gpu<double>& gpu) {
@@ -41,33 +34,66 @@ void check_cluster(const Config& c, const hw::Gpu<double>& gpu) {
     }
 }
 
-/// Needs the resources and the schedule. Throws Error when an SM cannot hold a CTA.
-void set_grid(const Config& c, const hw::Gpu<double>& gpu, mk::Kernel& kernel) {
-    const std::int64_t items = kernel.schedule.item_count();
-    kernel.cluster = {std::int64_t{c.cluster_m} * c.cluster_n, 1, 1};
-    kernel.grid = {items, 1, 1};
+}  // namespace
+
+void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
+    mk::Schedule& s = kernel.schedule;
+    s.kind = c.schedule;
+    // Tiles are padded to whole clusters: a cluster at the edge runs CTAs without work.
+    s.tiles = {ceil_div(ceil_div(p.m, c.cta_m), c.cluster_m) * c.cluster_m,
+               ceil_div(ceil_div(p.n, c.cta_n), c.cluster_n) * c.cluster_n, p.batch, 1};
+    s.raster = c.raster;
+    s.group = std::max(1, c.group);
+    s.k_iterations = k_iterations_of(p, c);
+    s.split_k = c.split_k;
+}
+
+std::int64_t most_ctas(const Config& c, const hw::Gpu<double>& gpu, const mk::Kernel& kernel) {
     const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
     if (c.schedule == mk::ScheduleKind::one_per_cta) {
         model::occupancy::check(model::occupancy::resources_of(kernel), limits);
-        if (c.whole_bands) {
-            kernel.grid.x =
-                model::occupancy::ctas_of_whole_bands(model::occupancy::order_of(kernel.schedule));
-        }
-    } else {
-        const int ctas_per_sm = model::occupancy::residency(kernel, limits).ctas_per_sm;
-        const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-        const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : c.one_cta_per_sm ? sms : sms * ctas_per_sm;
-        const std::int64_t clusters = std::max<std::int64_t>(1, slots / kernel.cluster.x);
-        kernel.grid.x = std::min(items, clusters * kernel.cluster.x);
+        return 0;
+    }
+    const int ctas_per_sm = model::occupancy::residency(kernel, limits).ctas_per_sm;
+    const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
+    const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : c.one_cta_per_sm ? sms : sms * ctas_per_sm;
+    return std::max<std::int64_t>(1, slots / kernel.cluster.x) * kernel.cluster.x;
+}
+
+void set_grid(const Config& c, std::int64_t most_ctas, mk::Kernel& kernel) {
+    const std::int64_t items = kernel.schedule.item_count();
+    kernel.grid = {most_ctas > 0 ? std::min(items, most_ctas) : items, 1, 1};
+    if (most_ctas == 0 && c.whole_bands) {
+        kernel.grid.x = model::occupancy::ctas_of_whole_bands(model::occupancy::order_of(kernel.schedule));
     }
 }
 
-}  // namespace
-
-void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& gpu, mk::Program& program) {
+Config completed(const Problem& problem, const Config& given, const hw::Gpu<double>& gpu) {
     Config config = given;
     check_cluster(config, gpu);
     complete(problem, gpu, config);
+    // No more splits than k-iterations: buffers and the reduction go by the same number.
+    config.split_k =
+        static_cast<int>(std::clamp<std::int64_t>(config.split_k, 1, k_iterations_of(problem, config)));
+    return config;
+}
+
+void add_reduction(const Problem& problem, const Config& config, mk::Program& program) {
+    if (config.split_k > 1 && config.reduction == Reduction::workspace) {
+        // Adding a kernel may move the ones before it.
+        lower_reduction(problem, config.split_k, program.add_kernel(),
+                        type_of_sums(problem, config, config.split_k));
+    } else if (config.split_k > 1 && config.reduction == Reduction::blocks) {
+        lower_block_reduction(problem, config, program.add_kernel());
+    }
+}
+
+void lower(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu, mk::Program& program) {
+    lower_completed(problem, completed(problem, config, gpu), gpu, program);
+}
+
+void lower_completed(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
+                     mk::Program& program) {
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
     kernel.cta = {threads(config), 1, 1};
@@ -76,16 +102,15 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
                              static_cast<int>(gpu.sm.registers.value()));
     kernel.dynamic_shared = shared_bytes(problem, config);
     set_schedule(problem, config, kernel);
-    // No more splits than k-iterations: buffers and the reduction go by the same number.
-    config.split_k = static_cast<int>(kernel.schedule.split_k);
-
-    set_grid(config, gpu, kernel);
+    kernel.cluster = {std::int64_t{config.cluster_m} * config.cluster_n, 1, 1};
+    set_grid(config, most_ctas(config, gpu, kernel), kernel);
 
     mk::Builder builder(kernel);
     Parts parts{problem, config, builder};
     parts.k_iterations = kernel.schedule.k_iterations;
     parts.ldmatrix = gpu.instructions[hw::InstructionClass::ldmatrix].supported;
     add_buffers(parts);
+    set_matrices(problem, config, kernel);
     add_indices(parts);
     if (config.dot_products) {
         add_dot_product_role(parts);
@@ -105,13 +130,7 @@ void lower(const Problem& problem, const Config& given, const hw::Gpu<double>& g
     } else {
         add_pipelined_role(parts);
     }
-    if (kernel.schedule.split_k > 1 && config.reduction == Reduction::workspace) {
-        // Adding a kernel may move the ones before it.
-        const auto splits = static_cast<int>(kernel.schedule.split_k);
-        lower_reduction(problem, splits, program.add_kernel(), type_of_sums(problem, config, splits));
-    } else if (kernel.schedule.split_k > 1 && config.reduction == Reduction::blocks) {
-        lower_block_reduction(problem, config, program.add_kernel());
-    }
+    add_reduction(problem, config, program);
 }
 
 }  // namespace warptime::workloads::gemm

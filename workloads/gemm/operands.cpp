@@ -3,6 +3,7 @@
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
+#include "workloads/gemm/sizes.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 
 #include <algorithm>
@@ -24,16 +25,24 @@ std::int64_t leading(std::int64_t given, std::int64_t dense) {
 constexpr mk::Name name_a = "a", name_b = "b", name_c = "c", name_workspace = "workspace",
                    name_stages = "stages", name_group = "stage_group", name_barrier = "cta_barrier";
 
-mk::Id add_matrix(mk::Builder& builder, const mk::Name& name, Dtype dtype, std::int64_t fast,
-                  std::int64_t slow, std::int64_t pitch, std::int64_t batch) {
+mk::Id add_matrix(mk::Builder& builder, const mk::Name& name, Dtype dtype) {
     mk::Buffer& buffer = builder.buffer();
     buffer.name = name;
     buffer.dtype = dtype;
     buffer.rank = 3;
-    buffer.extent = {fast, slow, batch, 1, 1};
-    buffer.stride = {1, pitch, pitch * slow, 0, 0};
     buffer.contents = mk::Contents::random;
     return builder.last_buffer();
+}
+
+void set_sizes(mk::Kernel& kernel, MatrixBuffer matrix, std::int64_t fast, std::int64_t slow,
+               std::int64_t pitch, std::int64_t batch) {
+    mk::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(matrix)];
+    buffer.extent = {fast, slow, batch, 1, 1};
+    buffer.stride = {1, pitch, pitch * slow, 0, 0};
+}
+
+bool has_workspace(const Config& c) {
+    return c.split_k > 1 && needs_workspace(c.reduction);
 }
 
 struct Side {
@@ -109,20 +118,28 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
 
 }  // namespace
 
+void set_matrices(const Problem& p, const Config& c, mk::Kernel& kernel) {
+    const bool a_k = p.a_major == Major::k;
+    const bool b_k = p.b_major == Major::k;
+    const std::int64_t a_fast = a_k ? p.k : p.m;
+    const std::int64_t b_fast = b_k ? p.k : p.n;
+    set_sizes(kernel, MatrixBuffer::a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
+    set_sizes(kernel, MatrixBuffer::b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
+    set_sizes(kernel, MatrixBuffer::c, p.n, p.m, leading(p.ldc, p.n), p.batch);
+    if (has_workspace(c)) {
+        set_sizes(kernel, MatrixBuffer::workspace, p.n, p.m, p.n, p.batch * c.split_k);
+    }
+}
+
 void add_buffers(Parts& parts) {
     const Problem& p = parts.problem;
     const Config& c = parts.config;
-    const bool a_k = p.a_major == Major::k;
-    const bool b_k = p.b_major == Major::k;
     mk::Builder& builder = parts.builder;
-    const std::int64_t a_fast = a_k ? p.k : p.m;
-    const std::int64_t b_fast = b_k ? p.k : p.n;
-    parts.a = add_matrix(builder, name_a, p.a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
-    parts.b = add_matrix(builder, name_b, p.b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
-    parts.c = add_matrix(builder, name_c, p.out, p.n, p.m, leading(p.ldc, p.n), p.batch);
-    if (c.split_k > 1 && needs_workspace(c.reduction)) {
-        parts.workspace = add_matrix(builder, name_workspace, type_of_sums(p, c, c.split_k), p.n, p.m, p.n,
-                                     p.batch * c.split_k);
+    parts.a = add_matrix(builder, name_a, p.a);
+    parts.b = add_matrix(builder, name_b, p.b);
+    parts.c = add_matrix(builder, name_c, p.out);
+    if (has_workspace(c)) {
+        parts.workspace = add_matrix(builder, name_workspace, type_of_sums(p, c, c.split_k));
     }
     mk::Buffer& stages = builder.buffer();
     stages.name = name_stages;

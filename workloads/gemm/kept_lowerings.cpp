@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/kept_lowerings.hpp"
+
+#include "workloads/gemm/sizes.hpp"
+
+#include <initializer_list>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+
+namespace {
+
+constexpr std::size_t places = 1024;
+constexpr int widest_copy = 16;
+
+/// Whether pitches come into no lane's share of a copy or store.
+bool in_whole_lanes(const Config& c) {
+    return c.copy_bytes == widest_copy && copy_bytes_of(c, false) == widest_copy &&
+           c.store_bytes >= widest_copy && !c.dot_products;
+}
+
+Problem types_of(const Problem& problem) {
+    Problem types;
+    types.a = problem.a;
+    types.b = problem.b;
+    types.accumulator = problem.accumulator;
+    types.out = problem.out;
+    types.a_major = problem.a_major;
+    types.b_major = problem.b_major;
+    return types;
+}
+
+bool same_types(const Problem& one, const Problem& other) {
+    return one.a == other.a && one.b == other.b && one.accumulator == other.accumulator &&
+           one.out == other.out && one.a_major == other.a_major && one.b_major == other.b_major;
+}
+
+std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iterations) {
+    auto hash = static_cast<std::uint64_t>(k_iterations);
+    for (const int part : {c.cta_m, c.cta_n, c.cta_k, c.stages, c.warps, c.split_k, c.cluster_m, c.cluster_n,
+                           static_cast<int>(p.a), static_cast<int>(c.specialization),
+                           static_cast<int>(c.schedule), static_cast<int>(p.b_major)}) {
+        hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15U;
+    }
+    return static_cast<std::size_t>(hash >> 32U) % places;
+}
+
+}  // namespace
+
+KeptLowerings::KeptLowerings(const hw::Gpu<double>& gpu) : gpu_(&gpu), places_(places) {}
+
+KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config& given) {
+    const Config config = completed(problem, given, *gpu_);
+    if (!in_whole_lanes(config)) {
+        other_.clear();
+        lower_completed(problem, config, *gpu_, other_);
+        return {other_};
+    }
+    Config unordered = config;
+    unordered.group = 1;
+    unordered.raster = mk::Raster::along_n;
+    // The slice of a workspace that a split writes hangs on them.
+    const bool splits = config.split_k > 1;
+    const std::int64_t k_iterations = splits ? ceil_div(problem.k, config.cta_k) : 0;
+    std::unique_ptr<Place>& found = places_[place_of(problem, config, k_iterations)];
+    if (found == nullptr) found = std::make_unique<Place>();
+    Place& place = *found;
+    mk::Program& program = place.program;
+    if (place.body != model::prediction::unknown_body && place.config == unordered &&
+        same_types(place.types, problem) && place.k_iterations == k_iterations) {
+        mk::Kernel& kernel = program.kernels.front();
+        set_schedule(problem, config, kernel);
+        set_grid(config, place.most_ctas, kernel);
+        set_matrices(problem, config, kernel);
+        if (splits) {
+            program.kernel_count = 1;
+            program.steps.resize(1);
+            add_reduction(problem, config, program);
+        }
+        return {program, place.body};
+    }
+    place.body = model::prediction::unknown_body;
+    program.clear();
+    lower_completed(problem, config, *gpu_, program);
+    place.types = types_of(problem);
+    place.config = unordered;
+    place.k_iterations = k_iterations;
+    place.most_ctas = most_ctas(config, *gpu_, program.kernels.front());
+    place.body = ++last_body_;
+    return {program, place.body};
+}
+
+}  // namespace warptime::workloads::gemm

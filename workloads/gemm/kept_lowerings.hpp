@@ -1,0 +1,48 @@
+// Lowered tilings that are kept, so that another problem of the same types only has its sizes set: schedule,
+// grid, and extents and strides of the matrices. Ignores: tilings whose lanes copy or store less than 16
+// bytes, whose bodies hang on the pitches; they are lowered each time.
+// Source: what the files of this folder read of a Problem; kept_lowerings_test compares.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/kept_bodies.hpp"
+#include "workloads/gemm/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace warptime::workloads::gemm {
+
+class KeptLowerings {
+  public:
+    struct Lowered {
+        model::kernel::Program& program;                                       ///< until the next call
+        model::prediction::BodyNumber body = model::prediction::unknown_body;  ///< of its first kernel
+    };
+
+    /// `gpu` must outlive this and stay as it is.
+    explicit KeptLowerings(const hw::Gpu<double>& gpu);
+    /// What `lower` makes of an empty program, bit for bit. Throws as it does.
+    [[nodiscard]] Lowered lower(const Problem& problem, const Config& config);
+
+  private:
+    struct Place {
+        model::prediction::BodyNumber body = model::prediction::unknown_body;
+        Problem types;                  ///< its sizes are 0
+        Config config;                  ///< completed, without the order of its tiles
+        std::int64_t k_iterations = 0;  ///< of splits
+        std::int64_t most_ctas = 0;     ///< of a persistent grid
+        model::kernel::Program program;
+    };
+
+    const hw::Gpu<double>* gpu_;
+    model::prediction::BodyNumber last_body_ = model::prediction::unknown_body;
+    std::vector<std::unique_ptr<Place>> places_;  ///< tilings that share one push one another out
+    model::kernel::Program other_;                ///< the one that is lowered each time
+};
+
+}  // namespace warptime::workloads::gemm
