@@ -183,13 +183,24 @@ Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw
     return result;
 }
 
+/// Share that merges of a buffer's requests which could: boxes whose rows begin inside of lines ask for them
+/// in other pieces at each place.
+template <class S>
+double in_pieces(const kernel::Kernel& kernel, const ItemDemand<S>& item, const BufferReads& buffer,
+                 const hw::Gpu<S>& gpu) {
+    const kernel::Buffer& rows = kernel.buffers[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
+    const auto pitch = static_cast<double>(rows.stride[1]) * hw::bytes_of(rows.dtype);
+    const bool bulk = Cycles<S>{} < item.loop.demand[Server::tma];
+    const bool inside = bulk && rows.rank > 1 && std::fmod(pitch, hw::value_of(gpu.l1.line)) != 0.0;
+    return inside ? hw::value_of(gpu.l2.merge_misaligned) : 1.0;
+}
+
 /// Bytes of read requests that others take along.
 Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<double>& item,
                            const hw::Gpu<double>& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
     const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
     const double in_step = in_step_of(reads, kernel, item, runs, gpu);
-    const bool bulk = Cycles<double>{} < item.loop.demand[Server::tma];
     double merged = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
@@ -208,11 +219,7 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
             std::max<std::int64_t>(1, static_cast<std::int64_t>(gpu.gpc.count.value())),
             kernel.cluster.volume(),
             kernel.schedule.kind != kernel::ScheduleKind::one_per_cta};
-        // Rows of bulk copies that begin inside of sectors come in other pieces for each of them.
-        const kernel::Buffer& rows = kernel.buffers[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
-        const auto pitch = static_cast<double>(rows.stride[1]) * hw::bytes_of(rows.dtype);
-        const bool inside = bulk && rows.rank > 1 && std::fmod(pitch, gpu.l1.sector.value()) != 0.0;
-        merged += fetched * in_step * (inside ? gpu.l2.merge_misaligned.value() : 1.0) *
+        merged += fetched * in_step * in_pieces(kernel, item, buffer, gpu) *
                   memory::merged_share(readers, memory::merging_law(gpu));
     }
     return Bytes<double>(merged);
@@ -230,7 +237,8 @@ S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDem
     S served(0.0);
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const double merged = i < reads.counted() ? reads.shared->merged[i] : 0.0;
+        const double merged =
+            i < reads.counted() ? reads.shared->merged[i] * in_pieces(kernel, item, buffer, gpu) : 0.0;
         const S fetched((buffer.use->fetched_bytes - buffer.use->outside_bytes) * items);
         served = served + fetched * S(1.0 - in_step * merged) +
                  crossings(fetched * S(1.0 - 0.5 * merged), S(buffer.lines), gpu);

@@ -213,7 +213,7 @@ TEST_CASE("results leave a clean L2 sooner where operands are hit again") {
     CHECK(of(stream, Cache::cold).dram_written.value() > 0.0);
 }
 
-TEST_CASE("rows of bulk copies that begin inside of sectors merge less") {
+TEST_CASE("rows of bulk copies that begin inside of lines or sectors merge less") {
     Conditions cold;
     cold.cache = Cache::cold;
     mk::Kernel kernel;
@@ -224,8 +224,14 @@ TEST_CASE("rows of bulk copies that begin inside of sectors merge less") {
     };
     const double whole = merged(gpu());
     REQUIRE(whole > 0.0);
-    kernel.buffers[0].stride[1] += 8;
     hw::Gpu<double> other = gpu();
+    other.l2.merge_misaligned = hw::Number<double>(0.25);
+    const std::int64_t pitch = kernel.buffers[0].stride[1];
+    kernel.buffers[0].stride[1] = pitch + 16;
+    CHECK(merged(other) == doctest::Approx(0.25 * whole));
+    kernel.buffers[0].stride[1] = pitch + 64;
+    CHECK(merged(other) == doctest::Approx(whole));
+    kernel.buffers[0].stride[1] = pitch + 8;
     other.l2.merge_misaligned = hw::Number<double>(1.0);
     const double were_it_not = merged(other);
     other.l2.merge_misaligned = hw::Number<double>(0.25);
