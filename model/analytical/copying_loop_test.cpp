@@ -104,6 +104,10 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     traffic.own_share = 1.0;
     CHECK(copy_latency(item, traffic, 2, gpu).value() - far ==
           doctest::Approx(0.5 * of_all * gpu.l2.merge_private.value()));
+    // Half of a burst comes while a stage is on its way that takes as long as the wait for its first bytes.
+    traffic.own_share = 0.0;
+    item.loop.demand[Server::crossbar_read] = gpu.latency.dram + gpu.latency.cp_async_extra;
+    CHECK(copy_latency(item, traffic, 2, gpu).value() - far == doctest::Approx(0.25 * of_all));
 }
 
 TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an odd number apart wait") {
