@@ -34,15 +34,16 @@ bool is_box_of_copies(const kernel::Kernel& kernel, const kernel::Op& op, const 
 }
 
 /// What the laws of boxes read of the buffer. Of those that read, only bulk copies notice where it ends.
-ItemCase::Box box_of(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,
+ItemCase::Box box_of(const kernel::Kernel& kernel, const kernel::Access& access, bool bulk,
                      std::int64_t line) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     ItemCase::Box box;
     const std::int64_t size = hw::bytes_of(buffer.dtype);
-    const std::int64_t pitch = buffer.stride[1] * size;
-    box.begins = std::gcd(std::max<std::int64_t>(pitch, 1), line);
-    box.short_of_pitch = access.box[0] * size < pitch;
-    if (is_asynchronous_copy(op.cls) && op.cls != InstructionClass::cp_async) {
+    const std::int64_t pitch = std::max<std::int64_t>(1, buffer.stride[1] * size);
+    const bool power_of_two = (line & (line - 1)) == 0;
+    box.begins = power_of_two ? std::min(line, pitch & -pitch) : std::gcd(pitch, line);
+    box.short_of_pitch = access.box[0] * size < buffer.stride[1] * size;
+    if (bulk) {
         box.outside_share = outside_share(kernel, access);
         box.own_place = outside_in_own_place(kernel, access);
     }
@@ -123,8 +124,21 @@ KeptItems::KeptItems() : used_(item_places), bodies_(body_places) {
 const KeptItems::Body& KeptItems::body_of(const kernel::Kernel& kernel, prediction::BodyNumber number) {
     Body& known = bodies_[place_of(number, body_places)];
     if (known.number != number) {
-        known = {number, hangs_on_boxes(kernel), waits_for_stores(kernel), -1};
-        if (known.by_boxes && !known.waits_for_stores) known.stores_once = one_store(kernel);
+        known = {};
+        known.number = number;
+        known.by_boxes = hangs_on_boxes(kernel);
+        if (!known.by_boxes) return known;
+        known.waits_for_stores = waits_for_stores(kernel);
+        if (!known.waits_for_stores) known.stores_once = one_store(kernel);
+        for (const kernel::Op& op : kernel.ops) {
+            for (std::uint16_t i = 0; i < op.access_count; ++i) {
+                const auto access = static_cast<std::uint16_t>(op.first_access + i);
+                if (!is_global(kernel, kernel.accesses[access])) continue;
+                known.bulk[known.count] =
+                    is_asynchronous_copy(op.cls) && op.cls != InstructionClass::cp_async;
+                known.accesses[known.count++] = access;
+            }
+        }
     }
     return known;
 }
@@ -132,7 +146,8 @@ const KeptItems::Body& KeptItems::body_of(const kernel::Kernel& kernel, predicti
 void KeptItems::add(const kernel::Kernel& kernel, prediction::BodyNumber body, const hw::Gpu<double>& gpu,
                     const hw::Cycles<double>& load_latency, std::int64_t resident,
                     ItemDemand<double>& empty) {
-    const Body known = body == prediction::unknown_body ? Body{} : body_of(kernel, body);
+    static constexpr Body nobody{};
+    const Body& known = body == prediction::unknown_body ? nobody : body_of(kernel, body);
     if (!known.by_boxes) {
         add_item_demand(kernel, gpu, load_latency, resident, empty);
         return;
@@ -145,17 +160,15 @@ void KeptItems::add(const kernel::Kernel& kernel, prediction::BodyNumber body, c
     of.load_latency = load_latency.value();
     const auto line = static_cast<std::int64_t>(gpu.l1.line.value());
     const kernel::Access* store = nullptr;
-    for (const kernel::Op& op : kernel.ops) {
-        for (const kernel::Access& access : kernel.accesses_of(op)) {
-            if (!is_global(kernel, access)) continue;
-            ItemCase::Box& box = of.boxes[of.count++];
-            box = box_of(kernel, op, access, line);
-            if (access.direction == kernel::Direction::read) continue;
-            if (&access - kernel.accesses.data() == known.stores_once) {
-                store = &access;
-            } else {
-                box.inside = access_bytes(kernel, access).inside;
-            }
+    for (; of.count < known.count; ++of.count) {
+        const kernel::Access& access = kernel.accesses[known.accesses[of.count]];
+        ItemCase::Box& box = of.boxes[of.count];
+        box = box_of(kernel, access, known.bulk[of.count], line);
+        if (access.direction == kernel::Direction::read) continue;
+        if (known.accesses[of.count] == known.stores_once) {
+            store = &access;
+        } else {
+            box.inside = access_bytes(kernel, access).inside;
         }
     }
     std::uint32_t& used = used_[place_of(hash_of(of), item_places)];

@@ -60,9 +60,12 @@ class KeptItems {
     struct Body {
         prediction::BodyNumber number = prediction::unknown_body;
         bool by_boxes = false;          ///< hangs_on_boxes
+        std::uint8_t count = 0;         ///< of its boxes
         bool waits_for_stores = false;  ///< before it goes on
         std::int32_t stores_once =
             -1;  ///< the access of the one store, behind the loop, if nobody waits for it
+        std::array<std::uint16_t, ItemCase::most_boxes> accesses{};
+        std::array<bool, ItemCase::most_boxes> bulk{};
     };
     [[nodiscard]] const Body& body_of(const kernel::Kernel& kernel, prediction::BodyNumber number);
 
