@@ -2,7 +2,7 @@
 // another order, with other conditions. Kept is only what a body of asynchronous copies of whole boxes asks
 // for: there the sizes of a problem come in through the trips of the loop, the share of a box that lies
 // inside its matrix, and where rows begin in their lines. Others are worked out each time.
-// Source: what add_item_demand reads of a kernel; kept_items_test compares.
+// Source: what add_item_demand reads of a kernel; kept_lowerings_test compares.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
