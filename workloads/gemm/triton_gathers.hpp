@@ -2,8 +2,8 @@
 // is loaded by itself, stored to shared memory by itself, and has a pointer of its own that stays in
 // registers, or in local memory where those do not suffice. Where one operand is aligned, its stages are
 // copied ahead, and the other's single one is loaded by the trip that multiplies it: behind the wait for the
-// copies, before the products, for which the next copies wait. Ignores: pointers that ptxas keeps in uniform
-// registers (up to 50 fewer: 64x64x32 and tiles of 16 columns), and what is spilled outside of the loop.
+// copies, before the products, for which the next copies wait. Ignores: whether M is a
+// multiple of 16 (128x128x32 with four warps spills a third then), and what is spilled outside of the loop.
 // Source: SASS of 115 such kernels, and of 164 of one operand (bf16; Triton 3.6, sm_90), by least squares;
 // each function says how far off. SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -88,6 +88,37 @@ TEST_CASE("beside copies, pointers of one operand are held and spilled") {
     }
 }
 
+TEST_CASE("pointers in uniform registers leave room for more CTAs") {
+    constexpr int of_sm = 65536;
+    struct Kernel {
+        int m, n, k, warps, ctas;
+    };
+    // Compiled; the last three keep A's pointers with each thread.
+    for (const Kernel& kernel :
+         {Kernel{64, 64, 32, 4, 5}, Kernel{64, 16, 64, 8, 5}, Kernel{64, 16, 128, 8, 2},
+          Kernel{128, 16, 32, 8, 5}, Kernel{64, 32, 32, 4, 4}, Kernel{128, 32, 32, 4, 2},
+          Kernel{128, 32, 32, 8, 2}}) {
+        CAPTURE(kernel.m);
+        CAPTURE(kernel.n);
+        const Config config = loop_of(kernel.m, kernel.n, kernel.k, kernel.warps);
+        const int registers = registers_with_room(gather_registers(config), config, of_sm);
+        CHECK(of_sm / ((registers + 7) / 8 * 8 * 32 * kernel.warps) == kernel.ctas);
+    }
+}
+
+TEST_CASE("a warp waits for words of which some are spilled a few at a time") {
+    struct Kernel {
+        int m, n, k, warps, rounds;
+    };
+    // Walks through compiled loops, in order, with loads that take longer than all that stands between them.
+    for (const Kernel& kernel : {Kernel{128, 128, 32, 4, 32}, Kernel{256, 64, 64, 4, 188},
+                                 Kernel{128, 128, 128, 8, 99}, Kernel{256, 32, 128, 4, 358}}) {
+        CAPTURE(kernel.rounds);
+        const Spills spills = gather_spills(loop_of(kernel.m, kernel.n, kernel.k, kernel.warps));
+        CHECK(std::abs(spills.rounds - kernel.rounds) <= kernel.rounds / 4);
+    }
+}
+
 TEST_CASE("registers are about those that the compiler gave") {
     struct Kernel {
         int m, n, k, warps, registers;
