@@ -233,9 +233,7 @@ class Accumulator {
         if (op.cls == InstructionClass::wgmma) {
             return Cycles<S>(tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
         }
-        if (is_asynchronous_copy(op.cls)) {
-            return Cycles<S>{};
-        }
+        if (is_asynchronous_copy(op.cls)) return Cycles<S>{};
         if (op.cls == InstructionClass::atom_global) {
             return atomic_latency(kernel_, op, load_latency_, gpu_);
         }
@@ -248,6 +246,8 @@ class Accumulator {
             }
             const S hit(share);
             if (runs_ahead(op)) return gpu_.latency.l1;
+            if (op.cls == InstructionClass::ld_local && loads_elements(kernel_))
+                return local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
             const Cycles<S> missed = left_in_l2(kernel_, op) ? hw::min(load_latency_, gpu_.latency.l2_far)
                                                              : load_latency_ + wait_of(op);
             return missed * (S(1.0) - hit) + gpu_.latency.l1 * hit;

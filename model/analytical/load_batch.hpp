@@ -16,13 +16,17 @@
 namespace warptime::model::analytical {
 
 /// Bytes of an op's loads that count against the limit: of boxes, with `lanes` of each warp's active. Loads
-/// element by element have a register each, as many as there are, unless some are spilled.
+/// element by element have a register each, as many as there are. Where some are spilled they wait for those
+/// pointers, or, beside copies, for room.
 [[nodiscard]] inline double limited_bytes(const kernel::Kernel& kernel, const kernel::Op& op, double lanes) {
     double bytes = 0.0;
     const bool spills = std::any_of(kernel.buffers.begin(), kernel.buffers.end(), memory::is_local);
+    const bool copies = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& other) {
+        return other.cls == hw::InstructionClass::cp_async;
+    });
     for (const kernel::Access& access : kernel.accesses_of(op)) {
         if (access.pattern != kernel::PatternKind::collective) continue;
-        if (memory::gathers(kernel, access) && !spills) continue;
+        if (memory::gathers(kernel, access) && !(spills && copies)) continue;
         bytes += static_cast<double>(op.count) * op.active * lanes * access.bytes;
     }
     return bytes;

@@ -40,7 +40,7 @@ TEST_CASE("only boxes count against the limit") {
     CHECK(limited_bytes(kernel, op, 32.0) == 256.0);
 }
 
-TEST_CASE("loads element by element have a register each unless some are spilled") {
+TEST_CASE("loads element by element have a register each unless some are spilled beside copies") {
     mk::Kernel kernel;
     mk::Buffer matrix;
     matrix.dtype = mk::Dtype::bf16;
@@ -66,5 +66,9 @@ TEST_CASE("loads element by element have a register each unless some are spilled
     mk::Buffer spilled;
     spilled.space = mk::Space::local;
     kernel.buffers.push_back(spilled);
+    CHECK(limited_bytes(kernel, op, 32.0) == 0.0);
+    mk::Op copy;
+    copy.cls = mk::InstructionClass::cp_async;
+    kernel.ops.push_back(copy);
     CHECK(limited_bytes(kernel, op, 32.0) == 4096.0);
 }

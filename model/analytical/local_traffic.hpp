@@ -41,6 +41,30 @@ template <class S>
     return crossbar_write_cycles(sent, gpu) * slowdown - local_store_cycles(sent, gpu);
 }
 
+/// Whether the kernel loads all elements of a stage one by one.
+[[nodiscard]] inline bool loads_elements(const kernel::Kernel& kernel) {
+    const auto copies = [](const kernel::Op& op) { return op.cls == hw::InstructionClass::cp_async; };
+    const auto gathers = [&](const kernel::Access& access) { return memory::gathers(kernel, access); };
+    return std::none_of(kernel.ops.begin(), kernel.ops.end(), copies) &&
+           std::any_of(kernel.accesses.begin(), kernel.accesses.end(), gathers);
+}
+
+/// What a load from local memory waits, `hits` of which the L1 serves, where loads of single elements are
+/// under way: the L1 gives back in order what it finds and what it does not (triton_bf16_third, kernels that
+/// spill pointers to elements, one CTA an SM: 250 cycles for each time that a loop waits, 13 of 17 within a
+/// fifth). `resident`: CTAs of an SM, whose local memory the L2 holds as long as it has the room.
+template <class S>
+[[nodiscard]] hw::Cycles<S> local_behind_elements(const kernel::Kernel& kernel, const kernel::Op& op,
+                                                  double hits, std::int64_t resident,
+                                                  const hw::Cycles<S>& load_latency, const hw::Gpu<S>& gpu) {
+    const kernel::Access& access = kernel.accesses[op.first_access];
+    const kernel::Buffer& local = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const double all = static_cast<double>(resident) * hw::value_of(gpu.sm.count);
+    const bool kept = memory::bytes_in_use(local, all) <= hw::value_of(gpu.l2.capacity);
+    const hw::Cycles<S> missed = kept ? hw::min(load_latency, gpu.latency.l2_far) : load_latency;
+    return missed * S(1.0 - hits) + gpu.latency.l2_near * S(hits);
+}
+
 /// What local memory does to the main loop of one role.
 template <class S>
 class LocalLoop {

@@ -73,3 +73,24 @@ TEST_CASE("what a CTA keeps in local memory is nobody else's") {
     CHECK(shared.span_bytes == 0.0);
     CHECK_FALSE(shared.along_m);
 }
+
+TEST_CASE("spilled words come behind elements from the L2, and from DRAM where it has no room for them") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    kernel::Kernel program;
+    kernel::Buffer local;
+    local.space = kernel::Space::local;
+    local.dtype = kernel::Dtype::int32;
+    local.extent[0] = 100 * 128;
+    program.buffers.push_back(local);
+    kernel::Access words;
+    words.buffer = 0;
+    program.accesses.push_back(words);
+    kernel::Op op;
+    op.access_count = 1;
+    const warptime::hw::Cycles<double> dram(700.0);
+    CHECK(local_behind_elements(program, op, 1.0, 2, dram, gpu).value() == gpu.latency.l2_near.value());
+    CHECK(local_behind_elements(program, op, 0.0, 2, dram, gpu).value() == gpu.latency.l2_far.value());
+    program.buffers[0].extent[0] *= 10;
+    CHECK(local_behind_elements(program, op, 0.0, 2, dram, gpu).value() == 700.0);
+    CHECK(local_behind_elements(program, op, 1.0, 2, dram, gpu).value() == gpu.latency.l2_near.value());
+}
