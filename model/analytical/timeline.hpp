@@ -313,7 +313,7 @@ class Timeline {
     /// constant.
     void fill_gaps(Exposure<S>& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
-        if (resident < 2 || !a_.item.self_fed) return;
+        if (resident < 2 || !(a_.item.self_fed || a_.item.gathers)) return;
         const S once = busiest_of_item(a_.item, gpu_).value();
         const S vacant = a_.turnaround.value();
         const S all = alone_.makespan().value() + vacant;
@@ -322,7 +322,10 @@ class Timeline {
         const S some_loop = resident > 2 ? main_loop(some, waits_.first).value() : S(0.0);
         const S apart =
             time_out_of_step(resident, together(alone_), some, some_loop, together(whole), vacant);
-        const S between = hw::max(apart, steady_turn_time(resident, once, elsewhere)) - vacant;
+        // Loads of single elements are served in no order, trip by trip.
+        const S turn = a_.item.gathers ? turn_time(resident, once, elsewhere)
+                                       : steady_turn_time(resident, once, elsewhere);
+        const S between = hw::max(apart, turn) - vacant;
         const S changed = between / whole.makespan().value();
         whole.prologue = whole.prologue * changed;
         whole.main_loop = whole.main_loop * changed;
