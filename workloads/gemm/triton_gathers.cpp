@@ -52,8 +52,8 @@ Fetched fetched_of(const Config& c) {
 }
 
 /// Whether ptxas keeps A's pointers in uniform registers, of which there are 63: lanes of a warp lie in one
-/// row. Of 91 compiled loops of wgmma that spill nothing 13 are so, and no other of these kinds, but nobody
-/// knows why others are not.
+/// row. Of 105 compiled loops of wgmma that spill nothing 17 are so, the 14 of these kinds among them, but
+/// nobody knows why others are not.
 bool in_uniform_registers(const Config& c, const Fetched& fetched) {
     constexpr int most_rows = 32;
     if (fetched.a == 0 || fetched.a > most_rows) return false;
@@ -63,7 +63,7 @@ bool in_uniform_registers(const Config& c, const Fetched& fetched) {
 }
 
 /// Pointers of two registers and values, the sums, and the rest. Loops of mma.sync keep one pointer to
-/// elements of A that lie a constant apart along K (41 kernels, 10 registers off). Those of wgmma (91, 17
+/// elements of A that lie a constant apart along K (41 kernels, 10 registers off). Those of wgmma (105, 17
 /// off) have fewer values under way where four warps gather B alone.
 int registers_wanted_by(const Config& c) {
     const Fetched f = fetched_of(c);
