@@ -145,8 +145,13 @@ void add_buffers(Parts& parts) {
     stages.name = name_stages;
     stages.space = mk::Space::shared;
     stages.dtype = p.a;
-    stages.extent[0] = stage_bytes(p, c) / hw::bytes_of(p.a);
     stages.stages = copies_as_triton(c) ? triton_buffers(c) : c.stages;
+    std::int64_t stage = stage_bytes(p, c);
+    if (copies_as_triton(c) && c.mma == MatrixInstruction::mma_sync) {
+        // What is loaded in its trip lies there once: each stage has its part of it.
+        stage = std::min(stage, shared_bytes(p, c) / stages.stages);
+    }
+    stages.extent[0] = stage / hw::bytes_of(p.a);
     stages.swizzle_bytes = 128;
     parts.stages = builder.last_buffer();
 }
