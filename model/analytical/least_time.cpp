@@ -4,12 +4,21 @@
 #include "model/analytical/access_origin.hpp"
 #include "model/analytical/body_nodes.hpp"
 #include "model/analytical/bounds/launch.hpp"
+#include "model/analytical/bounds/shared.hpp"
 #include "model/analytical/bounds/tensor_core.hpp"
+#include "model/analytical/chain.hpp"
+#include "model/analytical/copying_loop.hpp"
 #include "model/analytical/item_demand.hpp"
+#include "model/analytical/lane_copies.hpp"
 #include "model/analytical/op_kind.hpp"
 #include "model/analytical/typical_item.hpp"
+#include "model/analytical/waits_in_order.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/memory/l2_ports.hpp"
+#include "model/memory/matrix_rows.hpp"
+#include "model/occupancy/placement.hpp"
+#include "model/occupancy/sm_limits.hpp"
+#include "model/occupancy/waves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +31,14 @@ namespace {
 /// Of all main loops of an item.
 struct LoopWork {
     double tensor_cycles = 0.0;
+    double shared_cycles = 0.0;   ///< by operands that are read, and written where both take turns
     double received_bytes = 0.0;  ///< by asynchronous copies in all trips but the last
+    double received_a_trip = 0.0;
+    double written_cycles = 0.0;  ///< of shared memory, by what is received
+    bool by_wgmma = false;
+    bool by_lanes = false, in_bulk = false;     ///< asynchronous copies
+    double copies = 0.0, copies_along_k = 0.0;  ///< by lanes, of one warp in a trip
+    double trips = 0.0;
 };
 
 void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op, double share,
@@ -31,9 +47,25 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
     const double executions = share * static_cast<double>(op.count);
     if (is_matrix(op.cls)) {
         work.tensor_cycles += trips * tensor_core_cycles(op, executions, warps, gpu).value();
+        if (op.cls == hw::InstructionClass::wgmma) {
+            constexpr double warpgroup = 4.0;
+            work.by_wgmma = true;
+            work.shared_cycles +=
+                trips *
+                shared_cycles(executions * warps / warpgroup * kernel::wgmma_operand_bytes(op), gpu).value();
+        }
         return;
     }
-    if (!is_asynchronous_copy(op.cls)) return;
+    if (memory::moves_matrices(op)) {
+        const auto passes = static_cast<double>(memory::matrix_rows(kernel, op).passes);
+        const double bytes = gpu.shared.banks.value() * gpu.shared.bank_width.value() * passes;
+        work.shared_cycles += trips * shared_cycles(executions * warps * bytes, gpu).value();
+        return;
+    }
+    (op.cls == hw::InstructionClass::cp_async ? work.by_lanes : work.in_bulk) = true;
+    work.copies += static_cast<double>(op.count);
+    if (op.access_count > 0 && goes_along_rows(kernel, kernel.accesses[op.first_access]))
+        work.copies_along_k += static_cast<double>(op.count);
     for (const kernel::Access& access : kernel.accesses_of(op)) {
         if (!is_global(kernel, access) || access.pattern != kernel::PatternKind::collective ||
             access.direction != kernel::Direction::read) {
@@ -42,8 +74,11 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
         const AccessOrigin origin = origin_of(kernel, access);
         const double movers =
             warps / kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
-        work.received_bytes += std::max(0.0, trips - 1.0) * share * movers *
-                               access_bytes(kernel, access, origin).full * access.multicast_ctas;
+        const double received =
+            share * movers * access_bytes(kernel, access, origin).full * access.multicast_ctas;
+        work.written_cycles += trips * shared_cycles(received, gpu).value();
+        work.received_bytes += std::max(0.0, trips - 1.0) * received;
+        work.received_a_trip += received;
     }
 }
 
@@ -53,17 +88,68 @@ LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu) {
     int first_warp = 0;
     for (const kernel::Role& role : kernel.roles) {
         const MainLoop main = main_loop(kernel, role, item);
+        work.trips = std::max(work.trips, main.trips);
         const std::size_t end = main.node < role.last_node ? kernel.nodes[main.node].end : main.node;
         for (std::size_t n = main.node + 1; n < end; n = next_node(kernel, n)) {
             if (kernel.nodes[n].kind != kernel::NodeKind::op) continue;
             const kernel::Op& op = kernel.ops[kernel.nodes[n].payload];
-            if (!is_matrix(op.cls) && !is_asynchronous_copy(op.cls)) continue;
+            if (!is_matrix(op.cls) && !is_asynchronous_copy(op.cls) && !memory::moves_matrices(op)) continue;
             const double share = guarded_share(kernel, op, role, first_warp, item, 1, main.trips);
             add_trip_op(kernel, role, op, share, main.trips, gpu, work);
         }
         first_warp += role.warps * role.instances;
     }
     return work;
+}
+
+/// Whether CTAs take one item after another rather than being replaced.
+bool stays(const kernel::Kernel& kernel) {
+    return kernel.schedule.kind != kernel::ScheduleKind::one_per_cta &&
+           kernel.grid.volume() < kernel.schedule.item_count();
+}
+
+/// Items that a slot takes one after another, and slots of an SM that are at work at once.
+struct Turns {
+    double items = 1.0, slots = 1.0;
+};
+
+Turns turns_of(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, std::int64_t sms) {
+    const std::int64_t items = kernel.schedule.item_count();
+    const std::int64_t ctas = stays(kernel) ? kernel.grid.volume() : items;
+    const std::int64_t slots =
+        ctas <= sms ? ctas : sms * occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm;
+    const std::int64_t at_once = std::max<std::int64_t>(1, std::min(ctas, slots));
+    return {static_cast<double>(occupancy::ceil_divide(items, at_once)),
+            static_cast<double>(occupancy::ceil_divide(at_once, sms))};
+}
+
+/// Until the first stage has come from the L2.
+double first_stage(const LoopWork& work, bool for_themselves, double port, const hw::Gpu<double>& gpu) {
+    if (for_themselves) return near_copy_latency(gpu).value() + work.received_a_trip * port;
+    const bool waits = work.in_bulk && work.received_a_trip > 0.0;
+    return waits ? load_latency(false, gpu).value() + work.received_a_trip * port : 0.0;
+}
+
+/// What one CTA takes for an item whose warps copy ahead for themselves, though it be alone: its first stage
+/// from the L2, then trips that wait for their stages or follow one another as fast as a warp issues them.
+double one_after_another(const kernel::Kernel& kernel, const LoopWork& work, double port,
+                         const hw::Gpu<double>& gpu) {
+    const double received = work.received_a_trip * port;
+    const kernel::Role& role = kernel.roles[0];
+    const double warps = std::max(1.0, role.warps * role.instances / gpu.sm.sub_partitions.value());
+    const double across = work.copies - work.copies_along_k;
+    const double turn =
+        work.by_wgmma
+            ? std::max(received, gpu.pipeline.copying_turn.value() +
+                                     warps * (gpu.pipeline.copy_interval.value() * work.copies_along_k +
+                                              gpu.pipeline.copy_interval_across.value() * across))
+            : received + gpu.pipeline.turn.value();
+    const int ahead = stages_ahead(kernel);
+    const double fill = first_stage(work, true, port, gpu);
+    const double round = fill + waits_in_order(ahead, 0.0, gpu).value();
+    const double more = std::max(0.0, work.trips - 1.0);
+    const double waiting = trips_that_wait(more, ahead);
+    return fill + waiting * std::max(turn, round / ahead) + (more - waiting) * turn;
 }
 
 }  // namespace
@@ -73,25 +159,37 @@ hw::Seconds<double> least_time(const kernel::Kernel& kernel, const hw::Gpu<doubl
     const LoopWork work = main_loops(kernel, gpu);
     auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
     if (conditions.available_sms > 0) sms = std::min<std::int64_t>(sms, conditions.available_sms);
-    const auto items = static_cast<double>(kernel.schedule.item_count());
     const double at_work = std::min(static_cast<double>(sms), static_cast<double>(kernel.grid.volume()));
-    const double share = std::max(1.0, items / static_cast<double>(sms));
-    const bool whole = kernel.schedule.kind == kernel::ScheduleKind::one_per_cta;
+    const Turns turns = turns_of(kernel, gpu, sms);
     // With few SMs at work what only one of them asks for comes faster.
-    const memory::PortCosts<double> port = memory::port_costs(
+    const memory::PortCosts<double> ports = memory::port_costs(
         occupancy::fullest_group(gpu, static_cast<std::int64_t>(at_work), kernel.cluster.volume()), gpu);
-    const double busiest =
-        std::max(work.tensor_cycles, work.received_bytes * std::min(port.own, port.shared));
-    // What follows a CTA is made room for while others of its SM go on.
-    const double cycles =
-        busiest * (whole ? std::ceil(share) : share) - prediction::cta_turnaround(kernel, gpu).value();
+    const double port = std::min(ports.own, ports.shared);
+    const bool for_themselves = kernel.roles.size() == 1 && kernel.cluster.volume() == 1 && work.by_lanes &&
+                                !work.in_bulk && work.tensor_cycles > 0.0;
+    // Copies by lanes are written in turn with what ldmatrix reads.
+    const double array = work.shared_cycles + (for_themselves && !work.by_wgmma ? work.written_cycles : 0.0);
+    const double busiest = std::max({work.tensor_cycles, array, work.received_bytes * port});
+    // Items that are dealt out evenly end with the SM that gets most of them.
+    const std::int64_t of_sm = occupancy::ceil_divide(kernel.schedule.item_count(), sms);
+    const double of_items =
+        busiest * (stays(kernel) ? turns.items * turns.slots : static_cast<double>(of_sm));
+    double cycles = 0.0;
+    if (turns.items == 1.0 || stays(kernel)) {
+        cycles = of_items + first_stage(work, for_themselves, port, gpu);
+    } else {
+        // What follows a CTA is made room for while others of its SM go on.
+        cycles = of_items - prediction::cta_turnaround(kernel, gpu).value();
+    }
+    if (for_themselves) cycles = std::max(cycles, turns.items * one_after_another(kernel, work, port, gpu));
     const double tensor = gpu.clock.tensor_base.value();
     const double fastest = work.tensor_cycles > 0.0 ? tensor : std::max(tensor, gpu.clock.plain.value());
     const double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value() * fastest;
     const prediction::Cache cache = work.received_bytes > 0.0 ? conditions.cache : prediction::Cache::warm;
+    const bool maps = work.in_bulk && work.received_bytes > 0.0 && prediction::copies_by_tensor_map(kernel);
     // Sums in another order round otherwise.
     constexpr double rounding = 1.0 - 1e-9;
-    return hw::Seconds<double>((launch_floor(cache, false, gpu).value() + std::max(0.0, cycles) / clock) *
+    return hw::Seconds<double>((launch_floor(cache, maps, gpu).value() + std::max(0.0, cycles) / clock) *
                                rounding);
 }
 

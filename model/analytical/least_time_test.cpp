@@ -54,6 +54,24 @@ TEST_CASE("no analysis falls below it") {
     }));
 }
 
+TEST_CASE("a short product takes its launch, its first stage and its trips one after another") {
+    // 64 tiles of 128x128x32 on 132 SMs: no server is busy for long, and latencies are most of the time.
+    mk::Kernel kernel;
+    mk::examples::triton_gemm(kernel, {1024, 1024, 1024});
+    const prediction::Conditions flushed;
+    const double time = analyse(kernel, gpu(), flushed).time.value();
+    const double least = least_time(kernel, gpu(), flushed).value();
+    CHECK(least <= time);
+    CHECK(least > 0.45 * time);
+    // Twice the trips take as much again as the launch and the first stage leave.
+    mk::Kernel longer;
+    mk::examples::triton_gemm(longer, {1024, 1024, 2048});
+    const double launch = (gpu().launch.floor + gpu().launch.cold).value();
+    const double twice = least_time(longer, gpu(), flushed).value();
+    CHECK(twice - launch > 1.5 * (least - launch));
+    CHECK(twice - launch < 2.5 * (least - launch));
+}
+
 TEST_CASE("a kernel without a loop takes its launch") {
     const mk::Kernel kernel = fixture::stream(500);
     prediction::Conditions warm;
