@@ -26,7 +26,8 @@ std::string lowered(const GemmRequest& request) {
     mk::Program program;
     try {
         lower_gemm(
-            request, data, gpu, [](const mk::Program& tried) { return tried.kernels[0].grid.x; }, program);
+            request, data, gpu, [](const mk::Program& tried, double) { return tried.kernels[0].grid.x; },
+            program);
     } catch (const warptime::Error& error) {
         return error.what();
     }

@@ -12,8 +12,8 @@
 namespace warptime::workloads {
 
 /// Predicted seconds of a candidate program; lets a library's choice among its kernels be imitated without
-/// knowing an engine. Infinite, if the scorer likes, for one that takes no less than one it was asked before.
-using Score = std::function<double(const model::kernel::Program&)>;
+/// knowing an engine. Infinite, if the scorer likes, for one that takes no less than `limit`.
+using Score = std::function<double(const model::kernel::Program&, double limit)>;
 
 /// Refills `program`. Throws Error naming the parameter for what cannot run (a tile that does not fit, a
 /// problem larger than the GPU's memory).

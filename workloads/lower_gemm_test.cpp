@@ -23,7 +23,7 @@ mk::Program lowered(const Operation& operation) {
     static const auto data = libraries::load_libraries();
     mk::Program program;
     lower(
-        operation, data, gpu(), [](const mk::Program&) { return 1.0; }, program);
+        operation, data, gpu(), [](const mk::Program&, double) { return 1.0; }, program);
     return program;
 }
 

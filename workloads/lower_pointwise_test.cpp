@@ -17,8 +17,8 @@ mk::Program lowered(const std::string& op, const fixture::Parameters& more,
     static const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
     mk::Program program;
     lower(
-        fixture::vector_operation(op, 1 << 22, more), data, gpu, [](const mk::Program&) { return 1.0; },
-        program);
+        fixture::vector_operation(op, 1 << 22, more), data, gpu,
+        [](const mk::Program&, double) { return 1.0; }, program);
     return program;
 }
 

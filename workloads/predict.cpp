@@ -6,7 +6,7 @@
 #include "workloads/gemm/kept_lowerings.hpp"
 #include "workloads/gemm_request.hpp"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace warptime::workloads {
@@ -41,16 +41,13 @@ Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu<doub
 Predictor::~Predictor() = default;
 
 Score Predictor::score_under(const model::prediction::Conditions& conditions) {
-    best_score_ = std::numeric_limits<double>::infinity();
-    return [this, &conditions](const model::kernel::Program& candidate) {
-        // Some candidates are slower than the best so far by their tensor cores or ports alone.
-        if (bounds_ != nullptr && candidate.kernel_count > 0 &&
-            !(bounds_->least_time(candidate.kernels.front(), *gpu_, conditions) < best_score_)) {
+    return [this, &conditions](const model::kernel::Program& candidate, double limit) {
+        // Some candidates are slower than the best so far by what keeps an SM busy at least.
+        if (bounds_ != nullptr && std::isfinite(limit) && candidate.kernel_count > 0 &&
+            !(bounds_->least_time(candidate.kernels.front(), *gpu_, conditions) < limit)) {
             return std::numeric_limits<double>::infinity();
         }
-        const double time = model::system::evaluate(candidate, *chooser_, *gpu_, conditions, *choosing_).time;
-        best_score_ = std::min(best_score_, time);
-        return time;
+        return model::system::evaluate(candidate, *chooser_, *gpu_, conditions, *choosing_).time;
     };
 }
 

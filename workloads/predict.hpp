@@ -48,7 +48,6 @@ class Predictor {
     const hw::Gpu<double>* gpu_;
     const model::prediction::Engine* chooser_;
     const model::prediction::GroupsTiles* bounds_;  ///< of `chooser_`, if it has any
-    double best_score_ = 0.0;                       ///< of the candidates so far
     std::unique_ptr<model::prediction::Scratch> scratch_;
     std::unique_ptr<model::prediction::Scratch> choosing_;
     model::kernel::Program program_;

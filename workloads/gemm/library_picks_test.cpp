@@ -43,7 +43,7 @@ Libraries one_leaf(const std::string& pick) {
 Config chosen(const Libraries& libraries, const Problem& problem) {
     mk::Program program;
     const Config config = choose_vendor_kernel(
-        problem, libraries, gpu(), [](const mk::Program&) { return 1.0; }, program);
+        problem, libraries, gpu(), [](const mk::Program&, double) { return 1.0; }, program);
     mk::check(program);
     return config;
 }
@@ -133,7 +133,7 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
     const auto tile_m_by = [&](double exponent) {
         return choose_vendor_kernel(
                    p, libraries, gpu(),
-                   [exponent](const mk::Program& tried) {
+                   [exponent](const mk::Program& tried, double) {
                        const auto& kernel = tried.kernels[0];
                        const auto tiles =
                            static_cast<double>(kernel.schedule.tiles[0] * kernel.schedule.tiles[1]);

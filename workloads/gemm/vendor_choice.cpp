@@ -198,19 +198,29 @@ struct TimedConfig {
     double time = std::numeric_limits<double>::infinity();
 };
 
-/// Of the picks with these numbers; no time where none of them is known.
-TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers,
-                         const libraries::Libraries& libraries, const libraries::PickTable& table,
-                         const hw::Gpu<double>& gpu, const Score& score, mk::Program& program) {
+/// Picks by their numbers, but for those that were timed already, which take less than `limit`.
+struct Sought {
+    std::span<const int> numbers, timed;
+    double limit = std::numeric_limits<double>::infinity();
+};
+
+/// No time where none of them is known or takes less than the limit.
+TimedConfig fastest_pick(const Problem& problem, const Sought& sought, const libraries::Libraries& libraries,
+                         const libraries::PickTable& table, const hw::Gpu<double>& gpu, const Score& score,
+                         mk::Program& program) {
+    const auto [numbers, timed, limit] = sought;
     TimedConfig best;
     for (auto number = numbers.begin(); number != numbers.end(); ++number) {
         const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(*number)];
-        if (pick.family < 0 || std::find(numbers.begin(), number, *number) != number) continue;
+        if (pick.family < 0 || std::find(numbers.begin(), number, *number) != number ||
+            std::find(timed.begin(), timed.end(), *number) != timed.end()) {
+            continue;
+        }
         const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
         const Config config = config_of_pick(problem, pick, table, family, gpu);
         program.clear();
         lower_vendor(problem, config, gpu, program);
-        const double time = score(program);
+        const double time = score(program, std::min(best.time, limit));
         if (time < best.time) best = {config, time};
     }
     return best;
@@ -345,7 +355,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
     const auto consider = [&](const Config& config) {
         program.clear();
         lower_vendor(problem, config, gpu, program);
-        const double time = score(program);
+        const double time = score(program, best_time);
         if (time < best_time) {
             best_time = time;
             best = config;
@@ -394,9 +404,13 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
                             const hw::Gpu<double>& gpu, const Score& score, mk::Program& program) {
     for (const libraries::PickTable& table : libraries.pick_tables) {
         const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
-        const auto likely = fastest_pick(problem, picks.likely, libraries, table, gpu, score, program);
+        const auto likely = fastest_pick(problem, {.numbers = picks.likely, .timed = {}}, libraries, table,
+                                         gpu, score, program);
         if (likely.time == std::numeric_limits<double>::infinity()) continue;
-        const auto around = fastest_pick(problem, picks.around, libraries, table, gpu, score, program);
+        // Only what is so much faster matters; a little more allows for how the product is rounded.
+        const double limit = likely.time / too_slow_to_be_picked * (1.0 + 1e-12);
+        const auto around =
+            fastest_pick(problem, {picks.around, picks.likely, limit}, libraries, table, gpu, score, program);
         const bool too_slow = likely.time > too_slow_to_be_picked * around.time;
         const Config& best = too_slow ? around.config : likely.config;
         program.clear();

@@ -13,8 +13,8 @@
 
 namespace warptime::workloads::gemm {
 
-/// As workloads::Score: of all candidates only the least score is known to be one.
-using Score = std::function<double(const model::kernel::Program&)>;
+/// As workloads::Score.
+using Score = std::function<double(const model::kernel::Program&, double limit)>;
 
 /// The kernel of a family for one tile and cluster, with stages, grid limit, split and schedule by its rules.
 [[nodiscard]] Config vendor_config(const Problem& problem, const libraries::GemmFamily& family,

@@ -41,7 +41,7 @@ Tile tile(int m, int n, bool cooperative = true) {
 }
 
 /// Scores by the number of CTA tiles, so that a choice needs no engine.
-double fewest_items(const mk::Program& program) {
+double fewest_items(const mk::Program& program, double /*limit*/ = 0.0) {
     double items = 0.0;
     for (std::size_t i = 0; i < program.kernel_count; ++i) {
         items += static_cast<double>(program.kernels[i].schedule.item_count());
@@ -259,7 +259,9 @@ TEST_CASE("few tiles are split until they fill the SMs, as recorded grids are") 
 TEST_CASE("several waves of fp8 run tiles that the consumers share") {
     mk::Program program;
     // The score prefers many items: were ping-pong tiles allowed, their number would decide.
-    const auto most_items = [](const mk::Program& candidate) { return -fewest_items(candidate); };
+    const auto most_items = [](const mk::Program& candidate, double limit) {
+        return -fewest_items(candidate, limit);
+    };
     const Config waves =
         choose_vendor_kernel(problem_of(8192, 8192, 128), families(), gpu(), most_items, program);
     CHECK(waves.specialization == Specialization::pingpong);
