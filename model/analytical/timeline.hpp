@@ -35,7 +35,7 @@ class Timeline {
           waits_(waits),
           sms_(sms),
           busiest_(a.item.loop.demand.busiest()),
-          busy_before_(longest_of(a.item.before)),
+          busy_before_(of_prologue(a.item, waits.ahead)),
           busy_after_(longest_of(a.item.after)),
           copying_turn_(copying_turn(a.item, gpu)) {
         if (a.item.asynchronous) {
@@ -137,6 +137,21 @@ class Timeline {
     }
 
   private:
+    /// Of the busiest server before the loop. Stages behind the first come in while that one is multiplied,
+    /// so that on its way into the SM the loop waits for one of those `ahead` and not for all; what they
+    /// write to shared memory holds up its reads there.
+    [[nodiscard]] static hw::Cycles<S> of_prologue(const ItemDemand<S>& item, int ahead) {
+        if (!copies_by_lanes(item)) return longest_of(item.before);
+        const double stages = std::clamp(item.trips, 1.0, static_cast<double>(ahead));
+        hw::Cycles<S> longest{};
+        for (std::size_t i = 0; i < server_count; ++i) {
+            const auto server = static_cast<Server>(i);
+            const bool way = server == Server::crossbar_read || server == Server::l1;
+            longest = hw::max(longest, item.before.demand.cycles[i] / S(way ? stages : 1.0));
+        }
+        return longest;
+    }
+
     /// Of the busiest server.
     [[nodiscard]] static hw::Cycles<S> longest_of(const Part<S>& part) {
         hw::Cycles<S> longest{};

@@ -71,6 +71,29 @@ TEST_CASE("a CTA that takes tile after tile fills its stages and stores anew for
           doctest::Approx(timeline.alone().value() * tiles).epsilon(0.01));
 }
 
+TEST_CASE("of the stages ahead the loop waits for one on its way into the SM, and for all at shared memory") {
+    auto a = analyse(gemm(4096), gpu(), Conditions{});
+    REQUIRE(copies_by_lanes(a.item));
+    const auto waits = waits_of_waves(gemm(4096), a.item, a.traffic, gpu());
+    REQUIRE(waits.ahead > 1);
+    REQUIRE(a.item.trips > waits.ahead);
+    const std::int64_t sms = a.slots / a.occupancy.ctas_per_sm;
+    const auto alone_with = [&](Server server, double cycles) {
+        a.item.before.demand = {};
+        a.item.before.demand[server] = hw::Cycles<double>(cycles);
+        return Timeline<double>(a, gpu(), waits, sms).alone().value();
+    };
+    constexpr double all = 6000.0;
+    const double none = alone_with(Server::shared, 0.0);
+    CHECK(alone_with(Server::crossbar_read, all) - none == doctest::Approx(all / waits.ahead));
+    CHECK(alone_with(Server::l1, all) - none == doctest::Approx(all / waits.ahead));
+    CHECK(alone_with(Server::shared, all) - none == doctest::Approx(all));
+    // A loop shorter than its stages has filled no more of them than it has trips.
+    a.item.trips = 1.0;
+    const double one = alone_with(Server::shared, 0.0);
+    CHECK(alone_with(Server::crossbar_read, all) - one == doctest::Approx(all));
+}
+
 TEST_CASE("boxes at the port queue as services of one length, products at the tensor cores do not") {
     auto a = analyse(gemm(4096), gpu(), Conditions{});
     a.item.loop.demand = {};
