@@ -52,7 +52,9 @@ template <class S>
 hw::Cycles<S> fill_latency(const ItemDemand<S>& item, const hw::Cycles<S>& load, bool bulk,
                            const hw::Gpu<S>& gpu) {
     const hw::Cycles<S> engine = bulk ? gpu.latency.tma_extra : hw::Cycles<S>{};
-    const hw::Cycles<S> taken = hw::max(item.loop.demand[Server::l1], item.loop.demand[Server::tma]);
+    // What a trip gathers is no part of the stage that it copies.
+    const hw::Cycles<S> lines = item.gathers ? item.loop.copied : item.loop.demand[Server::l1];
+    const hw::Cycles<S> taken = hw::max(lines, item.loop.demand[Server::tma]);
     return load + engine + hw::max(item.loop.demand[Server::crossbar_read], taken);
 }
 
@@ -65,10 +67,11 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     const bool bulk = item.loop.demand[Server::tma] > hw::Cycles<S>{};
     if (!bulk && !item.self_fed) return copied_alone(item, load, stages_ahead(kernel), from_l2, gpu);
     // A stage that the bulk engine fills is free when it has been multiplied. Warps that copy for themselves
-    // issue the copies of a stage once all have passed its last reading, before they multiply.
+    // issue the copies of a stage once all have passed its last reading, before they multiply. What they do
+    // in a trip before they wait, copies of earlier ones travel meanwhile.
     // With a single stage they multiply first all the same.
     const hw::Cycles<S> turn =
-        item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue : item.loop.chain;
+        item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue - item.until_wait : item.loop.chain;
     if (!bulk && item.waits_behind_copies) {
         // From a wait to the next trip's copies, and from those to the wait for them, as many trips on as
         // there are stages under way. What the L1 takes of each copy passes while they are issued.
@@ -81,7 +84,7 @@ hw::Cycles<S> loop_chain(const kernel::Kernel& kernel, const ItemDemand<S>& item
     // for room.
     if (copies_by_lanes(item)) around += item.others_read + item.loop.queued;
     const int ahead = stages_ahead(kernel);
-    if (ahead == 1) {
+    if (ahead == 1 && !item.gathers) {
         const hw::Cycles<S> transfer =
             hw::max(item.loop.demand[Server::crossbar_read], item.loop.demand[Server::l1]);
         around += hindered_by_reads(item, around - transfer, gpu);

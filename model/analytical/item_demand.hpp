@@ -33,6 +33,7 @@ struct Part {
     double runs = 0.0;            ///< of instructions without a wait between them, of one warp
     double run_slots = 0.0;       ///< that they take
     double load_rounds = 0.0;     ///< times that a warp waits for plain loads that went out together
+    hw::Cycles<S> copied{};       ///< of the L1's, lanes' copies of whole rows
     hw::Cycles<S> queued{};       ///< by asynchronous products until the last of each op has been taken
 };
 
@@ -74,6 +75,7 @@ struct ItemDemand {
     bool swaps_shared = false;   ///< warps wait for what atomics on shared memory give back
     Demand<S> peeled{};          ///< of the loop, cycles an item that roles with fewer trips do not take
     hw::Cycles<S> copy_issue{};  ///< from the begin of a trip until its copies have been issued
+    hw::Cycles<S> until_wait{};  ///< from the begin of a trip to its wait for copies of earlier ones
     hw::Cycles<S> others_read{};  ///< what all warps' reads before a trip's first copy take beyond a warp's
     hw::Cycles<S> multiplied{};   ///< by products that a trip's copies wait for, or what adds up their sums
     double copies = 0.0;          ///< asynchronous ones that a warp issues in a trip

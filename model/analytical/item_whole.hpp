@@ -18,15 +18,19 @@ void fold_prologue(ItemDemand<S>& item) {
         item.loop.demand.cycles[i] += item.before.demand.cycles[i] / S(item.trips);
         item.before.demand.cycles[i] = hw::Cycles<S>{};
     }
+    item.loop.copied += item.before.copied / S(item.trips);
+    item.before.copied = hw::Cycles<S>{};
 }
 
 /// Loads of rows and shared memory take the path to the one array in turn: the L1 of such an item is busy
-/// with both. Source: narrow rows as STORIES tells; whole lanes' rows of triton_warps with one stage
-/// (32x32x64, eight warps: 380 cycles a trip, of which shared memory has 258 and the loads 146).
+/// with both. Copies of whole rows beside them pass it by. Source: narrow rows as STORIES
+/// tells; whole lanes' rows of triton_warps with one stage (32x32x64, eight warps: 380 cycles a trip, of
+/// which shared memory has 258 and the loads 146).
 template <class S>
 void share_array(ItemDemand<S>& item) {
     for (Part<S>* part : {&item.before, &item.loop, &item.after}) {
-        part->demand[Server::l1] += part->demand[Server::shared];
+        const hw::Cycles<S> way_in = part->demand[Server::l1];
+        part->demand[Server::l1] = hw::max(way_in, way_in - part->copied + part->demand[Server::shared]);
     }
 }
 

@@ -50,7 +50,9 @@ void add_lane_copies(const kernel::Kernel& kernel, const kernel::Access& access,
     const bool past_the_l1 = access.cache == kernel::CachePolicy::cg;
     const double sectors =
         past_the_l1 && goes_along_rows(kernel, access) ? 2.0 * hw::value_of(gpu.l1.sector) : 0.0;
-    part.demand[Server::l1] += l1_line_cycles(rows * split, std::max(row_bytes, sectors), gpu);
+    const hw::Cycles<S> lines = l1_line_cycles(rows * split, std::max(row_bytes, sectors), gpu);
+    part.copied += lines;
+    part.demand[Server::l1] += lines;
     hw::Cycles<S> array = short_row_cycles(rows, row_bytes, whole_lines * split, gpu);
     if (!past_the_l1) {
         const hw::Cycles<S> into_l1 = narrow_line_cycles<S>(rows, row_bytes, gpu);

@@ -20,13 +20,17 @@
 
 namespace warptime::model::analytical {
 
-/// Notes a wait of the main loop, reached at `at`, if it is for asynchronous copies and stands behind those
-/// of the same trip.
+/// Notes a wait of the main loop, reached at `at`, if it is for asynchronous copies, and whether it stands
+/// behind those of the same trip.
 template <class S>
 void note_wait(const kernel::Kernel& kernel, const kernel::Node& node, const hw::Cycles<S>& at,
                ItemDemand<S>& item) {
     const kernel::Token& token = kernel.tokens[static_cast<std::size_t>(kernel.waits[node.payload].token)];
-    if (token.kind != kernel::TokenKind::async_group || !(hw::Cycles<S>{} < item.copy_issue)) return;
+    if (token.kind != kernel::TokenKind::async_group) return;
+    if (!(hw::Cycles<S>{} < item.copy_issue)) {
+        item.until_wait = at;
+        return;
+    }
     item.waits_behind_copies = true;
     item.behind_copies = at - item.copy_issue;
 }

@@ -90,7 +90,9 @@ void add_pipelined_role(Parts& parts) {
     }
     b.loop(parts.trips);
     add_spill_loads(parts);
-    if (!beside_copies) add_loads_of_trip(parts);
+    // In the order of the source: A's before the wait for B's copies, B's behind the one for A's.
+    const bool behind_wait = beside_copies && !loaded_in_its_trip(c, true);
+    if (!behind_wait) add_loads_of_trip(parts);
     Fetches fetches{};
     if (ahead == 0) {
         // A single stage: it is fetched, waited for and multiplied in turn.
@@ -100,8 +102,7 @@ void add_pipelined_role(Parts& parts) {
         }
     }
     b.wait(group_id, std::max(0, ahead - 1));
-    // Into the one place that products of the trip before have been read from.
-    if (beside_copies) add_loads_of_trip(parts);
+    if (behind_wait) add_loads_of_trip(parts);
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
     const bool in_series = products_in_series(parts.problem, c);
