@@ -23,9 +23,9 @@ void fold_prologue(ItemDemand<S>& item) {
 }
 
 /// Loads of rows and shared memory take the path to the one array in turn: the L1 of such an item is busy
-/// with both. Copies of whole rows beside them pass it by, but for what they write. Source: narrow rows as STORIES
-/// tells; whole lanes' rows of triton_warps with one stage (32x32x64, eight warps: 380 cycles a trip, of
-/// which shared memory has 258 and the loads 146).
+/// with both. Copies of whole rows beside them pass it by, but for what they write. Source: narrow rows as
+/// STORIES tells; whole lanes' rows of triton_warps with one stage (32x32x64, eight warps: 380 cycles a trip,
+/// of which shared memory has 258 and the loads 146).
 template <class S>
 void share_array(ItemDemand<S>& item) {
     for (Part<S>* part : {&item.before, &item.loop, &item.after}) {

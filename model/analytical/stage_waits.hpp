@@ -81,13 +81,24 @@ template <class S>
     return {fill, chain, chain, hw::max(fill_latency(item, load, false, gpu) - load, from_l2)};
 }
 
+/// What plain loads of a loop that also copies wait less than for DRAM: its trips that find what earlier
+/// waves have read wait for the L2.
+template <class S>
+[[nodiscard]] hw::Cycles<S> gathered_sooner(const ItemDemand<S>& item, const Traffic<S>& traffic, int ahead,
+                                            const hw::Gpu<S>& gpu) {
+    if (!item.gathers || !traffic.from_dram) return {};
+    const S near = S(1.0) - waits_for_dram(item, traffic, ahead, gpu);
+    return (gpu.latency.dram - gpu.latency.l2_far) * near;
+}
+
 /// In the first wave, and in those that find what earlier ones have read.
 template <class S>
 struct WaitsOfWaves {
     StageWaits<S> first{}, later{};
-    bool alike = false;     ///< both
-    int ahead = 1;          ///< stages under way where the warps that multiply copy by lanes
-    CopyWaits<S> copies{};  ///< of loops that wait for copies behind their own
+    bool alike = false;      ///< both
+    int ahead = 1;           ///< stages under way where the warps that multiply copy by lanes
+    hw::Cycles<S> sooner{};  ///< that what a trip gathers beside copies comes than from DRAM, on average
+    CopyWaits<S> copies{};   ///< of loops that wait for copies behind their own
 };
 template <class S>
 [[nodiscard]] WaitsOfWaves<S> waits_of_waves(const kernel::Kernel& kernel, const ItemDemand<S>& item,
@@ -101,14 +112,18 @@ template <class S>
             traffic.from_dram
                 ? loop_chain(kernel, item, near_copy_latency(gpu) + waits_in_order(ahead, S(0.0), gpu), gpu)
                 : chain;
-        // That its pieces come one by one is in the copies' latency (latency.cp_async_extra).
-        const StageWaits<S> all{fill_latency(item, copy, false, gpu), chain, near, {}, traffic.first_readers};
-        return {all, all, true, ahead, {}};
+        // That its pieces come one by one is in the copies' latency (latency.cp_async_extra). What is
+        // gathered before the wait for it, if it is, leaves it time.
+        const hw::Cycles<S> sooner = gathered_sooner(item, traffic, ahead, gpu);
+        const hw::Cycles<S> gathered = hw::max(hw::Cycles<S>{}, item.until_wait - sooner);
+        const hw::Cycles<S> fill = fill_latency(item, copy, false, gpu) - gathered;
+        const StageWaits<S> all{hw::max(hw::Cycles<S>{}, fill), chain, near, {}, traffic.first_readers};
+        return {all, all, true, ahead, sooner, {}};
     }
     StageWaits<S> first =
         stage_waits(kernel, item, traffic.from_dram, gpu, trip_from_l2(kernel, item, traffic, gpu));
     if (multiplies_before_copies(item)) {
-        return {first, first, true, 1, copy_waits(item, traffic, stages_ahead(kernel), gpu)};
+        return {first, first, true, 1, {}, copy_waits(item, traffic, stages_ahead(kernel), gpu)};
     }
     if (!traffic.from_dram || !sees_reuse(item)) return {first, first, true};
     const StageWaits<S> near = stage_waits(kernel, item, false, gpu);

@@ -62,7 +62,8 @@ class Timeline {
         const hw::Cycles<S> once = a_.item.loop.demand[busiest_];
         const hw::Cycles<S> busy = once * S(static_cast<double>(resident));
         if (a_.item.self_fed) {
-            const hw::Cycles<S> trip = hw::max(chain, own_chain(a_.item, gpu_));
+            const hw::Cycles<S> own = own_chain(a_.item, gpu_) - waits_.sooner + others_gather();
+            const hw::Cycles<S> trip = hw::max(chain, own);
             const hw::Cycles<S> alone = hw::max(hw::max(trip, once), copying_turn_);
             const S rest = (alone - once).value();
             return hw::Cycles<S>(copies_in_bulk() ? steady_turn_time(resident, once.value(), rest)
@@ -77,14 +78,9 @@ class Timeline {
         }
         if (!a_.item.asynchronous && a_.item.loads_itself && busiest_ == Server::l1) {
             // What one CTA loads, stores and multiplies in turn leaves the path to the L1 to the others
-            // meanwhile (Triton's element by element, CUTLASS's of 2 bytes a lane). Warps of a sub-partition
-            // take its issue slots one after another for the addresses of single elements.
-            const double own =
-                std::min(1.0, hw::value_of(gpu_.sm.sub_partitions) / static_cast<double>(a_.item.warps));
-            const hw::Cycles<S> others =
-                a_.item.loop.demand[Server::issue] * S(a_.item.gathers ? 1.0 - own : 0.0);
-            return hw::Cycles<S>(
-                turn_time(resident, once.value(), hw::max(S(0.0), (chain + others - once).value())));
+            // meanwhile (Triton's element by element, CUTLASS's of 2 bytes a lane).
+            const hw::Cycles<S> rest = chain + others_gather() - once;
+            return hw::Cycles<S>(turn_time(resident, once.value(), hw::max(S(0.0), rest.value())));
         }
         const bool at_l1 = a_.item.keeps_local && busiest_ == Server::l1;
         if (at_l1 || (a_.item.swaps_shared && busiest_ == Server::shared)) {
@@ -152,6 +148,13 @@ class Timeline {
         return longest;
     }
 
+    /// Warps of a sub-partition take its issue slots one after another for the addresses of single elements:
+    /// what a warp waits for the others in a trip.
+    [[nodiscard]] hw::Cycles<S> others_gather() const {
+        const double own =
+            std::min(1.0, hw::value_of(gpu_.sm.sub_partitions) / static_cast<double>(a_.item.warps));
+        return a_.item.loop.demand[Server::issue] * S(a_.item.gathers ? 1.0 - own : 0.0);
+    }
     /// Of the busiest server.
     [[nodiscard]] static hw::Cycles<S> longest_of(const Part<S>& part) {
         hw::Cycles<S> longest{};
