@@ -101,6 +101,25 @@ TEST_CASE("an operand of narrow rows is loaded in its trip while the other is co
     }
 }
 
+TEST_CASE("elements of B wait for one another where pointers to them are spilled") {
+    Problem p = problem_of(1024, 1001, 1024);
+    p.b_major = Major::other;
+    Config c = tile_of(128, 128, 64);
+    c.strides_by_16 = true;
+    c.stages = 3;
+    c.warps = 4;
+    const auto chain_of = [&] {
+        std::int64_t longest = 0;
+        for (const mk::Op& op : lowered(p, c).kernels[0].ops) {
+            if (op.cls == InstructionClass::ld_global) longest = std::max<std::int64_t>(longest, op.chain);
+        }
+        return longest;
+    };
+    CHECK(chain_of() > 3);
+    c.warps = 8;  // half as many elements a lane, which have registers
+    CHECK(chain_of() <= 1);
+}
+
 TEST_CASE("lanes that write to one bank take passes of their own") {
     Config c = lanes_copy();
     CHECK(count_of(copied(c, false), InstructionClass::st_shared) == 0);

@@ -1,0 +1,80 @@
+// Loops that gather one operand while they copy stages of the other. SPDX-License-Identifier: Apache-2.0
+#include "hw/sheet.hpp"
+#include "model/analytical/chain.hpp"
+#include "model/analytical/item_whole.hpp"
+#include "model/analytical/stage_waits.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::model;
+using namespace warptime::model::analytical;
+namespace hw = warptime::hw;
+using hw::Cycles;
+
+namespace {
+
+const hw::Gpu<double>& gpu() {
+    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
+    return only;
+}
+
+ItemDemand<double> gathering() {
+    ItemDemand<double> item;
+    item.gathers = item.self_fed = item.asynchronous = true;
+    item.trips = 10.0;
+    item.loop.demand[Server::l1] = Cycles<double>(500.0);
+    item.loop.copied = Cycles<double>(200.0);
+    item.loop.demand[Server::shared] = Cycles<double>(100.0);
+    item.loop.demand[Server::shared_write] = Cycles<double>(40.0);
+    return item;
+}
+
+}  // namespace
+
+TEST_CASE("copies of whole rows pass the array by but for what they write") {
+    ItemDemand<double> item = gathering();
+    share_array(item);
+    // The way in stays the longer one.
+    CHECK(item.loop.demand[Server::l1].value() == doctest::Approx(500.0));
+    item = gathering();
+    item.loop.demand[Server::shared] = Cycles<double>(300.0);
+    share_array(item);
+    CHECK(item.loop.demand[Server::l1].value() == doctest::Approx(300.0 + 300.0 + 40.0));
+}
+
+TEST_CASE("what is gathered is no part of the stage that is copied") {
+    ItemDemand<double> item = gathering();
+    const Cycles<double> load(300.0);
+    CHECK(fill_latency(item, load, false, gpu()).value() == doctest::Approx(500.0));
+    item.gathers = false;
+    CHECK(fill_latency(item, load, false, gpu()).value() == doctest::Approx(800.0));
+}
+
+TEST_CASE("copies travel while a trip gathers before it waits for them") {
+    kernel::Kernel kernel;
+    kernel::Token group;
+    group.kind = kernel::TokenKind::async_group;
+    group.depth = 3;
+    kernel.tokens.push_back(group);
+    ItemDemand<double> item = gathering();
+    item.copy_issue = Cycles<double>(1000.0);
+    const Cycles<double> load(300.0);
+    const double behind = loop_chain(kernel, item, load, gpu()).value();
+    item.until_wait = Cycles<double>(600.0);
+    const double before = loop_chain(kernel, item, load, gpu()).value();
+    // Two stages are under way.
+    CHECK(behind - before == doctest::Approx(300.0));
+}
+
+TEST_CASE("trips that find what earlier waves have read gather from the L2") {
+    const ItemDemand<double> item = gathering();
+    Traffic<double> traffic;
+    CHECK(gathered_sooner(item, traffic, 2, gpu()).value() == 0.0);
+    traffic.from_dram = true;
+    traffic.waves = 1.0;
+    CHECK(gathered_sooner(item, traffic, 2, gpu()).value() == doctest::Approx(0.0));
+    traffic.waves = 4.0;
+    traffic.fresh_later = 0.0;
+    const double all = (gpu().latency.dram - gpu().latency.l2_far).value();
+    CHECK(gathered_sooner(item, traffic, 2, gpu()).value() == doctest::Approx(0.75 * all));
+}
