@@ -518,7 +518,7 @@ class Accumulator {
             // not.
             const bool bulk = op.cls != InstructionClass::cp_async;
             // What a lane holds and copies in pieces lands in banks that others write, too.
-            const double pieces = memory::in_narrow_rows(access) ? memory::row_pieces(kernel_, access) : 1.0;
+            const double pieces = memory::in_narrow_rows(access) ? memory::copy_pieces(kernel_, access) : 1.0;
             const Cycles<S> write =
                 shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
             part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] += write;

@@ -71,6 +71,11 @@ double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access) {
     return static_cast<double>(rows_of(kernel, access).held) / static_cast<double>(std::max(1, access.bytes));
 }
 
+double copy_pieces(const kernel::Kernel& kernel, const kernel::Access& access) {
+    constexpr int vector = 16;
+    return rows_of(kernel, access).held > vector ? 1.0 : row_pieces(kernel, access);
+}
+
 RowLanes row_lanes(const kernel::Kernel& kernel, const kernel::Access& access, const MemoryPieces& pieces) {
     const Rows rows = rows_of(kernel, access);
     return {lines_of(rows, pieces), passes_of(rows, access, pieces), row_pieces(kernel, access)};

@@ -36,6 +36,12 @@ struct RowLanes {
 /// The last of them alone, which is known without looking at every lane.
 [[nodiscard]] double row_pieces(const kernel::Kernel& kernel, const kernel::Access& access);
 
+/// Passes that an asynchronous copy of such lanes takes of the stage's banks for each of its own: where a
+/// lane takes a vector of 16 bytes in pieces, lanes beside it write to the same banks; lanes that lie in as
+/// many rows write side by side along K (SASS and TTGIR of unaligned products of tf32: no conflicts are
+/// left).
+[[nodiscard]] double copy_pieces(const kernel::Kernel& kernel, const kernel::Access& access);
+
 /// Cycles of the path to the array that a load of an access that `gathers` takes, miss or hit.
 [[nodiscard]] double gather_cycles(const kernel::Kernel& kernel, const kernel::Access& access,
                                    const MemoryPieces& pieces);

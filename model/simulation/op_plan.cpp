@@ -185,7 +185,7 @@ class Planner {
         if (op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
             const Access& access = kernel_.accesses[op.first_access];
             const bool copies = op.cls == InstructionClass::cp_async;
-            const double written = copies ? 32.0 * access.bytes * memory::row_pieces(kernel_, access) : 0.0;
+            const double written = copies ? 32.0 * access.bytes * memory::copy_pieces(kernel_, access) : 0.0;
             return memory::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value(),
                                            gpu_.l1.tags.value(), memory::pieces_of(gpu_)) +
                    written / gpu_.shared.bandwidth.value();

@@ -7,6 +7,7 @@
 #include "workloads/gemm/triton_alignment.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_resources.hpp"
+#include "workloads/gemm/triton_turning.hpp"
 
 #include <fmt/format.h>
 
@@ -133,7 +134,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     if (config.shared_bytes > 0) {
         return config.shared_bytes;
     }
-    if (gathers_as_triton(config)) {
+    if (gathers_as_triton(config) || turned_in_its_trip(config, true) || turned_in_its_trip(config, false)) {
         return gather_shared_bytes(problem, config);
     }
     // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA
@@ -224,6 +225,7 @@ void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config
             config.pipeline = has(gpu, hw::InstructionClass::cp_async) ? Pipeline::cp_async : Pipeline::sync;
         }
     }
+    note_turned_operands(problem, config);
     check_instruction(gpu, config);
     check_dtype(problem, gpu, config);
     if (config.stages == 0) {

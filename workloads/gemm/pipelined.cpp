@@ -11,6 +11,7 @@
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 #include "workloads/gemm/triton_single_stage.hpp"
+#include "workloads/gemm/triton_turning.hpp"
 #include "workloads/gemm/warp_products.hpp"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ void add_pipelined_role(Parts& parts) {
     const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
     const bool gathers = gathers_as_triton(c);
-    const bool beside_copies = gathers_beside_copies(c);
+    const bool beside_copies =
+        gathers_beside_copies(c) || turned_in_its_trip(c, true) || turned_in_its_trip(c, false);
     const bool as_triton = copies_as_triton(c) || gathers || loads_stage_in_turns(c);
     const TritonInstructions aside = gathers     ? gather_instructions(c)
                                      : as_triton ? triton_instructions(parts.problem, c)
@@ -132,6 +134,14 @@ void add_pipelined_role(Parts& parts) {
         if (!reads_first) b.op(address).count = addresses;
         // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
         b.op(parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared).count = counts.loads;
+        if (counts.single_bytes > 0) {
+            // And are put together in words.
+            b.op(InstructionClass::add_s32).count = 3 * counts.single_bytes / 4;
+            b.op(InstructionClass::ld_shared).count = counts.single_bytes;
+            mk::Access& lanes = b.access();
+            lanes.buffer = parts.stages;
+            lanes.bytes = 1;
+        }
         const mk::Id loaded = b.last_op();
         if (reads_first && ahead > 0 && !beside_copies)
             fetches = add_copies(parts, group_id, ahead, true, loaded);

@@ -87,7 +87,10 @@ struct Config {
     int store_bytes = 16;          ///< of C per lane of a plain store; less where rows are not aligned
     bool fragments_ahead = false;  ///< operands of the next step are read while this one is multiplied
     int copy_conflicts = 0;        ///< passes that lanes of a copy wait for one another at banks of the stage
-    bool dot_products = false;     ///< few rows: half warps take columns of C whole, as gemv kernels do
+    bool turned_a =
+        false;  ///< wgmma reads the operand's type along K only, where it does not lie: lanes turn it
+    bool turned_b = false;
+    bool dot_products = false;      ///< few rows: half warps take columns of C whole, as gemv kernels do
     bool streamed_columns = false;  ///< one row: warps take columns of C straight to registers, as gemvx does
     bool whole_bands = false;       ///< the grid has CTAs for tiles that its last band lacks, as CUTLASS 2's
     bool square_warp_tiles = false;  ///< warps share the tile out as squarely as they can; else along M first

@@ -5,6 +5,7 @@
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_single_stage.hpp"
+#include "workloads/gemm/triton_turning.hpp"
 
 #include <algorithm>
 
@@ -38,7 +39,7 @@ void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
 bool loaded_in_its_trip(const Config& config, bool is_a) {
     constexpr int narrowest_asynchronous = 4;
     return config.strides_by_16 && config.pipeline == Pipeline::cp_async &&
-           copy_bytes_of(config, is_a) < narrowest_asynchronous;
+           (copy_bytes_of(config, is_a) < narrowest_asynchronous || turned_in_its_trip(config, is_a));
 }
 
 void add_loads_of_trip(Parts& parts) {
@@ -53,6 +54,13 @@ void add_loads_of_trip(Parts& parts) {
         if (!is_a && parts.spilled != mk::no_id) load.chain = std::max(1, gather_spills(c).rounds / 3);
         const mk::Id loaded = parts.builder.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
+        if (turned_in_its_trip(c, is_a)) {
+            const std::int64_t bytes = copies_of(parts.problem, c, is_a) * copy_bytes_of(c, is_a);
+            // Bytes are taken out of words, three of four by an instruction of its own.
+            add_arithmetic(parts, 3 * bytes / 4, 1);
+            add_turned_stores(parts, is_a, bytes, loaded);
+            continue;
+        }
         mk::Op& store = parts.builder.op(InstructionClass::st_shared);
         store.count = copies_of(parts.problem, c, is_a);
         store.dep_count = 1;
@@ -89,6 +97,7 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
         if (guarded) guard_fetch(parts, copy, ahead);
         fetches[is_a ? 0 : 1] = b.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, ahead);
+        if (is_a ? c.turned_a : c.turned_b) add_turned_stores(parts, is_a, copies, mk::no_id);
         if (c.copy_conflicts > 0) add_conflicts(parts, is_a ? c.cta_m : c.cta_n, copies);
     }
     b.signal(group, mk::SignalOn::issue);

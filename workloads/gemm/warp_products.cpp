@@ -2,6 +2,7 @@
 #include "workloads/gemm/warp_products.hpp"
 
 #include "hw/dtype.hpp"
+#include "workloads/gemm/triton_turning.hpp"
 
 #include <algorithm>
 
@@ -50,7 +51,9 @@ WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
     const std::int64_t k_rows = std::max(1, c.cta_k * hw::bytes_of(problem.a) / 32);
     // Eight columns of two steps are as many bytes as sixteen of one.
     const std::int64_t loads_b = warp_n < 16 ? (k_rows + 1) / 2 : k_rows * (warp_n / 16);
-    return {k_steps * (warp_m / 16) * (warp_n / 8), k_rows * std::max(1, warp_m / 16) + loads_b};
+    const std::int64_t single = bytes_read_singly(problem, c, warp_n);
+    return {k_steps * (warp_m / 16) * (warp_n / 8),
+            k_rows * std::max(1, warp_m / 16) + (single > 0 ? 0 : loads_b), single};
 }
 
 }  // namespace warptime::workloads::gemm

@@ -16,6 +16,7 @@ namespace warptime::workloads::gemm {
 struct WarpCounts {
     std::int64_t products = 0;
     std::int64_t loads = 0;
+    std::int64_t single_bytes = 0;  ///< of a lane, that ldmatrix cannot turn
 };
 [[nodiscard]] WarpCounts mma_sync_counts(const Problem& problem, const Config& c);
 

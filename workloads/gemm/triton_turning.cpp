@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/triton_turning.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+
+namespace {
+
+constexpr int lanes = 32;
+constexpr int lane_bytes = 16;  ///< neighbours along M or N that a lane brings
+
+}  // namespace
+
+void note_turned_operands(const Problem& problem, Config& config) {
+    const bool by_triton =
+        config.strides_by_16 && !config.strides_known && config.pipeline == Pipeline::cp_async;
+    if (!by_triton || config.mma != MatrixInstruction::wgmma) return;
+    constexpr int both_ways = 2;  // bytes of the types that wgmma reads along either side
+    const int bytes = hw::bytes_of(problem.multiplied());
+    if (bytes == both_ways) return;
+    const auto turned = [&](bool is_a) {
+        return (is_a ? problem.a_major : problem.b_major) != Major::k &&
+               copy_bytes_of(config, is_a) == lane_bytes;
+    };
+    config.turned_a = turned(true);
+    config.turned_b = turned(false);
+    if (bytes < both_ways) return;
+    const int of_a = config.turned_a ? bytes : config.copy_bytes;
+    const int of_b = config.turned_b ? bytes : copy_bytes_of(config, false);
+    config.copy_bytes = of_a;
+    config.copy_bytes_b = of_b;
+}
+
+bool turned_in_its_trip(const Config& config, bool is_a) {
+    return (is_a ? config.turned_a : config.turned_b) && copy_bytes_of(config, is_a) == lane_bytes;
+}
+
+void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, mk::Id behind) {
+    const Config& c = parts.config;
+    const int bytes = hw::bytes_of(is_a ? parts.problem.a : parts.problem.b);
+    mk::Op store;
+    store.cls = mk::InstructionClass::st_shared;
+    store.count = elements;
+    if (behind != mk::no_id) {
+        store.dep_count = 1;
+        store.deps[0] = {behind, 0};
+    }
+    // Lanes beside one another along M or N, 16 bytes apart, have rows of the stage that begin in one bank;
+    // the others, along K, have neighbouring elements.
+    mk::Access access;
+    access.buffer = parts.stages;
+    access.direction = mk::Direction::write;
+    access.pattern = mk::PatternKind::stride;
+    access.bytes = bytes;
+    const int across = std::clamp((is_a ? c.cta_m : c.cta_n) * bytes / lane_bytes, 1, lanes);
+    // Swizzled rows of four-byte elements share two banks.
+    const int banks = bytes > 1 ? std::min(2, across) : 1;
+    constexpr std::int64_t same_bank = 128;
+    access.inner = 1;
+    access.inner_extent = std::max(1, lanes * banks / across);
+    access.outer = same_bank / hw::bytes_of(parts.problem.a);
+    parts.builder.op(store, {access});
+}
+
+std::int64_t bytes_read_singly(const Problem& problem, const Config& config, std::int64_t warp_n) {
+    const bool turned = config.strides_by_16 && hw::bytes_of(problem.b) == 1 && problem.b_major != Major::k;
+    return turned ? std::max<std::int64_t>(1, warp_n * config.cta_k / lanes) : 0;
+}
+
+}  // namespace warptime::workloads::gemm
