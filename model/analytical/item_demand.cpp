@@ -25,6 +25,7 @@
 #include "model/analytical/narrow_rows.hpp"
 #include "model/analytical/op_issue.hpp"
 #include "model/analytical/op_kind.hpp"
+#include "model/analytical/others_on_sm.hpp"
 #include "model/analytical/store_drain.hpp"
 #include "model/analytical/stored_boxes.hpp"
 #include "model/analytical/typical_item.hpp"
@@ -485,7 +486,11 @@ class Accumulator {
             const S received(executions * moved * access.multicast_ctas);
             part_->received_bytes += executions * moved * access.multicast_ctas;
             part_->fetched_bytes += executions * moved;
-            part_->demand[Server::crossbar_read] += crossbar_read_cycles(received, gpu_);
+            // Clusters of CTAs were fitted with the rate of loads (gemm_bf16, gemm_fp8).
+            const bool boxes = op.cls == InstructionClass::cp_async_bulk_tensor &&
+                               kernel_.cluster.volume() == 1 && boxes_of_lines(kernel_, gpu_);
+            part_->demand[Server::crossbar_read] +=
+                boxes ? crossbar_box_cycles(received, gpu_) : crossbar_read_cycles(received, gpu_);
         }
         if (access.direction != kernel::Direction::read) {
             const double padded = memory::in_narrow_rows(access)

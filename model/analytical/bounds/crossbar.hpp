@@ -17,6 +17,13 @@ template <class S>
     return hw::Bytes<S>(bytes) / gpu.l2.port_bandwidth;
 }
 
+/// The same of boxes of whole lines, which get more than loads do where each SM asks for its own and nobody
+/// takes them along (key l2.box_bandwidth).
+template <class S>
+[[nodiscard]] hw::Cycles<S> crossbar_box_cycles(const S& bytes, const hw::Gpu<S>& gpu) {
+    return hw::Bytes<S>(bytes) / gpu.l2.box_bandwidth;
+}
+
 template <class S>
 [[nodiscard]] hw::Cycles<S> crossbar_write_cycles(const S& bytes, const hw::Gpu<S>& gpu) {
     return hw::Bytes<S>(bytes) / gpu.l2.write_bandwidth;

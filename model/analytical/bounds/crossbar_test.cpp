@@ -30,6 +30,12 @@ TEST_CASE("read and write ports have their own rates") {
     CHECK(analytical::crossbar_write_cycles(4096.0, gpu).value() == doctest::Approx(256.0));
 }
 
+TEST_CASE("boxes of whole lines have a rate of their own") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.l2.box_bandwidth = hw::BytesPerCycle<double>(128.0);
+    CHECK(analytical::crossbar_box_cycles(4096.0, gpu).value() == doctest::Approx(32.0));
+}
+
 TEST_CASE("a short row of a box takes the port as long as a line takes into the SM") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.l2.port_bandwidth = hw::BytesPerCycle<double>(64.0);
