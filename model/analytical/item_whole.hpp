@@ -23,16 +23,18 @@ void fold_prologue(ItemDemand<S>& item) {
 }
 
 /// Loads of rows and shared memory take the path to the one array in turn: the L1 of such an item is busy
-/// with both. Copies of whole rows beside them pass it by, but for what they write. Source: narrow rows as
-/// STORIES tells; whole lanes' rows of triton_warps with one stage (32x32x64, eight warps: 380 cycles a trip,
-/// of which shared memory has 258 and the loads 146).
+/// with both. Copies of whole rows beside gathered elements pass it by, but for what they write; beside words
+/// and bytes that are turned they do not (triton_tf32 and triton_int8, wgmma: 17 and 23 % too fast if they
+/// did). Source: narrow rows as STORIES tells; whole lanes' rows of triton_warps with one stage (32x32x64,
+/// eight warps: 380 cycles a trip, of which shared memory has 258 and the loads 146).
 template <class S>
 void share_array(ItemDemand<S>& item) {
     for (Part<S>* part : {&item.before, &item.loop, &item.after}) {
         const hw::Cycles<S> way_in = part->demand[Server::l1];
         hw::Cycles<S> array = part->demand[Server::shared];
         if (item.gathers) array += part->demand[Server::shared_write];
-        part->demand[Server::l1] = hw::max(way_in, way_in - part->copied + array);
+        const hw::Cycles<S> aside = item.gathers ? part->copied : hw::Cycles<S>{};
+        part->demand[Server::l1] = hw::max(way_in, way_in - aside + array);
     }
 }
 
