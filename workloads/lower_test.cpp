@@ -27,7 +27,7 @@ const hw::Gpu<double>& gpu(const std::string& id = "h200-sxm") {
     return id == "h200-sxm" ? h200 : (id == "l40s" ? l40s : a100);
 }
 
-double by_items(const mk::Program& program) {
+double by_items(const mk::Program& program, double) {
     return program.kernel_count == 0 ? 0.0 : static_cast<double>(program.kernels[0].schedule.item_count());
 }
 

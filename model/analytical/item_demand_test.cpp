@@ -220,7 +220,7 @@ TEST_CASE("boxes of whole lines come faster, but not those of clusters") {
         if (!cluster) kernel.cluster = {1, 1, 1};
         hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
         gpu.l2.box_bandwidth = hw::BytesPerCycle<double>(rate);
-        return item_demand(kernel, gpu, Cycles<double>(600.0)).loop.demand[Server::crossbar_read].value();
+        return item_demand(kernel, gpu, hw::Cycles<double>(600.0)).loop.demand[Server::crossbar_read].value();
     };
     CHECK(port_of(false, 40.0) == doctest::Approx(2.0 * port_of(false, 80.0)));
     CHECK(port_of(true, 40.0) == port_of(true, 80.0));
