@@ -35,7 +35,9 @@ struct KeepingScratch final : Scratch {
 };
 
 /// The closed forms keep all their state on the stack, so the scratch is empty but where kernels share facts.
-class Engine final : public prediction::Engine, public prediction::GroupsTiles, public prediction::KeepsBodies {
+class Engine final : public prediction::Engine,
+                     public prediction::GroupsTiles,
+                     public prediction::KeepsBodies {
   public:
     [[nodiscard]] std::string_view name() const override { return "analytical"; }
     [[nodiscard]] std::unique_ptr<Scratch> make_scratch() const override {

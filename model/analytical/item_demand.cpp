@@ -458,9 +458,7 @@ class Accumulator {
             moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
             asked = std::max(moved, touch.lines * hw::value_of(gpu_.l2.access_bytes));
             opened = std::max(moved, touch.granules * pieces_.granule);
-            if (access.pattern == kernel::PatternKind::chase) {
-                asked = moved = opened = bytes.full;
-            }
+            if (access.pattern == kernel::PatternKind::chase) asked = moved = opened = bytes.full;
         }
         if (collective && bytes.rows > 0.0) {
             moved = served.rows * sector_bytes_per_row(served.row_bytes, served.pitch_bytes, sector);

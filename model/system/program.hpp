@@ -18,13 +18,10 @@ namespace warptime::model::system {
 
 /// The same, bit for bit, of a program whose first kernel has a body with this number, with what `bodies` has
 /// kept in `keeping`.
-[[nodiscard]] prediction::Estimate<double> evaluate_kept(const kernel::Program& program,
-                                                         prediction::BodyNumber body,
-                                                         const prediction::Engine& engine,
-                                                         const prediction::KeepsBodies& bodies,
-                                                         const hw::Gpu<double>& gpu,
-                                                         const prediction::Conditions& conditions,
-                                                         prediction::Scratch& keeping);
+[[nodiscard]] prediction::Estimate<double> evaluate_kept(
+    const kernel::Program& program, prediction::BodyNumber body, const prediction::Engine& engine,
+    const prediction::KeepsBodies& bodies, const hw::Gpu<double>& gpu,
+    const prediction::Conditions& conditions, prediction::Scratch& keeping);
 
 /// How the steps of a program follow one another: in a stream or along a graph, either by programmatic
 /// dependent launch or not.

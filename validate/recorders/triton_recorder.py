@@ -117,12 +117,13 @@ def compile_some(work: list[tuple[Sweep, Shape, Tiling]]) -> int:
 
 def compile_all(chosen: Sequence[Sweep], workers: int) -> None:
     """All kernels: Triton compiles anew for each set of extents that are divisible by 16."""
-    work = []
+    work: list[tuple[Sweep, Shape, Tiling]] = []
     for sweep in chosen:
-        small = {
-            tuple(extent % 16 == 0 for extent in shape): tuple(512 if extent % 16 == 0 else 1000 for extent in shape)
-            for shape in sweep.shapes
-        }
+        small: dict[tuple[bool, ...], Shape] = {}
+        for m, n, k in sweep.shapes:
+            divisible = (m % 16 == 0, n % 16 == 0, k % 16 == 0)
+            some_m, some_n, some_k = (512 if by_16 else 1000 for by_16 in divisible)
+            small[divisible] = (some_m, some_n, some_k)
         work += [(sweep, shape, tiling) for shape in small.values() for tiling in sweep.tilings]
     compile_work(work, workers)
 
