@@ -110,7 +110,8 @@ TEST_CASE("elements of B wait for one another where pointers to them are spilled
     c.warps = 4;
     const auto chain_of = [&] {
         std::int64_t longest = 0;
-        for (const mk::Op& op : lowered(p, c).kernels[0].ops) {
+        const mk::Program program = lowered(p, c);
+        for (const mk::Op& op : program.kernels[0].ops) {
             if (op.cls == InstructionClass::ld_global) longest = std::max<std::int64_t>(longest, op.chain);
         }
         return longest;
