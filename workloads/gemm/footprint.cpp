@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace warptime::workloads::gemm {
 
@@ -246,6 +247,9 @@ void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config
             throw Error("gemm warps", std::to_string(config.warps),
                         "two warpgroups (8) or more to take turns");
         }
+    }
+    if (config.strides_by_16 && !std::has_single_bit(static_cast<unsigned>(config.warps))) {
+        throw Error("gemm warps", std::to_string(config.warps), "a power of two, as Triton's num_warps is");
     }
     if (config.mma == MatrixInstruction::wgmma && config.warps % 4 != 0) {
         throw Error("gemm warps", std::to_string(config.warps),

@@ -99,6 +99,19 @@ TEST_CASE("fewer than four warps multiply by mma.sync on Hopper, too") {
     CHECK_THROWS_AS((void)completed(c), warptime::Error);
 }
 
+TEST_CASE("warps of Triton's kernels are a power of two") {
+    Config c = tile_of(64, 64, 32);
+    c.strides_by_16 = true;
+    for (const int warps : {1, 2, 16}) {
+        c.warps = warps;
+        CHECK_NOTHROW((void)completed(c));
+    }
+    for (const int warps : {3, 12}) {
+        c.warps = warps;
+        CHECK_THROWS_WITH_AS((void)completed(c), doctest::Contains("power of two"), warptime::Error);
+    }
+}
+
 TEST_CASE("what is not given follows from the GPU, and what is given stays") {
     const Config hopper = completed(tile_of(128, 128, 64));
     CHECK(hopper.mma == MatrixInstruction::wgmma);
