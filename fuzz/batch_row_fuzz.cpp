@@ -48,7 +48,7 @@ void lower_and_check(const Operation& operation) {
     static const auto gpu = warptime::hw::load_gpu("h200-sxm");
     static const auto libraries = libraries::load_libraries();
     static kernel::Program program;
-    const auto score = [](const kernel::Program& candidate) {
+    const auto score = [](const kernel::Program& candidate, double) {
         double ctas = 0;
         for (std::size_t i = 0; i < candidate.kernel_count; ++i) {
             ctas += static_cast<double>(candidate.kernels[i].grid.volume());
