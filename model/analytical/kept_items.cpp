@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/kept_items.hpp"
 
+#include "hw/hash.hpp"
 #include "model/analytical/body_nodes.hpp"
 #include "model/analytical/bounds/outside.hpp"
 #include "model/analytical/op_kind.hpp"
@@ -22,7 +23,7 @@ using hw::InstructionClass;
 constexpr std::size_t item_places = 2048, body_places = 1024;
 
 std::size_t place_of(std::uint64_t number, std::size_t places) {
-    return static_cast<std::size_t>((number * 0x9e3779b97f4a7c15U) >> 32U) & (places - 1);
+    return static_cast<std::size_t>(hw::hashed(0, number) >> 32U) & (places - 1);
 }
 
 bool is_box_of_copies(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access) {
@@ -108,7 +109,7 @@ std::uint64_t hash_of(const ItemCase& of) {
     for (const std::uint64_t part :
          {static_cast<std::uint64_t>(of.trips_end), static_cast<std::uint64_t>(of.resident),
           std::bit_cast<std::uint64_t>(of.slowdown), std::bit_cast<std::uint64_t>(inside)}) {
-        hash = (hash ^ part) * 0x9e3779b97f4a7c15U;
+        hash = hw::hashed(hash, part);
         hash ^= hash >> 32U;
     }
     return hash;

@@ -2,6 +2,7 @@
 #include "model/analytical/shared_reads.hpp"
 
 #include "hw/dual.hpp"
+#include "hw/hash.hpp"
 #include "hw/math.hpp"
 #include "model/memory/l2_room.hpp"
 #include "model/memory/merging_in_brief.hpp"
@@ -24,7 +25,7 @@ std::size_t hash_of(const SharedReadsCase& of) {
     const occupancy::TileOrder& order = of.reuse.order;
     std::uint64_t hash = std::bit_cast<std::uint64_t>(of.reuse.streamed_bytes_per_item);
     for (const std::int64_t part : {order.m, order.n, order.group, of.reuse.concurrent}) {
-        hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15U;
+        hash = hw::hashed(hash, static_cast<std::uint64_t>(part));
     }
     return static_cast<std::size_t>(hash >> 32U);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/kept_lowerings.hpp"
 
+#include "hw/hash.hpp"
 #include "workloads/gemm/sizes.hpp"
 
 #include <initializer_list>
@@ -20,20 +21,8 @@ bool in_whole_lanes(const Config& c) {
            c.store_bytes >= widest_copy && !c.dot_products;
 }
 
-Problem types_of(const Problem& problem) {
-    Problem types;
-    types.a = problem.a;
-    types.b = problem.b;
-    types.accumulator = problem.accumulator;
-    types.out = problem.out;
-    types.a_major = problem.a_major;
-    types.b_major = problem.b_major;
-    return types;
-}
-
-bool same_types(const Problem& one, const Problem& other) {
-    return one.a == other.a && one.b == other.b && one.accumulator == other.accumulator &&
-           one.out == other.out && one.a_major == other.a_major && one.b_major == other.b_major;
+OperandTypes types_of(const Problem& p) {
+    return {p.a, p.b, p.accumulator, p.out, p.a_major, p.b_major};
 }
 
 std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iterations) {
@@ -41,7 +30,7 @@ std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iteration
     for (const int part : {c.cta_m, c.cta_n, c.cta_k, c.stages, c.warps, c.split_k, c.cluster_m, c.cluster_n,
                            static_cast<int>(p.a), static_cast<int>(c.specialization),
                            static_cast<int>(c.schedule), static_cast<int>(p.b_major)}) {
-        hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9e3779b97f4a7c15U;
+        hash = hw::hashed(hash, static_cast<std::uint64_t>(part));
     }
     return static_cast<std::size_t>(hash >> 32U) % places;
 }
@@ -68,7 +57,7 @@ KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config
     Place& place = *found;
     mk::Program& program = place.program;
     if (place.body != model::prediction::unknown_body && place.config == unordered &&
-        same_types(place.types, problem) && place.k_iterations == k_iterations) {
+        place.types == types_of(problem) && place.k_iterations == k_iterations) {
         mk::Kernel& kernel = program.kernels.front();
         set_schedule(problem, config, kernel);
         set_grid(config, place.most_ctas, kernel);

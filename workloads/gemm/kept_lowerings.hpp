@@ -17,6 +17,13 @@
 
 namespace warptime::workloads::gemm {
 
+/// What a problem is beside its sizes.
+struct OperandTypes {
+    Dtype a{}, b{}, accumulator{}, out{};
+    Major a_major{}, b_major{};
+    friend bool operator==(const OperandTypes&, const OperandTypes&) = default;
+};
+
 class KeptLowerings {
   public:
     struct Lowered {
@@ -32,7 +39,7 @@ class KeptLowerings {
   private:
     struct Place {
         model::prediction::BodyNumber body = model::prediction::unknown_body;
-        Problem types;                  ///< its sizes are 0
+        OperandTypes types;
         Config config;                  ///< completed, without the order of its tiles
         std::int64_t k_iterations = 0;  ///< of splits
         std::int64_t most_ctas = 0;     ///< of a persistent grid
