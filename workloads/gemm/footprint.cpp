@@ -135,7 +135,7 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     if (config.shared_bytes > 0) {
         return config.shared_bytes;
     }
-    if (gathers_as_triton(config) || turned_in_its_trip(config, true) || turned_in_its_trip(config, false)) {
+    if (gathers_as_triton(config) || turned_in_its_trip(config)) {
         return gather_shared_bytes(problem, config);
     }
     // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA

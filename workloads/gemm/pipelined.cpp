@@ -63,8 +63,7 @@ void add_pipelined_role(Parts& parts) {
     const auto [group_id, barrier_id] = add_stage_tokens(parts);
 
     const bool gathers = gathers_as_triton(c);
-    const bool beside_copies =
-        gathers_beside_copies(c) || turned_in_its_trip(c, true) || turned_in_its_trip(c, false);
+    const bool beside_copies = gathers_beside_copies(c) || turned_in_its_trip(c);
     const bool as_triton = copies_as_triton(c) || gathers || loads_stage_in_turns(c);
     const TritonInstructions aside = gathers     ? gather_instructions(c)
                                      : as_triton ? triton_instructions(parts.problem, c)

@@ -10,7 +10,8 @@ namespace mk = model::kernel;
 namespace {
 
 constexpr int lanes = 32;
-constexpr int lane_bytes = 16;  ///< neighbours along M or N that a lane brings
+constexpr int lane_bytes = 16;              ///< neighbours along M or N that a lane brings
+constexpr std::int64_t swizzle_span = 128;  ///< bytes of a row of a stage that wgmma reads (PTX ISA 8.7)
 
 }  // namespace
 
@@ -32,6 +33,10 @@ void note_turned_operands(const Problem& problem, Config& config) {
     const int of_b = config.turned_b ? bytes : copy_bytes_of(config, false);
     config.copy_bytes = of_a;
     config.copy_bytes_b = of_b;
+}
+
+bool turned_in_its_trip(const Config& config) {
+    return turned_in_its_trip(config, true) || turned_in_its_trip(config, false);
 }
 
 bool turned_in_its_trip(const Config& config, bool is_a) {
@@ -58,10 +63,9 @@ void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, mk::Id be
     const int across = std::clamp((is_a ? c.cta_m : c.cta_n) * bytes / lane_bytes, 1, lanes);
     // Swizzled rows of four-byte elements share two banks.
     const int banks = bytes > 1 ? std::min(2, across) : 1;
-    constexpr std::int64_t same_bank = 128;
     access.inner = 1;
     access.inner_extent = std::max(1, lanes * banks / across);
-    access.outer = same_bank / hw::bytes_of(parts.problem.a);
+    access.outer = swizzle_span / hw::bytes_of(parts.problem.a);
     parts.builder.op(store, {access});
 }
 

@@ -2,7 +2,8 @@
 // bytes along K only, so that what lies along M or N is stored crosswise. Of four bytes (tf32), each element
 // is an asynchronous copy of its own, stages ahead; of one byte, the trip that multiplies a stage loads it,
 // 16 bytes a lane, and stores byte by byte into the one place there is. Without wgmma, bytes are read one by
-// one instead. Ignores: how shared memory is swizzled beyond the conflicts that are left. Source: TTGIR and
+// one instead. Ignores: how shared memory is swizzled beyond the conflicts that are left, and that A along M
+// was not compiled: it is taken to be turned as B along N is, but not read byte by byte. Source: TTGIR and
 // SASS of Triton 3.6 (sm_90) for six tiles of int8 and tf32; shared bytes of triton_int8.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,6 +20,8 @@ void note_turned_operands(const Problem& problem, Config& config);
 
 /// Whether an operand is turned by the trip that multiplies it, byte by byte.
 [[nodiscard]] bool turned_in_its_trip(const Config& config, bool is_a);
+/// Either of them.
+[[nodiscard]] bool turned_in_its_trip(const Config& config);
 
 /// Adds the stores of `elements` elements a lane that lanes turn, `behind` what brought them; for copies
 /// (`behind` is mk::no_id) only what they wait for one another.
