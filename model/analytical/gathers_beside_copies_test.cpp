@@ -1,7 +1,7 @@
 // Loops that gather one operand while they copy stages of the other. SPDX-License-Identifier: Apache-2.0
-#include "hw/sheet.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/item_whole.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
 #include "model/analytical/stage_waits.hpp"
 
 #include <doctest/doctest.h>
@@ -9,14 +9,10 @@
 using namespace warptime::model;
 using namespace warptime::model::analytical;
 namespace hw = warptime::hw;
+using fixture::gpu;
 using hw::Cycles;
 
 namespace {
-
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
-    return only;
-}
 
 ItemDemand<double> gathering() {
     ItemDemand<double> item;

@@ -1,7 +1,7 @@
 // Waits for stages: in the first wave and later, alone and with others. SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/stage_waits.hpp"
 
-#include "hw/sheet.hpp"
+#include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/triton_gemm.hpp"
 
 #include <doctest/doctest.h>
@@ -9,14 +9,10 @@
 using namespace warptime::model;
 using namespace warptime::model::analytical;
 namespace hw = warptime::hw;
+using fixture::gpu;
 using hw::Cycles;
 
 namespace {
-
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
-    return only;
-}
 
 WaitsOfWaves<double> waits(double tma_cycles, bool from_dram, double fresh_later, double first = 0.0) {
     kernel::Kernel kernel;
