@@ -51,8 +51,8 @@ template <class S>
 
 /// What a load from local memory waits, `hits` of which the L1 serves, where loads of single elements are
 /// under way: the L1 gives back in order what it finds and what it does not (triton_bf16_third, kernels that
-/// spill pointers to elements, one CTA an SM: 250 cycles for each time that a loop waits, 13 of 17 within a
-/// fifth). `resident`: CTAs of an SM, whose local memory the L2 holds as long as it has the room.
+/// spill pointers to elements, one CTA an SM: 153 to 320 cycles for each time that a loop waits, in some
+/// twenty). `resident`: CTAs of an SM, whose local memory the L2 holds as long as it has the room.
 template <class S>
 [[nodiscard]] hw::Cycles<S> local_behind_elements(const kernel::Kernel& kernel, const kernel::Op& op,
                                                   double hits, std::int64_t resident,
