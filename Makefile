@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 30
 TIDY_SINCE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dependencies configure build demo test test-python wheel bench format format-check lint lint-python tidy asan fuzz readme clean
+.PHONY: help dependencies configure build demo test test-python wheel bench format format-check lint lint-python tidy asan fuzz readme docs clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -73,13 +73,18 @@ lint: format-check lint-python tidy  ## layout, Python types, and clang-tidy on 
 lint-python:
 	@scripts/lint_python.sh
 
-tidy: configure
-	@cmake --build $(BUILD) --target warptime_gpu_keys
-	@scripts/tidy.sh $(BUILD) $(JOBS) $(if $(TIDY_SINCE),--since $(TIDY_SINCE),$(CXX_SOURCES))
+tidy: dependencies
+	@cmake --preset $(PRESET) -B $(BUILD)-tidy -D WARPTIME_UNITY=OFF > /dev/null  # each source by itself
+	@cmake --build $(BUILD)-tidy --target warptime_gpu_keys
+	@scripts/tidy.sh $(BUILD)-tidy $(JOBS) $(if $(TIDY_SINCE),--since $(TIDY_SINCE),$(CXX_SOURCES))
 
-readme: build  ## write the present output of the program into README.md
+readme: build  ## write the present output and accuracy of the program into README.md and docs/
 	@$(PYTHON_WHEEL) --install
 	@scripts/refresh_readme.py $(BUILD)/warptime
+	@scripts/accuracy_page.py $(BUILD)/warptime
+
+docs:  ## check the documentation's paths and build it into build/site
+	@scripts/build_docs.sh $(BUILD)
 
 clean:  ## remove what the build made
-	@rm -rf build build-dev build-asan build-fuzz build-wheel
+	@rm -rf build build-dev build-asan build-fuzz build-tidy build-wheel

@@ -1,4 +1,5 @@
-// Replaces the global operator new and delete by ones that count. SPDX-License-Identifier: Apache-2.0
+// Global operator new and delete that count their calls.
+// SPDX-License-Identifier: Apache-2.0
 #include "bench/allocation_count.hpp"
 
 #include <atomic>

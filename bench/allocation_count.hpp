@@ -1,5 +1,6 @@
-// Counts heap allocations of this program: a program that links allocation_count.cpp has its operator new.
-// Ignores: malloc called directly. SPDX-License-Identifier: Apache-2.0
+// Counts heap allocations of a program that links allocation_count.cpp, through its operator new.
+// Ignores: malloc called directly.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>

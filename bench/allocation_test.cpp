@@ -1,4 +1,4 @@
-// The hot path allocates nothing once warm: lowering into a program that has held as much, and evaluate.
+// The hot path allocates nothing once warm: evaluate, and lowering into a program that has held as much.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/allocation_count.hpp"
 #include "bench/gemm_cases.hpp"
@@ -22,7 +22,7 @@ namespace system_model = warptime::model::system;
 
 namespace {
 
-void lower_all(const std::vector<bench::GemmCase>& cases, const warptime::hw::Gpu<double>& gpu,
+void lower_all(const std::vector<bench::GemmCase>& cases, const warptime::hw::Gpu& gpu,
                kernel::Program& program) {
     for (const bench::GemmCase& c : cases) {
         program.clear();
@@ -55,7 +55,7 @@ TEST_CASE("evaluate allocates nothing, with any conditions") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     const std::vector<bench::GemmCase> cases = bench::gemm_cases(gpu);
     const auto engine = warptime::model::analytical::make_engine();
-    const auto scratch = engine->make_scratch();
+    const auto stages = engine->make_stages(gpu);
     prediction::Conditions warm;
     warm.cache = prediction::Cache::warm;
     warm.available_sms = 66;
@@ -67,7 +67,7 @@ TEST_CASE("evaluate allocates nothing, with any conditions") {
         for (const bench::GemmCase& c : cases) {
             program.clear();
             gemm::lower(c.problem, c.config, gpu, program);
-            time += system_model::evaluate(program, *engine, gpu, conditions, *scratch).time;
+            time += system_model::evaluate(program, *stages, conditions).time;
         }
         CHECK(bench::allocation_count() == before);
     }
@@ -78,16 +78,13 @@ TEST_CASE("evaluate with kept bodies allocates nothing once they are known") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     const std::vector<bench::GemmCase> cases = bench::gemm_cases(gpu);
     const auto engine = warptime::model::analytical::make_engine();
-    const auto& keeps = dynamic_cast<const prediction::KeepsBodies&>(*engine);
-    const auto keeping = keeps.make_keeping_scratch();
+    const auto stages = engine->make_stages(gpu);
     gemm::KeptLowerings kept(gpu);
     const auto evaluate_all = [&] {
         double time = 0.0;
         for (const bench::GemmCase& c : cases) {
             const auto lowered = kept.lower(c.problem, c.config);
-            time +=
-                system_model::evaluate_kept(lowered.program, lowered.body, *engine, keeps, gpu, {}, *keeping)
-                    .time;
+            time += system_model::evaluate(lowered.program, *stages, {}, lowered.body).time;
         }
         return time;
     };

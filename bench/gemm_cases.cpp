@@ -1,4 +1,4 @@
-// Crosses shapes with tilings and keeps what lowers.
+// Crosses shapes with tilings and keeps the cases that lower.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm_cases.hpp"
 
@@ -60,7 +60,7 @@ std::vector<gemm::Config> tilings() {
     return configs;
 }
 
-bool can_run(const GemmCase& tried, const hw::Gpu<double>& gpu, model::kernel::Program& program) {
+bool can_run(const GemmCase& tried, const hw::Gpu& gpu, model::kernel::Program& program) {
     program.clear();
     try {
         gemm::lower(tried.problem, tried.config, gpu, program);
@@ -72,7 +72,7 @@ bool can_run(const GemmCase& tried, const hw::Gpu<double>& gpu, model::kernel::P
 
 }  // namespace
 
-std::vector<GemmCase> gemm_cases(const hw::Gpu<double>& gpu) {
+std::vector<GemmCase> gemm_cases(const hw::Gpu& gpu) {
     const std::vector<gemm::Problem> shapes = problems();
     const std::vector<gemm::Config> configs = tilings();
     std::vector<GemmCase> cases;

@@ -1,4 +1,4 @@
-// Distinct matrix products and tilings, the work of benchmarks and of the allocation test.
+// Distinct matrix products and tilings for benchmarks and the allocation test.
 // Ignores: how often each occurs in practice; every shape comes with every tiling that can run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -15,9 +15,9 @@ struct GemmCase {
     workloads::gemm::Config config;
 };
 
-/// Some thousands of cases, no two equal, neighbours in the list differing in shape and in tiling: plain
-/// cp.async pipelines as Triton generates them, specialised bulk-copy ones as CUTLASS does (where the GPU has
-/// them), split-K now and then. Tilings that the GPU cannot run are left out.
-[[nodiscard]] std::vector<GemmCase> gemm_cases(const hw::Gpu<double>& gpu);
+/// Some thousands of distinct cases; neighbours in the list differ in shape and in tiling. Plain cp.async
+/// pipelines as in Triton, specialised bulk-copy ones as in CUTLASS (where the GPU has them), and sometimes
+/// split-K. Tilings that the GPU cannot run are left out.
+[[nodiscard]] std::vector<GemmCase> gemm_cases(const hw::Gpu& gpu);
 
 }  // namespace warptime::bench

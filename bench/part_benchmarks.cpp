@@ -1,11 +1,11 @@
-// The parts of an evaluation alone: occupancy, L2 reuse, event graph and cycle ratio.
+// Speed of single parts of an evaluation: occupancy, L2 reuse, event graph and cycle ratio.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm_cases.hpp"
 #include "hw/sheet.hpp"
-#include "model/kernel/cycle_ratio.hpp"
-#include "model/kernel/event_graph.hpp"
-#include "model/memory/l2_reuse.hpp"
-#include "model/occupancy/occupancy.hpp"
+#include "model/machine/l2/l2_reuse.hpp"
+#include "model/machine/occupancy/occupancy.hpp"
+#include "model/steady/cycle_ratio.hpp"
+#include "model/steady/event_graph.hpp"
 #include "workloads/gemm/lower.hpp"
 
 #include <benchmark/benchmark.h>
@@ -20,36 +20,35 @@ namespace {
 namespace bench = warptime::bench;
 namespace gemm = warptime::workloads::gemm;
 namespace kernel = warptime::model::kernel;
-namespace memory = warptime::model::memory;
-namespace occupancy = warptime::model::occupancy;
+namespace machine = warptime::model::machine;
 
 void count_resident_ctas(benchmark::State& state) {
-    const occupancy::SmLimits limits = occupancy::limits_of(warptime::hw::load_gpu("h200-sxm"));
-    occupancy::CtaResources cta;
+    const machine::SmLimits limits = machine::limits_of(warptime::hw::load_gpu("h200-sxm"));
+    machine::CtaResources cta;
     cta.threads = 128;
     cta.named_barriers = 1;
     for ([[maybe_unused]] const auto step : state) {
         cta.registers_per_thread = 32 + (cta.registers_per_thread + 8) % 192;
         cta.dynamic_shared = (cta.dynamic_shared + 4096) % 200000;
-        auto resident = occupancy::occupancy(cta, limits);
+        auto resident = machine::occupancy(cta, limits);
         benchmark::DoNotOptimize(resident);
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
 void l2_reuse(benchmark::State& state) {
-    memory::ReuseCase reuse;
+    machine::ReuseCase reuse;
     reuse.order.m = 32;
     reuse.order.n = 16;
     reuse.order.group = 8;
     reuse.concurrent = 132;
     reuse.capacity_bytes = 40e6;
-    const std::array<memory::Operand, 2> operands{{{.along_m = true, .slice_bytes = 128.0 * 4096 * 2},
-                                                   {.along_n = true, .slice_bytes = 256.0 * 4096 * 2}}};
-    std::array<memory::OperandTraffic, 2> traffic;
+    const std::array<machine::Operand, 2> operands{{{.along_m = true, .slice_bytes = 128.0 * 4096 * 2},
+                                                    {.along_n = true, .slice_bytes = 256.0 * 4096 * 2}}};
+    std::array<machine::OperandTraffic, 2> traffic;
     for ([[maybe_unused]] const auto step : state) {
         reuse.order.m = 16 + (reuse.order.m + 1) % 64;
-        memory::l2_reuse(reuse, operands, traffic);
+        machine::l2_reuse(reuse, operands, traffic);
         benchmark::DoNotOptimize(traffic);
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
@@ -87,10 +86,10 @@ struct GraphFixture {
 
 void event_topology(benchmark::State& state) {
     const GraphFixture f;
-    kernel::EventTopology topology;
+    steady::EventTopology topology;
     std::size_t at = 0;
     for ([[maybe_unused]] const auto step : state) {
-        kernel::build_topology(f.kernels[at], f.item, topology);
+        steady::build_topology(f.kernels[at], f.item, topology);
         benchmark::DoNotOptimize(topology);
         at = (at + 1) % f.kernels.size();
     }
@@ -99,13 +98,13 @@ void event_topology(benchmark::State& state) {
 
 void cycle_ratio(benchmark::State& state) {
     GraphFixture f;
-    kernel::EventTopology topology;
-    kernel::EventGraph<double> graph;
-    kernel::build_topology(f.kernels.back(), f.item, topology);
+    steady::EventTopology topology;
+    steady::EventGraph graph;
+    steady::build_topology(f.kernels.back(), f.item, topology);
     for ([[maybe_unused]] const auto step : state) {
         f.latency.front() = 400.0 + static_cast<double>(static_cast<int>(f.latency.front() + 1.0) % 400);
-        kernel::weigh<double>(topology, f.issue, f.latency, graph);
-        auto ratio = kernel::max_cycle_ratio(graph);
+        steady::weigh(topology, f.issue, f.latency, graph);
+        auto ratio = steady::max_cycle_ratio(graph);
         benchmark::DoNotOptimize(ratio);
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));

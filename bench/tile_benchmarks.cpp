@@ -1,15 +1,15 @@
-// Tile evaluations a second on one core, over distinct problems and tilings, nothing remembered between them
-// but where a benchmark says so.
+// Tile evaluations a second on one core, over distinct problems and tilings. Nothing is remembered between
+// evaluations, except where a benchmark says so.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm_cases.hpp"
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/system/program.hpp"
+#include "workloads/choice/tiles/rank.hpp"
+#include "workloads/choice/tiles/space.hpp"
 #include "workloads/gemm/kept_lowerings.hpp"
 #include "workloads/gemm/lower.hpp"
 #include "workloads/predict.hpp"
-#include "workloads/tiles/rank.hpp"
-#include "workloads/tiles/space.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -31,14 +31,14 @@ namespace system_model = warptime::model::system;
 namespace workloads = warptime::workloads;
 
 struct Fixture {
-    warptime::hw::Gpu<double> gpu = warptime::hw::load_gpu("h200-sxm");
+    warptime::hw::Gpu gpu = warptime::hw::load_gpu("h200-sxm");
     std::vector<bench::GemmCase> cases = bench::gemm_cases(gpu);
     std::unique_ptr<prediction::Engine> engine = warptime::model::analytical::make_engine();
-    std::unique_ptr<prediction::Scratch> scratch = engine->make_scratch();
+    std::unique_ptr<prediction::Stages> stages = engine->make_stages(gpu);
     prediction::Conditions conditions;
 
-    [[nodiscard]] prediction::Estimate<double> evaluate(const kernel::Program& program) const {
-        return system_model::evaluate(program, *engine, gpu, conditions, *scratch);
+    [[nodiscard]] prediction::Estimate evaluate(const kernel::Program& program) const {
+        return system_model::evaluate(program, *stages, conditions);
     }
 };
 
@@ -72,8 +72,6 @@ void known_tiles(benchmark::State& state) {
         const bool known = std::find(configs.begin(), configs.end(), c.config) != configs.end();
         if (!known && c.config.split_k == 1) configs.push_back(c.config);
     }
-    const auto& keeps = dynamic_cast<const prediction::KeepsBodies&>(*f.engine);
-    const auto keeping = keeps.make_keeping_scratch();
     gemm::KeptLowerings kept(f.gpu);
     gemm::Problem problem;
     std::size_t at = 0;
@@ -83,8 +81,7 @@ void known_tiles(benchmark::State& state) {
         problem.n = n;
         problem.k = k;
         const auto lowered = kept.lower(problem, configs[at % configs.size()]);
-        auto estimate = system_model::evaluate_kept(lowered.program, lowered.body, *f.engine, keeps, f.gpu,
-                                                    f.conditions, *keeping);
+        auto estimate = system_model::evaluate(lowered.program, *f.stages, f.conditions, lowered.body);
         benchmark::DoNotOptimize(estimate);
         ++at;
     }
@@ -145,7 +142,7 @@ void evaluate_alone(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
-/// One operation from its parameters as text, the library's kernel chosen among all that it ships.
+/// One operation from its parameters as text; the library's kernel is chosen among all that it ships.
 void predict_library_choice(benchmark::State& state) {
     const Fixture f;
     workloads::Predictor predictor(*f.engine, f.gpu);
@@ -169,11 +166,11 @@ void rank_thousand_tiles(benchmark::State& state, const char* size, std::size_t 
     const Fixture f;
     const workloads::Operation operation =
         workloads::make_operation("gemm", {{"m", size}, {"n", size}, {"k", size}});
-    std::vector<workloads::tiles::Candidate> space =
-        workloads::tiles::space_named("triton", operation, f.gpu);
+    std::vector<workloads::choice::tiles::Candidate> space =
+        workloads::choice::tiles::space_named("triton", operation, f.gpu);
     space.resize(1000);
     for ([[maybe_unused]] const auto step : state) {
-        auto ranking = workloads::tiles::rank(operation, space, *f.engine, f.gpu, f.conditions, top);
+        auto ranking = workloads::choice::tiles::rank(operation, space, *f.engine, f.gpu, f.conditions, top);
         benchmark::DoNotOptimize(ranking);
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) *

@@ -1,6 +1,6 @@
 # warptime_embed(TARGET SYMBOL FILES ...): compiles data files into a library.
-# SYMBOL is the qualified name of a function without parameters, declared by the caller as
-# `std::span<const warptime::hw::EmbeddedFile> SYMBOL();` (hw/embedded_file.hpp); its rows are sorted by path.
+# SYMBOL is the qualified name of a function without parameters. The caller declares it as
+# `std::span<const warptime::hw::EmbeddedFile> SYMBOL();` (hw/embedded_file.hpp). Its rows are sorted by path.
 function(warptime_embed target symbol)
   cmake_parse_arguments(ARG "" "" "FILES" ${ARGN})
   string(REPLACE "::" "_" stem ${symbol})
@@ -8,7 +8,7 @@ function(warptime_embed target symbol)
   set(list ${PROJECT_BINARY_DIR}/generated/embedded/${stem}.list)
   list(SORT ARG_FILES)
   list(JOIN ARG_FILES "\n" text)
-  # The list is rewritten only when a file joins or leaves, so that an unchanged one rebuilds nothing.
+  # Only a file that joins or leaves rewrites the list, so that an unchanged list rebuilds nothing.
   file(CONFIGURE OUTPUT ${list} CONTENT "${text}\n" @ONLY)
   add_custom_command(
     OUTPUT ${output}

@@ -1,11 +1,11 @@
-# warptime_fmt: {fmt} as a static library built from its own headers, because Debian ships only the shared one and
-# neither the wheel nor an installed library should need it.
+# warptime_fmt: {fmt} as a static library built from its own headers. Debian ships only the shared library, which
+# neither the wheel nor an installed library should need.
 # Ignores: compilers without -fkeep-inline-functions (clang), which link {fmt} as its package has it.
 include(CheckCXXCompilerFlag)
 find_package(fmt REQUIRED)
 check_cxx_compiler_flag(-fkeep-inline-functions WARPTIME_KEEPS_INLINE_FUNCTIONS)
 if(WARPTIME_KEEPS_INLINE_FUNCTIONS)
-  # One source has the definitions, so that the others need not compile the header-only form: it takes seconds a file.
+  # One source has the definitions. The header-only form would take seconds in every file.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/fmt.cpp
        CONTENT "#define FMT_HEADER_ONLY 1\n#include <fmt/format.h>\n" @ONLY)
   add_library(warptime_fmt STATIC ${PROJECT_BINARY_DIR}/generated/fmt.cpp)

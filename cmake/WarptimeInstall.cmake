@@ -1,10 +1,10 @@
-# The installed C++ package: find_package(warptime CONFIG) gives warptime::warptime, which is all of hw, model and
+# The installed C++ package: find_package(warptime CONFIG) gives warptime::warptime, with all of hw, model and
 # workloads. Ignores: the program (bindings/cli installs it) and the Python package (pyproject.toml).
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(warptime_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/warptime)
 
-# warptime_install_library(NAME): called for every library; those of hw, model and workloads are installed.
+# warptime_install_library(NAME): called for every library; installs the libraries of hw, model and workloads.
 function(warptime_install_library name)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   if(WARPTIME_INSTALL AND folder MATCHES "^(hw|model|workloads)(/|$)")

@@ -1,4 +1,4 @@
-# The installed package builds and runs a consumer that knows nothing else of this tree, and gives the program's answer.
+# Test of the installed package: a consumer outside this tree builds, runs, and gives the program's answer.
 # Run as: cmake -D SOURCE=... -D BUILD=... -D PROGRAM=... -D COMPILER=... -P package_test.cmake
 set(prefix ${BUILD}/package_test/prefix)
 set(consumer ${BUILD}/package_test/consumer)

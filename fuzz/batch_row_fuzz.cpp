@@ -1,16 +1,17 @@
 // Any bytes as the file of a batch: columns of an operator's parameters and conditions, rows of their values.
-// A row is refused with Error or becomes an operation whose canonical spelling is canonical, and lowering it
-// is refused or gives a program that passes its checks. Ignores: the engine, and the columns gpu and engine.
+// A row is refused with Error, or becomes an operation whose canonical spelling is canonical. Its lowering is
+// refused or gives a program that passes its checks.
+// Ignores: the engine, and the columns gpu and engine.
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
+#include "workloads/choice/lower.hpp"
 #include "workloads/condition_values.hpp"
 #include "workloads/csv.hpp"
 #include "workloads/libraries/library.hpp"
-#include "workloads/lower.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <algorithm>
 #include <map>
@@ -56,7 +57,7 @@ void lower_and_check(const Operation& operation) {
         return ctas;
     };
     try {
-        lower(operation, libraries, gpu, score, program);
+        choice::lower(operation, libraries, gpu, score, program);
     } catch (const warptime::Error&) {
         return;
     }

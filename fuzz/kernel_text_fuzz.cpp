@@ -1,5 +1,6 @@
-// Any bytes as the text form of a kernel or a program: refused with Error or read, and what was read and
-// written again reads back equal. SPDX-License-Identifier: Apache-2.0
+// Any bytes as the text form of a kernel or a program: refused with Error or read. An accepted text that is
+// written again reads back equal.
+// SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"
 #include "model/kernel/text.hpp"

@@ -1,5 +1,6 @@
-// What a fuzz target does when a property fails: it says which, and ends the program, so that libFuzzer keeps
-// the input. SPDX-License-Identifier: Apache-2.0
+// Failure of a fuzz target's property: it names the property and ends the program, so that libFuzzer keeps
+// the input.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-/// Called by libFuzzer with every input; gives 0.
+/// libFuzzer calls this with every input; returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace warptime::fuzz {

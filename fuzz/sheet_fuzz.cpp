@@ -1,6 +1,6 @@
-// Any bytes as a sheet of a GPU: refused with Error or read, as each of the three kinds of sheet.
-// What reads well as a user's sheet is also completed by what it inherits and checked, through a file in
-// memory. SPDX-License-Identifier: Apache-2.0
+// Any bytes as a sheet of a GPU: refused with Error or read, as each of the three kinds of sheet. An accepted
+// user's sheet also inherits its missing values and is checked, through a file in memory.
+// SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         (void)parses(text, SheetKind::vendor);
         const MemoryFile file(text);
         try {
-            const Gpu<double> gpu = load_gpu(file.path());
+            const Gpu gpu = load_gpu(file.path());
             warptime::fuzz::require(gpu.sm.count.value() >= 1, "a GPU that was loaded has an SM");
         } catch (const warptime::Error&) {
         }

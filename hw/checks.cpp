@@ -1,4 +1,4 @@
-// The checks between the facts of one GPU. See the header.
+// Checks between the facts of one GPU. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/checks.hpp"
 
@@ -13,7 +13,7 @@
 namespace warptime::hw {
 namespace {
 
-using G = Gpu<double>;
+using G = Gpu;
 
 Finding compare(std::string_view check, std::string_view parameter, double value, double expected,
                 double tolerance, std::string_view unit) {
@@ -37,7 +37,7 @@ Finding dram_bandwidth(const G& gpu) {
 
 Finding tensor_peak(const G& gpu) {
     if (gpu.tensor.bf16.value() == 0) {
-        // Before Ampere the tensor cores have no bf16: then no peak is published either.
+        // Tensor cores before Ampere have no bf16; then no peak is published either.
         return at_most("tensor rate x SMs x clock is the published peak", "tensor.published_bf16",
                        gpu.tensor.published_bf16.value(), 0, "op/s");
     }
@@ -128,6 +128,16 @@ Finding active_clusters(const G& gpu) {
                    "1");
 }
 
+Finding groups(const G& gpu) {
+    return at_most("every GPC has an SM", "gpc.count", gpu.gpc.count.value(), gpu.sm.count.value(), "1");
+}
+
+Finding tensor_droop(const G& gpu) {
+    const double left = gpu.clock.tensor_base.value() - gpu.clock.tensor_slope.value();
+    return {"tensor work leaves some of the clock", "clock.tensor_slope",
+            format_value(gpu.clock.tensor_slope.value(), "1"), "less than clock.tensor_base", left > 0.0};
+}
+
 Finding tensor_clock(const G& gpu) {
     return at_most("the tensor peak clock is no more than boost", "clock.tensor_peak",
                    gpu.clock.tensor_peak.value(), gpu.clock.boost.value(), "cycle/s");
@@ -148,7 +158,7 @@ Finding dram_latency(const G& gpu) {
                    gpu.latency.dram.value(), "cycle");
 }
 
-/// Keys that are shares of something and must lie in (0, 1].
+/// Keys that are shares and must lie in (0, 1].
 void check_shares(const G& gpu, std::vector<Finding>& findings) {
     const std::array<std::string_view, 7> keys{
         "clock.tensor_base",        "clock.plain",        "dram.read_efficiency", "dram.write_efficiency",
@@ -176,9 +186,16 @@ void check_positive(const G& gpu, std::vector<Finding>& findings) {
     }
 }
 
+void require(const Finding& finding, const G& gpu) {
+    if (!finding.ok) {
+        throw Error(gpu.id + " " + finding.parameter, finding.value,
+                    fmt::format("{} ({})", finding.expected, finding.check));
+    }
+}
+
 }  // namespace
 
-std::vector<Finding> check_gpu(const Gpu<double>& gpu) {
+std::vector<Finding> check_gpu(const Gpu& gpu) {
     std::vector<Finding> findings;
     for (const auto check :
          {dram_bandwidth, tensor_peak, fp32_peak, threads, cta_threads, shared_optin, shared_default,
@@ -191,12 +208,16 @@ std::vector<Finding> check_gpu(const Gpu<double>& gpu) {
     return findings;
 }
 
-void require_sound(const Gpu<double>& gpu) {
+void require_sound(const Gpu& gpu) {
     for (const Finding& finding : check_gpu(gpu)) {
-        if (!finding.ok) {
-            throw Error(gpu.id + " " + finding.parameter, finding.value,
-                        fmt::format("{} ({})", finding.expected, finding.check));
-        }
+        require(finding, gpu);
+    }
+}
+
+void require_possible(const Gpu& gpu) {
+    for (const auto check : {shared_optin, shared_default, carveout, shared_in_l1, sectors, registers, groups,
+                             clusters, tensor_droop}) {
+        require(check(gpu), gpu);
     }
 }
 

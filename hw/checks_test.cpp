@@ -1,4 +1,4 @@
-// Tests of the checks: the sheets pass, and a change of each fact makes the check that guards it fail.
+// The sheets pass every check, and a change of each fact fails the check that guards it.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/checks.hpp"
 
@@ -13,7 +13,7 @@
 namespace warptime::hw {
 namespace {
 
-std::set<std::string> failures(const Gpu<double>& gpu) {
+std::set<std::string> failures(const Gpu& gpu) {
     std::set<std::string> names;
     for (const Finding& finding : check_gpu(gpu)) {
         if (!finding.ok) {
@@ -83,11 +83,11 @@ TEST_CASE("a change of one fact fails the check that guards it") {
         {"l2.shared_capacity", 0, "a share lies in (0, 1]"},
         {"l2.dirty_capacity", 3, "a share lies in (0, 1]"},
     };
-    const Gpu<double> sound = load_gpu("h200-sxm");
+    const Gpu sound = load_gpu("h200-sxm");
     std::set<std::string> seen;
     for (const Mutation& mutation : mutations) {
         CAPTURE(mutation.key);
-        Gpu<double> gpu = sound;
+        Gpu gpu = sound;
         const std::size_t key = key_index(mutation.key);
         set_key_value(gpu, key, key_value(gpu, key) * mutation.factor);
         CHECK(failures(gpu).count(mutation.check) == 1);
@@ -101,12 +101,12 @@ TEST_CASE("a change of one fact fails the check that guards it") {
 }
 
 TEST_CASE("tensor cores without bf16 have no bf16 peak") {
-    Gpu<double> gpu = load_gpu("v100-sxm");
+    Gpu gpu = load_gpu("v100-sxm");
     CHECK(failures(gpu).empty());
-    gpu.tensor.published_bf16 = OperationsPerSecond<double>(125e12);
+    gpu.tensor.published_bf16 = OperationsPerSecond(125e12);
     CHECK(failures(gpu).count("tensor rate x SMs x clock is the published peak") == 1);
     gpu = load_gpu("h200-sxm");
-    gpu.tensor.bf16 = OperationsPerCycle<double>(0.0);
+    gpu.tensor.bf16 = OperationsPerCycle(0.0);
     CHECK(failures(gpu).count("tensor rate x SMs x clock is the published peak") == 1);
 }
 
@@ -114,15 +114,15 @@ TEST_CASE("a zero where a formula divides is found") {
     for (const char* name : {"sm.count", "sm.sub_partitions", "sm.ctas_max", "l2.capacity", "dram.capacity",
                              "sfu.lanes", "l2.bandwidth", "overlap.exponent", "l2.partitions"}) {
         CAPTURE(name);
-        Gpu<double> gpu = load_gpu("h200-sxm");
+        Gpu gpu = load_gpu("h200-sxm");
         set_key_value(gpu, key_index(name), 0.0);
         CHECK(failures(gpu).count("a divisor is more than 0") == 1);
     }
 }
 
 TEST_CASE("the error names the GPU, the key and the check") {
-    Gpu<double> gpu = load_gpu("h200-sxm");
-    gpu.sm.threads_max = Number<double>(1024);
+    Gpu gpu = load_gpu("h200-sxm");
+    gpu.sm.threads_max = Number(1024);
     CHECK_THROWS_WITH_AS(require_sound(gpu), doctest::Contains("h200-sxm sm.threads_max"), Error);
 }
 

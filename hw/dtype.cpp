@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dtype.hpp"
 
+#include "hw/dtype_alias.hpp"
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 
@@ -11,22 +12,24 @@
 namespace warptime::hw {
 namespace {
 
-constexpr std::array<std::string_view, 10> names{"bf16", "fp16", "tf32",  "fp32",  "fp8",
-                                                 "int8", "fp64", "int32", "int64", "b1"};
+constexpr std::array<std::string_view, 10> dtype_names{"bf16", "fp16", "tf32",  "fp32",  "fp8",
+                                                       "int8", "fp64", "int32", "int64", "b1"};
 
 }  // namespace
 
 std::string_view to_string(Dtype dtype) {
-    return names[static_cast<std::size_t>(dtype)];
+    return dtype_names[static_cast<std::size_t>(dtype)];
 }
 
 Dtype parse_dtype(std::string_view text, std::string_view parameter) {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == text) {
-            return static_cast<Dtype>(i);
-        }
+    auto index = find_name(text, dtype_names);
+    if (!index) {
+        index = find_name(without_dtype_alias(text), dtype_names);
     }
-    throw Error(std::string(parameter), std::string(text), expected_names(text, names));
+    if (index) {
+        return static_cast<Dtype>(*index);
+    }
+    throw Error(std::string(parameter), std::string(text), expected_names(text, dtype_names));
 }
 
 }  // namespace warptime::hw

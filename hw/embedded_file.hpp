@@ -1,4 +1,4 @@
-// A data file that was compiled into the program.
+// Data file that was compiled into the program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ struct EmbeddedFile {
     std::string_view content;  ///< the file, byte for byte
 };
 
-/// The files of hw/gpus, hw/calibrations and hw/isa, sorted by name.
+/// Files of hw/gpus, hw/calibrations and hw/isa, sorted by name.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_files();
 
 }  // namespace warptime::hw

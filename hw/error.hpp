@@ -1,5 +1,5 @@
-// The one error type of the library: it names the parameter, the value given and the form expected.
-// Library code throws it for bad input; only the command line turns it into an exit code.
+// Error type of the library: it names the parameter, the value given and the form expected. Library code
+// throws it for bad input; only the command line turns it into an exit code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,8 +11,8 @@ namespace warptime {
 
 class Error : public std::runtime_error {
   public:
-    /// `parameter` names the input and its owner ("gemm m", "h200-sxm dram.bandwidth"), `value` what was
-    /// given, `expected` the form that would have been accepted. The message joins the three.
+    /// `parameter` names the input and its owner ("gemm m", "h200-sxm dram.bandwidth"). `value` is the given
+    /// text; `expected` is the accepted form. The message joins the three.
     Error(std::string parameter, std::string value, std::string expected)
         : std::runtime_error(parameter + ": got '" + value + "', expected " + expected),
           parameter_(std::move(parameter)),

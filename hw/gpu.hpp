@@ -1,5 +1,4 @@
-// A GPU: the value of every key in hw/keys.toml, its instruction costs, and where each number comes from.
-// Templated on the scalar, so that Gpu<Dual<N>> carries derivatives by chosen keys through every formula.
+// GPU: the value of every key in hw/keys.toml, its instruction costs, and the origin of each number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,14 +8,14 @@
 
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace warptime::hw {
 
 inline constexpr double warp_threads = 32;  // fixed by the programming model, PTX ISA 8.7 section 2.3.1
 
-template <class S>
-struct Gpu : GpuKeys<S> {
+struct Gpu : GpuKeys {
     std::string id;            ///< sheet id, "h200-sxm"
     std::string name;          ///< product name
     std::string architecture;  ///< "Hopper"
@@ -24,9 +23,11 @@ struct Gpu : GpuKeys<S> {
     std::string isa;           ///< instruction table, "sm_90"
     int compute_major = 0;
     int compute_minor = 0;
-    bool calibrated = false;  ///< has a calibration of its own recorded rows, not only inherited constants
-    InstructionTable<S> instructions;
+    bool calibrated = false;  ///< has a calibration from its own recorded rows, not only inherited constants
+    InstructionTable instructions;
     std::vector<Provenance> provenance;  ///< by key index
+    /// Changes by settings, in order: key with its prefix, and the value as given.
+    std::vector<std::pair<std::string, std::string>> settings;
 };
 
 template <class T>
@@ -35,8 +36,7 @@ template <class T>
 inline constexpr bool is_key_list<std::vector<T>> = true;
 
 /// Results per cycle and SM behind `lanes`; 1 per cycle for Lanes::none.
-template <class S>
-[[nodiscard]] PerCycle<S> lanes_of(const GpuKeys<S>& gpu, Lanes lanes) {
+[[nodiscard]] inline PerCycle lanes_of(const GpuKeys& gpu, Lanes lanes) {
     switch (lanes) {
         case Lanes::fp32:
             return gpu.fp32.lanes;
@@ -54,66 +54,26 @@ template <class S>
         case Lanes::count:
             break;
     }
-    return PerCycle<S>(S(1));
+    return PerCycle(1.0);
 }
 
-/// Recomputes every interval that derives from a lane count; call it after changing a key.
-template <class S>
-void resolve_instructions(Gpu<S>& gpu) {
-    for (InstructionCost<S>& cost : gpu.instructions.costs) {
+/// Recomputes every interval that derives from a lane count; needed after a change of a key.
+inline void resolve_instructions(Gpu& gpu) {
+    for (InstructionCost& cost : gpu.instructions.costs) {
         if (cost.lanes != Lanes::none) {
-            const Number<S> results(S(warp_threads * cost.results_per_thread));
+            const Number results(warp_threads * cost.results_per_thread);
             cost.interval = results * gpu.sm.sub_partitions / lanes_of(gpu, cost.lanes);
         }
     }
 }
 
-/// The same GPU over another scalar; derivatives start at zero.
-template <class To, class From>
-[[nodiscard]] Gpu<To> convert(const Gpu<From>& from) {
-    Gpu<To> to;
-    visit_key_pairs(to, from, [](std::size_t, auto& out, const auto& in) {
-        using Field = std::remove_cvref_t<decltype(out)>;
-        if constexpr (is_key_list<Field>) {
-            out.clear();
-            for (const auto& value : in) {
-                out.push_back(typename Field::value_type(To(value.value())));
-            }
-        } else {
-            out = Field(To(in.value()));
-        }
-    });
-    to.id = from.id;
-    to.name = from.name;
-    to.architecture = from.architecture;
-    to.memory_type = from.memory_type;
-    to.isa = from.isa;
-    to.compute_major = from.compute_major;
-    to.compute_minor = from.compute_minor;
-    to.calibrated = from.calibrated;
-    to.provenance = from.provenance;
-    to.instructions.ptx = from.instructions.ptx;
-    for (std::size_t i = 0; i < instruction_class_count; ++i) {
-        const InstructionCost<From>& in = from.instructions.costs[i];
-        to.instructions.costs[i] = {in.supported,
-                                    in.unit,
-                                    Number<To>(To(in.machine.value())),
-                                    Cycles<To>(To(in.interval.value())),
-                                    Cycles<To>(To(in.latency.value())),
-                                    in.lanes,
-                                    in.results_per_thread};
-    }
-    return to;
-}
-
-/// Value of a key by its index in key_info, in base units; for a list, its largest (last) element.
-template <class S>
-[[nodiscard]] S key_value(const GpuKeys<S>& gpu, std::size_t key) {
-    S result{};
+/// Value of a key by its index in key_info, in base units; for a list its largest (last) element.
+[[nodiscard]] inline double key_value(const GpuKeys& gpu, std::size_t key) {
+    double result = 0.0;
     visit_keys(gpu, [&](std::size_t index, const auto& field) {
         if (index == key) {
             if constexpr (is_key_list<std::remove_cvref_t<decltype(field)>>) {
-                result = field.empty() ? S{} : field.back().value();
+                result = field.empty() ? 0.0 : field.back().value();
             } else {
                 result = field.value();
             }
@@ -123,9 +83,8 @@ template <class S>
 }
 
 /// Sets a key by its index, in base units; a list becomes this one element. Instruction intervals follow.
-template <class S>
-void set_key_value(Gpu<S>& gpu, std::size_t key, const S& value) {
-    visit_keys(static_cast<GpuKeys<S>&>(gpu), [&](std::size_t index, auto& field) {
+inline void set_key_value(Gpu& gpu, std::size_t key, double value) {
+    visit_keys(static_cast<GpuKeys&>(gpu), [&](std::size_t index, auto& field) {
         if (index == key) {
             using Field = std::remove_cvref_t<decltype(field)>;
             if constexpr (is_key_list<Field>) {

@@ -1,3 +1,4 @@
+// Hashes spread over a table at least as evenly as random places, and depend on the order of parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/hash.hpp"
 
@@ -10,7 +11,7 @@ TEST_CASE("numbers that follow one another fall into different places of a table
     std::set<std::uint64_t> taken;
     for (std::uint64_t number = 0; number < numbers; ++number)
         taken.insert((warptime::hw::hashed(0, number) >> 32U) % places);
-    // Of places drawn at random 403 would be taken.
+    // Random places would take 403 slots.
     CHECK(taken.size() > 403);
     // The order of parts counts.
     CHECK(warptime::hw::hashed(warptime::hw::hashed(0, 1), 2) !=

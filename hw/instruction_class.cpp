@@ -1,4 +1,5 @@
-// Names of instruction classes and execution units. See the header.
+// Names of instruction classes and execution units.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/instruction_class.hpp"
 

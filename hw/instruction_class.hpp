@@ -1,5 +1,5 @@
-// Classes of warp-instructions, named after PTX, and the execution unit that each one occupies.
-// Ignores: single opcodes within a class; what a class costs on an architecture is data in hw/isa/.
+// Classes of warp-instructions, named after PTX, and the execution unit that each occupies.
+// Ignores: single opcodes within a class; the cost of a class on an architecture is data in hw/isa/.
 // Source: PTX ISA 8.7, chapter 9 (instruction set).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,7 +22,7 @@ enum class InstructionClass : std::uint8_t {
     logic,
     shift,
     compare_select,
-    set_predicate,  // a comparison that a branch waits for
+    set_predicate,  // comparison that a branch waits for
     move,
     convert,
     mufu,
@@ -76,7 +76,7 @@ enum class InstructionClass : std::uint8_t {
 
 inline constexpr std::size_t instruction_class_count = static_cast<std::size_t>(InstructionClass::count);
 
-/// The server whose time an instruction takes. `none`: only an issue slot.
+/// Execution unit that an instruction occupies. `none`: only an issue slot.
 enum class Unit : std::uint8_t {
     none,
     fp32,

@@ -1,4 +1,4 @@
-// Tests of the names of instruction classes and units.
+// Names of instruction classes and units are read as they are written.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/instruction_class.hpp"
 

@@ -1,4 +1,4 @@
-// Reader of the instruction tables in hw/isa. See the header.
+// Reader of the instruction tables in hw/isa. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/instruction_table.hpp"
 
@@ -34,20 +34,19 @@ double required_number(const toml::table& row, std::string_view field, const std
     return *number;
 }
 
-InstructionCost<double> parse_cost(const toml::table& row, const std::string& owner) {
+InstructionCost parse_cost(const toml::table& row, const std::string& owner) {
     constexpr std::array<std::string_view, 8> fields{"supported", "machine", "unit",    "interval",
                                                      "lanes",     "results", "latency", "source"};
     refuse_unknown_fields(row, fields, owner);
     (void)required_text(row, "source", owner);
-    InstructionCost<double> cost;
+    InstructionCost cost;
     cost.supported = row["supported"].value_or(true);
     if (!cost.supported) {
         return cost;
     }
-    cost.machine = Number<double>(required_number(row, "machine", owner));
+    cost.machine = Number(required_number(row, "machine", owner));
     cost.unit = parse_unit(required_text(row, "unit", owner));
-    cost.latency =
-        Cycles<double>(parse_value(required_text(row, "latency", owner), "cycle", owner + " latency"));
+    cost.latency = Cycles(parse_value(required_text(row, "latency", owner), "cycle", owner + " latency"));
     if (row.contains("lanes") == row.contains("interval")) {
         throw Error(owner, "both or none", "either 'lanes' or 'interval'");
     }
@@ -56,12 +55,12 @@ InstructionCost<double> parse_cost(const toml::table& row, const std::string& ow
         cost.results_per_thread = row["results"].value_or(1.0);
     } else {
         cost.interval =
-            Cycles<double>(parse_value(required_text(row, "interval", owner), "cycle", owner + " interval"));
+            Cycles(parse_value(required_text(row, "interval", owner), "cycle", owner + " interval"));
     }
     return cost;
 }
 
-void parse_classes(const toml::table& classes, const std::string& file, InstructionTable<double>& table) {
+void parse_classes(const toml::table& classes, const std::string& file, InstructionTable& table) {
     std::array<bool, instruction_class_count> seen{};
     for (const auto& [name, node] : classes) {
         const InstructionClass cls = parse_instruction_class(name.str());
@@ -104,12 +103,12 @@ std::string_view to_string(Lanes lanes) {
     return lanes_names[static_cast<std::size_t>(lanes)];
 }
 
-InstructionTable<double> parse_instruction_table(std::string_view text, std::string_view file) {
+InstructionTable parse_instruction_table(std::string_view text, std::string_view file) {
     const std::string name(file);
     const toml::table root = parse_toml(text, file);
-    constexpr std::array<std::string_view, 4> tables{"isa", "sources", "class", "ptx"};
+    constexpr std::array<std::string_view, 5> tables{"isa", "sources", "features", "class", "ptx"};
     refuse_unknown_fields(root, tables, name);
-    InstructionTable<double> table;
+    InstructionTable table;
     if (const toml::table* classes = root["class"].as_table()) {
         parse_classes(*classes, name, table);
     }

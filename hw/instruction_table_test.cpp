@@ -1,4 +1,4 @@
-// Tests of reading instruction tables, and of the PTX look-up.
+// Reading of instruction tables, and the PTX look-up.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/instruction_table.hpp"
 
@@ -22,8 +22,8 @@ std::string embedded(std::string_view name) {
     return {};
 }
 
-/// The table of sm_90 with one piece of its text replaced.
-InstructionTable<double> with(const std::string& from, const std::string& to) {
+/// Table of sm_90 with one piece of its text replaced.
+InstructionTable with(const std::string& from, const std::string& to) {
     std::string text = embedded("hw/isa/sm_90.toml");
     const std::size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
@@ -35,7 +35,7 @@ TEST_CASE("every architecture has a row for every class") {
     for (const char* name :
          {"hw/isa/sm_70.toml", "hw/isa/sm_75.toml", "hw/isa/sm_80.toml", "hw/isa/sm_86.toml",
           "hw/isa/sm_89.toml", "hw/isa/sm_90.toml", "hw/isa/sm_100.toml", "hw/isa/sm_120.toml"}) {
-        const InstructionTable<double> table = parse_instruction_table(embedded(name), name);
+        const InstructionTable table = parse_instruction_table(embedded(name), name);
         CHECK(table[InstructionClass::fma_f32].supported);
         CHECK(table[InstructionClass::fma_f32].unit == Unit::fp32);
         CHECK(table[InstructionClass::fma_f32].lanes == Lanes::fp32);

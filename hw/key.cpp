@@ -1,4 +1,5 @@
-// Look-up of a hardware key by its name. See the header.
+// Look-up of a hardware key by its name.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/key.hpp"
 
@@ -16,13 +17,14 @@ std::string_view to_string(KeyKind kind) {
 
 std::size_t key_index(std::string_view name) {
     constexpr std::string_view prefix = "gpu.";
-    const std::string_view bare = name.substr(0, prefix.size()) == prefix ? name.substr(prefix.size()) : name;
+    const std::string_view bare =
+        same_name(name.substr(0, prefix.size()), prefix) ? name.substr(prefix.size()) : name;
     std::array<std::string_view, key_count> names;
     for (std::size_t i = 0; i < key_count; ++i) {
         names[i] = key_info[i].name;
-        if (names[i] == bare) {
-            return i;
-        }
+    }
+    if (const auto index = find_name(bare, names)) {
+        return *index;
     }
     throw Error("GPU key", std::string(name), expected_names(bare, names));
 }

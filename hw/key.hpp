@@ -1,6 +1,7 @@
-// What is known of a hardware key beside its value: name, base unit, dimension, kind and meaning.
-// Ignores: values; they are fields of Gpu. Source: hw/keys.toml, from which the table `key_info` is
-// generated. SPDX-License-Identifier: Apache-2.0
+// Facts about a hardware key beside its value: name, base unit, dimension, kind and meaning.
+// Ignores: values; they are fields of Gpu.
+// Source: hw/keys.toml, from which the table `key_info` is generated.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/quantity.hpp"

@@ -1,4 +1,4 @@
-// Tests of the key registry.
+// Key registry: look-up by name, and refusals of unknown names.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/key.hpp"
 
@@ -21,7 +21,7 @@ TEST_CASE("every key is found by its own name and with the prefix gpu.") {
 }
 
 TEST_CASE("the dimension in the table is that of the field") {
-    GpuKeys<double> keys;
+    GpuKeys keys;
     visit_keys(keys, [](std::size_t index, const auto& field) {
         using Field = std::remove_cvref_t<decltype(field)>;
         if constexpr (requires { Field::dimension; }) {

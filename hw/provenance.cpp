@@ -1,8 +1,9 @@
-// Names of origins and confidence levels. See the header.
+// Names of origins and confidence levels.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/provenance.hpp"
 
 #include "hw/error.hpp"
+#include "hw/gpu_keys.hpp"
 #include "hw/nearest_name.hpp"
 
 #include <array>
@@ -15,6 +16,17 @@ constexpr std::array<std::string_view, 5> confidence_names{"datasheet", "paper",
                                                            "measured"};
 
 }  // namespace
+
+ConstantCounts count_constants(std::span<const Provenance> keys) {
+    ConstantCounts counts;
+    for (std::size_t key = 0; key < keys.size(); ++key) {
+        if (key_info[key].kind == KeyKind::fitted) {
+            counts.own += keys[key].origin == Origin::fitted ? 1 : 0;
+            counts.inherited += keys[key].origin == Origin::inherited ? 1 : 0;
+        }
+    }
+    return counts;
+}
 
 std::string_view to_string(Origin origin) {
     return origin_names[static_cast<std::size_t>(origin)];

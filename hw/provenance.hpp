@@ -1,8 +1,9 @@
-// Where one number of a GPU comes from and how far it can be trusted.
+// Origin of one number of a GPU, and the trust that it deserves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,14 +20,21 @@ enum class Confidence : std::uint8_t { datasheet, paper, repository, inferred, m
 struct Provenance {
     Origin origin = Origin::vendor;
     Confidence confidence = Confidence::inferred;
-    std::string source;  ///< citation, or the recorded rows
-    std::string sheet;   ///< id of the file that gave the value; differs from the GPU's own when inherited
-    double interval =
-        0;         ///< half-width of the 80 % interval in base units; fitted keys only, 0 when not known
-    int rows = 0;  ///< recorded rows the fit used
-    double residual = 0;  ///< mean |ln(predicted / measured)| of those rows
+    std::string source;   ///< citation, or the recorded rows
+    std::string sheet;    ///< id of the file that gave the value; differs from the GPU's own when inherited
+    double interval = 0;  ///< half-width of the 80 % interval in base units; fitted keys only, 0 when unknown
+    int rows = 0;         ///< recorded rows in the fit
+    double residual = 0;  ///< mean |ln(predicted / measured)| of the rows in the fit
     std::string date;     ///< of the fit, ISO 8601
 };
+
+/// Fitted constants: of the GPU's own rows, and of a sibling's.
+struct ConstantCounts {
+    int own = 0;
+    int inherited = 0;
+};
+
+[[nodiscard]] ConstantCounts count_constants(std::span<const Provenance> keys);
 
 [[nodiscard]] std::string_view to_string(Origin origin);
 [[nodiscard]] std::string_view to_string(Confidence confidence);

@@ -1,6 +1,6 @@
-// The sheets against what the vendor prints about each product: CUDA cores, peak rates, bandwidth, cache.
-// Independent of checks.cpp: the figures below are typed from data sheets and white papers, not derived from
-// the sheets. Source: the documents that each sheet names in its [sources].
+// Sheets against the vendor's printed figures: CUDA cores, peak rates, bandwidth, cache. Independent of
+// checks.cpp: the figures below are typed from data sheets and white papers, not derived from the sheets.
+// Source: the documents that each sheet names in its [sources].
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "hw/tensor_rate.hpp"
@@ -13,7 +13,7 @@
 namespace warptime::hw {
 namespace {
 
-/// Dense TFLOP/s (TOP/s for int8), GB/s, GB, MiB, W; 0: the product does not have it.
+/// Dense TFLOP/s (TOP/s for int8), GB/s, GB, MiB, W; 0: the product lacks the feature.
 struct Published {
     const char* id;
     const char* capability;
@@ -25,7 +25,7 @@ struct Published {
     double watts;
 };
 
-// Tensor peaks of GeForce boards are those with fp32 accumulation, which the keys mean.
+// Tensor peaks of GeForce boards are those with fp32 accumulation, as the keys define them.
 constexpr Published products[] = {
     {"v100-sxm", "7.0", 5120, 15.7, 7.8, 125, 0, 0, 0, 0, 900, 16, 6, 300},
     {"t4", "7.5", 2560, 8.1, 0.25, 65, 0, 0, 0, 130, 320, 16, 4, 70},
@@ -62,7 +62,7 @@ TEST_CASE("every sheet of the design exists, and no other") {
 TEST_CASE("SMs x lanes are the CUDA cores, and rate x SMs x clock the published peaks") {
     for (const Published& product : products) {
         CAPTURE(std::string(product.id));
-        const Gpu<double> gpu = load_gpu(product.id);
+        const Gpu gpu = load_gpu(product.id);
         CHECK(std::to_string(gpu.compute_major) + "." + std::to_string(gpu.compute_minor) ==
               product.capability);
         const double sms = gpu.sm.count.value();
@@ -86,7 +86,7 @@ TEST_CASE("SMs x lanes are the CUDA cores, and rate x SMs x clock the published 
 TEST_CASE("memory, cache and power are those of the product") {
     for (const Published& product : products) {
         CAPTURE(std::string(product.id));
-        const Gpu<double> gpu = load_gpu(product.id);
+        const Gpu gpu = load_gpu(product.id);
         CHECK(gpu.dram.bandwidth.value() * 1e-9 == doctest::Approx(product.gigabytes_per_s).epsilon(0.005));
         CHECK(gpu.dram.capacity.value() * 1e-9 == doctest::Approx(product.gigabytes).epsilon(0.005));
         CHECK(gpu.l2.capacity.value() == product.l2_mebibytes * 1024 * 1024);
@@ -97,7 +97,7 @@ TEST_CASE("memory, cache and power are those of the product") {
 TEST_CASE("instructions appear with the architecture that brought them") {
     for (const Published& product : products) {
         CAPTURE(std::string(product.id));
-        const Gpu<double> gpu = load_gpu(product.id);
+        const Gpu gpu = load_gpu(product.id);
         const int capability = gpu.compute_major * 10 + gpu.compute_minor;
         CHECK(gpu.isa == "sm_" + std::to_string(capability));
         const auto has = [&gpu](InstructionClass cls) { return gpu.instructions[cls].supported; };

@@ -3,24 +3,19 @@
 #include "hw/setting.hpp"
 
 #include "hw/error.hpp"
+#include "hw/key_rule.hpp"
+#include "hw/trimmed.hpp"
 #include "hw/unit.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace warptime::hw {
 namespace {
 
-constexpr std::string_view form =
+constexpr std::string_view setting_form =
     "gpu.KEY=VALUE or kernel.KEY=VALUE with VALUE like '60 MiB', '2x', '+20%' or '-10%'";
-
-std::string_view trim(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool read_number(std::string_view text, double& number) {
     if (text.empty() || !((text.front() >= '0' && text.front() <= '9') || text.front() == '.')) {
@@ -34,11 +29,11 @@ bool read_number(std::string_view text, double& number) {
 void read_operation(Setting& setting, std::string_view parameter) {
     const std::string_view value = setting.text;
     double number = 0;
-    if (value.back() == 'x' && read_number(trim(value.substr(0, value.size() - 1)), number)) {
+    if (value.back() == 'x' && read_number(trimmed(value.substr(0, value.size() - 1)), number)) {
         setting.operation = Setting::Operation::scale;
         setting.factor = number;
     } else if (value.front() == '+' || value.front() == '-') {
-        if (value.back() != '%' || !read_number(trim(value.substr(1, value.size() - 2)), number)) {
+        if (value.back() != '%' || !read_number(trimmed(value.substr(1, value.size() - 2)), number)) {
             throw Error(std::string(parameter), std::string(value),
                         "a relative change such as '+20%' or '-10%'");
         }
@@ -50,23 +45,28 @@ void read_operation(Setting& setting, std::string_view parameter) {
     }
 }
 
-void require_whole(const KeyInfo& info, const Setting& setting, double value) {
-    if (info.integer && std::floor(value) != value) {
-        throw Error("gpu." + setting.key, setting.text,
-                    "a whole number; this gives " + format_value(value, info.unit));
+/// Says what came out of a relative change that is refused.
+void require_allowed(std::size_t key, const Setting& setting, double value) {
+    const std::string owner = "gpu." + setting.key;
+    if (setting.operation == Setting::Operation::absolute) {
+        check_value(key, value, owner, setting.text);
+        return;
+    }
+    try {
+        check_value(key, value, owner, setting.text);
+    } catch (const Error& error) {
+        throw Error(owner, setting.text,
+                    error.expected() + "; this gives " + format_value(value, key_info[key].unit));
     }
 }
 
 template <class Field>
-void assign(Field& field, const KeyInfo& info, const Setting& setting) {
+void assign(Field& field, std::size_t key, const Setting& setting) {
     const auto next = [&](double old) {
         const double value = setting.operation == Setting::Operation::scale
                                  ? old * setting.factor
-                                 : parse_value(setting.text, info.unit, "gpu." + setting.key);
-        if (!std::isfinite(value)) {
-            throw Error("gpu." + setting.key, setting.text, "a value within the range of a double");
-        }
-        require_whole(info, setting, value);
+                                 : parse_value(setting.text, key_info[key].unit, "gpu." + setting.key);
+        require_allowed(key, setting, value);
         return value;
     };
     if constexpr (is_key_list<Field>) {
@@ -82,15 +82,78 @@ void assign(Field& field, const KeyInfo& info, const Setting& setting) {
     }
 }
 
+void mark_set(Gpu& gpu, std::size_t key, const Setting& setting) {
+    if (key < gpu.provenance.size()) {
+        gpu.provenance[key].origin = Origin::set;
+        gpu.provenance[key].source = "setting gpu." + setting.key + "=" + setting.text;
+    }
+}
+
+/// Changes one more key because of `setting`.
+void set_with(Gpu& gpu, const char* name, double value, const Setting& setting) {
+    const std::size_t key = key_index(name);
+    if (key_value(gpu, key) != value) {
+        set_key_value(gpu, key, value);
+        mark_set(gpu, key, setting);
+    }
+}
+
+/// What the chip has as a whole stays as it is when SMs come or go; what they take together follows them.
+void follow_sm_count(Gpu& gpu, double before, const Setting& setting) {
+    const double now = gpu.sm.count.value();
+    if (now == before) {
+        return;
+    }
+    visit_keys(static_cast<GpuKeys&>(gpu), [&](std::size_t index, auto& field) {
+        if constexpr (!is_key_list<std::remove_cvref_t<decltype(field)>>) {
+            const KeyRule& rule = rule_of(index);
+            if (rule.with_sms != WithSms::stays) {
+                const double factor = rule.with_sms == WithSms::grows ? now / before : before / now;
+                field = std::remove_cvref_t<decltype(field)>(
+                    std::clamp(field.value() * factor, rule.least, rule.most));
+                mark_set(gpu, index, setting);
+            }
+        }
+    });
+    // Nobody has looked at the floor plan of such a chip.
+    set_with(gpu, "cluster.groups", 0.0, setting);
+    set_with(gpu, "gpc.count", std::min(gpu.gpc.count.value(), now), setting);
+}
+
+/// A smaller shared memory loses the carveouts above it, and CTAs cannot ask for more than it has.
+void follow_shared_capacity(Gpu& gpu, const Setting& setting) {
+    const Bytes capacity = gpu.shared.capacity;
+    auto& carveouts = gpu.shared.carveouts;
+    carveouts.erase(std::remove_if(carveouts.begin(), carveouts.end(),
+                                   [&](const auto& size) { return !(size < capacity); }),
+                    carveouts.end());
+    carveouts.push_back(capacity);
+    mark_set(gpu, key_index("shared.carveouts"), setting);
+    const double room = std::max(0.0, capacity.value() - gpu.shared.reserved_per_cta.value());
+    set_with(gpu, "shared.per_cta_optin", std::min(gpu.shared.per_cta_optin.value(), room), setting);
+    set_with(gpu, "shared.per_cta_default", std::min(gpu.shared.per_cta_default.value(), room), setting);
+}
+
+/// Keys that have no meaning of their own without the one that `setting` has changed from `before`.
+void follow(Gpu& gpu, std::size_t key, const Setting& setting, double before) {
+    if (key_info[key].name == "sm.count") {
+        follow_sm_count(gpu, before, setting);
+    } else if (key_info[key].name == "gpc.count") {
+        set_with(gpu, "cluster.groups", 0.0, setting);
+    } else if (key_info[key].name == "shared.capacity") {
+        follow_shared_capacity(gpu, setting);
+    }
+}
+
 }  // namespace
 
 Setting parse_setting(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) {
-        throw Error("setting", std::string(text), std::string(form));
+        throw Error("setting", std::string(text), std::string(setting_form));
     }
-    const std::string_view name = trim(text.substr(0, equals));
-    const std::string_view value = trim(text.substr(equals + 1));
+    const std::string_view name = trimmed(text.substr(0, equals));
+    const std::string_view value = trimmed(text.substr(equals + 1));
     Setting setting;
     std::string_view key;
     if (name.substr(0, 4) == "gpu.") {
@@ -100,7 +163,7 @@ Setting parse_setting(std::string_view text) {
         key = name.substr(7);
     }
     if (key.empty() || value.empty()) {
-        throw Error("setting", std::string(text), std::string(form));
+        throw Error("setting", std::string(text), std::string(setting_form));
     }
     setting.key = std::string(key);
     setting.text = std::string(value);
@@ -111,24 +174,24 @@ Setting parse_setting(std::string_view text) {
     return setting;
 }
 
-void apply_setting(Gpu<double>& gpu, const Setting& setting) {
+void apply_setting(Gpu& gpu, const Setting& setting) {
     if (setting.scope != Setting::Scope::gpu) {
         throw Error("kernel." + setting.key, setting.text, "a key of the GPU here, with the prefix gpu.");
     }
     const std::size_t key = key_index(setting.key);
-    visit_keys(static_cast<GpuKeys<double>&>(gpu), [&](std::size_t index, auto& field) {
+    const double old = key_value(gpu, key);
+    visit_keys(static_cast<GpuKeys&>(gpu), [&](std::size_t index, auto& field) {
         if (index == key) {
-            assign(field, key_info[index], setting);
+            assign(field, index, setting);
         }
     });
-    if (key < gpu.provenance.size()) {
-        gpu.provenance[key].origin = Origin::set;
-        gpu.provenance[key].source = "setting gpu." + setting.key + "=" + setting.text;
-    }
+    mark_set(gpu, key, setting);
+    gpu.settings.emplace_back("gpu." + setting.key, setting.text);
+    follow(gpu, key, setting, old);
     resolve_instructions(gpu);
 }
 
-void apply_settings(Gpu<double>& gpu, std::span<const Setting> settings) {
+void apply_settings(Gpu& gpu, std::span<const Setting> settings) {
     for (const Setting& setting : settings) {
         if (setting.scope == Setting::Scope::gpu) {
             apply_setting(gpu, setting);

@@ -28,11 +28,13 @@ struct Setting {
 /// below 0 or an unknown GPU key (naming the nearest).
 [[nodiscard]] Setting parse_setting(std::string_view text);
 
-/// Applies one setting of scope gpu and marks the key Origin::set. Throws Error for a value of the wrong
-/// dimension, or one that is not whole where the key is a count. Settings of scope kernel are an error here.
-void apply_setting(Gpu<double>& gpu, const Setting& setting);
+/// Applies one setting of scope gpu, notes it in gpu.settings, and marks the key Origin::set, with those that
+/// have to follow: what a chip has as a whole stays when sm.count changes, and carveouts fit into
+/// shared.capacity. Throws Error for a value of the wrong dimension and for one that hw/keys.toml does not
+/// allow. Settings of scope kernel are an error here.
+void apply_setting(Gpu& gpu, const Setting& setting);
 
 /// Applies those of scope gpu, in order, and skips the others.
-void apply_settings(Gpu<double>& gpu, std::span<const Setting> settings);
+void apply_settings(Gpu& gpu, std::span<const Setting> settings);
 
 }  // namespace warptime::hw

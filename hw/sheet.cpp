@@ -7,11 +7,12 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "hw/sheet_file.hpp"
+#include "hw/text_file.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -50,6 +51,29 @@ std::vector<std::string_view> embedded_ids(std::string_view folder) {
         }
     }
     return ids;
+}
+
+/// Without what separates words, in lower case: "RTX 4090" is "rtx4090".
+std::string joined(std::string_view name) {
+    std::string text;
+    for (const char c : name) {
+        if (c != '-' && c != '_' && c != ' ') {
+            text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        }
+    }
+    return text;
+}
+
+/// Whether some words of the id, in their order, are the name.
+bool has_words(std::string_view id, std::string_view name) {
+    const std::size_t end = id.find('-');
+    const std::string_view word = id.substr(0, end);
+    const bool begins = name.substr(0, word.size()) == word;
+    if (end == std::string_view::npos) {
+        return name.empty() || name == word;
+    }
+    const std::string_view rest = id.substr(end + 1);
+    return (begins && has_words(rest, name.substr(word.size()))) || has_words(rest, name);
 }
 
 bool is_path(std::string_view text) {
@@ -114,14 +138,9 @@ void add_calibration(Assembly& assembly, const std::string& id, int depth) {
 
 Assembly assemble(const std::string& id, std::string_view text, SheetKind kind, int depth);
 
+/// The id is one that sheet_id_of gives.
 Assembly assemble_embedded(const std::string& id, int depth) {
-    const auto text = find_embedded(sheet_folder, id);
-    if (!text) {
-        throw Error("gpu", id,
-                    expected_names(id, embedded_ids(sheet_folder)) +
-                        ", or a path to a sheet; 'warptime gpus' lists them");
-    }
-    Assembly assembly = assemble(id, *text, SheetKind::vendor, depth);
+    Assembly assembly = assemble(id, *find_embedded(sheet_folder, id), SheetKind::vendor, depth);
     add_calibration(assembly, id, 0);
     return assembly;
 }
@@ -131,7 +150,7 @@ Assembly assemble(const std::string& id, std::string_view text, SheetKind kind, 
     const SheetFile file = parse_sheet_file(text, id, kind);
     Assembly assembly;
     if (!file.inherits.empty()) {
-        assembly = assemble_embedded(file.inherits, depth + 1);
+        assembly = assemble_embedded(sheet_id_of(file.inherits), depth + 1);
         mark_inherited(assembly);
         assembly.calibrated = false;
     }
@@ -147,7 +166,7 @@ std::string required_field(const Assembly& assembly, const std::string& id, cons
     return found->second;
 }
 
-void read_capability(const std::string& text, Gpu<double>& gpu) {
+void read_capability(const std::string& text, Gpu& gpu) {
     const char* end = text.data() + text.size();
     const auto major = std::from_chars(text.data(), end, gpu.compute_major);
     if (major.ec == std::errc() && major.ptr != end && *major.ptr == '.') {
@@ -159,7 +178,7 @@ void read_capability(const std::string& text, Gpu<double>& gpu) {
     throw Error(gpu.id + " compute_capability", text, "major.minor, as 9.0");
 }
 
-void read_instructions(Gpu<double>& gpu) {
+void read_instructions(Gpu& gpu) {
     const auto text = find_embedded(isa_folder, gpu.isa);
     const auto ptx = find_embedded(isa_folder, "ptx");
     if (!text || !ptx) {
@@ -169,8 +188,8 @@ void read_instructions(Gpu<double>& gpu) {
     gpu.instructions.ptx = parse_instruction_table(*ptx, "ptx").ptx;
 }
 
-Gpu<double> finish(const std::string& id, const Assembly& assembly) {
-    Gpu<double> gpu;
+Gpu finish(const std::string& id, const Assembly& assembly) {
+    Gpu gpu;
     gpu.id = id;
     gpu.name = required_field(assembly, id, "name");
     gpu.architecture = required_field(assembly, id, "architecture");
@@ -179,7 +198,7 @@ Gpu<double> finish(const std::string& id, const Assembly& assembly) {
     gpu.calibrated = assembly.calibrated;
     read_capability(required_field(assembly, id, "compute_capability"), gpu);
     gpu.provenance.resize(key_count);
-    visit_keys(static_cast<GpuKeys<double>&>(gpu), [&](std::size_t key, auto& field) {
+    visit_keys(static_cast<GpuKeys&>(gpu), [&](std::size_t key, auto& field) {
         using Field = std::remove_cvref_t<decltype(field)>;
         const std::optional<SheetValue>& value = assembly.values[key];
         if (!value) {
@@ -202,28 +221,45 @@ Gpu<double> finish(const std::string& id, const Assembly& assembly) {
     return gpu;
 }
 
-std::string read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) {
-        throw Error("gpu", path, "a file that can be read");
-    }
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
 }  // namespace
 
-Gpu<double> load_gpu(std::string_view id_or_path, std::span<const Setting> settings) {
+Gpu load_gpu(std::string_view id_or_path, std::span<const Setting> settings) {
     const std::string name(id_or_path);
-    Gpu<double> gpu;
+    Gpu gpu;
     if (is_path(id_or_path)) {
         const std::string id = file_stem(id_or_path);
-        gpu = finish(id, assemble(id, read_file(name), SheetKind::user, 0));
+        gpu = finish(id, assemble(id, read_text_file(name, "gpu"), SheetKind::user, 0));
     } else {
-        gpu = finish(name, assemble_embedded(name, 0));
+        const std::string id = sheet_id_of(name);
+        gpu = finish(id, assemble_embedded(id, 0));
     }
     require_sound(gpu);
     apply_settings(gpu, settings);
+    if (!settings.empty()) {
+        require_possible(gpu);
+    }
     return gpu;
+}
+
+std::string sheet_id_of(std::string_view name) {
+    const std::vector<std::string_view> ids = embedded_ids(sheet_folder);
+    if (const auto index = find_name(name, ids)) {
+        return std::string(ids[*index]);
+    }
+    const std::string words = joined(name);
+    std::vector<std::string_view> meant;
+    if (!words.empty()) {
+        std::copy_if(ids.begin(), ids.end(), std::back_inserter(meant),
+                     [&words](std::string_view id) { return has_words(id, words); });
+    }
+    if (meant.size() > 1) {
+        throw Error("gpu", std::string(name), fmt::format("one of {}", fmt::join(meant, ", ")));
+    }
+    if (meant.empty()) {
+        throw Error("gpu", std::string(name),
+                    expected_names(name, ids) + ", or a path to a sheet; 'warptime gpus' lists them");
+    }
+    return std::string(meant.front());
 }
 
 std::vector<SheetSummary> list_sheets() {

@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/gpu_keys.hpp"
+#include "hw/key_rule.hpp"
 #include "hw/nearest_name.hpp"
 #include "hw/toml_file.hpp"
 #include "hw/unit.hpp"
@@ -35,19 +36,24 @@ double read_number(const toml::node& node, const KeyInfo& info, const std::strin
     } else {
         throw Error(owner, "neither a number nor text", fmt::format("a value in {}", info.unit));
     }
-    if (info.integer && std::floor(value) != value) {
-        throw Error(owner, fmt::format("{}", value), "a whole number");
-    }
     return value;
 }
 
-std::vector<double> read_values(const toml::table& row, const KeyInfo& info, const std::string& owner) {
+double read_allowed(const toml::node& node, std::size_t key, const std::string& owner) {
+    const KeyInfo& info = key_info[key];
+    const double value = read_number(node, info, owner);
+    check_value(key, value, owner, format_value(value, info.unit));
+    return value;
+}
+
+std::vector<double> read_values(const toml::table& row, std::size_t key, const std::string& owner) {
+    const KeyInfo& info = key_info[key];
     const toml::node* node = row.get("value");
     if (node == nullptr) {
         throw Error(owner, "nothing", "a field 'value'");
     }
     if (!info.list) {
-        return {read_number(*node, info, owner)};
+        return {read_allowed(*node, key, owner)};
     }
     const toml::array* list = node->as_array();
     if (list == nullptr || list->empty()) {
@@ -55,7 +61,7 @@ std::vector<double> read_values(const toml::table& row, const KeyInfo& info, con
     }
     std::vector<double> values;
     for (const toml::node& element : *list) {
-        values.push_back(read_number(element, info, owner));
+        values.push_back(read_allowed(element, key, owner));
     }
     if (!std::is_sorted(values.begin(), values.end())) {
         throw Error(owner, "an unsorted list", "ascending values");
@@ -72,9 +78,7 @@ void read_fit(const toml::table& row, const KeyInfo& info, const std::string& ow
         }
     }
     if (const toml::node* interval = row.get("interval")) {
-        KeyInfo real = info;
-        real.integer = false;
-        provenance.interval = read_number(*interval, real, owner + " interval");
+        provenance.interval = read_number(*interval, info, owner + " interval");
     }
     const auto rows = row["rows"].value_or(std::int64_t{0});
     provenance.residual = row["residual"].value_or(0.0);
@@ -101,7 +105,7 @@ SheetValue read_row(const toml::table& file, const toml::table& row, std::size_t
     }
     SheetValue value;
     value.key = key;
-    value.values = read_values(row, info, owner);
+    value.values = read_values(row, key, owner);
     value.provenance.origin = fitted ? Origin::fitted : Origin::vendor;
     value.provenance.sheet = id;
     value.provenance.source = full_citation(file, required_text(row, "source", owner));

@@ -78,6 +78,8 @@ TEST_CASE("faults of a sheet are refused") {
              "[dram]\nbandwidth = { value = true" + tail,                // type
              "[sm]\ncount = { value = 131.5" + tail,                     // not whole
              "[sm]\ncount = { value = -1" + tail,                        // negative
+             "[sm]\ncount = { value = 0" + tail,                         // no chip
+             "[dram]\nbandwidth = { value = '0 TB/s'" + tail,            // no memory
              "[sm]\ncount = { value = nan" + tail,                       //
              "[shared]\ncarveouts = { value = '8 KiB'" + tail,           // no list
              "[shared]\ncarveouts = { value = []" + tail,                // empty list

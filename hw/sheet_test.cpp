@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,14 +40,14 @@ class UserSheet {
     std::string path_;
 };
 
-const Provenance& origin_of(const Gpu<double>& gpu, std::string_view key) {
+const Provenance& origin_of(const Gpu& gpu, std::string_view key) {
     return gpu.provenance[key_index(key)];
 }
 
 TEST_CASE("every embedded sheet loads, with a source for every number") {
     for (const SheetSummary& sheet : list_sheets()) {
         CAPTURE(sheet.id);
-        const Gpu<double> gpu = load_gpu(sheet.id);
+        const Gpu gpu = load_gpu(sheet.id);
         CHECK(gpu.id == sheet.id);
         CHECK(gpu.name == sheet.name);
         CHECK(gpu.calibrated == sheet.calibrated);
@@ -76,7 +78,7 @@ TEST_CASE("the sheets are listed in order of their id, each for a board of its o
 }
 
 TEST_CASE("the H200 as its documents describe it") {
-    const Gpu<double> gpu = load_gpu("h200-sxm");
+    const Gpu gpu = load_gpu("h200-sxm");
     CHECK(gpu.compute_major == 9);
     CHECK(gpu.compute_minor == 0);
     CHECK(gpu.sm.count.value() == 132);
@@ -97,8 +99,8 @@ TEST_CASE("the H200 as its documents describe it") {
 }
 
 TEST_CASE("a calibration inherits key by key, and says so") {
-    const Gpu<double> h200 = load_gpu("h200-sxm");
-    const Gpu<double> a100 = load_gpu("a100-sxm-80gb");
+    const Gpu h200 = load_gpu("h200-sxm");
+    const Gpu a100 = load_gpu("a100-sxm-80gb");
     CHECK(origin_of(h200, "launch.floor").origin == Origin::fitted);
     CHECK(origin_of(a100, "launch.floor").origin == Origin::inherited);
     CHECK(origin_of(a100, "launch.floor").sheet == "h200-sxm");
@@ -110,9 +112,11 @@ TEST_CASE("a calibration inherits key by key, and says so") {
 }
 
 TEST_CASE("what a GPU never measured does not say comes, marked, from one that was") {
+    std::map<std::string, Gpu, std::less<>> gpus;
+    for (const SheetSummary& sheet : list_sheets()) gpus.emplace(sheet.id, load_gpu(sheet.id));
     for (const SheetSummary& sheet : list_sheets()) {
         CAPTURE(sheet.id);
-        const Gpu<double> gpu = load_gpu(sheet.id);
+        const Gpu& gpu = gpus.at(sheet.id);
         std::size_t inherited = 0;
         for (std::size_t key = 0; key < key_count; ++key) {
             const Provenance& from = gpu.provenance[key];
@@ -121,8 +125,9 @@ TEST_CASE("what a GPU never measured does not say comes, marked, from one that w
             if (from.origin == Origin::inherited) {
                 ++inherited;
                 // The value is the sibling's own, untouched.
-                CHECK(key_value(gpu, key) == key_value(load_gpu(from.sheet), key));
-                CHECK(load_gpu(from.sheet).provenance[key].origin == Origin::fitted);
+                const Gpu& sibling = gpus.find(from.sheet)->second;
+                CHECK(key_value(gpu, key) == key_value(sibling, key));
+                CHECK(sibling.provenance[key].origin == Origin::fitted);
             }
         }
         CHECK((inherited == 0) == sheet.calibrated);
@@ -130,7 +135,7 @@ TEST_CASE("what a GPU never measured does not say comes, marked, from one that w
 }
 
 TEST_CASE("a sibling of a sibling names the file that has the number") {
-    const Gpu<double> t4 = load_gpu("t4");
+    const Gpu t4 = load_gpu("t4");
     CHECK(origin_of(t4, "latency.l1").sheet == "t4");
     CHECK(origin_of(t4, "l2.bandwidth").sheet == "v100-sxm");
     CHECK(origin_of(t4, "tensor.mma_sync_fraction").sheet == "a100-sxm-80gb");
@@ -141,7 +146,7 @@ TEST_CASE("a sibling of a sibling names the file that has the number") {
 TEST_CASE("settings are applied after the sheet is read") {
     const std::vector<Setting> settings{parse_setting("gpu.l2.capacity=2x"), parse_setting("kernel.stages=5"),
                                         parse_setting("gpu.fp32.lanes=64 1/cycle")};
-    const Gpu<double> gpu = load_gpu("h200-sxm", settings);
+    const Gpu gpu = load_gpu("h200-sxm", settings);
     CHECK(gpu.l2.capacity.value() == 2 * 62914560);
     CHECK(origin_of(gpu, "l2.capacity").origin == Origin::set);
     CHECK(gpu.instructions[InstructionClass::fma_f32].interval.value() == 2);
@@ -152,7 +157,7 @@ TEST_CASE("a user's sheet inherits what it does not say") {
         "[sheet]\nname = 'wide'\ninherits = 'h200-sxm'\n"
         "[l2]\ncapacity = { value = '120 MiB', confidence = 'inferred', source = 'what if' }\n"
         "[latency]\ndram = { value = '700 cycle', confidence = 'inferred', source = 'what if' }\n");
-    const Gpu<double> gpu = load_gpu(sheet.path());
+    const Gpu gpu = load_gpu(sheet.path());
     CHECK(gpu.name == "wide");
     CHECK(gpu.id.find("warptime_sheet_test_") == 0);
     CHECK(gpu.l2.capacity.value() == 125829120);
@@ -164,9 +169,43 @@ TEST_CASE("a user's sheet inherits what it does not say") {
     CHECK_FALSE(gpu.calibrated);
 }
 
+TEST_CASE("every sheet is found by its id in any case and by what tells it from the others") {
+    for (const SheetSummary& sheet : list_sheets()) {
+        CAPTURE(sheet.id);
+        std::string upper = sheet.id;
+        for (char& c : upper) {
+            c = c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+        }
+        CHECK(sheet_id_of(sheet.id) == sheet.id);
+        CHECK(sheet_id_of(upper) == sheet.id);
+    }
+    CHECK(sheet_id_of("h200") == "h200-sxm");
+    CHECK(sheet_id_of("V100") == "v100-sxm");
+    CHECK(sheet_id_of("RTX 4090") == "rtx-4090");
+    CHECK(sheet_id_of("rtx4090") == "rtx-4090");
+    CHECK(sheet_id_of("4090") == "rtx-4090");
+    CHECK(sheet_id_of("a10") == "a10");
+    CHECK(load_gpu("H200").id == "h200-sxm");
+}
+
+TEST_CASE("a name that several sheets have lists them all") {
+    const auto expected_of = [](std::string_view name) -> std::string {
+        try {
+            return sheet_id_of(name);
+        } catch (const Error& error) {
+            return error.expected();
+        }
+    };
+    CHECK(expected_of("a100") == "one of a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb");
+    CHECK(expected_of("A100-80GB") == "one of a100-pcie-80gb, a100-sxm-80gb");
+    CHECK(expected_of("h100") == "one of h100-pcie, h100-sxm");
+    CHECK(expected_of("h20").find("nearest: 'h200-sxm'") != std::string::npos);
+    CHECK(expected_of("") != "");
+}
+
 TEST_CASE("a wrong id names the nearest, a missing file its path") {
     CHECK_THROWS_WITH_AS((void)load_gpu("h200-smx"), doctest::Contains("nearest: 'h200-sxm'"), Error);
-    CHECK_THROWS_WITH_AS((void)load_gpu("rtx4090"), doctest::Contains("nearest: 'rtx-4090'"), Error);
+    CHECK_THROWS_WITH_AS((void)load_gpu("rtx4091"), doctest::Contains("nearest: 'rtx-4090'"), Error);
     CHECK_THROWS_WITH_AS((void)load_gpu("b300"), doctest::Contains("nearest: 'b200'"), Error);
     CHECK_THROWS_WITH_AS((void)load_gpu("/nowhere/x.toml"), doctest::Contains("/nowhere/x.toml"), Error);
     CHECK_THROWS_AS((void)load_gpu(""), Error);
@@ -190,7 +229,7 @@ TEST_CASE("faults of a user's sheet are refused") {
     const std::string head = "[sheet]\ninherits = 'h200-sxm'\n";
     const std::string tail = ", confidence = 'inferred', source = 's' }\n";
     for (const std::string& text :
-         {std::string("[sheet]\ninherits = 'h200'\n"), std::string("nonsense"),
+         {std::string("[sheet]\ninherits = 'h300'\n"), std::string("nonsense"),
           std::string("[sheet]\nisa = 3\n"), head + "isa = 'sm_91'\n", head + "compute_capability = '9'\n",
           // the facts contradict each other: half the threads, but as many warps
           head + "[sm]\nthreads_max = { value = 1024" + tail}) {

@@ -1,5 +1,6 @@
-// Dense rate of the tensor cores for one element type, and the types that they multiply at all.
-// Ignores: sparsity, and the instruction that feeds them. Source: the keys tensor.* of the sheet.
+// Dense rate of the tensor cores for one element type, and the types that they multiply.
+// Ignores: sparsity, and the instruction that feeds them.
+// Source: the keys tensor.* of the sheet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,9 +11,8 @@
 
 namespace warptime::hw {
 
-/// Operations per cycle and SM; 0 where the tensor cores do not have the type. fp32 operands run as tf32.
-template <class S>
-[[nodiscard]] OperationsPerCycle<S> tensor_rate(Dtype dtype, const GpuKeys<S>& gpu) {
+/// Operations per cycle and SM; 0 where the tensor cores lack the type. fp32 operands run as tf32.
+[[nodiscard]] inline OperationsPerCycle tensor_rate(Dtype dtype, const GpuKeys& gpu) {
     switch (dtype) {
         case Dtype::bf16:
             return gpu.tensor.bf16;
@@ -32,11 +32,11 @@ template <class S>
         case Dtype::b1:
             break;
     }
-    return OperationsPerCycle<S>(S(0.0));
+    return OperationsPerCycle(0.0);
 }
 
-/// The types with a rate, for messages: "fp16, int8".
-[[nodiscard]] inline std::string tensor_dtypes(const GpuKeys<double>& gpu) {
+/// Types with a rate, for messages: "fp16, int8".
+[[nodiscard]] inline std::string tensor_dtypes(const GpuKeys& gpu) {
     std::string names;
     for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::tf32, Dtype::fp8, Dtype::int8, Dtype::fp64}) {
         if (tensor_rate(dtype, gpu).value() > 0.0) {

@@ -1,5 +1,5 @@
-// Shared steps of reading the TOML data files: parsing, required fields, unknown names and citations.
-// Only included by sources, so that no public header needs toml++.
+// Shared steps of reading the TOML data files: parsing, required fields, unknown names and citations. Only
+// sources include this file, so that no public header needs toml++.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace warptime::hw {
 
-/// An assertion of toml++ that failed.
+/// Failed assertion of toml++.
 struct TomlAssertion : std::exception {
     [[nodiscard]] const char* what() const noexcept override { return "an assertion of toml++ failed"; }
 };
@@ -20,9 +20,10 @@ struct TomlAssertion : std::exception {
 
 }  // namespace warptime::hw
 
-// Two defects of toml++ 3.3 on text that is not TOML. It asserts that a table header begins with a key, and
-// with NDEBUG assumes so ("[=" is then undefined behaviour): its assertions stay on here and throw. And it
-// calls unreachable what it meets for most letters up to U+0499 between tokens, where "no blank" is meant.
+// Two defects of toml++ 3.3 on text that is not TOML are worked around here. It asserts that a table header
+// begins with a key; with NDEBUG it assumes so, and "[=" is undefined behaviour. Its assertions therefore
+// stay on here and throw. It also calls unreachable on most letters up to U+0499 between tokens, where it
+// means "no blank".
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : ::warptime::hw::fail_toml_assertion())
@@ -42,11 +43,11 @@ namespace warptime::hw {
 /// Throws Error naming `file` and the line.
 [[nodiscard]] toml::table parse_toml(std::string_view text, std::string_view file);
 
-/// A field that must be non-empty text; `owner` names the table in errors.
+/// Non-empty text of a field; `owner` names the table in errors.
 [[nodiscard]] std::string required_text(const toml::table& table, std::string_view field,
                                         const std::string& owner);
 
-/// Throws Error naming the nearest allowed field when the table has another one.
+/// Throws Error naming the nearest allowed field when the table has an unknown one.
 void refuse_unknown_fields(const toml::table& table, std::span<const std::string_view> allowed,
                            const std::string& owner);
 

@@ -1,4 +1,4 @@
-// Tests of the shared steps of reading TOML.
+// Shared steps of reading TOML: parsing, required fields, unknown names and citations.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/toml_file.hpp"
 

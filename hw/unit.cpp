@@ -1,8 +1,9 @@
-// Reading and writing of numbers with units. See the header.
+// Reads and writes numbers with units. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/unit.hpp"
 
 #include "hw/error.hpp"
+#include "hw/trimmed.hpp"
 
 #include <fmt/format.h>
 
@@ -49,18 +50,8 @@ constexpr std::array<Prefix, 9> si_prefixes{{{"n", 1e-9},
 constexpr std::array<Prefix, 4> binary_prefixes{
     {{"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}, {"Ti", 1099511627776.0}}};
 
-constexpr std::string_view form =
+constexpr std::string_view quantity_form =
     "a number with a unit, such as '4.8 TB/s', '1980 MHz', '227 KiB', '95 %' or '132'";
-
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
 
 bool find_prefix(std::string_view name, bool bytes, double& scale) {
     for (const Prefix& prefix : si_prefixes) {
@@ -79,7 +70,7 @@ bool find_prefix(std::string_view name, bool bytes, double& scale) {
     return false;
 }
 
-/// One unit with its prefix; false when it is unknown.
+/// Reads one unit with its prefix; false when the unit is unknown.
 bool parse_term(std::string_view text, Measure& result) {
     for (const UnitName& unit : unit_names) {
         if (text == unit.name) {
@@ -106,7 +97,8 @@ bool parse_unit_text(std::string_view text, Measure& result) {
     }
     Measure above;
     Measure below;
-    if (!parse_term(trim(text.substr(0, slash)), above) || !parse_term(trim(text.substr(slash + 1)), below)) {
+    if (!parse_term(trimmed(text.substr(0, slash)), above) ||
+        !parse_term(trimmed(text.substr(slash + 1)), below)) {
         return false;
     }
     result = {above.value / below.value, above.dimension - below.dimension};
@@ -123,13 +115,13 @@ Measure parse_measure(std::string_view text, std::string_view parameter) {
     const auto fail = [&](std::string_view expected) {
         return Error(std::string(parameter), std::string(text), std::string(expected));
     };
-    const std::string_view body = trim(text);
+    const std::string_view body = trimmed(text);
     if (!body.empty() && body.front() == '-') {
         throw fail("a value of at least 0");
     }
     // from_chars would also read "inf" and "nan".
     if (body.empty() || !((body.front() >= '0' && body.front() <= '9') || body.front() == '.')) {
-        throw fail(form);
+        throw fail(quantity_form);
     }
     double number = 0;
     const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), number);
@@ -137,12 +129,12 @@ Measure parse_measure(std::string_view text, std::string_view parameter) {
         throw fail("a number within the range of a double");
     }
     if (status != std::errc()) {
-        throw fail(form);
+        throw fail(quantity_form);
     }
-    const std::string_view unit = trim(body.substr(static_cast<std::size_t>(end - body.data())));
+    const std::string_view unit = trimmed(body.substr(static_cast<std::size_t>(end - body.data())));
     Measure result{1.0, {}};
     if (!unit.empty() && !parse_unit_text(unit, result)) {
-        throw fail(form);
+        throw fail(quantity_form);
     }
     result.value *= number;
     if (!std::isfinite(result.value)) {
@@ -194,7 +186,7 @@ std::string format_value(double value, std::string_view base_unit) {
             name = prefix.name;
         }
     }
-    // Dividing by an exact power keeps one rounding; 12 digits hide it and lose nothing that data states.
+    // Division by an exact power rounds once; 12 digits hide the rounding and lose nothing that data states.
     return fmt::format("{:.12g} {}{}", scale < 1.0 ? value * std::round(1.0 / scale) : value / scale, name,
                        unit);
 }

@@ -1,4 +1,4 @@
-// Tests of numbers with units: values known by hand, round trips, and text that must be refused.
+// Numbers with units: values known by hand, round trips, and refused text.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/unit.hpp"
 

@@ -14,7 +14,8 @@ if ! ruff --version >/dev/null 2>&1 || ! mypy --version >/dev/null 2>&1 \
     fi
     ruff=.venv/bin/ruff mypy=.venv/bin/mypy
 fi
-export MYPYPATH=$PWD/bindings/python  # the package as it stands in the tree
+# The package as it stands in the tree, and the recorders' modules, which a study in bench/ uses too.
+export MYPYPATH=$PWD/bindings/python:$PWD/validate/recorders
 
 mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.py' '*.pyi')
 "$ruff" check --quiet "${files[@]}"

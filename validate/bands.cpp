@@ -1,6 +1,7 @@
 // Sorts residuals by class and takes their quantile. SPDX-License-Identifier: Apache-2.0
 #include "validate/bands.hpp"
 
+#include "hw/quantity.hpp"
 #include "model/analytical/band.hpp"
 #include "validate/statistics.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 using model::analytical::Band;
 
-constexpr double us_per_s = 1e6;
+using hw::us_per_s;
 constexpr double covered = 0.80;
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace warptime::validate {
 
-double Baseline::time_us(const MinimalWork& work) const {
+double Baseline::time_us(const workloads::UsefulWork& work) const {
     return std::hypot(work.operations / operations_per_us, work.bytes / bytes_per_us) + floor_us;
 }
 

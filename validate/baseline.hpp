@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "validate/minimal_work.hpp"
+#include "workloads/operator/operator.hpp"
 
 #include <optional>
 #include <span>
@@ -16,11 +16,11 @@ struct Baseline {
     double floor_us = 0.0;
     int rows = 0;  ///< it was fitted on
 
-    [[nodiscard]] double time_us(const MinimalWork& work) const;
+    [[nodiscard]] double time_us(const workloads::UsefulWork& work) const;
 };
 
 struct BaselineRow {
-    MinimalWork work;
+    workloads::UsefulWork work;
     double measured_us = 0.0;
 };
 

@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "hw/toml_file.hpp"
+#include "hw/trimmed.hpp"
 #include "hw/unit.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +15,7 @@
 namespace warptime::validate {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-    return text;
-}
+using hw::trimmed;
 
 std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
@@ -139,7 +135,7 @@ std::string update_calibration(std::string_view text, std::span<const Calibratio
     return out;
 }
 
-void apply_calibration(std::string_view text, const std::string& name, hw::Gpu<double>& gpu) {
+void apply_calibration(std::string_view text, const std::string& name, hw::Gpu& gpu) {
     const toml::table file = hw::parse_toml(text, name);
     for (const auto& [group, node] : file) {
         const toml::table* table = node.as_table();

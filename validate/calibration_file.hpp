@@ -32,7 +32,7 @@ struct CalibrationEntry {
 
 /// Sets the keys that a calibration text gives, so that a fit can follow another without a new build. Throws
 /// Error, naming `name`, for text that is no TOML or a key or value that hw refuses.
-void apply_calibration(std::string_view text, const std::string& name, hw::Gpu<double>& gpu);
+void apply_calibration(std::string_view text, const std::string& name, hw::Gpu& gpu);
 
 /// The GPU that a calibration text is of. Throws Error, naming `name`, when it says none.
 [[nodiscard]] std::string calibrated_gpu(std::string_view text, const std::string& name);

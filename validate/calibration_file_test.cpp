@@ -68,7 +68,7 @@ TEST_CASE("a new key goes to the end of its table, a new table to the end of the
 }
 
 TEST_CASE("the written text reads back into the GPU, to six digits") {
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     const std::string updated = validate::update_calibration(
         text, std::vector{entry("dram.read_efficiency", 0.9123456789, 0.01),
                           entry("latency.dram", 712.3456789, 3), entry("launch.floor", 2.3456789e-6, 1e-8)});
@@ -83,8 +83,8 @@ TEST_CASE("the repository's calibration of the H200 can be read and updated") {
     std::ifstream in(std::string(WARPTIME_SOURCE_DIR) + "/hw/calibrations/h200-sxm.toml");
     const std::string before(std::istreambuf_iterator<char>(in), {});
     REQUIRE_FALSE(before.empty());
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-    hw::Gpu<double> again = gpu;
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu again = gpu;
     validate::apply_calibration(before, "h200-sxm.toml", again);
     for (std::size_t k = 0; k < hw::key_count; ++k) {
         CHECK_MESSAGE(hw::key_value(again, k) == hw::key_value(gpu, k), hw::key_info[k].name);
@@ -104,7 +104,7 @@ TEST_CASE("what cannot be updated or read is refused") {
     CHECK_THROWS_AS(update(text, entry("dram.reed", 1, 0)), warptime::Error);
     CHECK_THROWS_AS(update("[launch]\nfloor = 3\n", entry("launch.floor", 1, 0)), warptime::Error);
     CHECK_THROWS_AS(update("[launch.floor]\nvalue = 3\n", entry("launch.floor", 1, 0)), warptime::Error);
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     for (const char* bad :
          {"[dram\n", "[dram]\nbandwidth = { value = \"4 TB/s\" }\n", "[dram]\nreed = { value = 1 }\n",
           "[launch]\nfloor = { value = \"3 B\" }\n", "[launch]\nfloor = { rows = 1 }\n"}) {

@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "validate/expected_errors.hpp"
+#include "validate/prediction_hashes.hpp"
 #include "validate/replace_file.hpp"
 #include "validate/scoreboard_rows.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 
 namespace warptime::validate {
 namespace {
@@ -34,6 +36,21 @@ std::vector<Ceiling> load(const fs::path& path, bool may_be_missing) {
     return read_ceilings(in, path.filename().string());
 }
 
+std::vector<SuiteHash> load_hashes(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw Error("--unchanged", path.string(), "a file that --hashes has written");
+    return read_hashes(in, path.filename().string());
+}
+
+std::vector<SuiteHash> hashes_of(const std::vector<std::unique_ptr<HashingPredictor>>& predictors) {
+    std::vector<SuiteHash> all;
+    for (const auto& predictor : predictors) {
+        const std::vector<SuiteHash> some = predictor->hashes();
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
 std::vector<Ceiling> selected(std::vector<Ceiling> ceilings, const ScoreOptions& options) {
     const auto unselected = [](const std::vector<std::string>& names, const std::string& name) {
         return !names.empty() && std::find(names.begin(), names.end(), name) == names.end();
@@ -47,6 +64,16 @@ std::vector<Ceiling> selected(std::vector<Ceiling> ceilings, const ScoreOptions&
     return ceilings;
 }
 
+[[noreturn]] void throw_nothing_to_check(const fs::path& expected, const ScoreOptions& options) {
+    std::string asked;
+    for (const auto& [option, names] :
+         {std::pair("--suite", &options.suites), std::pair("--gpu", &options.gpus)}) {
+        for (const std::string& name : *names)
+            asked += fmt::format("{}{} {}", asked.empty() ? "" : " ", option, name);
+    }
+    throw Error("--check", asked, fmt::format("at least one ceiling in {}", expected.string()));
+}
+
 }  // namespace
 
 CommandResult validate_recorded(std::span<RowPredictor* const> predictors, const CommandOptions& options) {
@@ -58,18 +85,31 @@ CommandResult validate_recorded(std::span<RowPredictor* const> predictors, const
     ScoreOptions chosen = options.score;
     chosen.keep_rows = !options.rows.empty();
     const RecordedRows rows = read_recorded(recorded);
-    const Scoreboard board = score(rows, predictors, chosen);
+    std::vector<std::unique_ptr<HashingPredictor>> hashing;
+    std::vector<RowPredictor*> asked;
+    for (RowPredictor* predictor : predictors)
+        asked.push_back(hashing.emplace_back(std::make_unique<HashingPredictor>(*predictor)).get());
+    const Scoreboard board = score(rows, asked, chosen);
     CommandResult result;
     result.output = options.json ? to_json(board) : to_text(board);
     if (chosen.keep_rows) {
         replace_file(options.rows, rows_csv(board, options.held_out));
         if (options.held_out) result.messages += held_out_note;
     }
+    const std::vector<SuiteHash> hashes = hashes_of(hashing);
+    if (!options.hashes.empty()) replace_file(options.hashes, write_hashes(hashes));
+    if (!options.unchanged.empty()) {
+        const std::string moved = moved_suites(hashes, load_hashes(options.unchanged));
+        result.messages += moved;
+        result.exit_code = moved.empty() ? 0 : 1;
+    }
     const fs::path expected = expected_path(options, recorded);
     if (options.check) {
-        const auto violations = check_ceilings(board, selected(load(expected, false), options.score));
+        const std::vector<Ceiling> ceilings = selected(load(expected, false), options.score);
+        if (ceilings.empty()) throw_nothing_to_check(expected, options.score);
+        const auto violations = check_ceilings(board, ceilings);
         for (const Violation& violation : violations) result.messages += to_text(violation) + "\n";
-        result.exit_code = violations.empty() ? 0 : 1;
+        if (!violations.empty()) result.exit_code = 1;
     }
     if (options.tighten)
         replace_file(expected, write_ceilings(tighten_ceilings(board, load(expected, true))));

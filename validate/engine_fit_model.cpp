@@ -3,13 +3,15 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
+#include "hw/quantity.hpp"
 #include "model/system/program.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/noise_floor.hpp"
 #include "validate/recorded_case.hpp"
+#include "validate/recorded_params.hpp"
+#include "workloads/frontends/recorded_kernel.hpp"
 #include "workloads/libraries/library.hpp"
 #include "workloads/predict.hpp"
-#include "workloads/recorded_kernel.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -17,10 +19,6 @@
 #include <utility>
 
 namespace warptime::validate {
-namespace {
-
-constexpr double us_per_s = 1e6;
-
 struct FitCase {
     const RecordedRow* row = nullptr;
     workloads::Operation operation;
@@ -32,6 +30,10 @@ struct FitCase {
     std::optional<microbench::Probe> probe;
     double scale = 1.0;  ///< from the unit of a microbenchmark's row to that of measured_us
 };
+
+namespace {
+
+using hw::us_per_s;
 
 /// Rows that are no durations count by their relative error: as if each were of a millisecond.
 constexpr double stand_in_us = 1000.0;
@@ -63,15 +65,15 @@ std::vector<const RecordedRow*> select(const RecordedRows& rows, std::string_vie
 
 struct EngineFitModel::State {
     const model::prediction::Engine* engine;
-    const hw::Gpu<double>* gpu;
+    const hw::Gpu* gpu;
     workloads::Predictor predictor;
     workloads::libraries::Libraries libraries = workloads::libraries::load_libraries();
-    std::unique_ptr<model::prediction::Scratch> scratch;
+    std::unique_ptr<model::prediction::Stages> stages;
     std::vector<FitCase> cases;
     std::vector<std::string> refusals;
 
-    State(const model::prediction::Engine& e, const hw::Gpu<double>& g)
-        : engine(&e), gpu(&g), predictor(e, g), scratch(e.make_scratch()) {}
+    State(const model::prediction::Engine& e, const hw::Gpu& g)
+        : engine(&e), gpu(&g), predictor(e, g), stages(e.make_stages(g)) {}
 
     void choose() {
         refusals.clear();
@@ -85,7 +87,8 @@ struct EngineFitModel::State {
                 }
                 // Constants describe kernels, so they are fitted to the kernel that ran, not to one chosen
                 // instead.
-                if (!workloads::lower_recorded(one.operation, one.steps, libraries, *gpu, one.program)) {
+                if (!workloads::frontends::lower_recorded(one.operation, one.steps, libraries, *gpu,
+                                                          one.program)) {
                     static_cast<void>(predictor.evaluate(one.operation, one.conditions));
                     one.program = predictor.program();
                 }
@@ -110,8 +113,7 @@ struct EngineFitModel::State {
                        microbench::predict(*one.probe, one.row->quantity, *engine, *gpu, one.conditions)
                            .value;
             }
-            return us_per_s *
-                   model::system::evaluate(one.program, *engine, *gpu, one.conditions, *scratch).time;
+            return us_per_s * model::system::evaluate(one.program, *stages, one.conditions).time;
         } catch (const Error&) {
             return 0.0;  // constants that the engine refuses are no solution
         }
@@ -119,8 +121,7 @@ struct EngineFitModel::State {
 };
 
 EngineFitModel::EngineFitModel(const RecordedRows& rows, const model::prediction::Engine& engine,
-                               const hw::Gpu<double>& gpu, const std::vector<std::string>& suites,
-                               RowsTaken taken)
+                               const hw::Gpu& gpu, const std::vector<std::string>& suites, RowsTaken taken)
     : state_(std::make_unique<State>(engine, gpu)) {
     for (const RecordedRow* row : part_recordings(select(rows, gpu.id, suites)).first) {
         try {

@@ -21,7 +21,7 @@ enum class RowsTaken : std::uint8_t { fit_only, fit_and_development };
 struct FitRowEstimate {
     const RecordedRow* row = nullptr;  ///< of the rows that the model was made from
     double measured_us = 0.0;
-    model::prediction::Estimate<double> estimate;  ///< time 0: refused
+    model::prediction::Estimate estimate;  ///< time 0: refused
 };
 
 /// First recordings of predictable rows of one GPU. GPU and engine must outlive it; both closures of `model`
@@ -29,8 +29,8 @@ struct FitRowEstimate {
 class EngineFitModel {
   public:
     /// `suites` empty: all. Throws Error for a suite that is not recorded for this GPU.
-    EngineFitModel(const RecordedRows& rows, const model::prediction::Engine& engine,
-                   const hw::Gpu<double>& gpu, const std::vector<std::string>& suites, RowsTaken taken);
+    EngineFitModel(const RecordedRows& rows, const model::prediction::Engine& engine, const hw::Gpu& gpu,
+                   const std::vector<std::string>& suites, RowsTaken taken);
     EngineFitModel(const EngineFitModel&) = delete;
     EngineFitModel& operator=(const EngineFitModel&) = delete;
     ~EngineFitModel();

@@ -8,17 +8,20 @@
 #include "validate/calibration_file.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
+#include "validate/recorded_params.hpp"
+#include "workloads/frontends/recorded_kernel.hpp"
 #include "workloads/predict.hpp"
-#include "workloads/recorded_kernel.hpp"
+
+#include <algorithm>
 
 namespace warptime::validate {
 
 struct EngineRowPredictor::Chip {
-    hw::Gpu<double> gpu;
+    hw::Gpu gpu;
     std::unique_ptr<workloads::Predictor> predictor;
     // For kernels that ran.
     workloads::libraries::Libraries libraries;
-    std::unique_ptr<model::prediction::Scratch> scratch;
+    std::unique_ptr<model::prediction::Stages> stages;
     model::kernel::Program program;
 };
 
@@ -39,7 +42,7 @@ EngineRowPredictor::Chip& EngineRowPredictor::chip_of(std::string_view gpu) {
     chip->predictor = std::make_unique<workloads::Predictor>(*engine_, chip->gpu, chooser_);
     if (as_ran_) {
         chip->libraries = workloads::libraries::load_libraries();
-        chip->scratch = engine_->make_scratch();
+        chip->stages = engine_->make_stages(chip->gpu);
     }
     return *chips_.emplace(std::string(gpu), std::move(chip)).first->second;
 }
@@ -63,7 +66,7 @@ const model::kernel::Program* EngineRowPredictor::program_that_ran(const Recorde
     const workloads::Operation operation = asked_of(row);
     if (operation.parameters.find("cta_tile") != operation.parameters.end()) return nullptr;
     Chip& chip = chip_of(row.gpu);
-    return workloads::lower_recorded(operation, row.steps, chip.libraries, chip.gpu, chip.program)
+    return workloads::frontends::lower_recorded(operation, row.steps, chip.libraries, chip.gpu, chip.program)
                ? &chip.program
                : nullptr;
 }
@@ -76,9 +79,8 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
         Chip& chip = chip_of(row.gpu);
         const auto conditions = conditions_of(row);
         const model::kernel::Program* ran = program_that_ran(row);
-        const auto estimate =
-            ran != nullptr ? model::system::evaluate(*ran, *engine_, chip.gpu, conditions, *chip.scratch)
-                           : chip.predictor->evaluate(asked_of(row), conditions);
+        const auto estimate = ran != nullptr ? model::system::evaluate(*ran, *chip.stages, conditions)
+                                             : chip.predictor->evaluate(asked_of(row), conditions);
         prediction.time_us = estimate.time * us;
         prediction.low_us = estimate.low * us;
         prediction.high_us = estimate.high * us;
@@ -92,7 +94,7 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
 RowPrediction EngineRowPredictor::predict_microbenchmark(const RecordedRow& row) {
     const microbench::Family* family = microbench::find_family(row.suite, row.op);
     if (family == nullptr) throw Error("op", row.op, "a microbenchmark that is also written as a program");
-    const hw::Gpu<double>& gpu = chip_of(row.gpu).gpu;
+    const hw::Gpu& gpu = chip_of(row.gpu).gpu;
     const microbench::Value found = microbench::predict(family->make(parse_params(row.params), gpu),
                                                         row.quantity, *engine_, gpu, conditions_of(row));
     return {found.value, found.low, found.high, found.limiter, ""};
@@ -126,15 +128,25 @@ std::vector<std::pair<std::string, double>> EngineRowPredictor::counters(const R
     }
 }
 
-ConstantCount EngineRowPredictor::constants(std::string_view gpu) {
+ConstantCount EngineRowPredictor::constants(std::string_view gpu, std::span<const RecordedRow* const> rows) {
     ConstantCount count;
     try {
-        for (const hw::Provenance& provenance : chip_of(gpu).gpu.provenance) {
+        Chip& chip = chip_of(gpu);
+        for (const hw::Provenance& provenance : chip.gpu.provenance) {
             count.fitted += provenance.origin == hw::Origin::fitted ? 1 : 0;
             count.inherited += provenance.origin == hw::Origin::inherited ? 1 : 0;
         }
+        for (const RecordedRow* row : rows) {
+            if (!is_operator(row->op)) continue;
+            const workloads::Operation operation = operation_of(*row);
+            const workloads::DataCount data =
+                workloads::find_operator(operation.op).data(operation, chip.predictor->libraries(), chip.gpu);
+            count.compiler = std::max(count.compiler, data.compiler);
+            count.library = std::max(count.library, data.library);
+            count.learned = std::max(count.learned, data.learned);
+        }
     } catch (const Error&) {
-        return {};
+        return count;
     }
     return count;
 }

@@ -5,7 +5,7 @@
 #include "hw/setting.hpp"
 #include "model/prediction/engine.hpp"
 #include "validate/row_predictor.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <map>
 #include <memory>
@@ -38,7 +38,8 @@ class EngineRowPredictor : public RowPredictor {
     [[nodiscard]] std::string name() const override;
     [[nodiscard]] RowPrediction predict(const RecordedRow& row) override;
     [[nodiscard]] std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) override;
-    [[nodiscard]] ConstantCount constants(std::string_view gpu) override;
+    [[nodiscard]] ConstantCount constants(std::string_view gpu,
+                                          std::span<const RecordedRow* const> rows) override;
 
   private:
     struct Chip;

@@ -21,25 +21,32 @@ namespace fixture = warptime::validate::fixture;
 namespace {
 
 /// Every step takes the GPU's launch floor; a cold cache doubles it.
+class FloorStages : public prediction::Stages {
+  public:
+    explicit FloorStages(const hw::Gpu& gpu) : gpu_(gpu) {}
+    [[nodiscard]] prediction::Estimate evaluate(const kernel::Program&, const kernel::Step&,
+                                                const prediction::Conditions& conditions,
+                                                prediction::BodyNumber) override {
+        const double t =
+            gpu_.launch.floor.value() * (conditions.cache == prediction::Cache::cold ? 2.0 : 1.0);
+        return {t, 0.8 * t, 1.25 * t, prediction::Limiter::launch};
+    }
+
+  private:
+    const hw::Gpu& gpu_;
+};
+
 class FloorEngine : public prediction::Engine {
   public:
     [[nodiscard]] std::string_view name() const override { return "floor"; }
-    [[nodiscard]] std::unique_ptr<prediction::Scratch> make_scratch() const override {
-        return std::make_unique<prediction::Scratch>();
-    }
-    [[nodiscard]] prediction::Estimate<double> evaluate(const kernel::Program&, const kernel::Step&,
-                                                        const hw::Gpu<double>& gpu,
-                                                        const prediction::Conditions& conditions,
-                                                        prediction::Scratch&) const override {
-        const double t = gpu.launch.floor.value() * (conditions.cache == prediction::Cache::cold ? 2.0 : 1.0);
-        return {t, 0.8 * t, 1.25 * t, prediction::Limiter::launch};
+    [[nodiscard]] std::unique_ptr<prediction::Stages> make_stages(const hw::Gpu& gpu) const override {
+        return std::make_unique<FloorStages>(gpu);
     }
     [[nodiscard]] prediction::Prediction explain(const kernel::Program& program, const kernel::Step& step,
-                                                 const hw::Gpu<double>& gpu,
+                                                 const hw::Gpu& gpu,
                                                  const prediction::Conditions& conditions) const override {
-        prediction::Scratch scratch;
         prediction::Prediction answer;
-        answer.time = evaluate(program, step, gpu, conditions, scratch).time;
+        answer.time = make_stages(gpu)->evaluate(program, step, conditions).time;
         answer.counters = {{"dram__bytes_read.sum", 42.0}};
         answer.steps = {{"kernel", "k", answer.time}};
         return answer;
@@ -85,7 +92,7 @@ TEST_CASE("a row's prediction is in microseconds, under the row's conditions") {
     CHECK(counters.back().first == "gpu__time_duration.sum");
     CHECK(counters.back().second == doctest::Approx(6000.0));
     CHECK(predictor.name() == "floor");
-    CHECK(predictor.constants("h200-sxm").fitted > 10);
+    CHECK(predictor.constants("h200-sxm", {}).fitted > 10);
 }
 
 TEST_CASE("a library's kernel is the one that ran, where it is to be and is known by name") {
@@ -134,7 +141,7 @@ TEST_CASE("what cannot be predicted is refused with its reason, not thrown") {
     row.gpu = "h2000";
     CHECK(predictor.predict(row).error.find("h2000") != std::string::npos);
     CHECK(predictor.counters(row).empty());
-    CHECK(predictor.constants("h2000").fitted == 0);
+    CHECK(predictor.constants("h2000", {}).fitted == 0);
     row.gpu = "h200-sxm";
     row.cache = "tepid";
     CHECK(predictor.predict(row).error.find("tepid") != std::string::npos);
@@ -147,7 +154,7 @@ TEST_CASE("what cannot be predicted is refused with its reason, not thrown") {
 
 TEST_CASE("a fit sees fit rows only, bands see development rows too, held-out rows are never touched") {
     const FloorEngine engine;
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     std::string text = fixture::header;
     std::size_t counts[3] = {};
     for (int i = 1; i <= 60; ++i) {

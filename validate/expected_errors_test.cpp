@@ -199,6 +199,22 @@ TEST_CASE("the command checks, tightens in place, and exits with 1 above a ceili
     CHECK(run(1.05, true, false).exit_code == 1);  // the better one tightened
     CHECK_THROWS_AS(static_cast<void>(run(1.02, true, false, 5)),
                     warptime::Error);  // a sample is not all rows
+    {
+        // A check that compares nothing must not pass.
+        fixture::FakePredictor predictor([](const validate::RecordedRow& row) { return row.value; });
+        validate::RowPredictor* const predictors[] = {&predictor};
+        validate::CommandOptions options;
+        options.data = root / "recorded";
+        options.check = true;
+        options.score.suites = {"counters_copy_add"};
+        std::ofstream(root / "expected_error.csv") << "suite,data_set,split,metric,ceiling,rows\n";
+        CHECK_THROWS_WITH_AS(static_cast<void>(validate::validate_recorded(predictors, options)),
+                             doctest::Contains("at least one ceiling"), warptime::Error);
+        options.score.suites.clear();
+        options.score.gpus = {"t4"};
+        CHECK_THROWS_WITH_AS(static_cast<void>(validate::validate_recorded(predictors, options)),
+                             doctest::Contains("--gpu"), warptime::Error);
+    }
     CHECK(run(1.02, false, false, 5).output.find("sample") != std::string::npos);
     fs::remove_all(root);
 }

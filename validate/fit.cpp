@@ -55,7 +55,7 @@ class Rows {
     double huber_delta_;
 };
 
-void set_keys(hw::Gpu<double>& gpu, std::span<const std::size_t> indices, std::span<const double> values) {
+void set_keys(hw::Gpu& gpu, std::span<const std::size_t> indices, std::span<const double> values) {
     for (std::size_t k = 0; k < indices.size(); ++k) hw::set_key_value(gpu, indices[k], values[k]);
 }
 
@@ -93,7 +93,7 @@ void take(const calibration::Fit& fit, std::vector<FittedKey>& keys) {
 
 }  // namespace
 
-FitKey parse_fit_key(std::string_view text, const hw::Gpu<double>& gpu) {
+FitKey parse_fit_key(std::string_view text, const hw::Gpu& gpu) {
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     const std::size_t index = hw::key_index(name);
@@ -119,7 +119,7 @@ FitKey parse_fit_key(std::string_view text, const hw::Gpu<double>& gpu) {
     return key;
 }
 
-FitReport fit_keys(hw::Gpu<double>& gpu, std::span<const FitKey> keys, const FitModel& model,
+FitReport fit_keys(hw::Gpu& gpu, std::span<const FitKey> keys, const FitModel& model,
                    const FitKeyOptions& options) {
     if (keys.empty()) throw Error("--keys", "", "at least one key to fit");
     std::vector<std::size_t> indices;

@@ -25,7 +25,7 @@ struct FitKey {
 /// "dram.read_efficiency" or "dram.read_efficiency=0.5..1" (bounds with units). Without bounds: from a tenth
 /// of the GPU's value to ten times; a bare number of at most 1 stays within [0, 1]. Throws Error for an
 /// unknown or list key, bounds that are no box, and a value of 0 without bounds.
-[[nodiscard]] FitKey parse_fit_key(std::string_view text, const hw::Gpu<double>& gpu);
+[[nodiscard]] FitKey parse_fit_key(std::string_view text, const hw::Gpu& gpu);
 
 /// What is fitted to. `choose` is called when constants have been accepted; `predict` then gives all rows'
 /// durations in us with that choice, NaN for a row that cannot be predicted. Both read the GPU being fitted.
@@ -64,7 +64,7 @@ struct FitReport {
 };
 
 /// Leaves the fitted values in `gpu`. Throws Error when no row can be predicted.
-[[nodiscard]] FitReport fit_keys(hw::Gpu<double>& gpu, std::span<const FitKey> keys, const FitModel& model,
+[[nodiscard]] FitReport fit_keys(hw::Gpu& gpu, std::span<const FitKey> keys, const FitModel& model,
                                  const FitKeyOptions& options = {});
 
 }  // namespace warptime::validate

@@ -19,7 +19,7 @@ namespace validate = warptime::validate;
 namespace {
 
 /// t = floor + bytes / (bandwidth x efficiency), in us: a stand-in for an engine that reads three keys.
-double copy_us(const hw::Gpu<double>& gpu, double bytes) {
+double copy_us(const hw::Gpu& gpu, double bytes) {
     const double bandwidth = gpu.dram.bandwidth.value() * gpu.dram.read_efficiency.value();
     return 1e6 * (gpu.launch.floor.value() + bytes / bandwidth);
 }
@@ -30,7 +30,7 @@ std::vector<double> sizes() {
     return bytes;
 }
 
-validate::FitModel model_of(const hw::Gpu<double>& gpu, const std::vector<double>& bytes,
+validate::FitModel model_of(const hw::Gpu& gpu, const std::vector<double>& bytes,
                             std::vector<double> measured) {
     validate::FitModel model;
     model.measured_us = std::move(measured);
@@ -44,7 +44,7 @@ validate::FitModel model_of(const hw::Gpu<double>& gpu, const std::vector<double
 }  // namespace
 
 TEST_CASE("keys are recovered from durations they made, small rows included") {
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     hw::set_key_value(gpu, hw::key_index("dram.read_efficiency"), 0.83);
     hw::set_key_value(gpu, hw::key_index("launch.floor"), 2.25e-6);
     const std::vector<double> bytes = sizes();
@@ -68,7 +68,7 @@ TEST_CASE("keys are recovered from durations they made, small rows included") {
 }
 
 TEST_CASE("an outlier neither moves the keys much nor hides in the interval") {
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     const std::vector<double> bytes = sizes();
     std::vector<double> measured;
     const double truth = gpu.dram.read_efficiency.value();
@@ -86,7 +86,7 @@ TEST_CASE("an outlier neither moves the keys much nor hides in the interval") {
 
 TEST_CASE("choices are made anew between rounds, and rows that cannot be predicted are left out") {
     // Two kernels: the second is twice as fast, but only chosen once the efficiency has been seen above 0.7.
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     hw::set_key_value(gpu, hw::key_index("dram.read_efficiency"), 0.8);
     const std::vector<double> bytes = sizes();
     std::vector<double> measured;
@@ -113,7 +113,7 @@ TEST_CASE("choices are made anew between rounds, and rows that cannot be predict
 }
 
 TEST_CASE("keys and bounds are checked") {
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
     const auto key = [&](const char* text) { return validate::parse_fit_key(text, gpu); };
     CHECK(key("dram.read_efficiency").high == 1.0);
     CHECK(key("latency.dram").high == doctest::Approx(10 * gpu.latency.dram.value()));

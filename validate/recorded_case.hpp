@@ -5,18 +5,12 @@
 #include "model/prediction/conditions.hpp"
 #include "validate/recorded_rows.hpp"
 #include "validate/split.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
-#include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
 namespace warptime::validate {
-
-/// "a=1 b=2" as a map. Throws Error for words without `=`, empty names or values, and names that are not
-/// sorted or come twice.
-[[nodiscard]] std::map<std::string, std::string, std::less<>> parse_params(std::string_view params);
 
 /// Whether workloads knows this operator (a microbenchmark's is none).
 [[nodiscard]] bool is_operator(std::string_view op);

@@ -79,7 +79,9 @@ class FakePredictor : public RowPredictor {
         if (times_(row) < 0.0) return {};
         return {{"dram__bytes_read.sum", 1.1e9}};
     }
-    [[nodiscard]] ConstantCount constants(std::string_view) override { return {12, 3}; }
+    [[nodiscard]] ConstantCount constants(std::string_view, std::span<const RecordedRow* const>) override {
+        return {12, 3, 4, 5, 6};
+    }
 
   private:
     Times times_;

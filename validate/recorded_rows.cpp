@@ -4,7 +4,7 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
-#include "validate/recorded_case.hpp"
+#include "validate/recorded_params.hpp"
 
 #include <fmt/format.h>
 
@@ -186,15 +186,30 @@ RecordedRows read_recorded(const fs::path& directory) {
     return rows;
 }
 
+namespace {
+
+/// Where an installation keeps them: bin/warptime has share/warptime/recorded. Empty where the system does
+/// not say which program runs.
+fs::path installed_folder() {
+    std::error_code failure;
+    const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+    if (failure) return {};
+    return program.parent_path().parent_path() / "share" / "warptime" / "recorded";
+}
+
+}  // namespace
+
 fs::path find_recorded(const fs::path& data) {
     if (!data.empty()) return data;
     const fs::path here = fs::path("validate") / "recorded";
     if (fs::is_directory(here)) return here;
+    const fs::path installed = installed_folder();
+    if (!installed.empty() && fs::is_directory(installed)) return installed;
     const fs::path source = fs::path(WARPTIME_VALIDATE_DIR) / "recorded";
     if (fs::is_directory(source)) return source;
     throw Error("--data", "",
-                fmt::format("a folder with recorded rows (neither {} nor {} is there)", here.string(),
-                            source.string()));
+                fmt::format("a folder with recorded rows (none of {}, {} and {} is there)", here.string(),
+                            installed.string(), source.string()));
 }
 
 std::string identity_of(const RecordedRow& row) {

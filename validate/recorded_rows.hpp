@@ -70,8 +70,9 @@ void read_rows(std::istream& in, const std::string& name, RecordedRows& rows);
 /// Error for a folder that is not there.
 [[nodiscard]] RecordedRows read_recorded(const std::filesystem::path& directory);
 
-/// The folder of recorded rows: `data` if given, else ./validate/recorded, else that of the source tree this
-/// program was built from. Throws Error naming the places looked at.
+/// The folder of recorded rows: `data` if given, else ./validate/recorded, else share/warptime/recorded of
+/// the installation, else that of the source tree this program was built from. Throws Error naming the places
+/// looked at.
 [[nodiscard]] std::filesystem::path find_recorded(const std::filesystem::path& data = {});
 
 /// What makes two rows the same measurement: suite, case, implementation, GPU, conditions and quantity.

@@ -4,6 +4,7 @@
 
 #include "validate/recorded_rows.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +20,13 @@ struct RowPrediction {
     std::string error;  ///< not empty: refused
 };
 
-/// Constants that a GPU's predictions rest on.
+/// Constants that predictions of some rows of a GPU rest on.
 struct ConstantCount {
-    int fitted = 0;     ///< from its own calibration
-    int inherited = 0;  ///< from a sibling's
+    int fitted = 0;     ///< of the chip, from its own calibration
+    int inherited = 0;  ///< of the chip, from a sibling's
+    int compiler = 0;   ///< of compilers' data
+    int library = 0;    ///< of libraries' data
+    int learned = 0;    ///< of trees learned from a library's launches
 };
 
 class RowPredictor {
@@ -37,7 +41,8 @@ class RowPredictor {
     [[nodiscard]] virtual RowPrediction predict(const RecordedRow& row) = 0;
     /// Counters of the row's case under Nsight Compute's names and base units; empty when refused.
     [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) = 0;
-    [[nodiscard]] virtual ConstantCount constants(std::string_view gpu) = 0;
+    [[nodiscard]] virtual ConstantCount constants(std::string_view gpu,
+                                                  std::span<const RecordedRow* const> rows) = 0;
 };
 
 }  // namespace warptime::validate

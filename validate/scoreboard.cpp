@@ -22,15 +22,14 @@ bool selected(const std::vector<std::string>& names, const std::string& name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void check_selection(const RecordedRows& rows, const ScoreOptions& options) {
-    for (const std::string& suite : options.suites) {
-        std::vector<std::string_view> known;
-        for (const RecordedRow& row : rows.rows) {
-            if (std::find(known.begin(), known.end(), row.suite) == known.end()) known.push_back(row.suite);
-        }
-        if (std::find(known.begin(), known.end(), suite) == known.end()) {
-            throw Error("--suite", suite, hw::expected_names(suite, known));
-        }
+void check_recorded(const char* option, const std::vector<std::string>& names, const RecordedRows& rows,
+                    std::string RecordedRow::*field) {
+    if (names.empty()) return;
+    std::set<std::string_view> recorded;
+    for (const RecordedRow& row : rows.rows) recorded.insert(row.*field);
+    const std::vector<std::string_view> known(recorded.begin(), recorded.end());
+    for (const std::string& name : names) {
+        if (!recorded.contains(name)) throw Error(option, name, hw::expected_names(name, known));
     }
 }
 
@@ -53,14 +52,15 @@ std::set<std::string> timed_cases(const RecordedRows& rows) {
 struct CaseFacts {
     CaseKey key;
     Split split = Split::fit;
-    std::optional<MinimalWork> work;
+    std::optional<workloads::UsefulWork> work;
 };
 
 CaseFacts facts_of(const RecordedRow& row) {
     CaseFacts facts;
     try {
         facts.key = case_key(row.op, row.params);
-        facts.work = minimal_work(operation_of(row));
+        const workloads::Operation operation = operation_of(row);
+        facts.work = workloads::find_operator(operation.op).work(operation);
     } catch (const Error&) {
         if (facts.key.shape.empty()) facts.key.shape = row.op + " " + row.params;
     }
@@ -88,7 +88,7 @@ EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPred
                          const ScoreOptions& options) {
     EngineScore score;
     score.engine = predictor.name();
-    score.constants = predictor.constants(report.gpu);
+    score.constants = predictor.constants(report.gpu, rows);
     std::vector<ScoredCase> cases;
     std::vector<Candidate> candidates;
     for (const RecordedRow* row : rows) {
@@ -176,7 +176,8 @@ std::vector<GpuBands> gpu_bands(const std::vector<SuiteReport>& suites) {
 
 Scoreboard score(const RecordedRows& rows, std::span<RowPredictor* const> predictors,
                  const ScoreOptions& options) {
-    check_selection(rows, options);
+    check_recorded("--suite", options.suites, rows, &RecordedRow::suite);
+    check_recorded("--gpu", options.gpus, rows, &RecordedRow::gpu);
     Scoreboard board;
     for (const RowPredictor* predictor : predictors) board.engines.push_back(predictor->name());
     board.sample = options.sample;

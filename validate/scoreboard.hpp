@@ -23,7 +23,7 @@ namespace warptime::validate {
 
 struct ScoreOptions {
     std::vector<std::string> suites;  ///< empty: all. Error for one that is not recorded.
-    std::vector<std::string> gpus;    ///< empty: all
+    std::vector<std::string> gpus;    ///< empty: all. Error for one that is not recorded.
     std::size_t worst = 3;            ///< how many of the worst rows to name, per suite and split
     std::size_t sample = 0;           ///< rows a suite to score, see sample.hpp; 0: all
     bool keep_rows = false;           ///< fill EngineScore::rows

@@ -72,7 +72,10 @@ Json top_json(const TopFigures& top) {
 Json engine_json(const EngineScore& engine) {
     Json json{{"engine", engine.engine},
               {"fitted_constants", engine.constants.fitted},
-              {"inherited_constants", engine.constants.inherited}};
+              {"inherited_constants", engine.constants.inherited},
+              {"compiler_constants", engine.constants.compiler},
+              {"library_constants", engine.constants.library},
+              {"learned_constants", engine.constants.learned}};
     json["splits"] = Json::array();
     for (const SplitScore& split : engine.splits) json["splits"].push_back(split_json(split));
     json["choices"] = Json::array();

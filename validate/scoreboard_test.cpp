@@ -103,8 +103,8 @@ TEST_CASE("the baseline finds the constants of a smooth roofline") {
     const validate::Baseline truth{600e6, 4e6, 2.5, 0};
     std::vector<validate::BaselineRow> rows;
     for (int i = 0; i < 40; ++i) {
-        const validate::MinimalWork work{std::pow(10.0, 8 + 0.1 * i),
-                                         std::pow(10.0, 6 + 0.06 * ((i * 17) % 40))};
+        const warptime::workloads::UsefulWork work{std::pow(10.0, 8 + 0.1 * i),
+                                                   std::pow(10.0, 6 + 0.06 * ((i * 17) % 40))};
         rows.push_back({work, truth.time_us(work)});
     }
     const auto found = validate::fit_baseline(rows);
@@ -119,17 +119,6 @@ TEST_CASE("the baseline finds the constants of a smooth roofline") {
     CHECK(validate::fit_residual(10.1, 10.0) ==
           doctest::Approx(validate::fit_residual(10.1, 9.9999999)).epsilon(0.01));
     CHECK(validate::fit_residual(2.3, 2.0) == doctest::Approx(0.03));
-}
-
-TEST_CASE("the least work of the known operators") {
-    const auto work = [](const char* op, std::map<std::string, std::string, std::less<>> parameters) {
-        return validate::minimal_work(warptime::workloads::make_operation(op, parameters)).value();
-    };
-    const auto gemm = work("gemm", {{"m", "2"}, {"n", "3"}, {"k", "5"}, {"batch", "7"}, {"dtype", "fp8"}});
-    CHECK(gemm.operations == 2.0 * 2 * 3 * 5 * 7);
-    CHECK(gemm.bytes == 7.0 * (2 * 5 + 3 * 5 + 2 * 2 * 3));  // fp8 gives bf16
-    CHECK(work("copy", {{"n", "10"}, {"dtype", "fp32"}}).bytes == 80.0);
-    CHECK(work("add", {{"n", "10"}, {"dtype", "bf16"}}).bytes == 60.0);
 }
 
 TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts the rest") {
@@ -164,6 +153,7 @@ TEST_CASE("a scoreboard groups by GPU and suite, compares counters and counts th
     CHECK(board.bands[0].gpu == "h200-sxm");
     CHECK(board.bands[0].bands[2].rows == board.suites[0].engines[0].splits[0].bands[2].rows);
     CHECK(board.suites[0].engines[0].constants.fitted == 12);
+    CHECK(board.suites[0].engines[0].constants.compiler == 4);
     CHECK_FALSE(board.suites[0].noise);
     const auto& counters = board.counters.at(0).scores;
     REQUIRE(counters.size() == 2);

@@ -113,6 +113,9 @@ void append_suite(std::string& out, const SuiteReport& report) {
     const ConstantCount& constants = report.engines.front().constants;
     fmt::format_to(to, "\n{} {}: {} fitted constants", report.gpu, report.suite, constants.fitted);
     if (constants.inherited > 0) fmt::format_to(to, " + {} inherited", constants.inherited);
+    if (constants.compiler > 0) fmt::format_to(to, ", {} of a compiler", constants.compiler);
+    if (constants.library > 0) fmt::format_to(to, ", {} of a library", constants.library);
+    if (constants.learned > 0) fmt::format_to(to, " + {} learned from its launches", constants.learned);
     if (report.noise) {
         fmt::format_to(to, ", noise floor {} ({} pairs)", percent(report.noise->median_difference),
                        report.noise->pairs);

@@ -56,6 +56,8 @@ TEST_CASE("a row of a tile sweep is held-out, or fit, only if shape and configur
 }
 
 TEST_CASE("names are read back") {
-    for (const Split split : validate::all_splits) CHECK(validate::parse_split(to_string(split)) == split);
+    for (const Split split : validate::all_splits) {
+        CHECK(validate::parse_split(to_string(split)) == split);
+    }
     CHECK_THROWS_AS(static_cast<void>(validate::parse_split("heldout")), warptime::Error);
 }

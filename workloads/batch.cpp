@@ -4,13 +4,14 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
+#include "model/prediction/status.hpp"
 #include "workloads/condition_values.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
+#include <tuple>
 
 namespace warptime::workloads {
 
@@ -19,14 +20,13 @@ namespace {
 // Groups are working memory: past this many they are forgotten and read again.
 constexpr std::size_t most_groups = std::size_t{1} << 14;
 
-bool is_condition_name(std::string_view name) {
-    const auto infos = condition_infos();
-    return std::any_of(infos.begin(), infos.end(), [name](const ConditionInfo& c) { return c.name == name; });
-}
-
-const ParameterInfo& require_parameter(const OperatorInfo& info, std::string_view name) {
+/// As the registry spells the parameter or the condition.
+std::string canonical_name(const OperatorInfo& info, std::string_view name) {
     if (const ParameterInfo* parameter = find_parameter(info, name)) {
-        return *parameter;
+        return std::string(parameter->name);
+    }
+    if (const ConditionInfo* condition = find_condition(name)) {
+        return std::string(condition->name);
     }
     std::vector<std::string_view> names;
     for (const ParameterInfo& parameter : info.parameters) {
@@ -48,9 +48,10 @@ bool takes_numbers(const ParameterInfo& parameter, const BatchColumn& column) {
 Batch::Batch(std::string_view op, std::vector<BatchColumn> columns, Predictor& predictor)
     : info_(&find_operator(op)), predictor_(&predictor) {
     std::vector<std::string_view> seen;
-    for (const BatchColumn& column : columns) {
+    for (BatchColumn& column : columns) {
+        column.name = canonical_name(*info_, column.name);
         if (std::find(seen.begin(), seen.end(), column.name) != seen.end()) {
-            throw Error(fmt::format("{} {}", op, column.name), "two columns", "one");
+            throw Error(fmt::format("{} {}", info_->name, column.name), "two columns", "one");
         }
         seen.push_back(column.name);
         check_rows(column);
@@ -76,8 +77,8 @@ void Batch::check_rows(const BatchColumn& column) {
 }
 
 void Batch::take(BatchColumn column) {
-    const bool is_condition = is_condition_name(column.name);
-    const ParameterInfo* parameter = is_condition ? nullptr : &require_parameter(*info_, column.name);
+    const bool is_condition = find_condition(column.name) != nullptr;
+    const ParameterInfo* parameter = is_condition ? nullptr : find_parameter(*info_, column.name);
     if (rows_of(column) == 1) {
         const WordValues values = words_of(column);
         const std::string& text = values.words[static_cast<std::size_t>(values.codes.front())];
@@ -90,8 +91,8 @@ void Batch::take(BatchColumn column) {
             constants_.emplace(column.name, canonical_value(*info_, *parameter, text));
         }
     } else if (!is_condition && takes_numbers(*parameter, column)) {
-        const GemmNumber set_gemm = info_->name == "gemm" ? find_gemm_number(column.name) : nullptr;
-        numbers_.push_back({std::move(column), parameter, set_gemm});
+        const SetNumber set = info_->number(column.name);
+        numbers_.push_back({std::move(column), parameter, set});
     } else {
         words_.push_back({column.name, is_condition, words_of(column), {}});
     }
@@ -137,14 +138,9 @@ void Batch::fill_group(Group& group, std::size_t row) const {
         for (const NumberColumn& number : numbers_) {
             texts.parameters[number.column.name] = "1";  // stands for each row's own number
         }
-        group.operation = make_operation(info_->name, texts.parameters);
+        group.request = read_request(*info_, make_operation(info_->name, texts.parameters));
         group.conditions = conditions_of(texts);
-        if (info_->name == "gemm") {
-            group.gemm = read_gemm(group.operation);
-        }
-        for (const NumberColumn& number : numbers_) {
-            group.number_texts.push_back(&group.operation.parameters.find(number.column.name)->second);
-        }
+        group.status = status_of(predictor_->gpu(), group.conditions);
         group.sound = true;
     } catch (const Error&) {
         group.sound = false;
@@ -170,31 +166,26 @@ model::prediction::Conditions Batch::conditions_of(const Texts& texts) const {
     for (const auto& [name, text] : texts.conditions) {
         set_condition(conditions, name, text);
     }
-    check_available_sms(conditions, static_cast<int>(predictor_->gpu().sm.count.value()));
+    check_conditions(conditions, predictor_->gpu());
     return conditions;
 }
 
-model::prediction::Estimate<double> Batch::predict_text(std::size_t row) const {
+std::pair<model::prediction::Estimate, model::prediction::Status> Batch::predict_text(std::size_t row) const {
     const Texts texts = texts_of(row);
     const Operation operation = make_operation(info_->name, texts.parameters);
-    return predictor_->evaluate(operation, conditions_of(texts));
+    const model::prediction::Conditions conditions = conditions_of(texts);
+    return {predictor_->evaluate(operation, conditions), status_of(predictor_->gpu(), conditions)};
 }
 
-std::optional<model::prediction::Estimate<double>> Batch::predict_numbers(std::size_t row, Group& group) {
+std::optional<model::prediction::Estimate> Batch::predict_numbers(std::size_t row, Group& group) {
     try {
-        for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            const NumberColumn& number = numbers_[i];
+        for (const NumberColumn& number : numbers_) {
             const std::optional<std::int64_t> value = number_at(number.column, row, *number.parameter);
-            if (!value || (group.gemm && !number.set_gemm(*group.gemm, *value))) {
+            if (!value || !number.set(*group.request, *value)) {
                 return std::nullopt;
             }
-            if (!group.gemm) {
-                group.number_texts[i]->clear();
-                fmt::format_to(std::back_inserter(*group.number_texts[i]), "{}", *value);
-            }
         }
-        return group.gemm ? predictor_->evaluate(*group.gemm, group.conditions)
-                          : predictor_->evaluate(group.operation, group.conditions);
+        return predictor_->evaluate(*info_, *group.request, group.conditions);
     } catch (const Error&) {
         return std::nullopt;
     }
@@ -202,25 +193,27 @@ std::optional<model::prediction::Estimate<double>> Batch::predict_numbers(std::s
 
 void Batch::predict(std::size_t begin, std::size_t end, BatchAnswers& answers) {
     for (std::size_t row = begin; row < end; ++row) {
-        std::optional<model::prediction::Estimate<double>> answer;
+        std::optional<model::prediction::Estimate> answer;
         Group& group = group_of(row);
+        model::prediction::Status status = group.status;
         if (group.sound) {
             answer = predict_numbers(row, group);
         }
         if (!answer) {
             // What a row is refused for is worded once, where every other caller gets it from.
             try {
-                answer = predict_text(row);
+                std::tie(answer, status) = predict_text(row);
             } catch (const Error& error) {
                 answers.errors.emplace_back(row, error.what());
                 const double nan = std::numeric_limits<double>::quiet_NaN();
-                answer = model::prediction::Estimate<double>{nan, nan, nan};
+                answer = model::prediction::Estimate{nan, nan, nan};
             }
         }
         answers.time[row] = answer->time;
         answers.low[row] = answer->low;
         answers.high[row] = answer->high;
         answers.limiter[row] = static_cast<std::uint8_t>(answer->limiter);
+        answers.status[row] = static_cast<std::uint8_t>(status);
     }
 }
 

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "workloads/batch_column.hpp"
-#include "workloads/gemm_request.hpp"
 #include "workloads/predict.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +25,7 @@ namespace warptime::workloads {
 struct BatchAnswers {
     std::span<double> time, low, high;
     std::span<std::uint8_t> limiter;                          ///< prediction::Limiter
+    std::span<std::uint8_t> status;                           ///< prediction::Status by GPU and conditions
     std::vector<std::pair<std::size_t, std::string>> errors;  ///< row and message, in order of rows
 };
 
@@ -43,7 +44,7 @@ class Batch {
     struct NumberColumn {
         BatchColumn column;
         const ParameterInfo* parameter;
-        GemmNumber set_gemm;  ///< null where the operator is another
+        SetNumber set;
     };
     struct WordColumn {
         std::string name;
@@ -55,10 +56,9 @@ class Batch {
     /// What rows with the same words share.
     struct Group {
         bool sound = false;  ///< the words are allowed; else every row fails
-        Operation operation;
-        std::optional<GemmRequest> gemm;
+        std::unique_ptr<Request> request;
         model::prediction::Conditions conditions;
-        std::vector<std::string*> number_texts;  ///< of `operation`, in the order of numbers_
+        model::prediction::Status status = {};
     };
     /// A row as a command line would give it.
     struct Texts {
@@ -73,10 +73,10 @@ class Batch {
     [[nodiscard]] Texts texts_of(std::size_t row) const;
     [[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts) const;
     /// Nothing where the row is refused.
-    [[nodiscard]] std::optional<model::prediction::Estimate<double>> predict_numbers(std::size_t row,
-                                                                                     Group& group);
-    /// The same answer the long way; throws Error for a row that is refused.
-    [[nodiscard]] model::prediction::Estimate<double> predict_text(std::size_t row) const;
+    [[nodiscard]] std::optional<model::prediction::Estimate> predict_numbers(std::size_t row, Group& group);
+    /// The same answer the long way, with its status; throws Error for a row that is refused.
+    [[nodiscard]] std::pair<model::prediction::Estimate, model::prediction::Status> predict_text(
+        std::size_t row) const;
 
     const OperatorInfo* info_;
     Predictor* predictor_;

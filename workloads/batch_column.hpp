@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <cstddef>
 #include <cstdint>

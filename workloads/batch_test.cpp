@@ -21,12 +21,12 @@ namespace {
 
 struct Answers {
     std::vector<double> time, low, high;
-    std::vector<std::uint8_t> limiter;
+    std::vector<std::uint8_t> limiter, status;
     std::vector<std::pair<std::size_t, std::string>> errors;
 };
 
 struct Fixture {
-    warptime::hw::Gpu<double> gpu = warptime::hw::load_gpu("h200-sxm");
+    warptime::hw::Gpu gpu = warptime::hw::load_gpu("h200-sxm");
     std::unique_ptr<warptime::model::prediction::Engine> engine = warptime::model::analytical::make_engine();
     workloads::Predictor predictor{*engine, gpu};
 
@@ -37,7 +37,8 @@ struct Fixture {
         a.low.resize(batch.rows());
         a.high.resize(batch.rows());
         a.limiter.resize(batch.rows());
-        BatchAnswers answers{a.time, a.low, a.high, a.limiter, {}};
+        a.status.resize(batch.rows());
+        BatchAnswers answers{a.time, a.low, a.high, a.limiter, a.status, {}};
         const std::size_t middle = batch.rows() / 2;
         batch.predict(0, middle, answers);
         batch.predict(middle, batch.rows(), answers);
@@ -121,6 +122,17 @@ TEST_CASE("conditions differ by row") {
     CHECK(answers.time[0] < answers.time[1]);
     REQUIRE(answers.errors.size() == 1);
     CHECK(answers.errors[0].first == 2);
+}
+
+TEST_CASE("the status of a row is that of its conditions") {
+    using warptime::model::prediction::Status;
+    Fixture f;
+    const std::vector<std::int64_t> sizes{1 << 20, 1 << 20};
+    const Answers answers =
+        f.answer("copy", {{"n", sizes}, {"available_sms", WordValues{{"66", ""}, {0, 1}}}});
+    CHECK(answers.errors.empty());
+    CHECK(static_cast<Status>(answers.status[0]) == Status::extrapolated);
+    CHECK(static_cast<Status>(answers.status[1]) == Status::calibrated);
 }
 
 TEST_CASE("what is wrong for every row throws") {

@@ -4,10 +4,11 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -54,8 +55,18 @@ std::span<const ConditionInfo> condition_infos() {
     return infos;
 }
 
+const ConditionInfo* find_condition(std::string_view name) {
+    const auto found = std::find_if(infos.begin(), infos.end(), [name](const ConditionInfo& info) {
+        return hw::same_name(info.name, name);
+    });
+    return found == infos.end() ? nullptr : &*found;
+}
+
 void set_condition(model::prediction::Conditions& conditions, std::string_view name, std::string_view text) {
     namespace prediction = model::prediction;
+    if (const ConditionInfo* info = find_condition(name)) {
+        name = info->name;
+    }
     if (name == "cache") {
         conditions.cache = prediction::parse_cache(text);
     } else if (name == "duty") {
@@ -75,7 +86,14 @@ void set_condition(model::prediction::Conditions& conditions, std::string_view n
     }
 }
 
-void check_available_sms(const model::prediction::Conditions& conditions, int sm_count) {
+void check_conditions(const model::prediction::Conditions& conditions, const hw::Gpu& gpu) {
+    const auto sm_count = static_cast<int>(gpu.sm.count.value());
+    if (conditions.clock_hz > gpu.clock.boost.value()) {
+        constexpr double hz_per_mhz = 1e6;
+        throw Error("clock_mhz", fmt::format("{}", conditions.clock_hz / hz_per_mhz),
+                    fmt::format("at most {}, the highest SM clock of the GPU (gpu.clock.boost)",
+                                gpu.clock.boost.value() / hz_per_mhz));
+    }
     if (conditions.available_sms > sm_count) {
         throw Error("available_sms", fmt::format("{}", conditions.available_sms),
                     fmt::format("at most {}, the SMs of the GPU", sm_count));

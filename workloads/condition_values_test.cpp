@@ -3,6 +3,7 @@
 #include "workloads/condition_values.hpp"
 
 #include "hw/error.hpp"
+#include "hw/sheet.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +14,7 @@ using warptime::model::prediction::Cache;
 using warptime::model::prediction::Conditions;
 using warptime::model::prediction::Duty;
 using warptime::model::prediction::OperandData;
-using warptime::workloads::check_available_sms;
+using warptime::workloads::check_conditions;
 using warptime::workloads::condition_infos;
 using warptime::workloads::set_condition;
 
@@ -56,6 +57,18 @@ TEST_CASE("wrong values and names are refused") {
                          Error);
     CHECK(conditions == Conditions{});
     conditions.available_sms = 133;
-    CHECK_THROWS_AS(check_available_sms(conditions, 132), Error);
-    CHECK_NOTHROW(check_available_sms(conditions, 133));
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    CHECK_THROWS_AS(check_conditions(conditions, gpu), Error);
+    conditions.available_sms = 132;
+    CHECK_NOTHROW(check_conditions(conditions, gpu));
+}
+
+TEST_CASE("no clock beyond what the chip can do") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    Conditions conditions;
+    set_condition(conditions, "clock_mhz", "1980");
+    CHECK_NOTHROW(check_conditions(conditions, gpu));
+    set_condition(conditions, "clock_mhz", "19000");
+    CHECK_THROWS_WITH_AS(check_conditions(conditions, gpu),
+                         doctest::Contains("clock_mhz: got '19000', expected at most 1980"), Error);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hw/sheet.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <rapidcheck.h>
 

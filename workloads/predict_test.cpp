@@ -18,7 +18,6 @@ namespace hw = warptime::hw;
 namespace prediction = warptime::model::prediction;
 using namespace warptime::workloads;
 using fixture::any_operation;
-using fixture::gemm;
 
 namespace {
 
@@ -28,9 +27,9 @@ constexpr double settled = 1.0 + 2e-3;
 /// One predictor a GPU, for all tests.
 Predictor& predictor(const std::string& id) {
     static const auto engine = warptime::model::analytical::make_engine();
-    static const hw::Gpu<double> h200 = hw::load_gpu("h200-sxm");
-    static const hw::Gpu<double> a100 = hw::load_gpu("a100-sxm-80gb");
-    static const hw::Gpu<double> l40s = hw::load_gpu("l40s");
+    static const hw::Gpu h200 = hw::load_gpu("h200-sxm");
+    static const hw::Gpu a100 = hw::load_gpu("a100-sxm-80gb");
+    static const hw::Gpu l40s = hw::load_gpu("l40s");
     static Predictor on_h200(*engine, h200);
     static Predictor on_a100(*engine, a100);
     static Predictor on_l40s(*engine, l40s);
@@ -50,7 +49,7 @@ TEST_CASE("explain and evaluate agree bit for bit, and shares sum to one") {
         prediction::Conditions conditions;
         conditions.cache =
             *rc::gen::element(prediction::Cache::cold, prediction::Cache::flushed, prediction::Cache::warm);
-        prediction::Estimate<double> hot;
+        prediction::Estimate hot;
         try {
             hot = on.evaluate(operation, conditions);
         } catch (const warptime::Error& error) {
@@ -80,23 +79,30 @@ TEST_CASE("explain and evaluate agree bit for bit, and shares sum to one") {
 namespace {
 
 /// The same answers, and no bounds.
+class WithoutBoundsStages final : public prediction::Stages {
+  public:
+    explicit WithoutBoundsStages(std::unique_ptr<prediction::Stages> of) : of_(std::move(of)) {}
+    [[nodiscard]] prediction::Estimate evaluate(const warptime::model::kernel::Program& program,
+                                                const warptime::model::kernel::Step& step,
+                                                const prediction::Conditions& conditions,
+                                                prediction::BodyNumber body) override {
+        return of_->evaluate(program, step, conditions, body);
+    }
+
+  private:
+    std::unique_ptr<prediction::Stages> of_;
+};
+
 class WithoutBounds final : public prediction::Engine {
   public:
     explicit WithoutBounds(const prediction::Engine& of) : of_(of) {}
     [[nodiscard]] std::string_view name() const override { return of_.name(); }
-    [[nodiscard]] std::unique_ptr<prediction::Scratch> make_scratch() const override {
-        return of_.make_scratch();
-    }
-    [[nodiscard]] prediction::Estimate<double> evaluate(const warptime::model::kernel::Program& program,
-                                                        const warptime::model::kernel::Step& step,
-                                                        const hw::Gpu<double>& gpu,
-                                                        const prediction::Conditions& conditions,
-                                                        prediction::Scratch& scratch) const override {
-        return of_.evaluate(program, step, gpu, conditions, scratch);
+    [[nodiscard]] std::unique_ptr<prediction::Stages> make_stages(const hw::Gpu& gpu) const override {
+        return std::make_unique<WithoutBoundsStages>(of_.make_stages(gpu));
     }
     [[nodiscard]] prediction::Prediction explain(const warptime::model::kernel::Program& program,
                                                  const warptime::model::kernel::Step& step,
-                                                 const hw::Gpu<double>& gpu,
+                                                 const hw::Gpu& gpu,
                                                  const prediction::Conditions& conditions) const override {
         return of_.explain(program, step, gpu, conditions);
     }
@@ -110,17 +116,17 @@ class WithoutBounds final : public prediction::Engine {
 TEST_CASE("the library's choice is the same without the bounds that spare predictions") {
     static const auto engine = warptime::model::analytical::make_engine();
     static const WithoutBounds all(*engine);
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm");
     Predictor some(*engine, gpu);
     Predictor every(*engine, gpu, &all);
     CHECK(rc::check("random products", [&] {
         const auto size = [] { return *rc::gen::inRange(1, 2 << *rc::gen::inRange(4, 14)); };
         const int m = size(), n = size(), k = size();
         const Operation operation =
-            gemm(m, n, k, {{"dtype", fixture::word({"bf16", "fp16", "tf32", "fp32", "int8"})}});
+            fixture::gemm(m, n, k, {{"dtype", fixture::word({"bf16", "fp16", "tf32", "fp32", "int8"})}});
         prediction::Conditions conditions;
         conditions.cache = *rc::gen::element(prediction::Cache::flushed, prediction::Cache::warm);
-        prediction::Estimate<double> chosen;
+        prediction::Estimate chosen;
         try {
             chosen = every.evaluate(operation, conditions);
         } catch (const warptime::Error&) {
@@ -146,19 +152,19 @@ TEST_CASE("a GEMM of the same tiles is never faster for being larger") {
         // Rows that begin inside of lines cost more than those that do not, so rows stay whole lines.
         const auto even = [](int x) { return std::max(16, x / 16 * 16); };
         const auto lines = [](int x) { return std::max(64, x / 64 * 64); };
-        const double smaller = time_of(gemm(even(m[0]), lines(n[0]), lines(k[0]), config));
-        RC_ASSERT(smaller <= time_of(gemm(even(m[1]), lines(n[0]), lines(k[0]), config)) * settled);
-        RC_ASSERT(smaller <= time_of(gemm(even(m[0]), lines(n[1]), lines(k[0]), config)) * settled);
-        RC_ASSERT(smaller <= time_of(gemm(even(m[0]), lines(n[0]), lines(k[1]), config)) * settled);
+        const double smaller = time_of(fixture::gemm(even(m[0]), lines(n[0]), lines(k[0]), config));
+        RC_ASSERT(smaller <= time_of(fixture::gemm(even(m[1]), lines(n[0]), lines(k[0]), config)) * settled);
+        RC_ASSERT(smaller <= time_of(fixture::gemm(even(m[0]), lines(n[1]), lines(k[0]), config)) * settled);
+        RC_ASSERT(smaller <= time_of(fixture::gemm(even(m[0]), lines(n[0]), lines(k[1]), config)) * settled);
     }));
 }
 
 TEST_CASE("the library's choice is faster than a small tile of Triton") {
     for (const int size : {512, 2048, 8192}) {
-        const double chosen = time_of(gemm(size, size, size));
+        const double chosen = time_of(fixture::gemm(size, size, size));
         CHECK(chosen > 0.0);
-        CHECK(chosen <=
-              time_of(gemm(size, size, size, {{"cta_tile", "64x64x32"}, {"implementation", "triton"}})));
+        CHECK(chosen <= time_of(fixture::gemm(size, size, size,
+                                              {{"cta_tile", "64x64x32"}, {"implementation", "triton"}})));
     }
 }
 
@@ -167,7 +173,7 @@ TEST_CASE("a warm cache is never slower, and no GEMM beats the tensor cores or t
         const int m = 16 * *rc::gen::inRange(1, 400);
         const int n = 16 * *rc::gen::inRange(1, 400);
         const int k = 16 * *rc::gen::inRange(1, 400);
-        const Operation operation = gemm(m, n, k, {{"cta_tile", "128x128x64"}, {"stages", "3"}});
+        const Operation operation = fixture::gemm(m, n, k, {{"cta_tile", "128x128x64"}, {"stages", "3"}});
         prediction::Conditions warm;
         warm.cache = prediction::Cache::warm;
         const double flushed = time_of(operation);
@@ -186,7 +192,7 @@ TEST_CASE("the chooser decides what a library launches, whoever predicts it") {
     const auto simulation = warptime::model::simulation::make_engine();
     Predictor chosen(*simulation, gpu, analytical.get());
     Predictor plain(*analytical, gpu);
-    const Operation operation = gemm(1024, 1024, 1024);
+    const Operation operation = fixture::gemm(1024, 1024, 1024);
     const double simulated = chosen.evaluate(operation, {}).time;
     CHECK(simulated != plain.evaluate(operation, {}).time);
     REQUIRE(chosen.program().kernel_count == plain.program().kernel_count);

@@ -1,6 +1,7 @@
 // Every sheet predicts: times lie between a roofline and a small multiple of it, or the refusal says why.
 // The roofline is worked out here from the sheet's peaks, not by the engine.
 // SPDX-License-Identifier: Apache-2.0
+#include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
 #include "model/analytical/engine.hpp"
@@ -18,13 +19,13 @@ using namespace warptime::workloads;
 
 namespace {
 
-prediction::Prediction explain(const hw::Gpu<double>& gpu, const Operation& operation) {
+prediction::Prediction explain(const hw::Gpu& gpu, const Operation& operation) {
     static const auto engine = warptime::model::analytical::make_engine();
     return Predictor(*engine, gpu).explain(operation, {});
 }
 
 /// A 4096-cubed product; `feed`: share of the dense rate that its instruction can reach.
-double gemm_roofline(const hw::Gpu<double>& gpu, hw::Dtype dtype, double feed) {
+double gemm_roofline(const hw::Gpu& gpu, hw::Dtype dtype, double feed) {
     const double side = 4096.0;
     const double rate =
         hw::tensor_rate(dtype, gpu).value() * feed * gpu.sm.count.value() * gpu.clock.boost.value();
@@ -54,7 +55,7 @@ struct Refusal {
     std::string parameter, expected;
 };
 
-Refusal refusal_of(const hw::Gpu<double>& gpu, const Operation& operation) {
+Refusal refusal_of(const hw::Gpu& gpu, const Operation& operation) {
     try {
         (void)explain(gpu, operation);
     } catch (const warptime::Error& error) {
@@ -91,7 +92,10 @@ TEST_CASE("every sheet predicts a product with a given tile in the types that it
         for (const hw::Dtype dtype : {hw::Dtype::bf16, hw::Dtype::fp16}) {
             const std::string name(hw::to_string(dtype));
             CAPTURE(name);
-            const Operation operation = product(name, {{"cta_tile", "128x128x32"}, {"warps", "4"}});
+            const Operation operation =
+                product(name, {{"cta_tile", "128x128x32"},
+                               {"warps", "4"},
+                               {"mma", hw::features_of(gpu.isa).tensor_memory ? "mma.sync" : "auto"}});
             if (hw::tensor_rate(dtype, gpu).value() > 0.0) {
                 check_sane(explain(gpu, operation), gemm_roofline(gpu, dtype, feed));
             } else {
@@ -136,7 +140,13 @@ TEST_CASE("Blackwell has no wgmma, and tcgen05 is not modelled yet") {
     CHECK(refusal.parameter == "gemm dtype");
     CHECK(mentions(refusal.expected, "bf16, fp16 or tf32"));
     CHECK(explain(b200, with("mma", "mma.sync", "tf32")).time > 0.0);
-    CHECK(explain(b200, with("pipeline", "tma")).time > 0.0);
+    // Triton and CUTLASS multiply by tcgen05 there: such a tile is not answered as another kernel.
+    for (const char* implementation : {"triton", "cutlass", "cublas"}) {
+        refusal = refusal_of(b200, with("implementation", implementation));
+        CHECK(refusal.parameter == "gemm mma");
+        CHECK(mentions(refusal.expected, "tcgen05, which is not modelled yet"));
+    }
+    CHECK(explain(b200, with("mma", "simt", "fp32")).time > 0.0);
 
     const auto geforce = hw::load_gpu("rtx-5090");
     for (const char* mma : {"wgmma", "tcgen05"}) {
@@ -145,6 +155,38 @@ TEST_CASE("Blackwell has no wgmma, and tcgen05 is not modelled yet") {
         CHECK(mentions(refusal.expected, std::string("compute capability 12.0 has no ") + mma));
     }
     CHECK(explain(geforce, with("mma", "mma.sync", "fp8")).time > 0.0);
+}
+
+TEST_CASE("a schedule that the architecture lacks is refused with its compute capability") {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        CAPTURE(sheet.id);
+        const auto gpu = hw::load_gpu(sheet.id);
+        const auto asked = product("fp16", {{"cta_tile", "128x128x32"},
+                                            {"warps", "4"},
+                                            {"mma", "mma.sync"},
+                                            {"schedule", "cluster_launch_control"}});
+        if (gpu.compute_major >= 10) {
+            CHECK(explain(gpu, asked).time > 0.0);
+            continue;
+        }
+        const Refusal refusal = refusal_of(gpu, asked);
+        CHECK(refusal.parameter == "gemm schedule");
+        CHECK(mentions(refusal.expected, "compute capability"));
+    }
+}
+
+TEST_CASE("rows that no library kernel takes are refused by their size, not by their type") {
+    const auto gpu = hw::load_gpu("rtx-3090");
+    auto asked = product("bf16");
+    asked.parameters["n"] = "4095";
+    Refusal refusal = refusal_of(gpu, asked);
+    CHECK(refusal.parameter == "gemm n");
+    CHECK(mentions(refusal.expected, "bytes"));
+    asked.parameters["n"] = "4096";
+    asked.parameters["lda"] = "4099";
+    refusal = refusal_of(gpu, asked);
+    CHECK(refusal.parameter == "gemm lda");
+    CHECK(mentions(refusal.expected, "of bf16"));
 }
 
 TEST_CASE("copies that an architecture lacks are refused by name") {

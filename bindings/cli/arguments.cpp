@@ -24,6 +24,9 @@ std::string spelling_of(const OptionSpec& option) {
     if (option.kind == OptionKind::positional) {
         names = with_dashes(option.name) + "," + names;
     }
+    if (!option.alias.empty()) {
+        names += ",--" + with_dashes(option.alias);
+    }
     if (option.letter != '\0') {
         names = fmt::format("-{},{}", option.letter, names);
     }
@@ -62,6 +65,7 @@ void build(CLI::App& app, const CommandSpec& spec) {
     for (const CommandSpec& subcommand : spec.subcommands) {
         CLI::App* child = app.add_subcommand(subcommand.name, subcommand.meaning);
         child->fallthrough();
+        child->ignore_case();
         build(*child, subcommand);
     }
     app.require_subcommand(0, 1);
@@ -123,11 +127,15 @@ void read_values(const CLI::App& app, const CommandSpec& spec, Arguments& argume
     }
 }
 
-// --cta_tile=128x128x64 is --cta-tile=128x128x64.
+// --CTA_tile=128x128x64 is --cta-tile=128x128x64.
 std::string canonical(std::string argument) {
     if (argument.starts_with("--")) {
         const auto end = std::min(argument.find('='), argument.size());
-        std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+        std::transform(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end),
+                       argument.begin(), [](char c) {
+                           const bool upper = c >= 'A' && c <= 'Z';
+                           return c == '_' ? '-' : upper ? static_cast<char>(c - 'A' + 'a') : c;
+                       });
     }
     return argument;
 }

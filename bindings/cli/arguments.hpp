@@ -13,7 +13,8 @@ namespace warptime::cli {
 
 enum class OptionKind { value, repeated, flag, positional };
 
-/// `name` is spelled with `_`, as parameters are; on the command line `-` and `_` mean the same. A positional
+/// `name` is spelled with `_`, as parameters are; on the command line `-` and `_` mean the same, and
+/// case does not count. A positional
 /// may be given by name as well.
 struct OptionSpec {
     std::string name;
@@ -22,6 +23,7 @@ struct OptionSpec {
     std::string placeholder = "TEXT";
     char letter = '\0';      ///< short form
     std::string group = {};  ///< heading in the help; empty: Options
+    std::string alias = {};  ///< another long name
 };
 
 /// `subcommand_kind` names what a subcommand is ("command", "operator") in errors. An option that a command

@@ -20,7 +20,7 @@ CommandSpec example_spec() {
                            "warptime predict gemm 1 2 --gpu x",
                            {{"m", "rows", OptionKind::positional},
                             {"n", "columns", OptionKind::positional},
-                            {"cta_tile", "tile"}},
+                            {"cta_tile", "tile", OptionKind::value, "TEXT", '\0', "", "tile"}},
                            {},
                            ""};
     const CommandSpec predict{"predict",
@@ -49,6 +49,16 @@ std::string message_of(const std::vector<std::string>& given) {
 }
 
 }  // namespace
+
+TEST_CASE("names count in any case, and an alias is its option") {
+    const Arguments a = read({"Predict", "GEMM", "--M", "1", "--N=2", "--Tile", "AxB", "--GPU", "H"});
+    CHECK(a.commands == std::vector<std::string>{"predict", "gemm"});
+    CHECK(a.get("m") == "1");
+    CHECK(a.get("n") == "2");
+    CHECK(a.get("cta_tile") == "AxB");
+    CHECK(a.get("gpu") == "H");
+    CHECK_FALSE(a.has("tile"));
+}
 
 TEST_CASE("values are text, in any order, with either spelling") {
     const Arguments a = read({"predict", "gemm", "99999999999999999999", "-2", "--cta_tile", "1x2x3",

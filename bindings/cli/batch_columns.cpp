@@ -5,7 +5,9 @@
 #include "bindings/cli/usage_error.hpp"
 #include "hw/nearest_name.hpp"
 #include "workloads/condition_values.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -15,44 +17,66 @@ namespace warptime::cli {
 
 namespace {
 
-std::map<std::string_view, ColumnRole> known_columns() {
-    std::map<std::string_view, ColumnRole> known;
+struct KnownColumn {
+    std::string_view name;
+    ColumnRole role;
+};
+
+/// Names and aliases; a name that is several things stands once.
+std::map<std::string_view, KnownColumn> known_columns() {
+    std::map<std::string_view, KnownColumn> known;
     for (const workloads::OperatorInfo& info : workloads::operators()) {
         for (const workloads::ParameterInfo& parameter : info.parameters) {
-            known.emplace(parameter.name, ColumnRole::parameter);
+            known.insert_or_assign(parameter.name, KnownColumn{parameter.name, ColumnRole::parameter});
+            if (!parameter.alias.empty()) {
+                known.emplace(parameter.alias, KnownColumn{parameter.name, ColumnRole::parameter});
+            }
         }
     }
     for (const workloads::ConditionInfo& info : workloads::condition_infos()) {
-        known.insert_or_assign(info.name, ColumnRole::condition);
+        known.insert_or_assign(info.name, KnownColumn{info.name, ColumnRole::condition});
     }
-    known.insert_or_assign("op", ColumnRole::op);
-    known.insert_or_assign("gpu", ColumnRole::gpu);
-    known.insert_or_assign("engine", ColumnRole::engine);
+    for (const std::string_view name : result_columns) {
+        known.insert_or_assign(name, KnownColumn{name, ColumnRole::result});
+    }
+    known.insert_or_assign("op", KnownColumn{"op", ColumnRole::op});
+    known.insert_or_assign("gpu", KnownColumn{"gpu", ColumnRole::gpu});
+    known.insert_or_assign("engine", KnownColumn{"engine", ColumnRole::engine});
     return known;
 }
 
 }  // namespace
 
-std::vector<ColumnRole> roles_of(const workloads::CsvTable& table) {
-    const std::map<std::string_view, ColumnRole> known = known_columns();
+std::vector<BatchColumnRole> roles_of(const workloads::CsvTable& table) {
+    const std::map<std::string_view, KnownColumn> known = known_columns();
     std::vector<std::string_view> names;
-    for (const auto& [name, role] : known) {
+    for (const auto& [name, column] : known) {
         names.push_back(name);
     }
-    std::vector<ColumnRole> roles;
+    const std::string owner = table.reader().name() + " column";
+    std::vector<BatchColumnRole> roles;
     for (const std::string& column : table.columns()) {
-        const auto found = known.find(column);
         if (column.starts_with('_')) {
-            roles.push_back(ColumnRole::passed);
-        } else if (found != known.end()) {
-            roles.push_back(found->second);
-        } else {
+            roles.push_back({ColumnRole::passed, column});
+            continue;
+        }
+        const auto index = hw::find_name(column, names);
+        if (!index) {
             throw UsageError(
-                table.reader().name() + " column", column,
+                owner, column,
                 hw::expected_names(column, names) + " (a column that begins with _ passes through)");
         }
+        const KnownColumn& found = known.at(names[*index]);
+        if (std::any_of(roles.begin(), roles.end(),
+                        [&](const BatchColumnRole& r) { return r.name == found.name; })) {
+            throw UsageError(owner, column, fmt::format("one column for {}", found.name));
+        }
+        roles.push_back({found.role, std::string(found.name)});
     }
-    as_usage([&table] { return table.require("op"); });
+    if (std::none_of(roles.begin(), roles.end(),
+                     [](const BatchColumnRole& r) { return r.role == ColumnRole::op; })) {
+        as_usage([&table] { return table.require("op"); });
+    }
     return roles;
 }
 

@@ -12,9 +12,8 @@
 
 namespace warptime::cli {
 
-BatchPredictor::BatchPredictor(workloads::CsvRecord columns, std::vector<ColumnRole> roles,
-                               BatchDefaults defaults)
-    : columns_(std::move(columns)), roles_(std::move(roles)), defaults_(std::move(defaults)) {
+BatchPredictor::BatchPredictor(std::vector<BatchColumnRole> columns, BatchDefaults defaults)
+    : columns_(std::move(columns)), defaults_(std::move(defaults)) {
     if (!defaults_.gpu.empty()) {
         static_cast<void>(chip_of(defaults_.gpu, defaults_.engine));  // wrong for every row: fail at once
     }
@@ -34,8 +33,7 @@ BatchPredictor::Chip& BatchPredictor::chip_of(const std::string& gpu, const std:
     return *chips_.emplace(key, std::move(chip)).first->second;
 }
 
-model::prediction::Estimate<double> BatchPredictor::predict(const workloads::CsvRecord& row,
-                                                            const std::string& where) {
+BatchAnswer BatchPredictor::predict(const workloads::CsvRecord& row, const std::string& where) {
     if (row.size() != columns_.size()) {
         throw Error(where, fmt::format("{} fields", row.size()), fmt::format("{} fields", columns_.size()));
     }
@@ -48,7 +46,7 @@ model::prediction::Estimate<double> BatchPredictor::predict(const workloads::Csv
         if (row[i].empty()) {
             continue;
         }
-        switch (roles_[i]) {
+        switch (columns_[i].role) {
             case ColumnRole::op:
                 op = row[i];
                 break;
@@ -59,12 +57,13 @@ model::prediction::Estimate<double> BatchPredictor::predict(const workloads::Csv
                 engine = row[i];
                 break;
             case ColumnRole::condition:
-                workloads::set_condition(conditions, columns_[i], row[i]);
+                workloads::set_condition(conditions, columns_[i].name, row[i]);
                 break;
             case ColumnRole::parameter:
-                parameters.emplace(columns_[i], row[i]);
+                parameters.emplace(columns_[i].name, row[i]);
                 break;
             case ColumnRole::passed:
+            case ColumnRole::result:
                 break;
         }
     }
@@ -74,8 +73,10 @@ model::prediction::Estimate<double> BatchPredictor::predict(const workloads::Csv
     apply_kernel_settings(defaults_.settings, parameters);
     const workloads::Operation operation = workloads::make_operation(op, parameters);
     Chip& chip = chip_of(gpu, engine);
-    workloads::check_available_sms(conditions, static_cast<int>(chip.gpu.sm.count.value()));
-    return chip.predictor->evaluate(operation, conditions);
+    workloads::check_conditions(conditions, chip.gpu);
+    using model::prediction::Status;
+    return {chip.predictor->evaluate(operation, conditions),
+            defaults_.settings.empty() ? engines::status_of(engine, chip.gpu, conditions) : Status::what_if};
 }
 
 }  // namespace warptime::cli

@@ -21,25 +21,28 @@ struct BatchDefaults {
     std::vector<hw::Setting> settings;
 };
 
+struct BatchAnswer {
+    model::prediction::Estimate estimate;
+    model::prediction::Status status = model::prediction::Status::extrapolated;
+};
+
 class BatchPredictor {
   public:
-    BatchPredictor(workloads::CsvRecord columns, std::vector<ColumnRole> roles, BatchDefaults defaults);
+    BatchPredictor(std::vector<BatchColumnRole> columns, BatchDefaults defaults);
 
     /// Throws Error for a row that cannot be predicted; `where` names the row. The others are not affected.
-    [[nodiscard]] model::prediction::Estimate<double> predict(const workloads::CsvRecord& row,
-                                                              const std::string& where);
+    [[nodiscard]] BatchAnswer predict(const workloads::CsvRecord& row, const std::string& where);
 
   private:
     struct Chip {
         std::unique_ptr<model::prediction::Engine> engine;
         std::unique_ptr<model::prediction::Engine> chooser;  ///< of what a library launches
-        hw::Gpu<double> gpu;
+        hw::Gpu gpu;
         std::unique_ptr<workloads::Predictor> predictor;
     };
     Chip& chip_of(const std::string& gpu, const std::string& engine);
 
-    workloads::CsvRecord columns_;
-    std::vector<ColumnRole> roles_;
+    std::vector<BatchColumnRole> columns_;
     BatchDefaults defaults_;
     std::map<std::pair<std::string, std::string>, std::unique_ptr<Chip>> chips_;
 };

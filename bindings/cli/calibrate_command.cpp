@@ -7,6 +7,7 @@
 #include "bindings/cli/usage_error.hpp"
 #include "hw/nearest_name.hpp"
 #include "hw/sheet.hpp"
+#include "hw/text_file.hpp"
 #include "hw/unit.hpp"
 #include "validate/calibrate/calibrate.hpp"
 #include "validate/calibration_file.hpp"
@@ -23,8 +24,6 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace warptime::cli {
@@ -40,11 +39,6 @@ std::string today() {
     char text[11] = {};
     std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
     return text;
-}
-
-std::string read_text(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string shown(double value, std::string_view unit, int digits) {
@@ -109,7 +103,8 @@ calibrate::Plan read_plan(const Arguments& arguments, const fs::path& sources) {
     const fs::path path = arguments.get("plan").value_or((sources / "validate/calibrate/plan.toml").string());
     if (!fs::is_regular_file(path))
         throw Error("--plan", path.string(), "a plan, as validate/calibrate/plan.toml");
-    calibrate::Plan plan = calibrate::parse_plan(read_text(path), path.filename().string());
+    calibrate::Plan plan =
+        calibrate::parse_plan(hw::read_text_file(path.string(), "--plan"), path.filename().string());
     const std::vector<std::string> only = arguments.all("only");
     const auto left_out = [&only](const char* part) {
         return !only.empty() && std::find(only.begin(), only.end(), part) == only.end();
@@ -125,7 +120,7 @@ calibrate::Plan read_plan(const Arguments& arguments, const fs::path& sources) {
     return plan;
 }
 
-void append_estimates(std::string& text, const validate::RecordedRows& rows, const hw::Gpu<double>& gpu,
+void append_estimates(std::string& text, const validate::RecordedRows& rows, const hw::Gpu& gpu,
                       const std::vector<std::string>& suites, const model::prediction::Engine& engine) {
     validate::EngineFitModel model(rows, engine, gpu, suites, validate::RowsTaken::fit_and_development);
     constexpr double us = 1e6;
@@ -165,7 +160,7 @@ bool has_predictable_rows(const validate::RecordedRows& rows, const std::string&
 
 /// Fit and development rows beside their predictions: what mechanisms may be looked for in; then, of each
 /// constant that has a closed form, the fit rows that it rests on.
-void write_list(const fs::path& path, const validate::RecordedRows& rows, const hw::Gpu<double>& gpu,
+void write_list(const fs::path& path, const validate::RecordedRows& rows, const hw::Gpu& gpu,
                 const std::vector<std::string>& suites, const model::prediction::Engine& engine,
                 const calibrate::Plan& plan) {
     const std::vector<calibrate::Finding> findings =
@@ -185,13 +180,15 @@ void write_list(const fs::path& path, const validate::RecordedRows& rows, const 
     validate::replace_file(path, text);
 }
 
-int run(const Arguments& arguments) {
+int run_calibrate(const Arguments& arguments) {
     const std::string id = required_gpu(arguments);
     const fs::path sources = validate::find_sources(arguments.get("sources").value_or(""));
     const fs::path current = sources / "hw/calibrations" / (id + ".toml");
     const fs::path output = arguments.get("output").value_or(current.string());
-    hw::Gpu<double> gpu = load_requested_gpu(id, {});
-    const std::string text = read_text(current);
+    hw::Gpu gpu = load_requested_gpu(id, {});
+    // A GPU that was never fitted has no file yet.
+    const std::string text =
+        fs::exists(current) ? hw::read_text_file(current.string(), "--sources") : std::string();
     if (!text.empty()) validate::apply_calibration(text, current.filename().string(), gpu);
     hw::apply_settings(gpu, read_settings(arguments));
     const fs::path data = arguments.get("data").value_or((sources / "validate/recorded").string());
@@ -251,7 +248,7 @@ Command calibrate_command() {
              options,
              {},
              ""},
-            run};
+            run_calibrate};
 }
 
 }  // namespace warptime::cli

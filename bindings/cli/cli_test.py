@@ -17,7 +17,7 @@ GEMM = ["predict", "gemm", "1024", "1024", "1024", "--gpu", "h200-sxm"]
 PREDICTION_KEYS = [
     "schema", "version", "gpu", "operation", "conditions", "engine", "time_us", "low_us", "high_us", "span_us",
     "status", "band_source", "class", "limiter", "bounds", "shares", "utilization", "achieved", "occupancy",
-    "waves", "counters", "clock_mhz", "power_w", "fitted_constants", "kernels",
+    "waves", "counters", "clock_mhz", "power_w", "fitted_constants", "own_constants", "inherited_constants", "kernels",
 ]  # fmt: skip
 LIMITERS = {
     "tensor_core",
@@ -53,6 +53,17 @@ class Help(Case):
         self.assertIn("Usage: warptime predict gemm", text)
         for part in ["Example:\n  warptime predict gemm", "--cta-tile", "--gpu", "--cache", "--set"]:
             self.assertIn(part, text)
+
+    def test_names_count_in_any_case_and_by_their_aliases(self) -> None:
+        usual = ["predict", "gemm", "1024", "1024", "1024", "--gpu", "h200-sxm", "--dtype", "fp16", "--json"]
+        tiled = ["--implementation", "triton", "--stages", "3", "--warps", "8"]
+        same = self.succeed(*usual, *tiled, "--cta-tile", "128x128x64", "--cache", "cold")
+        other = ["predict", "GEMM", "--M", "1024", "--N", "1024", "--k", "1024", "--gpu", "H200", "--dtype", "np.float16"]
+        tiled[1] = "Triton"
+        self.assertEqual(self.succeed(*other, *tiled, "--tile", "128x128x64", "--cache", "Cold", "--json"), same)
+        four = "a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb"
+        self.fail_with(2, ["gpu", "'a100'", four], *GEMM[:5], "--gpu", "a100")
+        self.fail_with(2, ["nearest: 'h200-sxm'"], *GEMM[:5], "--gpu", "h20")
 
     def test_examples_work(self) -> None:
         for command in ["gpus", "operators", "predict", "explain", "occupancy"]:
@@ -120,8 +131,9 @@ class Predictions(Case):
             self.assertAlmostEqual(sum(kernel["time_us"] for kernel in p["kernels"]), p["time_us"], places=6)
 
     def test_predict_and_explain_agree(self) -> None:
-        explained = self.succeed("explain", *GEMM[1:], "--json")
-        self.assertEqual(self.succeed(*GEMM, "--json"), explained)
+        explained = json.loads(self.succeed("explain", *GEMM[1:], "--json"))
+        self.assertGreater(len(explained.pop("would_help")), 0)
+        self.assertEqual(json.loads(self.succeed(*GEMM, "--json")), explained)
 
     def test_text_forms(self) -> None:
         short = self.succeed(*GEMM)
@@ -155,6 +167,8 @@ class Predictions(Case):
         self.assertLess(doubled, 0.7 * base)
         given = self.predict(*GEMM, "--cta-tile", "128x128x64", "--stages", "4")
         changed = self.predict(*GEMM, "--cta-tile", "128x128x64", "--stages", "2", "--set", "kernel.stages=2x")
+        self.assertEqual(changed.pop("settings"), {"kernel.stages": "2x"})
+        self.assertEqual((given.pop("status"), changed.pop("status")), ("calibrated", "what-if"))
         self.assertEqual(given, changed)
 
 
@@ -164,6 +178,21 @@ class Errors(Case):
             self.fail_with(2, ["gemm m", f"'{size}'", "a whole number from 1"],
                            "predict", "gemm", size, "64", "64", "--gpu", "h200-sxm")  # fmt: skip
         self.fail_with(2, ["gemm k", "columns of A"], "predict", "gemm", "64", "64", "--gpu", "h200-sxm")
+
+    def test_a_parameter_without_effect_is_refused_by_its_name(self) -> None:
+        for option, value in [
+            ("split-k", "8"),
+            ("stages", "2"),
+            ("mma", "mma.sync"),
+            ("implementation", "triton"),
+            ("acc-dtype", "fp16"),
+        ]:
+            expected = ["gemm " + option.replace("-", "_"), value]
+            self.fail_with(2, expected, *GEMM, "--" + option, value)
+        self.fail_with(2, ["gemm stages", "cta_tile"], *GEMM, "--set", "kernel.stages=4")
+        tile = ["--cta-tile", "128x128x64"]
+        self.fail_with(2, ["gemm reduction", "split_k"], *GEMM, *tile, "--reduction", "atomic")
+        self.fail_with(1, ["gemm schedule", "9.0"], *GEMM, *tile, "--schedule", "cluster_launch_control")
 
     def test_nearest_names(self) -> None:
         self.fail_with(2, ["'prdict'", "nearest: 'predict'"], "prdict")
@@ -206,6 +235,8 @@ class Errors(Case):
         self.fail_with(2, ["sample", "--check"], *recorded, "--check")
         self.fail_with(2, ["compiled", "--check"], "validate", "--recorded", "--compiled", "--check")
         self.fail_with(2, ["kernels_that_ran"], "validate", "--recorded", "--kernels-that-ran", "--check")
+        self.fail_with(1, ["--suite", "nosuch"], "validate", "--recorded", "--suite", "nosuch", "--check")
+        self.fail_with(1, ["--gpu", "'t4'"], "validate", "--recorded", "--gpu", "t4", "--check")
         self.fail_with(2, ["engine", "--tighten"], "validate", "--recorded", "--engine", "simulation", "--tighten")
 
     def test_both_engines_answer_and_say_which(self) -> None:
@@ -226,6 +257,7 @@ class Errors(Case):
         rows = list(csv.DictReader(io.StringIO(result.stdout.decode())))
         self.assertGreater(float(rows[0]["time_us"]), 0.0)
         self.assertNotEqual(rows[0]["high_us"], rows[1]["high_us"])
+        self.assertEqual([row["status"] for row in rows], ["extrapolated", "calibrated", ""])
         self.assertIn("simulation", rows[2]["error"])
 
     def test_what_an_architecture_lacks(self) -> None:
@@ -238,7 +270,7 @@ class Errors(Case):
         self.fail_with(1, ["cta_tile", "12.0"], *gemm, "rtx-5090")
         for arguments in [[], tile]:
             self.fail_with(1, ["dtype", "'bf16'", "fp16, int8"], *gemm, "t4", "--dtype", "bf16", *arguments)
-        self.fail_with(2, ["gpu", "'rtx4090'", "nearest: 'rtx-4090'"], *gemm, "rtx4090")
+        self.fail_with(2, ["gpu", "'rtx4091'", "nearest: 'rtx-4090'"], *gemm, "rtx4091")
 
     def test_what_cannot_be_predicted(self) -> None:
         self.fail_with(1, ["expected"], *GEMM, "--cta-tile", "512x512x128")
@@ -310,7 +342,7 @@ class Batch(Case):
             'op,m,n,k,dtype,cache,_id\ngemm,1024,1024,1024,,,a\ngemm,512,64,4096,fp16,warm,"b,c"\n'
         )
         self.assertEqual(code, 0)
-        self.assertEqual(list(rows[0])[7:], ["time_us", "low_us", "high_us", "limiter", "error"])
+        self.assertEqual(list(rows[0])[7:], ["time_us", "low_us", "high_us", "limiter", "status", "error"])
         self.assertEqual([row["_id"] for row in rows], ["a", "b,c"])
         options = [["1024", "1024", "1024"], ["512", "64", "4096", "--dtype", "fp16", "--cache", "warm"]]
         for row, arguments in zip(rows, options):
@@ -318,7 +350,33 @@ class Batch(Case):
             for name in ["time_us", "low_us", "high_us"]:
                 self.assertEqual(float(row[name]), single[name])
             self.assertEqual(row["limiter"], single["limiter"])
+            self.assertEqual(row["status"], single["status"])
             self.assertEqual(row["error"], "")
+
+    def test_an_output_is_an_input(self) -> None:
+        first = self.batch("op,n,gpu,engine\ncopy,4096,h200,\ncopy,4096,l40s,\ncopy,1,t4,Simulation\ncopy,0,t4,\n")
+        self.assertEqual(first[0], 3)
+        self.assertEqual([row["status"] for row in first[1]], ["calibrated", "extrapolated", "extrapolated", ""])
+        again = self.batch((self.folder / "out.csv").read_text())
+        self.assertEqual(again[:2], first[:2])
+
+    def test_settings_make_every_row_a_what_if(self) -> None:
+        table = "op,m,n,k,cta_tile,implementation,stages\ngemm,512,512,512,64x64x64,triton,3\n"
+        for setting in ["kernel.stages=2x", "gpu.l2.capacity=2x"]:
+            result = run("batch", "-", "--gpu", "h200-sxm", "--set", setting, "--json", text=table)
+            self.assertEqual([row["status"] for row in json.loads(result.stdout)], ["what-if"], result.stderr)
+
+    def test_rows_as_json(self) -> None:
+        text = "op,n,_note\ncopy,4096,a\ncopy,0,b\n"
+        rows = self.batch(text)[1]
+        result = run("batch", "-", "--gpu", "h200-sxm", "--json", text=text)
+        self.assertEqual(result.returncode, 3)
+        objects = json.loads(result.stdout)
+        self.assertEqual([list(o) for o in objects], [list(rows[0])] * 2)
+        for row, found in zip(rows, objects):
+            self.assertEqual({k: "" if v is None else str(v) for k, v in found.items()}, row)
+        self.assertIsInstance(objects[0]["time_us"], float)
+        self.assertEqual(json.loads(run("batch", "-", "--gpu", "h200-sxm", "--json", text="op,n\n").stdout), [])
 
     def test_one_bad_row_leaves_the_others(self) -> None:
         text = "op,n,stages\ncopy,1024,\ncopy,-1,\ncopi,1024,\ncopy,1024,4\ncopy,1024\nadd,2048,\n"
@@ -425,6 +483,15 @@ class Tiles(Case):
         self.assertEqual([tile["rank"] for tile in answer["tiles"]], [1, 2])
         path.write_text('[{"cta_tile": "128x256x64", "stagez": 4}]')
         self.fail_with(2, ["tile 0", "stagez", "stages"], *self.GEMM, "--space", str(path))
+
+    def test_near_duplicates_are_folded(self) -> None:
+        flat = ["tiles", "gemm", "64", "8192", "4096", "--gpu", "h200-sxm", "--top", "4"]
+        folded, each = (json.loads(self.succeed(*flat, *more, "--json"))["tiles"] for more in ([], ["--unfold"]))
+        self.assertEqual([tile["rank"] for tile in folded], [1, 2, 3, 4])
+        self.assertTrue(folded[0]["alike"])
+        self.assertEqual(folded[0]["time_us"], each[0]["time_us"])
+        self.assertIn("alike", self.succeed(*flat))
+        self.assertNotIn("alike", self.succeed(*flat, "--unfold"))
 
     def test_why_the_first(self) -> None:
         text = self.succeed(*self.GEMM, "--top", "3", "--explain")

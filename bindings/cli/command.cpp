@@ -5,8 +5,8 @@
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
-#include "model/prediction/report.hpp"
-#include "model/prediction/report_json.hpp"
+#include "bindings/reports/prediction_json.hpp"
+#include "bindings/reports/version.hpp"
 
 #include <fmt/format.h>
 
@@ -39,8 +39,7 @@ CommandSpec root_of(const std::vector<Command>& commands) {
 
 int dispatch(const std::vector<std::string>& given) {
     const std::vector<Command> commands = all_commands();
-    const ParseResult parsed =
-        parse_arguments(root_of(commands), model::prediction::program_version(), given);
+    const ParseResult parsed = parse_arguments(root_of(commands), reports::program_version(), given);
     if (parsed.text) {
         print(*parsed.text);
         return exit_fine;
@@ -55,7 +54,7 @@ int report(const Error& error, bool json, int exit_code) {
     print_message(error.what());
     if (json) {
         try {
-            print(model::prediction::to_json(error) + "\n");
+            print(reports::to_json(error) + "\n");
         } catch (const Error&) {
             return exit_code;  // stdout is what failed
         }

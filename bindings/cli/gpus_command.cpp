@@ -36,7 +36,7 @@ int list_all(bool json) {
     return exit_fine;
 }
 
-std::vector<double> values_of(const hw::Gpu<double>& gpu, std::size_t key) {
+std::vector<double> values_of(const hw::Gpu& gpu, std::size_t key) {
     std::vector<double> values;
     hw::visit_keys(gpu, [&](std::size_t index, const auto& field) {
         if (index != key) {
@@ -54,7 +54,7 @@ std::vector<double> values_of(const hw::Gpu<double>& gpu, std::size_t key) {
 }
 
 int show_one(const std::string& id, const std::vector<hw::Setting>& settings, bool json) {
-    const hw::Gpu<double> gpu = load_requested_gpu(id, settings);
+    const hw::Gpu gpu = load_requested_gpu(id, settings);
     Json keys = Json::array();
     std::string text = fmt::format("{}: {}, {}, compute capability {}.{}, {}\n", gpu.id, gpu.name,
                                    gpu.architecture, gpu.compute_major, gpu.compute_minor, gpu.memory_type);
@@ -91,7 +91,7 @@ int show_one(const std::string& id, const std::vector<hw::Setting>& settings, bo
     return exit_fine;
 }
 
-int run(const Arguments& arguments) {
+int run_gpus(const Arguments& arguments) {
     const std::vector<hw::Setting> settings = read_settings(arguments);
     if (const auto id = arguments.get("gpu")) {
         return show_one(*id, settings, arguments.has("json"));
@@ -110,7 +110,7 @@ Command gpus_command() {
                      ""};
     spec.options.front() = {"gpu", "Sheet id or path; without it all sheets are listed",
                             OptionKind::positional, "ID|PATH"};
-    return {std::move(spec), run};
+    return {std::move(spec), run_gpus};
 }
 
 }  // namespace warptime::cli

@@ -46,9 +46,13 @@ std::vector<OptionSpec> operation_options(const workloads::OperatorInfo& info, P
         if (!parameter.default_value.empty()) {
             meaning += fmt::format("; default: {}", parameter.default_value);
         }
-        options.push_back({std::string(parameter.name), std::move(meaning),
+        options.push_back({std::string(parameter.name),
+                           std::move(meaning),
                            parameter.required ? OptionKind::positional : OptionKind::value,
-                           placeholder_of(parameter)});
+                           placeholder_of(parameter),
+                           '\0',
+                           {},
+                           std::string(parameter.alias)});
     }
     return options;
 }
@@ -63,7 +67,9 @@ workloads::Operation read_operation(const Arguments& arguments, const std::vecto
     }
     return as_usage([&] {
         apply_kernel_settings(settings, parameters);
-        return workloads::make_operation(info.name, parameters);
+        workloads::Operation operation = workloads::make_operation(info.name, parameters);
+        workloads::refuse_unused(info, operation);
+        return operation;
     });
 }
 

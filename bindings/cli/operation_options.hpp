@@ -4,7 +4,7 @@
 
 #include "bindings/cli/arguments.hpp"
 #include "hw/setting.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <vector>
 

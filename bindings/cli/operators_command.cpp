@@ -4,7 +4,7 @@
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,7 +45,7 @@ std::string text_of(const workloads::OperatorInfo& info) {
     return text;
 }
 
-int run(const Arguments& arguments) {
+int run_operators(const Arguments& arguments) {
     std::vector<workloads::OperatorInfo> chosen;
     if (const auto name = arguments.get("operator")) {
         chosen.push_back(as_usage([&name] { return workloads::find_operator(*name); }));
@@ -76,7 +76,7 @@ Command operators_command() {
              {{"operator", "Only this one", OptionKind::positional, "NAME"}, json_option()},
              {},
              ""},
-            run};
+            run_operators};
 }
 
 }  // namespace warptime::cli

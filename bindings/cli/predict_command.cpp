@@ -3,14 +3,16 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/operation_options.hpp"
 #include "bindings/cli/output.hpp"
-#include "bindings/cli/recorded_comparison.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
-#include "model/prediction/report_json.hpp"
-#include "model/prediction/report_text.hpp"
+#include "bindings/reports/context.hpp"
+#include "bindings/reports/prediction_json.hpp"
+#include "bindings/reports/prediction_text.hpp"
+#include "bindings/reports/recorded_comparison.hpp"
+#include "bindings/reports/what_if.hpp"
+#include "bindings/reports/would_help.hpp"
 #include "workloads/condition_values.hpp"
 #include "workloads/predict.hpp"
-#include "workloads/report_context.hpp"
 
 #include <fmt/format.h>
 
@@ -56,34 +58,44 @@ CommandSpec spec_named(const char* name, const char* meaning) {
     return spec;
 }
 
-int run(const Arguments& arguments, bool in_depth) {
+int run_predict(const Arguments& arguments, bool in_depth) {
     const std::vector<hw::Setting> settings = read_settings(arguments);
+    const bool compare = arguments.has("compare_recorded");
+    if (compare && !settings.empty()) {
+        throw UsageError("compare_recorded", "with --set " + arguments.all("set").front(),
+                         "no --set: a changed GPU or kernel was never recorded");
+    }
     const workloads::Operation operation = read_operation(arguments, settings);
     const prediction::Conditions conditions = read_conditions(arguments);
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
-    const hw::Gpu<double> gpu = load_requested_gpu(required_gpu(arguments), settings);
-    workloads::check_available_sms(conditions, static_cast<int>(gpu.sm.count.value()));
+    const hw::Gpu gpu = load_requested_gpu(required_gpu(arguments), settings);
+    workloads::check_conditions(conditions, gpu);
 
     // What a library launches does not depend on who predicts it.
     const auto chooser = make_engine(default_engine);
     workloads::Predictor predictor(*engine, gpu, chooser.get());
-    const prediction::Prediction answer = predictor.explain(operation, conditions);
-    const prediction::ReportContext context =
-        workloads::make_report_context(operation, gpu.id, conditions, engine->name());
-    const bool compare = arguments.has("compare_recorded");
+    prediction::Prediction answer = predictor.explain(operation, conditions);
+    reports::ReportContext context = reports::make_report_context(operation, gpu, conditions, engine->name());
+    reports::add_kernel_settings(settings, context);
+    reports::mark_what_if(context, answer);
+    std::vector<reports::WouldHelp> helpful;
+    if (in_depth) {
+        helpful = reports::twice_as_fast(predictor.program(), *engine, gpu, conditions, answer.time);
+    }
     std::optional<validate::RecordedRow> row;
     if (compare) {
-        row = recorded_row_of(validate::read_recorded(validate::find_recorded()), operation, conditions,
-                              gpu.id);
+        row = reports::recorded_row_of(validate::read_recorded(validate::find_recorded()), operation,
+                                       conditions, gpu.id);
     }
     std::string report;
     if (arguments.has("json")) {
-        report = prediction::to_json(answer, context);
-        report = (compare ? with_recorded_json(report, row, answer) : report) + "\n";
+        report = reports::to_json(answer, context);
+        report = in_depth ? reports::with_would_help_json(report, helpful) : report;
+        report = (compare ? reports::with_recorded_json(report, row, answer) : report) + "\n";
     } else {
-        report =
-            in_depth ? prediction::explain_text(answer, context) : prediction::short_text(answer, context);
-        report += compare ? recorded_text(row, answer) : "";
+        report = in_depth ? reports::explain_text(answer, context) : reports::short_text(answer, context);
+        report += in_depth ? reports::would_help_text(helpful, answer.time) : "";
+        report += compare ? reports::recorded_text(row, answer) : "";
     }
     print(report);
     return exit_fine;
@@ -93,12 +105,12 @@ int run(const Arguments& arguments, bool in_depth) {
 
 Command predict_command() {
     return {spec_named("predict", "Time of one operation, with its band and limiter"),
-            [](const Arguments& arguments) { return run(arguments, false); }};
+            [](const Arguments& arguments) { return run_predict(arguments, false); }};
 }
 
 Command explain_command() {
     return {spec_named("explain", "The same in depth: shares, bounds with their inputs, counters, steps"),
-            [](const Arguments& arguments) { return run(arguments, true); }};
+            [](const Arguments& arguments) { return run_predict(arguments, true); }};
 }
 
 }  // namespace warptime::cli

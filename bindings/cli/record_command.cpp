@@ -7,6 +7,7 @@
 #include "bindings/cli/usage_error.hpp"
 #include "validate/record/recorder.hpp"
 #include "validate/record/row_store.hpp"
+#include "validate/record/suite_list.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -73,7 +74,7 @@ int report(const record::RecordResult& result, const std::string& output, bool j
     return recorded ? exit_some_rows_failed : exit_cannot_predict;
 }
 
-int run(const Arguments& arguments) {
+int run_record(const Arguments& arguments) {
     record::RecordOptions options = read_record_options(arguments);
     const bool json = arguments.has("json");
     if (arguments.has("list")) return list(options, json);
@@ -98,7 +99,7 @@ Command record_command() {
                             OptionKind::repeated, "DIR"});
     spec.options.push_back({"output", "Folder for the rows; default: recorded", OptionKind::value, "DIR"});
     spec.options.push_back(json_option());
-    return {std::move(spec), run};
+    return {std::move(spec), run_record};
 }
 
 }  // namespace warptime::cli

@@ -355,7 +355,7 @@ class RecordTest(unittest.TestCase):
         fails("a time of at least 1 s", "--budget", "0s", code=2)
         fails("a time of at least 1 s", "--budget", "ten", code=2)
         fails("--resume: got", "--resume", str(self.root / "nowhere"))
-        fails("--gpu: got 'h900'", "--gpu", "h900")
+        fails("gpu: got 'h900'", "--gpu", "h900")
         (self.root / "modules/torch.py").unlink()
         self.environment["PYTHONPATH"] = ""
         blocked = self.root / "bin" / "python3"
@@ -456,6 +456,25 @@ class RecordTest(unittest.TestCase):
             live(option, code=2)
         (self.root / "bin/nvidia-smi").unlink()
         self.assertIn("no nvidia-smi on PATH", live(code=1).stderr)
+
+
+    def test_live_validation_measures_again_what_the_folder_knows(self) -> None:
+        other = self.output / "t4" / "other.csv"
+        command = [PROGRAM, "validate", "--live", "--sources", str(self.root), "--data", str(self.output), "--json"]
+        for known in (False, True):
+            result = subprocess.run(
+                [*command, "--suite", "library"], capture_output=True, text=True, env=self.environment, check=False
+            )
+            self.assertEqual(result.returncode, 0, result.stderr)
+            board = json.loads(result.stdout)
+            self.assertEqual([(s["gpu"], s["suite"]) for s in board["suites"]], [("h200-sxm", "library")], known)
+            self.assertIn("library: 2 new rows", result.stderr)
+            self.assertEqual(len(self.rows("library")), 3)
+            # Rows of another GPU and of another suite lie beside them the second time.
+            other.parent.mkdir(exist_ok=True)
+            text = (self.output / "library.csv").read_text()
+            other.write_text(text.replace("h200-sxm", "t4"))
+            (self.output / "more.csv").write_text(text.replace("library,copy", "more,copy"))
 
 
 if __name__ == "__main__":

@@ -66,11 +66,11 @@ model::prediction::Conditions read_conditions(const Arguments& arguments) {
 }
 
 std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name) {
-    as_usage([name] { engines::check_engine_name(name); });
+    as_usage([name] { engines::engine_named(name); });
     return engines::make_engine(name);
 }
 
-hw::Gpu<double> load_requested_gpu(const std::string& id_or_path, const std::vector<hw::Setting>& settings) {
+hw::Gpu load_requested_gpu(const std::string& id_or_path, const std::vector<hw::Setting>& settings) {
     return as_usage([&] { return hw::load_gpu(id_or_path, settings); });
 }
 

@@ -6,7 +6,7 @@
 #include "bindings/engines/engines.hpp"
 #include "hw/setting.hpp"
 #include "model/prediction/engine.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <memory>
 #include <string>
@@ -32,8 +32,8 @@ namespace warptime::cli {
 using engines::default_engine;
 
 /// The same GPU for every use of the program: a sheet id or a path, changed by the settings.
-[[nodiscard]] hw::Gpu<double> load_requested_gpu(const std::string& id_or_path,
-                                                 const std::vector<hw::Setting>& settings);
+[[nodiscard]] hw::Gpu load_requested_gpu(const std::string& id_or_path,
+                                         const std::vector<hw::Setting>& settings);
 
 /// Writes settings of scope kernel into the parameters: an absolute value replaces, a factor needs a value
 /// given.

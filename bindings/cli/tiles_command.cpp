@@ -5,13 +5,16 @@
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
+#include "bindings/reports/context.hpp"
+#include "bindings/reports/tile_comparison.hpp"
+#include "bindings/reports/tile_ranking.hpp"
+#include "bindings/reports/what_if.hpp"
+#include "workloads/choice/tiles/fold.hpp"
+#include "workloads/choice/tiles/library_kernel.hpp"
+#include "workloads/choice/tiles/space.hpp"
 #include "workloads/condition_values.hpp"
+#include "workloads/frontends/problem_file.hpp"
 #include "workloads/predict.hpp"
-#include "workloads/report_context.hpp"
-#include "workloads/tiles/comparison.hpp"
-#include "workloads/tiles/problem_file.hpp"
-#include "workloads/tiles/report.hpp"
-#include "workloads/tiles/space.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,7 +30,7 @@ namespace warptime::cli {
 
 namespace {
 
-namespace tiles = workloads::tiles;
+namespace tiles = workloads::choice::tiles;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t default_top = 10;
@@ -49,71 +52,68 @@ std::size_t read_top(const Arguments& arguments) {
     });
 }
 
-/// Nothing where the library's kernels for this GPU or data type are not known.
-std::optional<double> library_time(const workloads::Operation& operation,
-                                   const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
-                                   const model::prediction::Conditions& conditions) {
-    try {
-        return workloads::Predictor(engine, gpu).evaluate(operation, conditions).time;
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
 /// What is asked about every problem alike.
 struct Question {
-    const hw::Gpu<double>& gpu;
+    const hw::Gpu& gpu;
     const model::prediction::Engine& engine;
     model::prediction::Conditions conditions;
     std::string space;
     std::size_t top = default_top;
     bool explain = false;
     bool json = false;
+    bool unfold = false;  ///< near-duplicates apart
+    const std::vector<hw::Setting>& settings;
 };
 
 /// Each of the shown tiles with its whole prediction.
 std::vector<tiles::ExplainedTile> explained(const workloads::Operation& operation,
                                             const tiles::Ranking& ranking,
                                             std::span<const tiles::Candidate> space, const Question& asked) {
-    workloads::Predictor predictor(asked.engine, asked.gpu);
     std::vector<tiles::ExplainedTile> shown;
     for (std::size_t i = 0; i < std::min(asked.top, ranking.tiles.size()); ++i) {
-        shown.push_back(
-            tiles::explain_tile(operation, space[ranking.tiles[i].candidate], predictor, asked.conditions));
+        shown.push_back(tiles::explain_tile(operation, space[ranking.tiles[i].candidate], asked.engine,
+                                            asked.gpu, asked.conditions));
     }
     return shown;
 }
 
 std::string answer(const workloads::Operation& operation, const Question& asked) {
     const auto space = as_usage([&] { return tiles::space_named(asked.space, operation, asked.gpu); });
-    const tiles::Ranking ranking =
-        tiles::rank(operation, space, asked.engine, asked.gpu, asked.conditions, asked.top);
-    const tiles::RankingContext context{
+    const tiles::FoldedRanking folded =
+        asked.unfold
+            ? tiles::FoldedRanking{tiles::rank(operation, space, asked.engine, asked.gpu, asked.conditions,
+                                               asked.top),
+                                   {}}
+            : tiles::rank_folded(operation, space, asked.engine, asked.gpu, asked.conditions, asked.top);
+    const tiles::Ranking& ranking = folded.ranking;
+    const auto chooser = make_engine(default_engine);
+    reports::RankingContext context{
         operation, asked.space,
-        workloads::make_report_context(operation, asked.gpu.id, asked.conditions, asked.engine.name()),
-        library_time(operation, asked.engine, asked.gpu, asked.conditions)};
+        reports::make_report_context(operation, asked.gpu, asked.conditions, asked.engine.name()),
+        tiles::library_kernel(operation, asked.engine, *chooser, asked.gpu, asked.conditions), folded.alike};
+    reports::add_kernel_settings(asked.settings, context.request);
     std::vector<tiles::ExplainedTile> shown;
     if (asked.explain) shown = explained(operation, ranking, space, asked);
     if (!asked.json) {
-        std::string text = tiles::ranking_text(ranking, space, context, asked.gpu, asked.top);
+        std::string text = reports::ranking_text(ranking, space, context, asked.gpu, asked.top);
         if (shown.size() > 1)
-            text += "\n" + tiles::why_first_text(shown.front(), std::span(shown).subspan(1));
+            text += "\n" + reports::why_first_text(shown.front(), std::span(shown).subspan(1));
         return text;
     }
-    Json json = Json::parse(tiles::ranking_json(ranking, space, context, asked.gpu, asked.top));
+    Json json = Json::parse(reports::ranking_json(ranking, space, context, asked.gpu, asked.top));
     for (std::size_t i = 1; i < shown.size(); ++i) {
-        json["comparisons"].push_back(Json::parse(tiles::comparison_json(shown.front(), shown[i])));
+        json["comparisons"].push_back(Json::parse(reports::comparison_json(shown.front(), shown[i])));
     }
     return json.dump(2);
 }
 
 /// Every problem of a list that CUTLASS reads, too; those that are refused are said at the end.
 int answer_list(const std::string& path, const Question& asked) {
-    const auto problems = as_usage([&path] { return tiles::read_problem_file(path); });
+    const auto problems = as_usage([&path] { return workloads::frontends::read_problem_file(path); });
     Json answers = Json::array();
     std::string text;
     bool failed = false;
-    for (const tiles::ListedProblem& problem : problems) {
+    for (const workloads::frontends::ListedProblem& problem : problems) {
         try {
             if (problem.refusal) throw *problem.refusal;
             const std::string told = answer(*problem.operation, asked);
@@ -136,7 +136,8 @@ int answer_list(const std::string& path, const Question& asked) {
 
 /// A list has its own sizes and types.
 void check_alone(const Arguments& arguments) {
-    for (const workloads::ParameterInfo& parameter : workloads::find_operator("gemm").parameters) {
+    for (const workloads::ParameterInfo& parameter :
+         tiles::require_tiled(arguments.commands.at(1)).parameters) {
         const std::string name(parameter.name);
         if (arguments.get(name)) {
             throw UsageError(name, *arguments.get(name), "nothing with --problems, whose file says it");
@@ -144,7 +145,7 @@ void check_alone(const Arguments& arguments) {
     }
 }
 
-int run(const Arguments& arguments) {
+int run_tiles(const Arguments& arguments) {
     const std::vector<hw::Setting> settings = read_settings(arguments);
     const std::optional<std::string> problems = arguments.get("problems");
     std::optional<workloads::Operation> operation;
@@ -156,18 +157,36 @@ int run(const Arguments& arguments) {
     const model::prediction::Conditions conditions = read_conditions(arguments);
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
     const std::size_t top = read_top(arguments);
-    const hw::Gpu<double> gpu = load_requested_gpu(required_gpu(arguments), settings);
-    workloads::check_available_sms(conditions, static_cast<int>(gpu.sm.count.value()));
+    const hw::Gpu gpu = load_requested_gpu(required_gpu(arguments), settings);
+    workloads::check_conditions(conditions, gpu);
     const Question asked{gpu,
                          *engine,
                          conditions,
                          arguments.get("space").value_or("triton"),
                          top,
                          arguments.has("explain"),
-                         arguments.has("json")};
+                         arguments.has("json"),
+                         arguments.has("unfold"),
+                         settings};
     if (problems) return answer_list(*problems, asked);
     print(answer(*operation, asked) + (asked.json ? "\n" : ""));
     return exit_fine;
+}
+
+CommandSpec spec_of(const workloads::OperatorInfo& info, const std::vector<OptionSpec>& options) {
+    std::string example(info.example);
+    example.replace(example.find("predict"), std::string_view("predict").size(), "tiles");
+    CommandSpec spec{std::string(info.name),
+                     std::string(info.meaning),
+                     example + " --space triton --top 10",
+                     operation_options(info, Parameters::problem),
+                     {},
+                     ""};
+    for (OptionSpec option : options) {
+        option.group = "Tiles, GPU, conditions and engine";
+        spec.options.push_back(std::move(option));
+    }
+    return spec;
 }
 
 }  // namespace
@@ -181,27 +200,20 @@ Command tiles_command() {
     options.push_back({"top", "How many to show; default: 10", OptionKind::value, "N|all"});
     options.push_back(
         {"explain", "Say why the first and not each of the others that are shown", OptionKind::flag});
+    options.push_back(
+        {"unfold",
+         "Show tiles apart that are as fast within 0.2 % and differ in group_m, raster or stages only",
+         OptionKind::flag});
     options.push_back({"problems",
                        "Instead of M N K: a JSON list of problems, as CUTLASS's heuristics read it",
                        OptionKind::value, "FILE.json"});
-    const workloads::OperatorInfo& info = workloads::find_operator("gemm");
-    CommandSpec gemm{std::string(info.name),
-                     std::string(info.meaning),
-                     example,
-                     operation_options(info, Parameters::problem),
-                     {},
-                     ""};
-    for (OptionSpec option : options) {
-        option.group = "Tiles, GPU, conditions and engine";
-        gemm.options.push_back(std::move(option));
+    std::vector<CommandSpec> operators;
+    for (const workloads::OperatorInfo& info : workloads::operators()) {
+        if (info.tiled) operators.push_back(spec_of(info, options));
     }
-    return {{"tiles",
-             "The tiles to try first: a whole space ranked by predicted time",
-             example,
-             std::move(options),
-             {std::move(gemm)},
-             "operator"},
-            run};
+    return {{"tiles", "The tiles to try first: a whole space ranked by predicted time", example,
+             std::move(options), std::move(operators), "operator"},
+            run_tiles};
 }
 
 }  // namespace warptime::cli

@@ -5,16 +5,17 @@
 #include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
+#include "hw/sheet.hpp"
+#include "hw/text_file.hpp"
 #include "validate/command.hpp"
 #include "validate/engine_predictor.hpp"
+#include "validate/record/row_store.hpp"
 #include "validate/record/scratch_folder.hpp"
-#include "workloads/operation.hpp"
+#include "workloads/registry/registry.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace warptime::cli {
@@ -27,7 +28,8 @@ std::vector<std::string> engine_names(const Arguments& arguments) {
     const std::string text = arguments.get("engine").value_or(std::string(default_engine));
     for (std::size_t from = 0; from <= text.size();) {
         const std::size_t to = std::min(text.find(',', from), text.size());
-        names.push_back(text.substr(from, to - from));
+        const std::string given = text.substr(from, to - from);
+        names.emplace_back(as_usage([&given] { return engines::engine_named(given); }));
         if (std::count(names.begin(), names.end(), names.back()) > 1) {
             throw UsageError("engine", text, "every engine once");
         }
@@ -67,23 +69,24 @@ void check_about_ceilings(const Arguments& arguments, const std::vector<std::str
     }
 }
 
-std::string read_text(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw UsageError("calibration", path, "a file that can be read");
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Records on this machine into the folder of --data, or a temporary one; gives an exit code.
+/// Records on this machine into a folder that holds nothing else, so that all is measured that is asked for.
+/// The folder of --data keeps the rows that are new to it. Gives an exit code.
 int record_live(const Arguments& arguments, const std::filesystem::path& folder) {
     for (const char* option : {"check", "tighten"}) {
         if (arguments.has(option))
             throw UsageError(option, "", "--recorded: ceilings are about recorded rows");
+    }
+    const std::string kept = arguments.get("data").value_or("");
+    if (!kept.empty()) {
+        // A folder that cannot be read or written is refused before hours of measuring.
+        validate::record::RowStore(kept, {}, "").write();
     }
     validate::record::RecordOptions options = read_record_options(arguments);
     options.output = folder;
     const Interrupts interrupts;
     options.interrupted = [&interrupts] { return interrupts.came(); };
     const validate::record::RecordResult result = validate::record::record(options);
+    if (!kept.empty()) validate::record::add_new_rows(folder, kept, result.gpu);
     bool failed = result.interrupted;
     std::size_t rows = 0;
     for (const validate::record::SuiteOutcome& suite : result.suites) {
@@ -95,23 +98,23 @@ int record_live(const Arguments& arguments, const std::filesystem::path& folder)
     return failed ? exit_some_rows_failed : exit_fine;
 }
 
-int run(const Arguments& arguments) {
+int run_validate(const Arguments& arguments) {
     const bool live = arguments.has("live");
     if (live == arguments.has("recorded")) {
         throw UsageError("recorded", "", "either --recorded, or --live to measure on this machine");
     }
     validate::CommandOptions options;
-    options.data = arguments.get("data").value_or("");
     int exit_code = exit_fine;
     std::optional<validate::record::ScratchFolder> scratch;
     if (live) {
-        // The suites that --suite names are all there is in a temporary folder; in a given one all rows
-        // count.
-        if (options.data.empty()) options.data = scratch.emplace().path() / "rows";
+        options.data = scratch.emplace().path() / "rows";
         exit_code = record_live(arguments, options.data);
     } else {
+        options.data = arguments.get("data").value_or("");
         options.score.suites = arguments.all("suite");
-        options.score.gpus = arguments.all("gpu");
+        for (const std::string& name : arguments.all("gpu")) {
+            options.score.gpus.push_back(as_usage([&name] { return hw::sheet_id_of(name); }));
+        }
     }
     options.score.sample = read_sample(arguments);
     options.score.worst = read_worst(arguments);
@@ -123,6 +126,8 @@ int run(const Arguments& arguments) {
     options.json = arguments.has("json");
     options.check = arguments.has("check");
     options.tighten = arguments.has("tighten");
+    options.hashes = arguments.get("hashes").value_or("");
+    options.unchanged = arguments.get("unchanged").value_or("");
     const std::vector<hw::Setting> settings = read_settings(arguments);
     const std::vector<std::string> names = engine_names(arguments);
     check_about_ceilings(arguments, names);
@@ -138,8 +143,10 @@ int run(const Arguments& arguments) {
             std::make_unique<validate::EngineRowPredictor>(*engines.back(), settings, chooser.get());
         if (arguments.has("compiled")) predictor->take_compiled_resources();
         if (arguments.has("kernels_that_ran")) predictor->take_kernels_that_ran();
-        for (const std::string& path : arguments.all("calibration"))
-            predictor->replace_calibration(read_text(path), path);
+        for (const std::string& path : arguments.all("calibration")) {
+            const std::string text = as_usage([&] { return hw::read_text_file(path, "calibration"); });
+            predictor->replace_calibration(text, path);
+        }
         predictors.push_back(std::move(predictor));
         asked.push_back(predictors.back().get());
     }
@@ -166,7 +173,10 @@ Command validate_command() {
            "FILE"},
           {"suite", "Only this suite; repeatable", OptionKind::repeated},
           {"gpu", "Only this GPU; repeatable", OptionKind::repeated, "ID"},
-          {"data", "Folder of recorded rows, with --live also for the new ones; default: the repository's",
+          {"data",
+           "Folder of recorded rows; default: the repository's. With --live: a folder that keeps the rows "
+           "that "
+           "are new to it",
            OptionKind::value, "DIR"},
           {"check", "Exit 1 when an error is above its ceiling in expected_error.csv", OptionKind::flag},
           {"tighten", "Lower the ceilings to the present errors", OptionKind::flag},
@@ -188,11 +198,14 @@ Command validate_command() {
           {"kernels_that_ran",
            "Give products of a library the kernel whose name was recorded, instead of choosing one",
            OptionKind::flag},
+          {"hashes", "Write a hash of all predictions of each suite, as CSV", OptionKind::value, "FILE.csv"},
+          {"unchanged", "Exit 1 when a prediction is not the one that --hashes FILE.csv was written of",
+           OptionKind::value, "FILE.csv"},
           {"sample", "Score at most N rows of a suite, always the same ones", OptionKind::value, "N"},
           json_option()},
          {},
          ""},
-        run};
+        run_validate};
 }
 
 }  // namespace warptime::cli

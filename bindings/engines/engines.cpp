@@ -4,27 +4,39 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "model/analytical/engine.hpp"
+#include "model/prediction/status.hpp"
 #include "model/simulation/engine.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 namespace warptime::engines {
 
-void check_engine_name(std::string_view name) {
+std::string_view engine_named(std::string_view name) {
     static constexpr std::array<std::string_view, 2> names{"analytical", "simulation"};
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-        throw Error("engine", std::string(name), hw::expected_names(name, names));
+    if (const auto index = hw::find_name(name, names)) {
+        return names[*index];
     }
+    throw Error("engine", std::string(name), hw::expected_names(name, names));
 }
 
 std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name) {
-    check_engine_name(name);
-    if (name == "simulation") {
+    if (engine_named(name) == "simulation") {
         return model::simulation::make_engine();
     }
     return model::analytical::make_engine();
+}
+
+model::prediction::Status status_of(std::string_view engine, const hw::Gpu& gpu,
+                                    const model::prediction::Conditions& conditions) {
+    return status_of(engine, model::prediction::status_of(gpu, conditions));
+}
+
+model::prediction::Status status_of(std::string_view engine, model::prediction::Status known) {
+    using model::prediction::Status;
+    // Constants are fitted through the analytical engine alone.
+    const bool fitted = hw::same_name(engine, default_engine) || known != Status::calibrated;
+    return fitted ? known : Status::extrapolated;
 }
 
 }  // namespace warptime::engines

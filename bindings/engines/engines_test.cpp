@@ -11,10 +11,20 @@ namespace engines = warptime::engines;
 TEST_CASE("an engine has the name that it was asked for by") {
     CHECK(engines::make_engine(engines::default_engine)->name() == engines::default_engine);
     CHECK(engines::make_engine("simulation")->name() == "simulation");
+    CHECK(engines::make_engine("Simulation")->name() == "simulation");
+}
+
+TEST_CASE("only the default engine is calibrated, and only on a GPU that was measured") {
+    using warptime::model::prediction::Status;
+    warptime::hw::Gpu gpu;
+    CHECK(engines::status_of("analytical", gpu, {}) == Status::extrapolated);
+    gpu.calibrated = true;
+    CHECK(engines::status_of("analytical", gpu, {}) == Status::calibrated);
+    CHECK(engines::status_of("simulation", gpu, {}) == Status::extrapolated);
 }
 
 TEST_CASE("an unknown engine is refused with the nearest name") {
-    CHECK_THROWS_WITH_AS(engines::check_engine_name("analitical"), doctest::Contains("'analytical'"),
+    CHECK_THROWS_WITH_AS(engines::engine_named("analitical"), doctest::Contains("'analytical'"),
                          warptime::Error);
     CHECK_THROWS_AS(static_cast<void>(engines::make_engine("")), warptime::Error);
 }

@@ -18,6 +18,8 @@ void bind_prediction(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
 /// best_tiles.
 void bind_tiles(pybind11::module_& module);
+/// occupancy.
+void bind_occupancy(pybind11::module_& module);
 /// tile_times.
 void bind_tile_times(pybind11::module_& module);
 /// compare_tiles and read_problems.

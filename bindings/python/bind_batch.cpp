@@ -1,11 +1,13 @@
 // A batch: NumPy columns in, NumPy columns out, no Python object a row except for words in object arrays.
 // SPDX-License-Identifier: Apache-2.0
+#include "bindings/engines/engines.hpp"
 #include "bindings/python/bind.hpp"
 #include "bindings/python/columns.hpp"
 #include "bindings/python/model.hpp"
 #include "workloads/batch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -22,7 +24,8 @@ std::span<double> span_of(py::array_t<double>& array) {
     return {array.mutable_data(), static_cast<std::size_t>(array.size())};
 }
 
-/// (time, low, high in s, index of the limiter's name, [(row, message) of those that failed])
+/// (time, low, high in s, indices of the limiter's and the status's name, [(row, message) of those that
+/// failed])
 py::tuple predict_batch(const std::string& op, const py::dict& values, Model& gpu,
                         const std::string& engine) {
     std::vector<workloads::BatchColumn> columns;
@@ -38,8 +41,13 @@ py::tuple predict_batch(const std::string& op, const py::dict& values, Model& gp
     py::array_t<double> low(rows);
     py::array_t<double> high(rows);
     py::array_t<std::uint8_t> limiter(rows);
-    workloads::BatchAnswers answers{
-        span_of(time), span_of(low), span_of(high), {limiter.mutable_data(), batch.rows()}, {}};
+    py::array_t<std::uint8_t> status(rows);
+    workloads::BatchAnswers answers{span_of(time),
+                                    span_of(low),
+                                    span_of(high),
+                                    {limiter.mutable_data(), batch.rows()},
+                                    {status.mutable_data(), batch.rows()},
+                                    {}};
     for (std::size_t begin = 0; begin < batch.rows(); begin += rows_at_once) {
         {
             const py::gil_scoped_release unlocked;
@@ -49,7 +57,13 @@ py::tuple predict_batch(const std::string& op, const py::dict& values, Model& gp
             throw py::error_already_set();
         }
     }
-    return py::make_tuple(time, low, high, limiter, answers.errors);
+    std::array<std::uint8_t, model::prediction::status_count> of_engine{};
+    for (std::size_t i = 0; i < of_engine.size(); ++i) {
+        of_engine[i] =
+            static_cast<std::uint8_t>(engines::status_of(engine, static_cast<model::prediction::Status>(i)));
+    }
+    for (std::uint8_t& row : answers.status) row = of_engine[row];
+    return py::make_tuple(time, low, high, limiter, status, answers.errors);
 }
 
 std::vector<std::string_view> limiter_names() {
@@ -60,12 +74,21 @@ std::vector<std::string_view> limiter_names() {
     return names;
 }
 
+std::vector<std::string_view> status_names() {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < model::prediction::status_count; ++i) {
+        names.push_back(to_string(static_cast<model::prediction::Status>(i)));
+    }
+    return names;
+}
+
 }  // namespace
 
 void bind_batch(py::module_& module) {
     module.def("predict_batch", &predict_batch, py::arg("op"), py::arg("values"), py::arg("gpu"),
                py::arg("engine"));
     module.attr("limiters") = limiter_names();
+    module.attr("statuses") = status_names();
 }
 
 }  // namespace warptime::python

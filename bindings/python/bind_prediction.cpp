@@ -1,13 +1,18 @@
 // One prediction, as the JSON that every binding shares and as the two texts for people.
 // SPDX-License-Identifier: Apache-2.0
+#include "bindings/engines/engines.hpp"
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
-#include "model/prediction/report_json.hpp"
-#include "model/prediction/report_text.hpp"
-#include "workloads/report_context.hpp"
+#include "bindings/reports/context.hpp"
+#include "bindings/reports/prediction_json.hpp"
+#include "bindings/reports/prediction_text.hpp"
+#include "bindings/reports/what_if.hpp"
+#include "bindings/reports/would_help.hpp"
 
 #include <pybind11/stl.h>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace py = pybind11;
 
@@ -17,18 +22,28 @@ namespace {
 
 namespace prediction = model::prediction;
 
-/// (JSON, short text, text in depth)
-std::tuple<std::string, std::string, std::string> predict(const std::string& op, const Texts& parameters,
-                                                          Model& gpu, const Texts& conditions,
-                                                          const std::string& engine) {
+/// (JSON, short text, text in depth, JSON of what would help). The simulation is too slow to be asked that
+/// for every prediction.
+std::tuple<std::string, std::string, std::string, std::string> predict(const std::string& op,
+                                                                       const Texts& parameters, Model& gpu,
+                                                                       const Texts& conditions,
+                                                                       const std::string& engine) {
     const workloads::Operation operation = workloads::make_operation(op, parameters);
     const prediction::Conditions chosen = conditions_of(conditions, gpu.gpu());
     const Model::Lease lease(gpu, engine);
-    const prediction::Prediction answer = lease.predictor().explain(operation, chosen);
-    const prediction::ReportContext context =
-        workloads::make_report_context(operation, gpu.gpu().id, chosen, lease.engine().name());
-    return {prediction::to_json(answer, context, -1), prediction::short_text(answer, context),
-            prediction::explain_text(answer, context)};
+    prediction::Prediction answer = lease.predictor().explain(operation, chosen);
+    const reports::ReportContext context =
+        reports::make_report_context(operation, gpu.gpu(), chosen, lease.engine().name());
+    reports::mark_what_if(context, answer);
+    std::string in_depth = reports::explain_text(answer, context);
+    std::vector<reports::WouldHelp> helpful;
+    if (engine == engines::default_engine) {
+        helpful = reports::twice_as_fast(lease.predictor().program(), lease.engine(), gpu.gpu(), chosen,
+                                         answer.time);
+        in_depth += reports::would_help_text(helpful, answer.time);
+    }
+    return {reports::to_json(answer, context, -1), reports::short_text(answer, context), std::move(in_depth),
+            reports::with_would_help_json("{}", helpful, -1)};
 }
 
 }  // namespace

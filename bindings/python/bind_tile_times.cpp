@@ -4,9 +4,7 @@
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
 #include "hw/error.hpp"
-#include "workloads/gemm/footprint.hpp"
-#include "workloads/gemm_from_parameters.hpp"
-#include "workloads/tiles/rank.hpp"
+#include "workloads/choice/tiles/rank.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +18,7 @@ namespace warptime::python {
 
 namespace {
 
-namespace tiles = workloads::tiles;
+namespace tiles = workloads::choice::tiles;
 
 /// May run after all, then parameter, value and what was expected.
 using Refusal = std::tuple<bool, std::string, std::string, std::string>;
@@ -32,8 +30,7 @@ Refusal refusal_of(bool may_run, const Error& error) {
 }
 
 /// What is not lowered may run well all the same.
-bool may_run(const workloads::Operation& operation, const tiles::Candidate& candidate,
-             const hw::Gpu<double>& gpu) {
+bool may_run(const workloads::Operation& operation, const tiles::Candidate& candidate, const hw::Gpu& gpu) {
     try {
         return tiles::fits(operation, candidate, gpu);
     } catch (const Error&) {
@@ -41,9 +38,10 @@ bool may_run(const workloads::Operation& operation, const tiles::Candidate& cand
     }
 }
 
-std::vector<Answer> tile_times(const Texts& parameters, Model& gpu, const Texts& conditions,
-                               const std::string& engine, const std::vector<Texts>& space) {
-    const workloads::Operation operation = workloads::make_operation("gemm", parameters);
+std::vector<Answer> tile_times(const std::string& op, const Texts& parameters, Model& gpu,
+                               const Texts& conditions, const std::string& engine,
+                               const std::vector<Texts>& space) {
+    const workloads::Operation operation = workloads::make_operation(op, parameters);
     const model::prediction::Conditions chosen = conditions_of(conditions, gpu.gpu());
     const Model::Lease lease(gpu, engine);
     std::vector<Answer> answers(space.size());
@@ -70,17 +68,15 @@ std::vector<Answer> tile_times(const Texts& parameters, Model& gpu, const Texts&
 
 /// For each tile the first of the space that compiles to the same kernel; its own place for one that cannot
 /// be described.
-std::vector<std::size_t> same_kernels(const Texts& parameters, Model& gpu, const std::vector<Texts>& space) {
-    const workloads::Operation operation = workloads::make_operation("gemm", parameters);
-    const workloads::gemm::Problem problem = workloads::gemm_problem_of(operation);
+std::vector<std::size_t> same_kernels(const std::string& op, const Texts& parameters, Model& gpu,
+                                      const std::vector<Texts>& space) {
+    const workloads::Operation operation = workloads::make_operation(op, parameters);
     std::vector<std::optional<tiles::Candidate>> kernels(space.size());
     std::vector<std::size_t> first(space.size());
     for (std::size_t i = 0; i < space.size(); ++i) {
         first[i] = i;
         try {
-            tiles::Candidate candidate = tiles::candidate_of(operation, space[i]);
-            workloads::gemm::complete(problem, gpu.gpu(), candidate.config);
-            kernels[i] = candidate;
+            kernels[i] = tiles::completed(operation, tiles::candidate_of(operation, space[i]), gpu.gpu());
         } catch (const Error&) {
             continue;
         }
@@ -94,10 +90,11 @@ std::vector<std::size_t> same_kernels(const Texts& parameters, Model& gpu, const
 }  // namespace
 
 void bind_tile_times(py::module_& module) {
-    module.def("same_kernels", &same_kernels, py::arg("parameters"), py::arg("gpu"), py::arg("space"),
+    module.def("same_kernels", &same_kernels, py::arg("op"), py::arg("parameters"), py::arg("gpu"),
+               py::arg("space"), py::call_guard<py::gil_scoped_release>());
+    module.def("tile_times", &tile_times, py::arg("op"), py::arg("parameters"), py::arg("gpu"),
+               py::arg("conditions"), py::arg("engine"), py::arg("space"),
                py::call_guard<py::gil_scoped_release>());
-    module.def("tile_times", &tile_times, py::arg("parameters"), py::arg("gpu"), py::arg("conditions"),
-               py::arg("engine"), py::arg("space"), py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace warptime::python

@@ -1,11 +1,14 @@
 // Ranking of tiles: the spaces, or a list from Python.
 // SPDX-License-Identifier: Apache-2.0
+#include "bindings/engines/engines.hpp"
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
+#include "bindings/reports/context.hpp"
+#include "bindings/reports/tile_ranking.hpp"
 #include "hw/error.hpp"
-#include "workloads/report_context.hpp"
-#include "workloads/tiles/report.hpp"
-#include "workloads/tiles/space.hpp"
+#include "workloads/choice/tiles/fold.hpp"
+#include "workloads/choice/tiles/library_kernel.hpp"
+#include "workloads/choice/tiles/space.hpp"
 
 #include <fmt/format.h>
 
@@ -19,10 +22,10 @@ namespace warptime::python {
 
 namespace {
 
-namespace tiles = workloads::tiles;
+namespace tiles = workloads::choice::tiles;
 
 std::vector<tiles::Candidate> space_of(const std::variant<std::string, std::vector<Texts>>& space,
-                                       const workloads::Operation& operation, const hw::Gpu<double>& gpu) {
+                                       const workloads::Operation& operation, const hw::Gpu& gpu) {
     if (const auto* name = std::get_if<std::string>(&space)) {
         return tiles::space_named(*name, operation, gpu);
     }
@@ -42,28 +45,31 @@ std::vector<tiles::Candidate> space_of(const std::variant<std::string, std::vect
 std::tuple<std::string, std::string> best_tiles(const std::string& op, const Texts& parameters, Model& gpu,
                                                 const Texts& conditions, const std::string& engine,
                                                 const std::variant<std::string, std::vector<Texts>>& space,
-                                                std::size_t top) {
-    if (op != "gemm") {
-        throw Error("op", op, "gemm, the only operator whose tiles are ranked");
-    }
+                                                std::size_t top, bool fold) {
+    static_cast<void>(tiles::require_tiled(op));
     const workloads::Operation operation = workloads::make_operation(op, parameters);
     const model::prediction::Conditions chosen = conditions_of(conditions, gpu.gpu());
     const Model::Lease lease(gpu, engine);
     const std::vector<tiles::Candidate> candidates = space_of(space, operation, gpu.gpu());
-    const tiles::Ranking ranking = tiles::rank(operation, candidates, lease.engine(), gpu.gpu(), chosen, top);
+    const tiles::FoldedRanking folded =
+        fold ? tiles::rank_folded(operation, candidates, lease.engine(), gpu.gpu(), chosen, top)
+             : tiles::FoldedRanking{
+                   tiles::rank(operation, candidates, lease.engine(), gpu.gpu(), chosen, top), {}};
+    const auto chooser = engines::make_engine(engines::default_engine);
     const auto* name = std::get_if<std::string>(&space);
-    const tiles::RankingContext context{
+    const reports::RankingContext context{
         operation, name != nullptr ? *name : "list",
-        workloads::make_report_context(operation, gpu.gpu().id, chosen, lease.engine().name()), std::nullopt};
-    return {tiles::ranking_json(ranking, candidates, context, gpu.gpu(), top, -1),
-            tiles::ranking_text(ranking, candidates, context, gpu.gpu(), top)};
+        reports::make_report_context(operation, gpu.gpu(), chosen, lease.engine().name()),
+        tiles::library_kernel(operation, lease.engine(), *chooser, gpu.gpu(), chosen), folded.alike};
+    return {reports::ranking_json(folded.ranking, candidates, context, gpu.gpu(), top, -1),
+            reports::ranking_text(folded.ranking, candidates, context, gpu.gpu(), top)};
 }
 
 }  // namespace
 
 void bind_tiles(py::module_& module) {
     module.def("best_tiles", &best_tiles, py::arg("op"), py::arg("parameters"), py::arg("gpu"),
-               py::arg("conditions"), py::arg("engine"), py::arg("space"), py::arg("top"),
+               py::arg("conditions"), py::arg("engine"), py::arg("space"), py::arg("top"), py::arg("fold"),
                py::call_guard<py::gil_scoped_release>());
 }
 

@@ -9,7 +9,7 @@ namespace warptime::python {
 
 namespace {
 
-hw::Gpu<double> load(const std::string& id_or_path, const std::vector<std::string>& texts) {
+hw::Gpu load(const std::string& id_or_path, const std::vector<std::string>& texts) {
     std::vector<hw::Setting> settings;
     for (const std::string& text : texts) {
         settings.push_back(hw::parse_setting(text));
@@ -22,12 +22,12 @@ hw::Gpu<double> load(const std::string& id_or_path, const std::vector<std::strin
 
 }  // namespace
 
-model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu<double>& gpu) {
+model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu& gpu) {
     model::prediction::Conditions conditions;
     for (const auto& [name, text] : texts) {
         workloads::set_condition(conditions, name, text);
     }
-    workloads::check_available_sms(conditions, static_cast<int>(gpu.sm.count.value()));
+    workloads::check_conditions(conditions, gpu);
     return conditions;
 }
 

@@ -18,7 +18,7 @@ namespace warptime::python {
 using Texts = std::map<std::string, std::string, std::less<>>;
 
 /// Throws Error for what the GPU cannot have.
-[[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu<double>& gpu);
+[[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu& gpu);
 
 /// Lends one Predictor to one user at a time and keeps those that come back, so that calls in a row parse and
 /// allocate nothing twice.
@@ -47,10 +47,10 @@ class Model {
 
     Model(const std::string& id_or_path, const std::vector<std::string>& settings);
 
-    [[nodiscard]] const hw::Gpu<double>& gpu() const { return gpu_; }
+    [[nodiscard]] const hw::Gpu& gpu() const { return gpu_; }
 
   private:
-    hw::Gpu<double> gpu_;
+    hw::Gpu gpu_;
     std::mutex mutex_;
     std::map<std::string, std::vector<Session>> idle_;  ///< by engine
 };

@@ -1,18 +1,19 @@
 // The private module of the package warptime; its public face, with types and examples, is warptime/*.py.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
-#include "model/prediction/report.hpp"
+#include "bindings/reports/version.hpp"
 
 #include <string>
 
 PYBIND11_MODULE(_core, module) {
-    module.attr("version") = std::string(warptime::model::prediction::program_version());
+    module.attr("version") = std::string(warptime::reports::program_version());
     warptime::python::bind_error(module);
     warptime::python::bind_registry(module);
     warptime::python::bind_gpu(module);
     warptime::python::bind_prediction(module);
     warptime::python::bind_batch(module);
     warptime::python::bind_tiles(module);
+    warptime::python::bind_occupancy(module);
     warptime::python::bind_tile_times(module);
     warptime::python::bind_comparison(module);
 }

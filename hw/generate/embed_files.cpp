@@ -1,5 +1,5 @@
-// Writes a C++ source that holds data files as string literals.
-// Usage: embed_files SYMBOL ROOT LIST OUTPUT, where LIST names one file a line and ROOT is cut off the names.
+// Writes a C++ source that holds data files as string literals. Usage: embed_files SYMBOL ROOT LIST OUTPUT,
+// where LIST names one file a line and ROOT is cut off the names.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// What was compiled in is what lies on the disk, byte for byte: odd bytes, quotes, trigraphs, no last new
-// line. SPDX-License-Identifier: Apache-2.0
+// Compiled-in files equal those on disk, byte for byte: odd bytes, quotes, trigraphs, no last new line.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/embedded_file.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ namespace warptime::hw::generate_test {
 
 namespace {
 
-/// test_data/odd.txt.
+/// Expected content of test_data/odd.txt.
 constexpr std::string_view odd =
     "quote \" backslash \\ trigraph ?\?= tab \t\nsecond line\n\nutf-8 \xc2\xb5s\n0\r\nno end";
 

@@ -1,4 +1,5 @@
-// Closed forms of launches, chains, issue slots, pipes and barriers: both engines give them to rounding.
+// Closed forms of launches, chains, issue slots, pipes and barriers: both engines agree with them to
+// rounding.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/agreement/both_engines_test.hpp"
 
@@ -27,7 +28,7 @@ mk::Kernel empty(std::int64_t ctas) {
     return kernel;
 }
 
-/// Each trip is one instruction that waits for the last: 4 cycles on Hopper.
+/// Each trip is one instruction that waits for the previous one: 4 cycles on Hopper.
 Draft dependent() {
     return make_op(InstructionClass::fma_f32, 1, {{0, 1}});
 }
@@ -37,36 +38,37 @@ constexpr double dependent_cycles = 4.0;
 
 TEST_CASE("an empty kernel: launch floor + one CTA's launch interval") {
     auto gpu = teaching_gpu();
-    gpu.launch.cta_interval = Cycles<double>(1.334);
+    gpu.launch.cta_interval = Cycles(1.334);
     check_cycles(empty(1), 1.334, gpu);
     check_cycles(empty(1), 1.334, gpu, warptime::model::prediction::Cache::warm);
 }
 
 TEST_CASE("a grid of empty CTAs: CTAs x launch interval") {
     auto gpu = teaching_gpu();
-    gpu.launch.cta_interval = Cycles<double>(1.334);
+    gpu.launch.cta_interval = Cycles(1.334);
     check_cycles(empty(50000), 50000 * 1.334, gpu);
 }
 
 TEST_CASE("code beyond the nearest cache: instructions x the interval at which they come") {
     auto gpu = teaching_gpu();
-    gpu.code.near_instructions = warptime::hw::Number<double>(10000.0);
-    gpu.code.far_instructions = warptime::hw::Number<double>(20000.0);
-    gpu.code.far_interval = Cycles<double>(2.5);
-    gpu.code.l2_interval = Cycles<double>(6.0);
-    gpu.code.dram_interval = Cycles<double>(11.0);
-    gpu.code.near_ways = warptime::hw::Number<double>(16.0);
-    gpu.code.far_ways = warptime::hw::Number<double>(4.0);
-    gpu.code.kept_instructions = warptime::hw::Number<double>(4700.0);
-    gpu.code.other_instructions = warptime::hw::Number<double>(400.0);
-    gpu.code.sharing_warps = warptime::hw::Number<double>(2.0);
-    gpu.code.other_loop = warptime::hw::Number<double>(40.0);
+    gpu.code.near_instructions = warptime::hw::Number(10000.0);
+    gpu.code.far_instructions = warptime::hw::Number(20000.0);
+    gpu.code.far_interval = Cycles(2.5);
+    gpu.code.l2_interval = Cycles(6.0);
+    gpu.code.dram_interval = Cycles(11.0);
+    gpu.code.near_ways = warptime::hw::Number(16.0);
+    gpu.code.far_ways = warptime::hw::Number(4.0);
+    gpu.code.kept_instructions = warptime::hw::Number(4700.0);
+    gpu.code.other_instructions = warptime::hw::Number(400.0);
+    gpu.code.sharing_warps = warptime::hw::Number(2.0);
+    gpu.code.other_loop = warptime::hw::Number(40.0);
     struct Case {
         std::int64_t text;
         double interval, first;
     };
-    // The caches are cold, so that what no cache of the SM holds comes from DRAM once: nine tenths of the
-    // longest text, whose beginning the far one has kept. The second is a little too long for the nearest.
+    // Caches are cold, so code beyond the SM's caches comes from DRAM once. That is nine tenths of the
+    // longest text, whose begin the far cache has kept. The second text is a little too long for the nearest
+    // cache.
     for (const Case& with : {Case{9000, 1.0, 1.0},
                              {10100, 1.0 + 1.5 * 1700.0 / 10100.0, 1.0 + 1.5 * 2380.0 / 10140.0},
                              {15000, 2.5, 2.5},
@@ -78,8 +80,8 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
 
 TEST_CASE("a branch out of what the nearest cache holds waits for what it goes to") {
     auto gpu = teaching_gpu();
-    gpu.code.nearest_instructions = warptime::hw::Number<double>(300.0);
-    gpu.code.jump = Cycles<double>(7.0);
+    gpu.code.nearest_instructions = warptime::hw::Number(300.0);
+    gpu.code.jump = Cycles(7.0);
     const auto trips = [&](std::int64_t text) {
         const auto times = [&](std::int64_t count) {
             mk::Kernel kernel = grid_of(1, 1);
@@ -110,7 +112,7 @@ TEST_CASE("a dependent chain: n x latency") {
     for (const std::int64_t n : {10, 1000}) {
         check_cycles(looped(dependent(), n, 1), static_cast<double>(n) * dependent_cycles);
     }
-    // The links of one op: its issues, and from the last one a latency for each link.
+    // Links of one op: its issues, and from the last issue a latency for each link.
     Draft op = make_op(InstructionClass::mufu, 10, {{0, 1}});
     op.chain = 4;
     const double latency = teaching_gpu().instructions[InstructionClass::mufu].latency.value();
@@ -136,13 +138,13 @@ TEST_CASE("one pipe: instructions x interval / sub-partitions") {
 }
 
 TEST_CASE("shared memory: bytes / bandwidth") {
-    // 512 bytes an instruction where the lanes' addresses are not given.
+    // 512 bytes an instruction where lane addresses are not given.
     check_cycles(looped(make_op(InstructionClass::ld_shared, 20000), 100, 8),
                  100 * 8.0 * 20000.0 * 512.0 / 128.0);
 }
 
 TEST_CASE("a wgmma loop with the next product always queued: n x FLOP / dense rate") {
-    // So many that the latency of the last product is lost in the rounding.
+    // So many trips that the last product's latency is lost in rounding.
     constexpr std::int64_t trips = 40000;
     mk::Kernel kernel = grid_of(1, 4);
     mk::Builder build(kernel);
@@ -192,7 +194,7 @@ TEST_CASE("a barrier each trip: work + barrier latency, set by the slowest warp'
 
 TEST_CASE("wave quantization: ceil(CTAs / slots) x time + turnarounds") {
     auto gpu = teaching_gpu();
-    gpu.launch.cta_turnaround = Cycles<double>(350.0);
+    gpu.launch.cta_turnaround = Cycles(350.0);
     const double one = 400 * dependent_cycles;
     for (const auto& [ctas, waves] :
          {std::pair<std::int64_t, double>{131, 1.0}, {132, 1.0}, {133, 2.0}, {396, 3.0}, {406, 4.0}}) {
@@ -267,7 +269,7 @@ TEST_CASE("ping-pong: items x main loop + the last epilogue") {
     build.wait(complete);
     add_op(build, make_op(InstructionClass::ld_constant));
     build.finish();
-    // Below 1e-6: the epilogue's issue slots, which the closed form counts twice and which the simulation
-    // takes from the other instance, a cycle an item.
+    // Below 1e-6: the epilogue's issue slots. The closed form counts them twice; the simulation takes them
+    // from the other instance, a cycle an item.
     check_cycles(kernel, items * 400 * 4999.0 + 40.0);
 }

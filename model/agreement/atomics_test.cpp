@@ -1,9 +1,10 @@
-// Atomics of many warps and loads across a cluster: both engines give the passes of slices and banks and the
-// bytes of port and cluster to rounding. SPDX-License-Identifier: Apache-2.0
-#include "model/memory/atomics.hpp"
+// Atomics of many warps and loads across a cluster: both engines agree with closed forms to rounding. The
+// forms count passes of slices and banks, and bytes of port and cluster.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/atomics/atomics.hpp"
 
 #include "model/agreement/both_engines_test.hpp"
-#include "model/memory/l2_partitions.hpp"
+#include "model/machine/l2/l2_partitions.hpp"
 
 #include <map>
 #include <string>
@@ -16,7 +17,7 @@ using warptime::hw::Cycles;
 using warptime::hw::Dtype;
 using warptime::model::prediction::Cache;
 
-/// Each of `ctas` x `warps` warps adds to `distinct` words, `trips` times; `waits` for the old value.
+/// Each of `ctas` x `warps` warps adds to `distinct` words, `trips` times; `waits`: for the old value.
 mk::Kernel additions(std::int64_t ctas, int warps, std::int64_t trips, std::int64_t distinct, bool waits) {
     mk::Kernel kernel = grid_of(ctas, warps);
     mk::Builder build(kernel);
@@ -43,7 +44,7 @@ mk::Kernel additions(std::int64_t ctas, int warps, std::int64_t trips, std::int6
     return kernel;
 }
 
-/// Each warp reads or adds to shared memory, its own or that of another CTA, `trips` times.
+/// Each warp reads or adds to shared memory, its own or another CTA's, `trips` times.
 mk::Kernel shared_turns(InstructionClass cls, int warps, std::int64_t trips, mk::Direction direction) {
     const bool remote = cls == InstructionClass::ld_shared_cluster;
     mk::Kernel kernel = grid_of(remote ? 2 : 1, warps);
@@ -77,7 +78,7 @@ TEST_CASE("both engines: old values of one word in shared memory come lane by la
 
 TEST_CASE("both engines: loads from another CTA take the way across the cluster") {
     auto gpu = teaching_gpu();
-    gpu.shared.cluster_bandwidth = BytesPerCycle<double>(8.0);
+    gpu.shared.cluster_bandwidth = BytesPerCycle(8.0);
     const auto make = [](std::int64_t trips) {
         return shared_turns(InstructionClass::ld_shared_cluster, 32, trips, mk::Direction::read);
     };
@@ -86,21 +87,21 @@ TEST_CASE("both engines: loads from another CTA take the way across the cluster"
 
 TEST_CASE("both engines: warps that add to one word follow its turns") {
     const auto gpu = teaching_gpu();
-    const double turns = warptime::model::memory::slice_cycles(0.0, 32.0, gpu).value();
+    const double turns = warptime::model::machine::slice_cycles(0.0, 32.0, gpu).value();
     const auto make = [](std::int64_t trips) { return additions(132, 8, trips, 1, false); };
     check_period(make, 64, 132.0 * 8.0 * turns, gpu, Cache::warm);
 }
 
 TEST_CASE("both engines: one SM sends its operands with a sector ahead of each line") {
     auto gpu = teaching_gpu();
-    gpu.l2.write_bandwidth = BytesPerCycle<double>(4.0);
+    gpu.l2.write_bandwidth = BytesPerCycle(4.0);
     const auto make = [](std::int64_t trips) { return additions(1, 4, trips, 1024, false); };
     check_period(make, 64, 4.0 * (128.0 + 32.0) / 4.0, gpu, Cache::warm);
 }
 
 TEST_CASE("both engines: lanes that add to one word count a sector each, lanes of one line four together") {
     const auto gpu = teaching_gpu();
-    const double visits = warptime::model::memory::slice_visits(gpu);
+    const double visits = warptime::model::machine::slice_visits(gpu);
     for (const bool waits : {false, true}) {
         for (const std::int64_t distinct : {std::int64_t{1}, std::int64_t{1024}}) {
             mk::Program program;

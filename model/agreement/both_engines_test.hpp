@@ -1,4 +1,4 @@
-// Asks both engines for the time of one kernel on a GPU for teaching, and compares with a closed form.
+// Times of one kernel from both engines on a teaching GPU, compared with a closed form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,21 +28,21 @@ using prediction::Conditions;
 inline constexpr double clock_hz = 1.5e9;
 inline constexpr double rounding = 1e-6;
 
-/// An H200 on which effects do not mix: the largest of several bounds counts alone (overlap.exponent), loads
-/// do not queue in DRAM (dram.queue), all rounds of loads take the same time (round_spread), CTAs are handed
-/// out at once and follow one another at once (launch.*), and a pipelined loop has no least period
-/// (pipeline.step_floor). A test that needs one of these numbers puts it back.
-inline hw::Gpu<double> teaching_gpu() {
-    hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-    gpu.overlap.exponent = hw::Number<double>(1e7);
-    gpu.dram.queue = hw::Cycles<double>(0.0);
-    gpu.dram.round_spread = gpu.l2.round_spread = hw::Cycles<double>(0.0);
-    gpu.launch.cta_interval = hw::Cycles<double>(0.0);
-    gpu.launch.cluster_interval = hw::Cycles<double>(0.0);
-    gpu.launch.cta_turnaround = hw::Cycles<double>(0.0);
-    gpu.launch.warp_turnaround = hw::Cycles<double>(0.0);
-    gpu.pipeline.step_floor = hw::Cycles<double>(0.0);
-    gpu.code.near_instructions = gpu.code.far_instructions = hw::Number<double>(1e12);
+/// An H200 on which effects do not mix. The largest of several bounds counts alone (overlap.exponent), and
+/// loads do not queue in DRAM (dram.queue). All rounds of loads take the same time (round_spread). CTAs are
+/// handed out and follow one another at once (launch.*). A pipelined loop has no least period
+/// (pipeline.step_floor). A test that needs one of these numbers restores it.
+inline hw::Gpu teaching_gpu() {
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
+    gpu.overlap.exponent = hw::Number(1e7);
+    gpu.dram.queue = hw::Cycles(0.0);
+    gpu.dram.round_spread = gpu.l2.round_spread = hw::Cycles(0.0);
+    gpu.launch.cta_interval = hw::Cycles(0.0);
+    gpu.launch.cluster_interval = hw::Cycles(0.0);
+    gpu.launch.cta_turnaround = hw::Cycles(0.0);
+    gpu.launch.warp_turnaround = hw::Cycles(0.0);
+    gpu.pipeline.step_floor = hw::Cycles(0.0);
+    gpu.code.near_instructions = gpu.code.far_instructions = hw::Number(1e12);
     return gpu;
 }
 
@@ -58,26 +58,26 @@ struct Times {
     double analytical = 0.0, simulation = 0.0;
 };
 
-inline Times times_of(const mk::Program& program, const hw::Gpu<double>& gpu, const Conditions& conditions) {
+inline Times times_of(const mk::Program& program, const hw::Gpu& gpu, const Conditions& conditions) {
     const auto one = [&](const prediction::Engine& engine) {
-        const auto scratch = engine.make_scratch();
-        const double time = engine.evaluate(program, program.steps[0], gpu, conditions, *scratch).time;
+        const auto stages = engine.make_stages(gpu);
+        const double time = stages->evaluate(program, program.steps[0], conditions).time;
         CHECK(engine.explain(program, program.steps[0], gpu, conditions).time == time);
         return time;
     };
     return {one(*analytical::make_engine()), one(*simulation::make_engine())};
 }
 
-inline Times times_of(const mk::Kernel& kernel, const hw::Gpu<double>& gpu, const Conditions& conditions) {
+inline Times times_of(const mk::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions) {
     mk::check(kernel);
     mk::Program program;
     program.add_kernel() = kernel;
     return times_of(program, gpu, conditions);
 }
 
-/// Seconds of the launch before and after the work of a kernel without bulk copies; one that reads nothing
-/// waits for nothing cold.
-inline double floor_of(const mk::Kernel& kernel, const hw::Gpu<double>& gpu, prediction::Cache cache) {
+/// Seconds of the launch before and after the work of a kernel without bulk copies. A kernel that reads
+/// nothing waits for nothing cold.
+inline double floor_of(const mk::Kernel& kernel, const hw::Gpu& gpu, prediction::Cache cache) {
     const bool reads = std::any_of(kernel.accesses.begin(), kernel.accesses.end(), [&](const mk::Access& a) {
         return a.direction == mk::Direction::read && a.buffer >= 0 &&
                kernel.buffers[static_cast<std::size_t>(a.buffer)].space == mk::Space::global;
@@ -91,8 +91,8 @@ inline void check_near(double value, double expected) {
                   fmt::format("{:.12g} against {:.12g}", value, expected));
 }
 
-/// Both engines give the floor and `cycles`.
-inline void check_cycles(const mk::Kernel& kernel, double cycles, const hw::Gpu<double>& gpu = teaching_gpu(),
+/// Checks that both engines give the floor plus `cycles`.
+inline void check_cycles(const mk::Kernel& kernel, double cycles, const hw::Gpu& gpu = teaching_gpu(),
                          prediction::Cache cache = prediction::Cache::cold) {
     const Times times = times_of(kernel, gpu, at_fixed_clock(cache));
     const double expected = floor_of(kernel, gpu, cache) + cycles / clock_hz;
@@ -103,9 +103,10 @@ inline void check_cycles(const mk::Kernel& kernel, double cycles, const hw::Gpu<
     check_near(times.simulation, expected);
 }
 
-/// Both engines give `period` cycles for each further trip of the main loop: the fill at the start cancels.
+/// Checks that both engines give `period` cycles for each further trip of the main loop. The fill at the
+/// start cancels.
 template <class Make>
-void check_period(Make make, std::int64_t trips, double period, const hw::Gpu<double>& gpu = teaching_gpu(),
+void check_period(Make make, std::int64_t trips, double period, const hw::Gpu& gpu = teaching_gpu(),
                   prediction::Cache cache = prediction::Cache::cold) {
     const Times one = times_of(make(trips), gpu, at_fixed_clock(cache));
     const Times two = times_of(make(2 * trips), gpu, at_fixed_clock(cache));
@@ -115,7 +116,7 @@ void check_period(Make make, std::int64_t trips, double period, const hw::Gpu<do
     check_near(two.simulation - one.simulation, expected);
 }
 
-/// A grid with one work item a CTA, without roles.
+/// Grid with one work item a CTA, without roles.
 inline mk::Kernel grid_of(std::int64_t ctas, int warps) {
     mk::Kernel kernel;
     kernel.name = "closed_form";

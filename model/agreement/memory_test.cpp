@@ -1,7 +1,8 @@
-// Closed forms of loads in flight, ports, L2, DRAM and pipelines of stages: both engines give them to
-// rounding. SPDX-License-Identifier: Apache-2.0
+// Closed forms of loads in flight, ports, L2, DRAM and staged pipelines: both engines agree with them to
+// rounding.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/agreement/both_engines_test.hpp"
-#include "model/memory/l2_ports.hpp"
+#include "model/machine/l2/l2_ports.hpp"
 
 #include <algorithm>
 
@@ -42,21 +43,21 @@ mk::Kernel stream(InstructionClass cls, std::int64_t ctas, int warps, std::int64
     return kernel;
 }
 
-/// No latencies, and an SM whose ports and L1 never limit.
-warptime::hw::Gpu<double> gpu_of_wide_sms() {
+/// A GPU without latencies, whose SM ports and L1 never limit.
+warptime::hw::Gpu gpu_of_wide_sms() {
     auto gpu = teaching_gpu();
-    gpu.latency.dram = gpu.latency.l2_far = Cycles<double>(0.0);
-    gpu.l2.port_bandwidth = BytesPerCycle<double>(1e6);
-    gpu.l1.request_interval = Cycles<double>(1e-3);
-    // What the slices take in of DRAM is a law of the analysis alone, and would bind at this low clock.
+    gpu.latency.dram = gpu.latency.l2_far = Cycles(0.0);
+    gpu.l2.port_bandwidth = BytesPerCycle(1e6);
+    gpu.l1.request_interval = Cycles(1e-3);
+    // Only the analysis limits bytes that slices take in from DRAM; that limit would bind at this low clock.
     gpu.l2.ingest_bandwidth = gpu.l2.ingest_bandwidth * 10.0;
-    // So is that bursts fill slices unevenly: one slice.
-    gpu.l2.slices = warptime::hw::Number<double>(1.0) / gpu.sm.count;
+    // Only the analysis fills slices unevenly in bursts, so there is one slice.
+    gpu.l2.slices = warptime::hw::Number(1.0) / gpu.sm.count;
     return gpu;
 }
 
-/// A producer copies boxes of `rows` x `columns` bf16 into a ring of stages, four warps consume each with
-/// `work` instructions that take a pipe 8 cycles each and leave the issue slots to the producer.
+/// A producer copies boxes of `rows` x `columns` bf16 into a ring of stages. Four warps consume each stage
+/// with `work` instructions of 8 pipe cycles each, which leave the issue slots to the producer.
 mk::Kernel ring(std::int64_t trips, int stages, std::int64_t rows, std::int64_t columns, std::int64_t work) {
     mk::Kernel kernel = grid_of(1, 5);
     mk::Builder build(kernel);
@@ -89,7 +90,7 @@ mk::Kernel ring(std::int64_t trips, int stages, std::int64_t rows, std::int64_t 
 }  // namespace
 
 TEST_CASE("Little's law: bytes in flight / latency") {
-    // One warp with 8 loads in flight, the first of them 7 issue intervals older than the last.
+    // One warp with 8 loads in flight, the first of which is 7 issue intervals older than the last.
     const auto gpu = teaching_gpu();
     const double latency = 7.0 * 4.0 + gpu.latency.dram.value();
     check_cycles(stream(InstructionClass::ld_global, 1, 1, 500, 8, 4, true), 500 * latency, gpu);
@@ -97,11 +98,11 @@ TEST_CASE("Little's law: bytes in flight / latency") {
 
 TEST_CASE("the port of one SM: bytes / port bandwidth") {
     auto gpu = teaching_gpu();
-    gpu.latency.dram = Cycles<double>(0.0);
-    gpu.l1.request_interval = Cycles<double>(1e-3);
+    gpu.latency.dram = Cycles(0.0);
+    gpu.l1.request_interval = Cycles(1e-3);
     const double bytes = 400.0 * 16 * 4 * 512;
     check_cycles(stream(InstructionClass::ld_global, 1, 16, 400, 4, 16, true),
-                 bytes * warptime::model::memory::port_costs(1.0, gpu).own, gpu);
+                 bytes * warptime::model::machine::port_costs(1.0, gpu).own, gpu);
 }
 
 TEST_CASE("stores of one SM: bytes / write bandwidth") {
@@ -109,7 +110,7 @@ TEST_CASE("stores of one SM: bytes / write bandwidth") {
     const double bytes = 100.0 * 8 * 4 * 512;
     const mk::Kernel stores = stream(InstructionClass::st_global, 1, 8, 100, 4, 16, false);
     check_cycles(stores, bytes / gpu.l2.write_bandwidth.value(), gpu, Cache::warm);
-    // Who only writes does not wait for what a flush has made cold.
+    // A kernel that only writes does not wait for data that a flush has made cold.
     const Times cold = times_of(stores, gpu, at_fixed_clock(Cache::cold));
     const Times warm = times_of(stores, gpu, at_fixed_clock(Cache::warm));
     check_near(cold.analytical, warm.analytical);
@@ -129,9 +130,9 @@ TEST_CASE("stores and a fence each trip: bytes / write bandwidth, the way to L2,
 
 TEST_CASE("L1 of one SM: lines of the requests, one a cycle") {
     auto gpu = teaching_gpu();
-    gpu.latency.dram = Cycles<double>(0.0);
-    gpu.l2.port_bandwidth = BytesPerCycle<double>(1e6);
-    gpu.l2.sm_bandwidth = BytesPerCycle<double>(1e6);
+    gpu.latency.dram = Cycles(0.0);
+    gpu.l2.port_bandwidth = BytesPerCycle(1e6);
+    gpu.l2.sm_bandwidth = BytesPerCycle(1e6);
     check_cycles(stream(InstructionClass::ld_global, 1, 16, 300, 4, 16, true), 300.0 * 16 * 4 * 4, gpu);
 }
 
@@ -155,7 +156,7 @@ TEST_CASE("a ring of stages: max(produce, consume, around / stages)") {
     const auto gpu = teaching_gpu();
     const auto period = [&](int stages, double rows, double columns, double work) {
         const double bytes = rows * columns * 2.0;
-        const double transfer = bytes * warptime::model::memory::port_costs(1.0, gpu).own;
+        const double transfer = bytes * warptime::model::machine::port_costs(1.0, gpu).own;
         const double produce = std::max(transfer, rows * gpu.tma.row_interval.value());
         const double around = gpu.latency.dram.value() + gpu.latency.tma_extra.value() + produce +
                               8.0 * (work - 1.0) + gpu.instructions[InstructionClass::mufu].latency.value();

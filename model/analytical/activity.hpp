@@ -1,14 +1,15 @@
 // What a kernel keeps busy, as its power counts it. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/analytical/analysis.hpp"
-#include "model/power/activity.hpp"
+#include "hw/gpu.hpp"
+#include "model/analytical/analysed_kernel.hpp"
+#include "model/machine/power/activity.hpp"
+#include "model/prediction/conditions.hpp"
 
 namespace warptime::model::analytical {
 
 /// Of the whole launch. Reads of `a` what does not depend on its clock.
-template <class S>
-[[nodiscard]] power::Activity<S> activity_of(const Analysis<S>& a, const hw::Gpu<S>& gpu,
-                                             prediction::OperandData data);
+[[nodiscard]] machine::Activity activity_of(const Analysis& a, const hw::Gpu& gpu,
+                                            prediction::OperandData data);
 
 }  // namespace warptime::model::analytical

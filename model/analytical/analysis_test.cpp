@@ -3,12 +3,12 @@
 #include "model/analytical/analysis.hpp"
 
 #include "hw/error.hpp"
-#include "model/analytical/bounds/l2.hpp"
-#include "model/analytical/bounds/launch.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/analytical/timeline.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/machine/l2/l2.hpp"
+#include "model/machine/launch/launch.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -17,6 +17,7 @@
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using fixture::gpu;
 using warptime::model::prediction::Cache;
@@ -25,24 +26,24 @@ using warptime::model::prediction::Limiter;
 
 namespace {
 
-Analysis<double> of(const mk::Kernel& kernel, const hw::Gpu<double>& on = gpu(), Conditions conditions = {}) {
+Analysis of(const mk::Kernel& kernel, const hw::Gpu& on = gpu(), Conditions conditions = {}) {
     return analyse(kernel, on, conditions);
 }
 
 /// Of the main loop, at full residency.
-double loop_period(const mk::Kernel& kernel, const Analysis<double>& a) {
+double loop_period(const mk::Kernel& kernel, const Analysis& a) {
     const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
     const int resident = a.occupancy.ctas_per_sm;
-    return Timeline<double>(a, gpu(), waits, a.slots / resident).period(resident, waits.first).value();
+    return Timeline(a, gpu(), waits, a.slots / resident).period(resident, waits.first).value();
 }
 
 double makespan(const mk::Kernel& kernel) {
     return of(kernel).exposure.makespan().value();
 }
 
-mk::Kernel triton(std::int64_t m, std::int64_t n, std::int64_t k) {
+mk::Kernel tiled(std::int64_t m, std::int64_t n, std::int64_t k) {
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {m, n, k});
+    mk::examples::cp_async_gemm(kernel, {m, n, k});
     return kernel;
 }
 
@@ -65,7 +66,7 @@ mk::Kernel any_kernel() {
         case 1:
             return fixture::stream(*rc::gen::inRange<std::int64_t>(1, 20000), *rc::gen::inRange(1, 4));
         case 2:
-            return triton(tiles(), tiles(), k);
+            return tiled(tiles(), tiles(), k);
         case 3:
             return specialized(tiles(), 2 * tiles(), k, false);
         default:
@@ -79,7 +80,7 @@ TEST_CASE("equal waves follow one another, a turnaround between them") {
     const std::int64_t slots = of(fixture::arithmetic(1, 100)).slots;
     const double one = makespan(fixture::arithmetic(slots, 100));
     for (const std::int64_t waves : {2, 3, 10}) {
-        const Analysis<double> a = of(fixture::arithmetic(slots * waves, 100));
+        const Analysis a = of(fixture::arithmetic(slots * waves, 100));
         CHECK(a.waves == static_cast<double>(waves));
         CHECK(a.exposure.tail.value() == 0.0);
         const auto w = static_cast<double>(waves);
@@ -88,7 +89,7 @@ TEST_CASE("equal waves follow one another, a turnaround between them") {
 }
 
 TEST_CASE("one arithmetic wave keeps the pipe busy for its instructions") {
-    const Analysis<double> a = of(fixture::arithmetic(132 * 8, 1000));
+    const Analysis a = of(fixture::arithmetic(132 * 8, 1000));
     REQUIRE(a.occupancy.ctas_per_sm == 8);
     // 8 CTAs of 8 warps, 64000 instructions each, on four sub-partitions.
     const double busy =
@@ -101,29 +102,29 @@ TEST_CASE("a started wave costs more than none and at most a full one") {
     const std::int64_t slots = of(fixture::arithmetic(1, 100)).slots;
     for (const std::int64_t extra :
          {std::int64_t{1}, std::int64_t{132}, std::int64_t{133}, slots / 2, slots - 1}) {
-        const Analysis<double> a = of(fixture::arithmetic(2 * slots + extra, 100));
+        const Analysis a = of(fixture::arithmetic(2 * slots + extra, 100));
         CHECK(a.exposure.makespan().value() > makespan(fixture::arithmetic(2 * slots, 100)));
         CHECK(a.exposure.makespan().value() <= makespan(fixture::arithmetic(3 * slots, 100)) * (1.0 + 1e-12));
     }
     // A single CTA left over runs alone on its SM, faster than among its neighbours.
-    const Analysis<double> alone = of(fixture::arithmetic(slots + 1, 1000));
+    const Analysis alone = of(fixture::arithmetic(slots + 1, 1000));
     const double full = makespan(fixture::arithmetic(slots, 1000));
     CHECK(alone.exposure.makespan().value() - full < 0.5 * full);
     CHECK(alone.exposure.tail.value() > 0.0);
 }
 
 TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
-    const Analysis<double> one = of(specialized(128, 256, 4096, false));
+    const Analysis one = of(specialized(128, 256, 4096, false));
     CHECK_FALSE(one.persistent);
-    const auto after_prologue = [](const Analysis<double>& a) {
+    const auto after_prologue = [](const Analysis& a) {
         return (a.exposure.makespan() - a.exposure.prologue).value();
     };
     // 6 x 22 tiles fill 132 CTAs; each such round more takes the same time, one tile more a whole round. Only
     // the last round's stores come all at once.
-    const Analysis<double> full = of(specialized(6 * 128, 22 * 256, 4096, false));
-    const Analysis<double> twice = of(specialized(12 * 128, 22 * 256, 4096, false));
-    const Analysis<double> thrice = of(specialized(18 * 128, 22 * 256, 4096, false));
-    const Analysis<double> beyond = of(specialized(7 * 128, 22 * 256, 4096, false));
+    const Analysis full = of(specialized(6 * 128, 22 * 256, 4096, false));
+    const Analysis twice = of(specialized(12 * 128, 22 * 256, 4096, false));
+    const Analysis thrice = of(specialized(18 * 128, 22 * 256, 4096, false));
+    const Analysis beyond = of(specialized(7 * 128, 22 * 256, 4096, false));
     CHECK(twice.persistent);
     const double round = after_prologue(twice) - after_prologue(full);
     CHECK(after_prologue(thrice) - after_prologue(twice) == doctest::Approx(round));
@@ -140,7 +141,7 @@ TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
 
 TEST_CASE("consumers in turns hide the stores of one tile behind the next") {
     mk::Kernel turns = specialized(64 * 132, 256 * 4, 1024, true);
-    const Analysis<double> hidden = of(turns);
+    const Analysis hidden = of(turns);
     const double loop = loop_period(turns, hidden) * hidden.item.trips;
     for (mk::Role& role : turns.roles) {
         role.alternate = false;
@@ -149,7 +150,7 @@ TEST_CASE("consumers in turns hide the stores of one tile behind the next") {
         role.instances = 1;
     }
     turns.cta.x = 256;
-    const Analysis<double> shown = of(turns);
+    const Analysis shown = of(turns);
     CHECK(hidden.item.alternating);
     CHECK_FALSE(shown.item.alternating);
     CHECK(hidden.exposure.makespan() < shown.exposure.makespan());
@@ -161,25 +162,25 @@ TEST_CASE("consumers in turns hide the stores of one tile behind the next") {
 TEST_CASE("a kernel that nothing holds back takes the launch floor") {
     Conditions warm;
     warm.cache = Cache::warm;
-    const Analysis<double> a = of(fixture::arithmetic(1, 1), gpu(), warm);
+    const Analysis a = of(fixture::arithmetic(1, 1), gpu(), warm);
     CHECK(a.limiter == Limiter::launch);
     CHECK(a.time >= gpu().launch.floor);
     CHECK(a.time.value() < gpu().launch.floor.value() + 1e-6);
     // After a flush the instructions come from DRAM.
-    const Analysis<double> cold = of(fixture::arithmetic(1, 1));
+    const Analysis cold = of(fixture::arithmetic(1, 1));
     CHECK((cold.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
 }
 
 TEST_CASE("what warps that ask for boxes compute before is a part of the launch only where nobody says it") {
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {4096, 4096, 4096});
+    mk::examples::cp_async_gemm(kernel, {4096, 4096, 4096});
     for (mk::Op& op : kernel.ops) {
         if (op.cls == hw::InstructionClass::cp_async) op.cls = hw::InstructionClass::cp_async_bulk_tensor;
     }
     const auto a = analyse(kernel, gpu(), Conditions{});
     REQUIRE(a.item.self_fed);
     REQUIRE(a.item.before.chain.value() > 0.0);
-    const auto all = launch_floor(Conditions{}.cache, true, gpu());
+    const auto all = machine::launch_floor(Conditions{}.cache, true, gpu());
     const auto clock = gpu().clock.boost * gpu().clock.tensor_base;
     CHECK(a.floor.value() == doctest::Approx((all - a.item.before.chain / clock).value()));
 }
@@ -193,7 +194,7 @@ TEST_CASE("what consumers compute with each sum stands between the products of t
                 if (converts && multiplies) op.cls = hw::InstructionClass::mul_f32;
                 if (converts) op.count = 512;
             }
-            const Analysis<double> a = of(kernel);
+            const Analysis a = of(kernel);
             return (a.exposure.makespan() - a.exposure.prologue).value();
         };
         const double round = after_prologue(12 * 128, 4096) - after_prologue(6 * 128, 4096);
@@ -208,16 +209,16 @@ TEST_CASE("what consumers compute with each sum stands between the products of t
 TEST_CASE("a given clock is used, and time in cycles does not depend on it") {
     Conditions conditions;
     conditions.clock_hz = 1e9;
-    const Analysis<double> slow = of(fixture::arithmetic(5000, 100), gpu(), conditions);
+    const Analysis slow = of(fixture::arithmetic(5000, 100), gpu(), conditions);
     CHECK(slow.clock.value() == 1e9);
     conditions.clock_hz = 2e9;
-    const Analysis<double> fast = of(fixture::arithmetic(5000, 100), gpu(), conditions);
+    const Analysis fast = of(fixture::arithmetic(5000, 100), gpu(), conditions);
     CHECK(fast.sm_time.value() == doctest::Approx(slow.sm_time.value() / 2.0));
     CHECK(fast.exposure.makespan() == slow.exposure.makespan());
 }
 
 TEST_CASE("the clock of tensor work is a fixed point of its use") {
-    const Analysis<double> a = of(specialized(8192, 8192, 8192, false));
+    const Analysis a = of(specialized(8192, 8192, 8192, false));
     const double expected =
         gpu().clock.boost.value() *
         (gpu().clock.tensor_base.value() - gpu().clock.tensor_slope.value() * a.tensor_utilization);
@@ -231,7 +232,7 @@ TEST_CASE("more SMs, more bandwidth, a higher clock or a shorter latency never s
         const mk::Kernel kernel = any_kernel();
         const double before = of(kernel).time.value();
         const auto never_slower = [&](auto&& change) {
-            hw::Gpu<double> better = gpu();
+            hw::Gpu better = gpu();
             change(better);
             hw::resolve_instructions(better);
             // The clock of tensor work is settled to a part in a thousand.
@@ -246,7 +247,7 @@ TEST_CASE("more SMs, more bandwidth, a higher clock or a shorter latency never s
         // A value that drops below the p-norm's cut may take a little with it.
         const double cut = 1.0 + 2.0 * std::pow(0.25, 4.0);
         const auto hardly_slower = [&](auto&& change) {
-            hw::Gpu<double> better = gpu();
+            hw::Gpu better = gpu();
             change(better);
             hw::resolve_instructions(better);
             return of(kernel, better).time.value() <= before * cut;
@@ -262,7 +263,7 @@ TEST_CASE("twice the SMs never slow down a grid of independent CTAs") {
         const mk::Kernel kernel = *rc::gen::arbitrary<bool>()
                                       ? fixture::arithmetic(*rc::gen::inRange<std::int64_t>(1, 20000), 50)
                                       : fixture::stream(*rc::gen::inRange<std::int64_t>(1, 20000), 2);
-        hw::Gpu<double> twice = gpu();
+        hw::Gpu twice = gpu();
         twice.sm.count = twice.sm.count * 2.0;
         // At one clock: behind a flush a shorter launch gets a lower one.
         Conditions all;
@@ -329,9 +330,9 @@ TEST_CASE("what does not fit on an SM is refused with its resource") {
 TEST_CASE("what the slices take in of DRAM goes the way of stores") {
     warptime::model::prediction::Conditions cold;
     cold.cache = warptime::model::prediction::Cache::cold;
-    const Analysis<double> a = analyse(fixture::stream(40000, 1), gpu(), cold);
+    const Analysis a = analyse(fixture::stream(40000, 1), gpu(), cold);
     CHECK(a.traffic.dram_read.value() > 0.0);
-    const double in = l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu()).value();
-    CHECK(in > l2_ingest_cycles(a.traffic.l2_stored, gpu()).value());
+    const double in = machine::l2_ingest_cycles(a.traffic.l2_stored + a.traffic.dram_read, gpu()).value();
+    CHECK(in > machine::l2_ingest_cycles(a.traffic.l2_stored, gpu()).value());
     CHECK((a.l2_time * a.clock).value() >= in * (1.0 - 1e-12));
 }

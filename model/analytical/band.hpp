@@ -4,11 +4,12 @@
 #pragma once
 
 #include "hw/gpu.hpp"
-#include "hw/math.hpp"
 #include "model/prediction/limiter.hpp"
 #include "model/prediction/prediction.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
@@ -65,8 +66,7 @@ inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band
 }
 
 /// Half-width: of the logarithm, or of short kernels in seconds.
-template <class S>
-[[nodiscard]] S half_width(Band band, const hw::Gpu<S>& gpu) {
+[[nodiscard]] inline double half_width(Band band, const hw::Gpu& gpu) {
     switch (band) {
         case Band::compute:
             return gpu.band.compute.value();
@@ -82,29 +82,27 @@ template <class S>
     return gpu.band.small_loop.value();
 }
 
-template <class S>
-[[nodiscard]] prediction::Estimate<S> with_band(const S& time, prediction::Limiter limiter,
-                                                prediction::KernelClass band_class, const hw::Gpu<S>& gpu) {
-    prediction::Estimate<S> estimate;
+[[nodiscard]] inline prediction::Estimate with_band(double time, prediction::Limiter limiter,
+                                                    prediction::KernelClass band_class, const hw::Gpu& gpu) {
+    prediction::Estimate estimate;
     estimate.time = time;
     estimate.limiter = limiter;
     estimate.band_class = band_class;
-    const Band band = band_of(hw::value_of(time), limiter, band_class);
-    const S half = half_width(band, gpu);
+    const Band band = band_of(time, limiter, band_class);
+    const double half = half_width(band, gpu);
     if (is_short(band)) {
-        estimate.low = hw::max(time * S(0.5), time - half);
+        estimate.low = std::max(time * 0.5, time - half);
         estimate.high = time + half;
     } else {
-        const S factor = hw::exp(half);
+        const double factor = std::exp(half);
         estimate.low = time / factor;
         estimate.high = time * factor;
     }
     return estimate;
 }
 
-template <class S>
-[[nodiscard]] prediction::Estimate<S> with_band(const S& time, prediction::Limiter limiter,
-                                                const hw::Gpu<S>& gpu) {
+[[nodiscard]] inline prediction::Estimate with_band(double time, prediction::Limiter limiter,
+                                                    const hw::Gpu& gpu) {
     return with_band(time, limiter, prediction::class_of(limiter), gpu);
 }
 

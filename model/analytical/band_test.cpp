@@ -15,13 +15,13 @@ using warptime::model::prediction::Limiter;
 
 namespace {
 
-hw::Gpu<double> gpu_with_bands() {
+hw::Gpu gpu_with_bands() {
     auto gpu = hw::load_gpu("h200-sxm");
-    gpu.band.compute = hw::Number<double>(0.1);
-    gpu.band.memory = hw::Number<double>(0.2);
-    gpu.band.latency = hw::Number<double>(0.3);
-    gpu.band.small = hw::Seconds<double>(1e-6);
-    gpu.band.small_loop = hw::Seconds<double>(2e-6);
+    gpu.band.compute = hw::Number(0.1);
+    gpu.band.memory = hw::Number(0.2);
+    gpu.band.latency = hw::Number(0.3);
+    gpu.band.small = hw::Seconds(1e-6);
+    gpu.band.small_loop = hw::Seconds(2e-6);
     return gpu;
 }
 

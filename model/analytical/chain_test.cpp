@@ -3,24 +3,27 @@
 #include "model/analytical/chain.hpp"
 
 #include "hw/sheet.hpp"
-#include "model/analytical/loaded_latency.hpp"
-#include "model/analytical/waits_in_order.hpp"
+#include "model/analytical/item_demand.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/kernel/stages_ahead.hpp"
+#include "model/machine/dram/loaded_latency.hpp"
+#include "model/steady/waits_in_order.hpp"
 
 #include <doctest/doctest.h>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using hw::Cycles;
 
 namespace {
 
 /// Of warps that multiply and copy themselves.
-ItemDemand<double> copied_by_its_warps() {
-    ItemDemand<double> item;
+ItemDemand copied_by_its_warps() {
+    ItemDemand item;
     item.asynchronous = true;
     item.self_fed = true;
     return item;
@@ -46,18 +49,18 @@ TEST_CASE("operands come from the far side of L2 or from DRAM") {
 
 TEST_CASE("filling a stage is the latency, the copy engine's extra and the transfer") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    ItemDemand<double> item;
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(300.0);
-    CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() == doctest::Approx(900.0));
-    CHECK(fill_latency(item, Cycles<double>(600.0), true, gpu).value() ==
+    ItemDemand item;
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(300.0);
+    CHECK(fill_latency(item, Cycles(600.0), false, gpu).value() == doctest::Approx(900.0));
+    CHECK(fill_latency(item, Cycles(600.0), true, gpu).value() ==
           doctest::Approx(900.0 + gpu.latency.tma_extra.value()));
-    item.loop.demand[Server::l1] = Cycles<double>(500.0);
-    CHECK(fill_latency(item, Cycles<double>(600.0), false, gpu).value() == doctest::Approx(1100.0));
+    item.loop.demand[machine::Server::l1] = Cycles(500.0);
+    CHECK(fill_latency(item, Cycles(600.0), false, gpu).value() == doctest::Approx(1100.0));
 }
 
 TEST_CASE("the period is the way around over the stages, so that more stages are never slower") {
     const auto gpu = hw::load_gpu("h200-sxm");
-    const Cycles<double> load(700.0);
+    const Cycles load(700.0);
     double last = 1e300;
     for (std::int32_t stages = 1; stages <= 8; ++stages) {
         mk::Kernel kernel;
@@ -65,10 +68,11 @@ TEST_CASE("the period is the way around over the stages, so that more stages are
         problem.stages = stages;
         mk::examples::warp_specialized_gemm(kernel, problem);
         // The example's groups of asynchronous products are 2 deep, so one of them is ahead.
-        CHECK(stages_ahead(kernel) == stages);
+        CHECK(kernel::stages_ahead(kernel) == stages);
         const auto item = item_demand(kernel, gpu, load);
-        const double piece = gpu.dram.queue.value() * beyond_the_mean_of_many(item.loop.received_bytes /
-                                                                              gpu.dram.access_bytes.value());
+        const double piece =
+            gpu.dram.queue.value() *
+            machine::beyond_the_mean_of_many(item.loop.received_bytes / gpu.dram.access_bytes.value());
         CHECK(piece > 0.0);
         const double around = (fill_latency(item, load, true, gpu) + item.loop.chain).value() + piece;
         const double period = loop_chain(kernel, item, load, gpu).value();
@@ -82,69 +86,69 @@ TEST_CASE(
     "a bulk copy by warps that multiply waits for DRAM's last piece, and for long products of its place") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {});
-    ItemDemand<double> item = copied_by_its_warps();
+    mk::examples::cp_async_gemm(kernel, {});
+    ItemDemand item = copied_by_its_warps();
     item.trips = 64.0;
-    item.loop.demand[Server::tma] = Cycles<double>(100.0);
+    item.loop.demand[machine::Server::tma] = Cycles(100.0);
     item.loop.received_bytes = 24576.0;
-    const int ahead = stages_ahead(kernel);
+    const int ahead = kernel::stages_ahead(kernel);
     const double near = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
-    const Cycles<double> near_around =
-        fill_latency(item, gpu.latency.l2_far, true, gpu) + waits_in_order(ahead, 0.0, gpu);
+    const Cycles near_around =
+        fill_latency(item, gpu.latency.l2_far, true, gpu) + steady::waits_in_order(ahead, 0.0, gpu);
     CHECK(near == doctest::Approx(near_around.value() / ahead));
     const double far = loop_chain(kernel, item, gpu.latency.dram, gpu).value();
     CHECK(far * ahead > near * ahead + (gpu.latency.dram - gpu.latency.l2_far).value() + 200.0);
     const double piece =
-        gpu.dram.queue.value() * beyond_the_mean_of_many(24576.0 / gpu.dram.access_bytes.value());
-    const Cycles<double> far_around =
-        fill_latency(item, gpu.latency.dram, true, gpu) + waits_in_order(ahead, 1.0, gpu);
+        gpu.dram.queue.value() * machine::beyond_the_mean_of_many(24576.0 / gpu.dram.access_bytes.value());
+    const Cycles far_around =
+        fill_latency(item, gpu.latency.dram, true, gpu) + steady::waits_in_order(ahead, 1.0, gpu);
     CHECK(far * ahead == doctest::Approx(far_around.value() + piece));
-    item.loop.demand[Server::tensor] = Cycles<double>(5000.0);
+    item.loop.demand[machine::Server::tensor] = Cycles(5000.0);
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() * (ahead + 1) > near * ahead + 5000.0);
 }
 
 TEST_CASE("copies behind the operands' reads wait for those of all warps") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {});
-    ItemDemand<double> item = copied_by_its_warps();
-    item.copy_issue = Cycles<double>(50.0);
+    mk::examples::cp_async_gemm(kernel, {});
+    ItemDemand item = copied_by_its_warps();
+    item.copy_issue = Cycles(50.0);
     const double without = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
-    item.others_read = Cycles<double>(120.0);
+    item.others_read = Cycles(120.0);
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() ==
-          doctest::Approx(without + 120.0 / stages_ahead(kernel)));
+          doctest::Approx(without + 120.0 / kernel::stages_ahead(kernel)));
 }
 
 TEST_CASE("a stage that is waited for behind a trip's copies goes round by way of the next trip's") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {});
-    ItemDemand<double> item = copied_by_its_warps();
+    mk::examples::cp_async_gemm(kernel, {});
+    ItemDemand item = copied_by_its_warps();
     item.waits_behind_copies = true;
-    item.loop.chain = Cycles<double>(600.0);
-    item.behind_copies = Cycles<double>(150.0);
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(200.0);
-    item.loop.demand[Server::l1] = Cycles<double>(900.0);  // passes while the copies are issued
-    CHECK(loop_chain(kernel, item, Cycles<double>(700.0), gpu).value() ==
-          doctest::Approx((700.0 + 200.0 + 450.0) / stages_ahead(kernel)));
+    item.loop.chain = Cycles(600.0);
+    item.behind_copies = Cycles(150.0);
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(200.0);
+    item.loop.demand[machine::Server::l1] = Cycles(900.0);  // passes while the copies are issued
+    CHECK(loop_chain(kernel, item, Cycles(700.0), gpu).value() ==
+          doctest::Approx((700.0 + 200.0 + 450.0) / kernel::stages_ahead(kernel)));
     // Copies that are only just issued before the wait leave the whole trip between.
     item.behind_copies = {};
-    CHECK(loop_chain(kernel, item, Cycles<double>(700.0), gpu).value() ==
-          doctest::Approx((700.0 + 200.0 + 600.0) / stages_ahead(kernel)));
+    CHECK(loop_chain(kernel, item, Cycles(700.0), gpu).value() ==
+          doctest::Approx((700.0 + 200.0 + 600.0) / kernel::stages_ahead(kernel)));
 }
 
 TEST_CASE("copies of lanes go out when the last product of their trip has found room") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {});
-    ItemDemand<double> item = copied_by_its_warps();
-    item.copy_issue = Cycles<double>(50.0);
+    mk::examples::cp_async_gemm(kernel, {});
+    ItemDemand item = copied_by_its_warps();
+    item.copy_issue = Cycles(50.0);
     const double without = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
-    item.loop.queued = Cycles<double>(384.0);
+    item.loop.queued = Cycles(384.0);
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() ==
-          doctest::Approx(without + 384.0 / stages_ahead(kernel)));
+          doctest::Approx(without + 384.0 / kernel::stages_ahead(kernel)));
     // What a thread of the bulk engine's loop issues behind products counts them in its own issue.
-    item.loop.demand[Server::tma] = Cycles<double>(100.0);
+    item.loop.demand[machine::Server::tma] = Cycles(100.0);
     const double bulk = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
     item.loop.queued = {};
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() == doctest::Approx(bulk));
@@ -153,68 +157,70 @@ TEST_CASE("copies of lanes go out when the last product of their trip has found 
 TEST_CASE("warps that copy and never meet wait for their own part, those that meet for the stage") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const mk::Kernel kernel = copying_with(3);
-    ItemDemand<double> item;
+    ItemDemand item;
     item.asynchronous = true;
     item.warps = 8;
-    item.copy_issue = Cycles<double>(20.0);
-    item.loop.chain = Cycles<double>(50.0);
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(400.0);
-    const Cycles<double> load(300.0);
+    item.copy_issue = Cycles(20.0);
+    item.loop.chain = Cycles(50.0);
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(400.0);
+    const Cycles load(300.0);
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx((300.0 + 50.0 + 20.0) / 2.0));
-    item.loop.demand[Server::barrier] = Cycles<double>(16.0);
+    item.loop.demand[machine::Server::barrier] = Cycles(16.0);
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx((300.0 + 400.0 + 50.0) / 2.0));
-    item.loop.chain = Cycles<double>(900.0);
+    item.loop.chain = Cycles(900.0);
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(900.0));
 }
 
 TEST_CASE("copies of lanes wait for the last piece from DRAM of a warp's part, or of all where warps meet") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const mk::Kernel kernel = copying_with(2);
-    ItemDemand<double> item;
+    ItemDemand item;
     item.asynchronous = true;
     item.warps = 8;
     const double pieces = 64.0;
     item.loop.received_bytes = pieces * gpu.dram.access_bytes.value();
-    const auto wait = [&](double of) { return gpu.dram.queue.value() * beyond_the_mean_of_many(of); };
-    const Cycles<double> dram = gpu.latency.dram;
+    const auto wait = [&](double of) {
+        return gpu.dram.queue.value() * machine::beyond_the_mean_of_many(of);
+    };
+    const Cycles dram = gpu.latency.dram;
     CHECK(loop_chain(kernel, item, dram, gpu).value() == doctest::Approx(dram.value() + wait(pieces / 8.0)));
-    item.loop.demand[Server::barrier] = Cycles<double>(16.0);
+    item.loop.demand[machine::Server::barrier] = Cycles(16.0);
     CHECK(loop_chain(kernel, item, dram, gpu).value() == doctest::Approx(dram.value() + wait(pieces)));
-    const Cycles<double> near = gpu.latency.l2_far;
+    const Cycles near = gpu.latency.l2_far;
     CHECK(loop_chain(kernel, item, near, gpu).value() == doctest::Approx(near.value()));
 }
 
 TEST_CASE("a stage ahead travels while its last copies are issued, and queues for the L2") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm");
     const mk::Kernel kernel = copying_with(2);
-    ItemDemand<double> item;
+    ItemDemand item;
     item.asynchronous = true;
     item.warps = 4;
-    item.copy_issue = Cycles<double>(40.0);
-    item.loop.chain = Cycles<double>(700.0);
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(400.0);
-    item.loop.demand[Server::barrier] = Cycles<double>(16.0);
-    const Cycles<double> load(300.0);
+    item.copy_issue = Cycles(40.0);
+    item.loop.chain = Cycles(700.0);
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(400.0);
+    item.loop.demand[machine::Server::barrier] = Cycles(16.0);
+    const Cycles load(300.0);
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(1000.0));
-    item.loop.chain = Cycles<double>(100.0);
+    item.loop.chain = Cycles(100.0);
     CHECK(loop_chain(kernel, item, load, gpu).value() == doctest::Approx(740.0));
-    CHECK(loop_chain(kernel, item, load, gpu, Cycles<double>(500.0)).value() == doctest::Approx(840.0));
+    CHECK(loop_chain(kernel, item, load, gpu, Cycles(500.0)).value() == doctest::Approx(840.0));
 }
 
 TEST_CASE("without copies ahead the period is the chain of one trip") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
     mk::examples::histogram(kernel, 1 << 20, 4096);
-    const Cycles<double> load(700.0);
+    const Cycles load(700.0);
     const auto item = item_demand(kernel, gpu, load);
     CHECK_FALSE(item.asynchronous);
     const double period = loop_chain(kernel, item, load, gpu).value();
     CHECK(period == item.loop.chain.value());
     CHECK(period > 700.0);
-    const auto slower = item_demand(kernel, gpu, Cycles<double>(900.0));
+    const auto slower = item_demand(kernel, gpu, Cycles(900.0));
     CHECK(loop_chain(kernel, slower, load, gpu).value() == doctest::Approx(period + 200.0));
 }
 
 TEST_CASE("a kernel without tokens has one stage") {
-    CHECK(stages_ahead(mk::Kernel{}) == 1);
+    CHECK(kernel::stages_ahead(mk::Kernel{}) == 1);
 }

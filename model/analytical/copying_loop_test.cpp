@@ -5,14 +5,15 @@
 
 #include <doctest/doctest.h>
 
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using warptime::hw::Cycles;
 
 TEST_CASE("a trip takes its busiest server and a turn, but for tensor cores, which go on meanwhile") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    ItemDemand<double> item;
-    item.loop.demand[Server::l1] = Cycles<double>(200.0);
-    item.loop.demand[Server::tensor] = Cycles<double>(512.0);
+    ItemDemand item;
+    item.loop.demand[machine::Server::l1] = Cycles(200.0);
+    item.loop.demand[machine::Server::tensor] = Cycles(512.0);
     CHECK_FALSE(copies_by_lanes(item));
     CHECK(copying_turn(item, gpu).value() == 0.0);
     item.self_fed = true;
@@ -20,20 +21,20 @@ TEST_CASE("a trip takes its busiest server and a turn, but for tensor cores, whi
     const double alone = copying_turn(item, gpu).value();
     CHECK(alone > 200.0);
     CHECK(alone < 400.0);
-    item.loop.demand[Server::shared] = Cycles<double>(300.0);
+    item.loop.demand[machine::Server::shared] = Cycles(300.0);
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(alone + 100.0));
-    item.loop.demand[Server::tma] = Cycles<double>(1.0);
+    item.loop.demand[machine::Server::tma] = Cycles(1.0);
     CHECK(copying_turn(item, gpu).value() == 0.0);
 }
 
 TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or its busiest server") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    ItemDemand<double> item;
+    ItemDemand item;
     item.self_fed = true;
     item.warps = 4;
     item.copies = 8.0;
-    item.loop.demand[Server::shared_write] = Cycles<double>(64.0);
-    item.loop.demand[Server::l1] = Cycles<double>(100.0);
+    item.loop.demand[machine::Server::shared_write] = Cycles(64.0);
+    item.loop.demand[machine::Server::l1] = Cycles(100.0);
     const double few = copying_turn(item, gpu).value();
     const double across = 4.0 * gpu.pipeline.copy_interval_across.value();
     const double along = 4.0 * gpu.pipeline.copy_interval.value();
@@ -51,36 +52,36 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + along));
     // Products that the copies wait for come before them.
     const double overlapped = copying_turn(item, gpu).value();
-    item.multiplied = Cycles<double>(500.0);
+    item.multiplied = Cycles(500.0);
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(overlapped + 500.0));
     item.multiplied = {};
-    item.loop.demand[Server::l1] = Cycles<double>(900.0);
+    item.loop.demand[machine::Server::l1] = Cycles(900.0);
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(900.0));
 }
 
 TEST_CASE("products of wgmma are waited for a trip later, those that the warps read for at once") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
     const double latency = gpu.instructions[warptime::hw::InstructionClass::wgmma].latency.value();
-    ItemDemand<double> item;
+    ItemDemand item;
     item.self_fed = true;
-    item.copy_issue = Cycles<double>(48.0);
-    item.loop.chain = Cycles<double>(1024.0 + 48.0 + latency);
+    item.copy_issue = Cycles(48.0);
+    item.loop.chain = Cycles(1024.0 + 48.0 + latency);
     CHECK(own_chain(item, gpu).value() == item.loop.chain.value());
-    item.loop.demand[Server::shared_write] = Cycles<double>(384.0);
+    item.loop.demand[machine::Server::shared_write] = Cycles(384.0);
     CHECK(own_chain(item, gpu).value() == doctest::Approx(1024.0));
-    item.loop.chain = Cycles<double>(20.0);
+    item.loop.chain = Cycles(20.0);
     CHECK(own_chain(item, gpu).value() == 0.0);
     // Whom a producer feeds waits for nothing of this.
-    item.loop.chain = Cycles<double>(1024.0);
-    item.loop.demand[Server::tma] = Cycles<double>(1.0);
+    item.loop.chain = Cycles(1024.0);
+    item.loop.demand[machine::Server::tma] = Cycles(1.0);
     CHECK(own_chain(item, gpu).value() == 1024.0);
 }
 
 TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of them ask it for") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    ItemDemand<double> item;
+    ItemDemand item;
     item.trips = 10.0;
-    Traffic<double> traffic;
+    Traffic traffic;
     const double near = copy_latency(item, traffic, 2, gpu).value();
     CHECK(near > gpu.latency.l2_far.value());
     traffic.from_dram = true;
@@ -95,7 +96,7 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     traffic.wait_with_first = 0.6;
     CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(0.3 * near + 0.7 * far));
     traffic.wait_with_first = 1.0;
-    traffic.dram_read = warptime::hw::Bytes<double>(1e8);
+    traffic.dram_read = warptime::hw::Bytes(1e8);
     const double of_all = copy_latency(item, traffic, 2, gpu).value() - far;
     CHECK(of_all > 0.0);
     item.trips = 20.0;
@@ -106,13 +107,13 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
           doctest::Approx(0.5 * of_all * gpu.l2.merge_private.value()));
     // Half of a burst comes while a stage is on its way that takes as long as the wait for its first bytes.
     traffic.own_share = 0.0;
-    item.loop.demand[Server::crossbar_read] = gpu.latency.dram + gpu.latency.cp_async_extra;
+    item.loop.demand[machine::Server::crossbar_read] = gpu.latency.dram + gpu.latency.cp_async_extra;
     CHECK(copy_latency(item, traffic, 2, gpu).value() - far == doctest::Approx(0.25 * of_all));
 }
 
 TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an odd number apart wait") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    ItemDemand<double> item;
+    ItemDemand item;
     CHECK(first_of_granule(item, 1, gpu) == 1.0);
     item.buffers.reset(2);
     item.buffers[0].trip_bytes = 32.0;
@@ -124,7 +125,7 @@ TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an od
     // The operand that comes in whole pieces waits in every trip.
     item.buffers[1].trip_bytes = 64.0;
     CHECK(first_of_granule(item, 3, gpu) == 1.0);
-    Traffic<double> traffic;
+    Traffic traffic;
     traffic.from_dram = true;
     const double whole = copy_latency(item, traffic, 1, gpu).value();
     item.buffers[1].trip_bytes = 0.0;
@@ -133,27 +134,46 @@ TEST_CASE("rows of 32 bytes a trip come in pairs, which helps where stages an od
 
 TEST_CASE("copies that come while wgmma reads get what its reads leave") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    ItemDemand<double> item;
+    ItemDemand item;
     item.self_fed = true;
-    item.loop.demand[Server::tensor] = Cycles<double>(1024.0);
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(768.0);
-    item.loop.demand[Server::shared_write] = Cycles<double>(384.0);
+    item.loop.demand[machine::Server::tensor] = Cycles(1024.0);
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(768.0);
+    item.loop.demand[machine::Server::shared_write] = Cycles(384.0);
     // Reads of half the time leave as much as the copies take.
-    item.loop.demand[Server::shared] = Cycles<double>(512.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(0.0));
+    item.loop.demand[machine::Server::shared] = Cycles(512.0);
+    CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(0.0));
     // Three quarters leave half of it, until the product is done.
-    item.loop.demand[Server::shared] = Cycles<double>(768.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(342.0));
-    CHECK(hindered_by_reads(item, Cycles<double>(2000.0), gpu).value() == 0.0);
+    item.loop.demand[machine::Server::shared] = Cycles(768.0);
+    CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(342.0));
+    CHECK(hindered_by_reads(item, Cycles(2000.0), gpu).value() == 0.0);
     // Few bytes arrive before it is, at half their speed.
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(100.0);
-    item.loop.demand[Server::shared_write] = Cycles<double>(50.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(100.0));
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(100.0);
+    item.loop.demand[machine::Server::shared_write] = Cycles(50.0);
+    CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(100.0));
     // Two warpgroups' reads come counted with the writes.
     item.warps = 8;
-    item.loop.demand[Server::shared] = Cycles<double>(768.0 + gpu.shared.copy_share.value() * 50.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == doctest::Approx(100.0));
+    item.loop.demand[machine::Server::shared] = Cycles(768.0 + gpu.shared.copy_share.value() * 50.0);
+    CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(100.0));
     // Products that the warps' own loads feed wait in another way.
-    item.loop.demand[Server::shared_write] = Cycles<double>(0.0);
-    CHECK(hindered_by_reads(item, Cycles<double>(340.0), gpu).value() == 0.0);
+    item.loop.demand[machine::Server::shared_write] = Cycles(0.0);
+    CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == 0.0);
+}
+
+TEST_CASE("only loops that ldmatrix paces overlap better the more CTAs share an SM") {
+    auto gpu = warptime::hw::load_gpu("h200-sxm");
+    gpu.overlap.residents = warptime::hw::Number(0.5);
+    const double exponent = gpu.overlap.exponent.value();
+    ItemDemand item;
+    item.loop.demand[machine::Server::shared] = Cycles(300.0);
+    item.loop.demand[machine::Server::l1] = Cycles(200.0);
+    CHECK(exponent_beside(item, 4, gpu) == exponent);
+    item.self_fed = true;
+    CHECK(exponent_beside(item, 1, gpu) == exponent);
+    CHECK(exponent_beside(item, 4, gpu) == doctest::Approx(2.0 * exponent));
+    // What waits on the way of its own copies, and what the tensor cores read themselves.
+    item.loop.demand[machine::Server::l1] = Cycles(400.0);
+    CHECK(exponent_beside(item, 4, gpu) == exponent);
+    item.loop.demand[machine::Server::l1] = Cycles(200.0);
+    item.loop.demand[machine::Server::shared_write] = Cycles(100.0);
+    CHECK(exponent_beside(item, 4, gpu) == exponent);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/counters.hpp"
 
-#include "model/analytical/bounds/l2.hpp"
-#include "model/memory/row_sectors.hpp"
+#include "model/analytical/traffic.hpp"
+#include "model/machine/l1/row_sectors.hpp"
+#include "model/machine/l2/l2.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +16,7 @@ namespace {
 /// invalidated: none until a quarter of its capacity came in, all from three quarters on. Source: kernels of
 /// counters_* that write next to nothing, fit and development rows: 0.0 MB up to 17 MB read, 0.7 at 24, 1.0
 /// at 30, 2.3 at 50 and 2.4 MB from 67 MB on.
-double profiler_writes(const hw::Bytes<double>& read, const hw::Bytes<double>& written,
-                       const hw::Gpu<double>& gpu) {
+double profiler_writes(const hw::Bytes& read, const hw::Bytes& written, const hw::Gpu& gpu) {
     const double came_in = ((read + written) / gpu.l2.capacity).value();
     return gpu.l2.cold_dirty.value() * std::clamp(2.0 * came_in - 0.5, 0.0, 1.0);
 }
@@ -25,7 +25,7 @@ double profiler_writes(const hw::Bytes<double>& read, const hw::Bytes<double>& w
 /// end inside of them: they leave line by line of shared memory (128 bytes, the span of its swizzle),
 /// whatever the box. Source: products whose rows of C are an odd number of halves of sectors (ten of
 /// counters_gemm_*, fit and development rows): 1.13 to 1.17 of the sectors that C has, where this says 1.125.
-double written_twice(const kernel::Kernel& kernel, const Analysis<double>& a, const hw::Gpu<double>& gpu) {
+double written_twice(const kernel::Kernel& kernel, const Analysis& a, const hw::Gpu& gpu) {
     const double line = gpu.l1.line.value();
     double twice = 0.0;
     for (const kernel::Op& op : kernel.ops) {
@@ -35,7 +35,7 @@ double written_twice(const kernel::Kernel& kernel, const Analysis<double>& a, co
         if (buffer.rank < 2) continue;
         const auto pitch =
             static_cast<std::int64_t>(static_cast<double>(buffer.stride[1]) * hw::bytes_of(buffer.dtype));
-        const double padded = memory::sector_bytes_per_row(line, pitch, gpu.l1.sector.value()) / line;
+        const double padded = machine::sector_bytes_per_row(line, pitch, gpu.l1.sector.value()) / line;
         twice += static_cast<double>(a.items) * a.item.buffers[b].written_bytes * (padded - 1.0);
     }
     return twice;
@@ -43,14 +43,14 @@ double written_twice(const kernel::Kernel& kernel, const Analysis<double>& a, co
 
 }  // namespace
 
-std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& kernel,
-                                                        const Analysis<double>& a, const hw::Gpu<double>& gpu,
+std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& kernel, const Analysis& a,
+                                                        const hw::Gpu& gpu,
                                                         const prediction::Conditions& conditions) {
-    const Lookups<double> asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
+    const Lookups asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
     const double profiled = conditions.cache == prediction::Cache::cold
                                 ? profiler_writes(asked.dram_read, a.traffic.l2_written, gpu)
                                 : 0.0;
-    const double visits = slice_visits(gpu);
+    const double visits = machine::slice_visits(gpu);
     const double sector = gpu.l1.sector.value();
     const double stored =
         (a.traffic.l2_written - a.traffic.l2_changed).value() + written_twice(kernel, a, gpu);
@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
     const double atomics = a.traffic.passes.value() / sector * visits;
     const double returning = a.traffic.returned.value() / sector * visits;
     const double instructions =
-        static_cast<double>(a.items) * a.item.total([](const Part<double>& p) { return p.instructions; });
+        static_cast<double>(a.items) * a.item.total([](const machine::Part& p) { return p.instructions; });
     const auto resident = static_cast<double>(a.resident());
     const double reads = (asked.looked_up - asked.merged).value() / sector;
     // What SMs ask for before they work is none of the operands' and counts in the sum alone.

@@ -6,7 +6,10 @@
 // (microbench_atomics). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/analytical/analysis.hpp"
+#include "hw/gpu.hpp"
+#include "model/analytical/analysed_kernel.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/conditions.hpp"
 
 #include <string>
 #include <utility>
@@ -16,7 +19,7 @@ namespace warptime::model::analytical {
 
 /// `kernel` and `conditions` are those of `a`.
 [[nodiscard]] std::vector<std::pair<std::string, double>> counters_of(
-    const kernel::Kernel& kernel, const Analysis<double>& a, const hw::Gpu<double>& gpu,
+    const kernel::Kernel& kernel, const Analysis& a, const hw::Gpu& gpu,
     const prediction::Conditions& conditions);
 
 }  // namespace warptime::model::analytical

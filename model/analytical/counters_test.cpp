@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/counters.hpp"
 
-#include "model/analytical/bounds/l2.hpp"
+#include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 #include "model/kernel/walk.hpp"
+#include "model/machine/l2/l2.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,11 +15,12 @@
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 
 namespace {
 
-std::map<std::string, double> counters(const mk::Kernel& kernel, const hw::Gpu<double>& gpu) {
+std::map<std::string, double> counters(const mk::Kernel& kernel, const hw::Gpu& gpu) {
     warptime::model::prediction::Conditions cold;
     cold.cache = warptime::model::prediction::Cache::cold;
     const auto list = counters_of(kernel, analyse(kernel, gpu, cold), gpu, cold);
@@ -34,7 +36,7 @@ TEST_CASE("a stream's bytes, sectors and instructions are those of its vectors")
     const mk::Kernel kernel = fixture::stream(40000, 2);
     const auto c = counters(kernel, gpu);
     const double vector = 40000.0 * fixture::stream_bytes_per_cta;
-    const double visits = slice_visits(gpu);
+    const double visits = machine::slice_visits(gpu);
     CHECK(c.at("dram__bytes_read.sum") == doctest::Approx(2.0 * vector));
     CHECK(c.at("l1tex__m_xbar2l1tex_read_bytes.sum") == doctest::Approx(2.0 * vector));
     CHECK(c.at("lts__t_sectors_op_write.sum") == doctest::Approx(visits * vector / 32.0));
@@ -74,7 +76,7 @@ TEST_CASE("boxes that are stored inside of sectors write some of these twice") {
         kernel.buffers[2].stride[1] = pitch;
         return counters(kernel, gpu).at("lts__t_sectors_op_write.sum");
     };
-    CHECK(written(2048) == doctest::Approx(slice_visits(gpu) * 2048.0 * 2048.0 * 2.0 / 32.0));
+    CHECK(written(2048) == doctest::Approx(machine::slice_visits(gpu) * 2048.0 * 2048.0 * 2.0 / 32.0));
     CHECK(written(2064) == doctest::Approx(written(2048)));
     CHECK(written(2056) == doctest::Approx(written(2048) * 144.0 / 128.0));
 }

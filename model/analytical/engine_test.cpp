@@ -6,8 +6,7 @@
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/analytical/memory_step.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
-#include "model/prediction/tile_groups.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,10 +25,10 @@ TEST_CASE("each kind of step takes its own way and the same time in both answers
     program.add_memset(1 << 26);
     program.add_kernel() = fixture::stream(500);
     program.add_memcpy(mk::Memcpy{1 << 26});
-    const auto scratch = engine->make_scratch();
+    const auto stages = engine->make_stages(gpu);
     const prediction::Conditions conditions;
     const auto time = [&](std::size_t step) {
-        const auto hot = engine->evaluate(program, program.steps[step], gpu, conditions, *scratch);
+        const auto hot = stages->evaluate(program, program.steps[step], conditions);
         const auto full = engine->explain(program, program.steps[step], gpu, conditions);
         CHECK(full.time == hot.time);
         CHECK(full.low == hot.low);
@@ -45,26 +44,24 @@ TEST_CASE("each kind of step takes its own way and the same time in both answers
 TEST_CASE("groups of tiles one after another are what each of them is alone") {
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto engine = make_engine();
-    const auto* grouping = dynamic_cast<const prediction::GroupsTiles*>(engine.get());
-    REQUIRE(grouping != nullptr);
-    const auto scratch = engine->make_scratch();
+    const auto stages = engine->make_stages(gpu);
     const std::array<std::int64_t, 4> groups{1, 8, 3, 1};
     int differ = 0;
     // With all SMs at work and with some, from DRAM, from L2, and from an L2 that the set has outgrown.
     for (const std::int64_t m : {512, 4096, 32768}) {
         for (const prediction::Cache cache : {prediction::Cache::flushed, prediction::Cache::warm}) {
             mk::Program program;
-            mk::examples::triton_gemm(program.add_kernel(), {m, 1024, 4096});
+            mk::examples::cp_async_gemm(program.add_kernel(), {m, 1024, 4096});
             prediction::Conditions conditions;
             conditions.cache = cache;
-            std::array<prediction::Estimate<double>, 4> together;
-            mk::Kernel kernel = program.kernels[0];
-            const auto ranking = grouping->make_ranking_scratch();
-            grouping->evaluate_groups(kernel, groups, gpu, conditions, *ranking, together);
-            CHECK(kernel.schedule.group == 1);
+            std::array<prediction::Estimate, 4> together;
+            mk::Program grouped = program;
+            const auto ranking = engine->make_stages(gpu);
+            ranking->evaluate_groups(grouped, groups, conditions, together);
+            CHECK(grouped.kernels[0].schedule.group == 1);
             for (std::size_t i = 0; i < groups.size(); ++i) {
                 program.kernels[0].schedule.group = groups[i];
-                const auto alone = engine->evaluate(program, program.steps[0], gpu, conditions, *scratch);
+                const auto alone = stages->evaluate(program, program.steps[0], conditions);
                 CHECK(together[i].time == alone.time);
                 CHECK(together[i].low == alone.low);
                 CHECK(together[i].high == alone.high);
@@ -72,7 +69,7 @@ TEST_CASE("groups of tiles one after another are what each of them is alone") {
                 CHECK(together[i].band_class == alone.band_class);
                 differ += together[i].time != together[0].time ? 1 : 0;
             }
-            grouping->evaluate_groups(kernel, {}, gpu, conditions, *ranking, {});
+            ranking->evaluate_groups(grouped, {}, conditions, {});
         }
     }
     CHECK(differ > 0);
@@ -84,11 +81,11 @@ TEST_CASE("a cold launch costs its fetches, a warm one does not") {
     mk::Program program;
     program.add_memset(4);
     program.add_kernel() = fixture::arithmetic(10, 10);
-    const auto scratch = engine->make_scratch();
+    const auto stages = engine->make_stages(gpu);
     const auto time = [&](prediction::Cache cache) {
         prediction::Conditions conditions;
         conditions.cache = cache;
-        return engine->evaluate(program, program.steps[1], gpu, conditions, *scratch).time;
+        return stages->evaluate(program, program.steps[1], conditions).time;
     };
     const double warm = time(prediction::Cache::warm);
     CHECK(time(prediction::Cache::cold) - warm == doctest::Approx(gpu.launch.cold.value()));
@@ -97,11 +94,11 @@ TEST_CASE("a cold launch costs its fetches, a warm one does not") {
 
 TEST_CASE("sustained launches keep the clock of a single one, or that at which they take the power limit") {
     auto gpu = hw::load_gpu("h200-sxm");
-    gpu.power.limit = hw::Watts<double>(900.0);
+    gpu.power.limit = hw::Watts(900.0);
     const auto engine = make_engine();
     mk::Program program;
     program.add_kernel() = fixture::stream(3000, 2);
-    mk::examples::triton_gemm(program.add_kernel(), {4096, 4096, 4096});
+    mk::examples::cp_async_gemm(program.add_kernel(), {4096, 4096, 4096});
     // Not behind a flush, which leaves a single launch a lower clock.
     prediction::Conditions single;
     single.cache = prediction::Cache::cold;
@@ -113,12 +110,12 @@ TEST_CASE("sustained launches keep the clock of a single one, or that at which t
     CHECK(stream.time == alone.time);
     CHECK(stream.power_w < gpu.power.limit.value());
     CHECK(stream.power_w > gpu.power.limit.value() * gpu.power.idle.value());
-    gpu.power.limit = hw::Watts<double>(600.0);
+    gpu.power.limit = hw::Watts(600.0);
     const auto gemm = engine->explain(program, program.steps[1], gpu, sustained);
     CHECK(gemm.power_w == doctest::Approx(gpu.power.limit.value()).epsilon(0.001));
     CHECK(gemm.time > engine->explain(program, program.steps[1], gpu, single).time);
-    const auto scratch = engine->make_scratch();
-    CHECK(engine->evaluate(program, program.steps[1], gpu, sustained, *scratch).time == gemm.time);
+    const auto stages = engine->make_stages(gpu);
+    CHECK(stages->evaluate(program, program.steps[1], sustained).time == gemm.time);
     sustained.data = prediction::OperandData::zeros;
     CHECK(engine->explain(program, program.steps[1], gpu, sustained).time < gemm.time);
 }

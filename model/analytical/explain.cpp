@@ -3,13 +3,15 @@
 
 #include "hw/provenance.hpp"
 #include "model/analytical/activity.hpp"
+#include "model/analytical/analysis.hpp"
 #include "model/analytical/band.hpp"
 #include "model/analytical/counters.hpp"
 #include "model/analytical/limiter_of_analysis.hpp"
 #include "model/analytical/memory_step.hpp"
-#include "model/analytical/overlap.hpp"
-#include "model/power/power.hpp"
-#include "model/prediction/link_copy.hpp"
+#include "model/machine/launch/link_copy.hpp"
+#include "model/machine/power/power.hpp"
+#include "model/prediction/status.hpp"
+#include "model/steady/overlap.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +26,8 @@ using prediction::Limiter;
 using prediction::Prediction;
 
 /// Busy cycles of a server over the whole kernel, per SM that has work.
-double busy_cycles(const Analysis<double>& a, Server server) {
-    const double per_item = a.item.total([server](const Part<double>& p) {
+double busy_cycles(const Analysis& a, machine::Server server) {
+    const double per_item = a.item.total([server](const machine::Part& p) {
         return p.demand[server].value();
     }) - a.item.peeled[server].value();
     return per_item * static_cast<double>(a.items) / static_cast<double>(std::max<std::int64_t>(1, a.sms));
@@ -42,10 +44,10 @@ void add_bound(Prediction& p, Limiter limiter, double time,
     }
 }
 
-void add_bounds(const Analysis<double>& a, Prediction& p) {
+void add_bounds(const Analysis& a, Prediction& p) {
     const double clock = a.clock.value();
-    for (std::size_t i = 0; i < server_count; ++i) {
-        const auto server = static_cast<Server>(i);
+    for (std::size_t i = 0; i < machine::server_count; ++i) {
+        const auto server = static_cast<machine::Server>(i);
         const double cycles = busy_cycles(a, server);
         if (cycles <= 0.0) {
             continue;
@@ -80,7 +82,7 @@ void add_bounds(const Analysis<double>& a, Prediction& p) {
 }
 
 /// The p-norm is shared out by each term's part of the sum of powers; the SM's part by its exposures.
-void add_shares(const Analysis<double>& a, double exponent, Limiter loop, Prediction& p) {
+void add_shares(const Analysis& a, double exponent, Limiter loop, Prediction& p) {
     const double time = a.time.value();
     const double above_floor = time - a.floor.value();
     const double sm = std::pow(a.sm_time.value() / above_floor, exponent);
@@ -104,86 +106,79 @@ void add_shares(const Analysis<double>& a, double exponent, Limiter loop, Predic
     }
 }
 
-void add_utilization(const Analysis<double>& a, const hw::Gpu<double>& gpu, Prediction& p) {
+void add_utilization(const Analysis& a, const hw::Gpu& gpu, Prediction& p) {
     const double cycles = a.time.value() * a.clock.value();
     const double spread = static_cast<double>(a.sms) / gpu.sm.count.value();
-    const auto busy = [&](Server s) { return std::min(1.0, busy_cycles(a, s) / cycles * spread); };
-    p.utilization.tensor = busy(Server::tensor);
-    p.utilization.fp32 = busy(Server::fp32);
-    p.utilization.issue = busy(Server::issue);
-    p.utilization.shared = busy(Server::shared);
-    p.utilization.l1 = busy(Server::l1);
+    const auto busy = [&](machine::Server s) { return std::min(1.0, busy_cycles(a, s) / cycles * spread); };
+    p.utilization.tensor = busy(machine::Server::tensor);
+    p.utilization.fp32 = busy(machine::Server::fp32);
+    p.utilization.issue = busy(machine::Server::issue);
+    p.utilization.shared = busy(machine::Server::shared);
+    p.utilization.l1 = busy(machine::Server::l1);
     p.utilization.l2 = a.l2_time.value() / a.time.value();
     p.utilization.dram = (a.traffic.dram_read.value() + a.traffic.dram_written.value()) / a.time.value() /
                          gpu.dram.bandwidth.value();
 }
 
-int count_fitted(const hw::Gpu<double>& gpu) {
-    return static_cast<int>(
-        std::count_if(gpu.provenance.begin(), gpu.provenance.end(), [](const hw::Provenance& p) {
-            return p.origin == hw::Origin::fitted || p.origin == hw::Origin::inherited;
-        }));
-}
-
 /// A GPU that no constant was fitted to may still have rows that tell how far off it is.
-bool has_own_band(const hw::Gpu<double>& gpu, Band band) {
+bool has_own_band(const hw::Gpu& gpu, Band band) {
     return gpu.provenance[hw::key_index(key_of(band))].origin == hw::Origin::fitted;
 }
 
-void finish(const hw::Gpu<double>& gpu, Limiter limiter, prediction::KernelClass band_class, double time,
-            Prediction& p) {
-    const prediction::Estimate<double> estimate = with_band(time, limiter, band_class, gpu);
+void finish(const hw::Gpu& gpu, const prediction::Conditions& conditions, Limiter limiter,
+            prediction::KernelClass band_class, double time, Prediction& p) {
+    const prediction::Estimate estimate = with_band(time, limiter, band_class, gpu);
     p.time = estimate.time;
     p.low = estimate.low;
     p.high = estimate.high;
     p.span = estimate.time;
     p.limiter = limiter;
     p.kernel_class = prediction::class_of(limiter);
-    p.status = gpu.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated;
+    p.status = prediction::status_of(gpu, conditions);
     p.band_source = has_own_band(gpu, band_of(p.time, limiter, band_class))
                         ? "residuals of this GPU's fit and development rows"
                         : "residuals of the sibling that the constants come from";
-    p.fitted_constants = count_fitted(gpu);
+    p.constants = hw::count_constants(gpu.provenance);
 }
 
 }  // namespace
 
-Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                           const prediction::Conditions& conditions) {
-    const Analysis<double> a = analyse(kernel, gpu, conditions);
+    const Analysis a = analyse(kernel, gpu, conditions);
     Prediction p;
-    finish(gpu, a.limiter, band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), a.time.value(),
-           p);
+    finish(gpu, conditions, a.limiter, band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor),
+           a.time.value(), p);
     add_bounds(a, p);
     add_shares(a, gpu.overlap.exponent.value(), limiter_of_loop(a), p);
     add_utilization(a, gpu, p);
     const double time = a.time.value();
     p.flops_per_s =
-        static_cast<double>(a.items) * a.item.total([](const Part<double>& x) { return x.flop; }) / time;
+        static_cast<double>(a.items) * a.item.total([](const machine::Part& x) { return x.flop; }) / time;
     p.dram_bytes_per_s = (a.traffic.dram_read.value() + a.traffic.dram_written.value()) / time;
     p.l2_bytes_per_s = (a.traffic.l2_read.value() + a.traffic.l2_written.value()) / time;
     p.occupancy.ctas_per_sm = a.occupancy.ctas_per_sm;
     p.occupancy.warps_per_sm = a.occupancy.warps_per_sm;
-    p.occupancy.limit = std::string(occupancy::to_string(a.occupancy.limit));
-    p.occupancy.next_limit = std::string(occupancy::to_string(a.occupancy.next_limit));
+    p.occupancy.limit = std::string(machine::to_string(a.occupancy.limit));
+    p.occupancy.next_limit = std::string(machine::to_string(a.occupancy.next_limit));
     p.waves = a.waves;
     p.counters = counters_of(kernel, a, gpu, conditions);
     p.clock_hz = a.clock.value();
-    p.power_w = power::watts(activity_of(a, gpu, conditions.data), a.time, a.clock, gpu,
-                             a.clock.value() / a.free_clock.value());
+    p.power_w = machine::watts(activity_of(a, gpu, conditions.data), a.time, a.clock, gpu,
+                               a.clock.value() / a.free_clock.value());
     p.steps.push_back({"kernel", kernel.name, time});
     return p;
 }
 
-Prediction explain_memory_step(const kernel::Program& program, const kernel::Step& step,
-                               const hw::Gpu<double>& gpu, const prediction::Conditions& conditions) {
+Prediction explain_memory_step(const kernel::Program& program, const kernel::Step& step, const hw::Gpu& gpu,
+                               const prediction::Conditions& conditions) {
     const bool copy = step.kind == kernel::StepKind::memcpy;
-    const MemoryStepTime<double> t = copy ? memcpy_time(program.memcpys[step.payload], gpu, conditions)
-                                          : memset_time(program.memsets[step.payload], gpu, conditions);
+    const MemoryStepTime t = copy ? memcpy_time(program.memcpys[step.payload], gpu, conditions)
+                                  : memset_time(program.memsets[step.payload], gpu, conditions);
     Prediction p;
     const double time = t.time.value();
     const Limiter limiter = limiter_of(t);
-    finish(gpu, limiter, prediction::class_of(limiter), time, p);
+    finish(gpu, conditions, limiter, prediction::class_of(limiter), time, p);
     add_bound(p, Limiter::dram, t.dram.value(),
               {{"read_bytes", t.dram_read.value()}, {"written_bytes", t.dram_written.value()}});
     add_bound(p, Limiter::launch, t.floor.value(), {{"floor_s", t.floor.value()}});
@@ -198,11 +193,11 @@ Prediction explain_memory_step(const kernel::Program& program, const kernel::Ste
     p.counters = {{"dram__bytes_read.sum", t.dram_read.value()},
                   {"dram__bytes_write.sum", t.dram_written.value()}};
     p.clock_hz = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value();
-    power::Activity<double> activity;
+    machine::Activity activity;
     activity.dram = t.dram_read + t.dram_written;
-    p.power_w = power::watts(activity, t.time, hw::Frequency<double>(p.clock_hz), gpu);
+    p.power_w = machine::watts(activity, t.time, hw::Frequency(p.clock_hz), gpu);
     p.steps.push_back({copy ? "memcpy" : "memset",
-                       copy ? prediction::copy_name(program.memcpys[step.payload]) : "memset", time});
+                       copy ? machine::copy_name(program.memcpys[step.payload]) : "memset", time});
     return p;
 }
 

@@ -4,7 +4,7 @@
 
 #include "model/analytical/engine.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ mk::Kernel any_kernel() {
         case 1:
             return fixture::stream(*rc::gen::inRange<std::int64_t>(1, 40000), *rc::gen::inRange(1, 4));
         case 2:
-            mk::examples::triton_gemm(kernel, {tiles(), tiles(), k});
+            mk::examples::cp_async_gemm(kernel, {tiles(), tiles(), k});
             return kernel;
         default:
             break;
@@ -68,8 +68,8 @@ TEST_CASE("laws of every explained kernel") {
         mk::Program program;
         program.add_kernel() = any_kernel();
         const prediction::Conditions conditions = any_conditions();
-        const auto scratch = engine->make_scratch();
-        const auto hot = engine->evaluate(program, program.steps[0], gpu, conditions, *scratch);
+        const auto stages = engine->make_stages(gpu);
+        const auto hot = stages->evaluate(program, program.steps[0], conditions);
         const auto p = engine->explain(program, program.steps[0], gpu, conditions);
         RC_ASSERT(p.time == hot.time);
         RC_ASSERT(p.low == hot.low);
@@ -107,7 +107,7 @@ TEST_CASE("laws of every explained kernel") {
         }
         RC_ASSERT(p.steps.size() == 1U);
         RC_ASSERT(p.steps[0].time == p.time);
-        RC_ASSERT(p.fitted_constants > 0);
+        RC_ASSERT(p.constants.own + p.constants.inherited > 0);
         RC_ASSERT(p.clock_hz > 0.0);
     }));
 }

@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/item_demand.hpp"
 
-#include "hw/dual.hpp"
-#include "hw/math.hpp"
-#include "model/analytical/atomic_demand.hpp"
-#include "model/analytical/body_nodes.hpp"
-#include "model/analytical/bounds/arithmetic.hpp"
-#include "model/analytical/bounds/cluster.hpp"
-#include "model/analytical/bounds/crossbar.hpp"
-#include "model/analytical/bounds/l1.hpp"
-#include "model/analytical/bounds/shared.hpp"
-#include "model/analytical/bounds/tensor_core.hpp"
-#include "model/analytical/box_copies.hpp"
-#include "model/analytical/issue_demand.hpp"
-#include "model/analytical/issue_runs.hpp"
 #include "model/analytical/item_whole.hpp"
-#include "model/analytical/l1_share.hpp"
-#include "model/analytical/lane_copies.hpp"
-#include "model/analytical/load_batch.hpp"
-#include "model/analytical/load_waits.hpp"
-#include "model/analytical/local_traffic.hpp"
-#include "model/analytical/matrix_demand.hpp"
-#include "model/analytical/matrix_queue.hpp"
-#include "model/analytical/narrow_rows.hpp"
-#include "model/analytical/op_issue.hpp"
-#include "model/analytical/op_kind.hpp"
-#include "model/analytical/others_on_sm.hpp"
-#include "model/analytical/store_drain.hpp"
-#include "model/analytical/stored_boxes.hpp"
-#include "model/analytical/typical_item.hpp"
-#include "model/analytical/unit_queue.hpp"
 #include "model/analytical/waiting_behind_copies.hpp"
+#include "model/kernel/body_nodes.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
-#include "model/memory/lane_touch.hpp"
-#include "model/memory/matrix_rows.hpp"
-#include "model/memory/operand_turns.hpp"
-#include "model/memory/row_lanes.hpp"
-#include "model/occupancy/l1_room.hpp"
+#include "model/kernel/typical_item.hpp"
+#include "model/machine/atomics/atomic_demand.hpp"
+#include "model/machine/bulk/box_copies.hpp"
+#include "model/machine/cluster/cluster.hpp"
+#include "model/machine/demand/op_kind.hpp"
+#include "model/machine/issue/arithmetic.hpp"
+#include "model/machine/issue/issue_demand.hpp"
+#include "model/machine/issue/issue_runs.hpp"
+#include "model/machine/issue/op_issue.hpp"
+#include "model/machine/issue/operand_turns.hpp"
+#include "model/machine/issue/unit_queue.hpp"
+#include "model/machine/l1/access_bytes.hpp"
+#include "model/machine/l1/l1.hpp"
+#include "model/machine/l1/l1_room.hpp"
+#include "model/machine/l1/l1_share.hpp"
+#include "model/machine/l1/lane_copies.hpp"
+#include "model/machine/l1/lane_touch.hpp"
+#include "model/machine/l1/load_batch.hpp"
+#include "model/machine/l1/load_waits.hpp"
+#include "model/machine/l1/narrow_rows.hpp"
+#include "model/machine/l1/row_lanes.hpp"
+#include "model/machine/l2/crossbar.hpp"
+#include "model/machine/l2/others_on_sm.hpp"
+#include "model/machine/l2/store_drain.hpp"
+#include "model/machine/l2/stored_boxes.hpp"
+#include "model/machine/local/local_traffic.hpp"
+#include "model/machine/shared/matrix_rows.hpp"
+#include "model/machine/shared/shared.hpp"
+#include "model/machine/tensor/matrix_demand.hpp"
+#include "model/machine/tensor/matrix_queue.hpp"
+#include "model/machine/tensor/tensor_core.hpp"
 
 #include <algorithm>
 #include <array>
@@ -60,20 +59,27 @@ constexpr double lanes_per_warp = 32.0;
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
 constexpr double widest_shared_bytes = 512.0;
 
-template <class S>
+/// Counts the copies that a warp issues with an op of the main loop.
+void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand& item) {
+    const auto copies = static_cast<double>(op.count);
+    item.copies += copies;
+    if (op.access_count > 0 && kernel::goes_along_rows(kernel, kernel.accesses[op.first_access]))
+        item.copies_along_k += copies;
+}
+
 class Accumulator {
   public:
     /// Adds to `result`, which is empty.
-    Accumulator(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
-                std::int64_t resident, ItemDemand<S>& result)
+    Accumulator(const Kernel& kernel, const hw::Gpu& gpu, const Cycles& load_latency, std::int64_t resident,
+                ItemDemand& result)
         : kernel_(kernel),
           gpu_(gpu),
           load_latency_(load_latency),
           resident_(resident),
-          item_(typical_item(kernel)),
-          pieces_(memory::pieces_of(gpu)),
+          item_(kernel::typical_item(kernel)),
+          pieces_(machine::pieces_of(gpu)),
           result_(result),
-          stores_(store_slowdown(storing_sms(kernel, gpu), gpu)) {}
+          stores_(machine::store_slowdown(machine::storing_sms(kernel, gpu), gpu)) {}
 
     void run() {
         if (kernel_.buffers.size() > max_buffers) {
@@ -82,12 +88,12 @@ class Accumulator {
         result_.buffers.reset(kernel_.buffers.size());
         tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
                                          [](const Op& op) { return op.cls == InstructionClass::wgmma; });
-        std::fill_n(complete_.begin(), std::min(kernel_.ops.size(), complete_.size()), S(0.0));
+        std::fill_n(complete_.begin(), std::min(kernel_.ops.size(), complete_.size()), 0.0);
         for (const kernel::Role& role : kernel_.roles) {
             result_.warps += role.warps * role.instances;
         }
         for (const kernel::Role& role : kernel_.roles) {
-            result_.trips = std::max(result_.trips, main_loop(kernel_, role, item_).trips);
+            result_.trips = std::max(result_.trips, kernel::main_loop(kernel_, role, item_).trips);
         }
         for (const kernel::Role& role : kernel_.roles) {
             add_role(role);
@@ -99,7 +105,7 @@ class Accumulator {
 
   private:
     void add_role(const kernel::Role& role) {
-        const auto [main, most] = main_loop(kernel_, role, item_);
+        const auto [main, most] = kernel::main_loop(kernel_, role, item_);
         role_ = &role;
         free_.warps = role.warps - 1;
         free_.instances = role.instances - 1;
@@ -113,21 +119,21 @@ class Accumulator {
                             [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
         batch_.drain();
-        const auto length = [this](Part<S>& part, std::size_t first, std::size_t last, int depth,
+        const auto length = [this](machine::Part& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
             part_ = &part;
-            const Cycles<S> chain = body(first, last, 1.0, depth, trips);
-            part.chain = hw::max(part.chain, chain);
+            const Cycles chain = body(first, last, 1.0, depth, trips);
+            part.chain = std::max(part.chain, chain);
         };
         length(result_.before, role.first_node, main, 0, 1.0);
         if (main < role.last_node) {
             free_.loop[0] = std::max(0.0, most - 1.0);
-            const Demand<S> others = result_.loop.demand;
+            const machine::Demand others = result_.loop.demand;
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
             // Every role is taken to go through all trips; one that peels some does their work elsewhere.
-            for (std::size_t i = 0; i < server_count; ++i) {
+            for (std::size_t i = 0; i < machine::server_count; ++i) {
                 result_.peeled.cycles[i] +=
-                    (result_.loop.demand.cycles[i] - others.cycles[i]) * S(result_.trips - most);
+                    (result_.loop.demand.cycles[i] - others.cycles[i]) * (result_.trips - most);
             }
             free_.loop[0] = 0.0;
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
@@ -140,38 +146,39 @@ class Accumulator {
 
     /// Adds nodes [first, last), each executed `times`; returns the latency of one warp's in-order pass over
     /// them.
-    Cycles<S> body(std::size_t first, std::size_t last, double times, int depth, double trips) {
-        Cycles<S> issued{};
-        Cycles<S> done{};
-        const Cycles<S> outside = path_busy_;
-        path_busy_ = Cycles<S>{};
-        const UnitQueue<S> units_outside = units_;
-        units_ = UnitQueue<S>{};
-        for (std::size_t n = first; n < last; n = next_node(kernel_, n)) {
+    Cycles body(std::size_t first, std::size_t last, double times, int depth, double trips) {
+        Cycles issued{};
+        Cycles done{};
+        const Cycles outside = path_busy_;
+        path_busy_ = Cycles{};
+        const machine::UnitQueue units_outside = units_;
+        units_ = machine::UnitQueue{};
+        for (std::size_t n = first; n < last; n = kernel::next_node(kernel_, n)) {
             const kernel::Node& node = kernel_.nodes[n];
             switch (node.kind) {
                 case NodeKind::op: {
                     const Op& op = kernel_.ops[node.payload];
                     const double share =
                         op.when.active && trips > 0.0
-                            ? guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
+                            ? kernel::guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
                             : 1.0;
-                    const Cycles<S> sent_before = part_->demand[Server::crossbar_write];
+                    const Cycles sent_before = part_->demand[machine::Server::crossbar_write];
                     add_op(op, times * share);
-                    sent_ = times > 0.0 ? (part_->demand[Server::crossbar_write] - sent_before) / S(times)
-                                        : Cycles<S>{};
+                    sent_ = times > 0.0
+                                ? (part_->demand[machine::Server::crossbar_write] - sent_before) / times
+                                : Cycles{};
                     step(node.payload, op, times * share, issued, done);
                     break;
                 }
                 case NodeKind::loop: {
-                    const double inner = trips_of(kernel_, kernel_.loops[node.payload], item_);
+                    const double inner = kernel::mean_trips_of(kernel_, kernel_.loops[node.payload], item_);
                     free_.loop[static_cast<std::size_t>(depth)] = std::max(0.0, inner - 1.0);
                     const std::size_t around = first_op_;
-                    first_op_ = first_op(kernel_, n + 1, node.end);
-                    const Cycles<S> pass = body(n + 1, node.end, times * inner, depth + 1, inner);
+                    first_op_ = kernel::first_op(kernel_, n + 1, node.end);
+                    const Cycles pass = body(n + 1, node.end, times * inner, depth + 1, inner);
                     first_op_ = around;
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
-                    issued = hw::max(issued, done) + pass * S(inner);
+                    issued = std::max(issued, done) + pass * inner;
                     done = issued;
                     break;
                 }
@@ -179,16 +186,16 @@ class Accumulator {
                     const kernel::Branch& branch = kernel_.branches[node.payload];
                     const double lanes = lanes_;
                     lanes_ *= branch.mean_lanes / lanes_per_warp;
-                    const Cycles<S> pass = body(n + 1, node.end, times * branch.warps_taking, depth, trips);
+                    const Cycles pass = body(n + 1, node.end, times * branch.warps_taking, depth, trips);
                     lanes_ = lanes;
-                    issued += pass * S(branch.warps_taking);
-                    done = hw::max(done, issued);
+                    issued += pass * branch.warps_taking;
+                    done = std::max(done, issued);
                     break;
                 }
                 case NodeKind::wait:
                     if (part_ == &result_.loop) note_wait(kernel_, node, issued, result_);
-                    if (ends_bulk_stores(kernel_, kernel_.waits[node.payload].token)) {
-                        issued = stores_.arrived(hw::max(issued, done), gpu_);
+                    if (machine::ends_bulk_stores(kernel_, kernel_.waits[node.payload].token)) {
+                        issued = stores_.arrived(std::max(issued, done), gpu_);
                     }
                     break;
                 case NodeKind::signal:
@@ -200,24 +207,24 @@ class Accumulator {
         stores_.leave();
         runs_.close(gpu_, *part_);
         // A body that is repeated takes no less than the unit, one that runs once may end before it.
-        const Cycles<S> busy = depth > 0 ? hw::max(path_busy_, units_.busy()) : path_busy_;
+        const Cycles busy = depth > 0 ? std::max(path_busy_, units_.busy()) : path_busy_;
         path_busy_ = outside;
         units_ = units_outside;
-        return hw::max(hw::max(issued, done), busy);
+        return std::max(std::max(issued, done), busy);
     }
 
     /// Share of an op's reads that the L1 serves; with `lines` that of warps that find so many lines there.
     double l1_hits(const Op& op, double lines = 1.0) {
-        if (!may_hit_l1(kernel_, op)) {
+        if (!machine::may_hit_l1(kernel_, op)) {
             return 0.0;
         }
         if (l1_room_ < 0.0) {
-            l1_room_ = occupancy::l1_room(kernel_, gpu_);
+            l1_room_ = machine::l1_room(kernel_, gpu_);
         }
-        return l1_hit_share(kernel_, op,
-                            {free_, static_cast<double>(role_->warps * role_->instances), lanes_, l1_room_,
-                             hw::value_of(gpu_.l1.line), hw::value_of(gpu_.l1.ways)},
-                            lines);
+        return machine::l1_hit_share(kernel_, op,
+                                     {free_, static_cast<double>(role_->warps * role_->instances), lanes_,
+                                      l1_room_, gpu_.l1.line.value(), gpu_.l1.ways.value()},
+                                     lines);
     }
 
     bool runs_ahead(const Op& op) {
@@ -225,174 +232,183 @@ class Accumulator {
                local_.runs_ahead(kernel_, op, l1_hits(op), l1_room_);
     }
 
-    Cycles<S> wait_of(const Op& op) const {
-        return wait_for_last(kernel_, op, batch_.loads() + 1, load_latency_, pieces_, gpu_);
+    Cycles wait_of(const Op& op) const {
+        return machine::wait_for_last(kernel_, op, batch_.loads() + 1, load_latency_, pieces_, gpu_);
     }
 
-    Cycles<S> latency_of(const Op& op) {
-        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+    Cycles latency_of(const Op& op) {
+        const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (op.cls == InstructionClass::wgmma) {
-            return Cycles<S>(tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
+            return Cycles(machine::tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
         }
-        if (is_asynchronous_copy(op.cls)) return Cycles<S>{};
+        if (machine::is_asynchronous_copy(op.cls)) return Cycles{};
         if (op.cls == InstructionClass::atom_global) {
-            return atomic_latency(kernel_, op, load_latency_, gpu_);
+            return machine::atomic_latency(kernel_, op, load_latency_, gpu_);
         }
-        if (is_load(op.cls)) {
+        if (machine::is_load(op.cls)) {
             // A warp waits for the latency of a miss if any of its lines misses.
             double share = l1_hits(op);
             if (share > 0.0) {
                 const Access& access = kernel_.accesses[op.first_access];
-                share = l1_hits(op, memory::touch_of(kernel_, access, op.active, pieces_).lines);
+                share = l1_hits(op, machine::touch_of(kernel_, access, op.active, pieces_).lines);
             }
-            const S hit(share);
+            const double hit = share;
             if (runs_ahead(op)) return gpu_.latency.l1;
-            if (op.cls == InstructionClass::ld_local && loads_elements(kernel_))
-                return local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
-            const Cycles<S> missed = left_in_l2(kernel_, op) ? hw::min(load_latency_, gpu_.latency.l2_far)
-                                                             : load_latency_ + wait_of(op);
-            return missed * (S(1.0) - hit) + gpu_.latency.l1 * hit;
+            if (op.cls == InstructionClass::ld_local && machine::loads_elements(kernel_))
+                return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
+            const Cycles missed = machine::left_in_l2(kernel_, op)
+                                      ? std::min(load_latency_, gpu_.latency.l2_far)
+                                      : load_latency_ + wait_of(op);
+            return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
         }
-        return latency_in_sm(op, kernel_, result_.warps, gpu_);
+        return machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
     }
 
     /// When a warp may issue further plain loads. Counts the times that it waits for all that went out
     /// together; what follows because there is room again overlaps what is still under way.
-    Cycles<S> room_for_loads(const Op& op, double times) {
+    Cycles room_for_loads(const Op& op, double times) {
         if (batch_.drained()) {
             part_->load_rounds += times * (1.0 - l1_hits(op));
             if (part_ == &result_.loop && runs_ahead(op)) local_.wait(times);
         }
-        return batch_.room(limited_bytes(kernel_, op, lanes_ * lanes_per_warp), gpu_);
+        return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * lanes_per_warp), gpu_);
     }
 
     /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
-    void step(std::size_t id, const Op& op, double times, Cycles<S>& issued, Cycles<S>& done) {
-        Cycles<S> start = issued;
-        const bool waits = is_load(op.cls) && !is_asynchronous_copy(op.cls);
+    void step(std::size_t id, const Op& op, double times, Cycles& issued, Cycles& done) {
+        Cycles start = issued;
+        const bool waits = machine::is_load(op.cls) && !machine::is_asynchronous_copy(op.cls);
         for (std::uint8_t d = 0; d < op.dep_count; ++d) {
             const kernel::Dep& dep = op.deps[d];
             // What stands before the loop is complete when it begins.
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_ &&
                 static_cast<std::size_t>(dep.op) < complete_.size()) {
-                start = hw::max(start, Cycles<S>(complete_[static_cast<std::size_t>(dep.op)]));
-                if (is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) batch_.drain();
+                start = std::max(start, Cycles(complete_[static_cast<std::size_t>(dep.op)]));
+                if (machine::is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) batch_.drain();
             }
         }
-        if (waits) start = hw::max(start, room_for_loads(op, times));
-        if (op.cls == InstructionClass::fence) start = stores_.arrived(hw::max(start, done), gpu_);
-        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
+        if (waits) start = std::max(start, room_for_loads(op, times));
+        if (op.cls == InstructionClass::fence) start = stores_.arrived(std::max(start, done), gpu_);
+        const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         start = units_.begin(cost.unit, start);
-        if (Cycles<S>{} < sent_) {
+        if (Cycles{} < sent_) {
             stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
         }
-        const S count(static_cast<double>(op.count));
-        const Cycles<S> interval = issue_interval(op, kernel_, gpu_);
-        Cycles<S> interval_of_warp = interval;
-        Cycles<S> held = interval;  // by the last of its passes
-        Cycles<S> arrival{};        // from the first byte of a load to its last, through the SM's port
+        const double count = static_cast<double>(op.count);
+        const Cycles interval = machine::issue_interval(op, kernel_, gpu_);
+        Cycles interval_of_warp = interval;
+        Cycles held = interval;  // by the last of its passes
+        Cycles arrival{};        // from the first byte of a load to its last, through the SM's port
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
-            if (access.pattern != kernel::PatternKind::collective && is_global(kernel_, access)) {
-                const memory::LaneTouch touch = memory::touch_of(kernel_, access, op.active, pieces_);
+            if (access.pattern != kernel::PatternKind::collective && machine::is_global(kernel_, access)) {
+                const machine::LaneTouch touch = machine::touch_of(kernel_, access, op.active, pieces_);
                 const double hits = l1_hits(op);
-                const double bytes = touch.sectors * hw::value_of(gpu_.l1.sector) * (1.0 - hits);
-                arrival = crossbar_read_cycles(S(bytes), gpu_) * count;
-                const Cycles<S> path =
-                    path_cycles(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits, gpu_);
-                interval_of_warp = hw::max(interval, path);
+                const double bytes = touch.sectors * gpu_.l1.sector.value() * (1.0 - hits);
+                arrival = machine::crossbar_read_cycles(bytes, gpu_) * count;
+                const Cycles path = machine::path_cycles(
+                    touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits, gpu_);
+                interval_of_warp = std::max(interval, path);
                 // The last of several passes is under way when the one before has passed.
-                if (path_cycles(1.0, gpu_) < path) held = path_cycles(1.0, gpu_);
+                if (machine::path_cycles(1.0, gpu_) < path) held = machine::path_cycles(1.0, gpu_);
             }
         }
-        if (is_shared(op.cls) && !memory::moves_matrices(op) && op.access_count == 1) {
+        if (machine::is_shared(op.cls) && !machine::moves_matrices(op) && op.access_count == 1) {
             const Access& access = kernel_.accesses[op.first_access];
             const bool atomic = access.direction == kernel::Direction::atomic;
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 // Loads wait their turn at the sub-partition's way to the banks; stores queue there and let
                 // the warp go on, and additions of one are counted there.
-                const Cycles<S> path = path_cycles(shared_passes(op, access, kernel_, gpu_), gpu_);
-                if (op.cls == InstructionClass::st_shared || (!atomic && !waited_for(kernel_, id))) {
+                const Cycles path =
+                    machine::path_cycles(machine::shared_passes(op, access, kernel_, gpu_), gpu_);
+                if (op.cls == InstructionClass::st_shared || (!atomic && !machine::waited_for(kernel_, id))) {
                     path_busy_ += path * count;
                 } else if (!atomic || op.returns) {
-                    interval_of_warp = hw::max(interval, path);
+                    interval_of_warp = std::max(interval, path);
                 }
             }
         }
-        if (memory::moves_matrices(op) && !waited_for(kernel_, id)) {
+        if (machine::moves_matrices(op) && !machine::waited_for(kernel_, id)) {
             path_busy_ += interval * count;
-            interval_of_warp = Cycles<S>(S(1.0));
+            interval_of_warp = Cycles(1.0);
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            interval_of_warp = hw::max(interval, cluster_cycles(S(remote_bytes(kernel_, op)), gpu_));
+            interval_of_warp =
+                std::max(interval, machine::cluster_cycles(machine::remote_bytes(kernel_, op), gpu_));
         }
         runs_.issue(op, issued < start, interval_of_warp, times, gpu_, *part_);
-        issued = start + interval_of_warp * S(count * cost.machine.value());
-        if (op.cls == InstructionClass::wgmma) queue_products(op, role_->warps, gpu_, issued, part_->queued);
-        if (part_ == &result_.loop && !(Cycles<S>{} < result_.copy_issue) && memory::moves_matrices(op)) {
-            result_.others_read += others_read(kernel_, op, role_->warps, interval_of_warp * count);
+        issued = start + interval_of_warp * (count * cost.machine.value());
+        if (op.cls == InstructionClass::wgmma)
+            machine::queue_products(op, role_->warps, gpu_, issued, part_->queued);
+        if (part_ == &result_.loop && !(Cycles{} < result_.copy_issue) && machine::moves_matrices(op)) {
+            result_.others_read += machine::others_read(kernel_, op, role_->warps, interval_of_warp * count);
         }
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
-        const Cycles<S> last = hw::max(issued - held, start + arrival);
-        Cycles<S> end = hw::max(issued, last + latency_of(op) * S(static_cast<double>(std::max<std::int64_t>(
-                                                                    1, std::min(op.chain, op.count)))));
-        if (is_matrix(op.cls)) {
+        const Cycles last = std::max(issued - held, start + arrival);
+        Cycles end = std::max(issued, last + latency_of(op) * static_cast<double>(std::max<std::int64_t>(
+                                                                  1, std::min(op.chain, op.count))));
+        if (machine::is_matrix(op.cls)) {
             // All warps of the role multiply at the same time: each waits for the tensor cores to serve all.
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
-            end = hw::max(end, start + tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
-            if (part_ == &result_.loop && in_series(op)) result_.multiplied = end - start;
+            end = std::max(
+                end, start + machine::tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
+            if (part_ == &result_.loop && machine::in_series(op)) result_.multiplied = end - start;
         }
-        if (part_ == &result_.loop && op.cls == InstructionClass::add_f32)
-            follow_products(kernel_, op, end - start, gpu_, result_);
+        if (part_ == &result_.loop && op.cls == InstructionClass::add_f32) {
+            result_.multiplied =
+                machine::behind_products(kernel_, op, end - start, gpu_).value_or(result_.multiplied);
+        }
         if (op.cls == InstructionClass::fence) issued = end;
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
-        if (waits && op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
-            wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
+        if (waits && op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
+            machine::wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
         }
         // What stands behind a branch is fetched only when it has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
         if (id < complete_.size()) complete_[id] = end.value();
         // Room comes with the first pieces, not with the last.
         if (waits) batch_.issued(end - wait_of(op));
-        if (is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
-            result_.copy_issue = hw::max(result_.copy_issue, issued);
+        if (machine::is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
+            result_.copy_issue = std::max(result_.copy_issue, issued);
             count_copies(kernel_, op, result_);
         }
-        const bool fire_and_forget = op.cls == InstructionClass::st_global ||
-                                     op.cls == InstructionClass::red_global || !op.returns ||
-                                     op.cls == InstructionClass::st_shared ||
-                                     op.cls == InstructionClass::stmatrix || is_asynchronous_copy(op.cls);
-        done = hw::max(done, fire_and_forget ? issued : end);
+        const bool fire_and_forget =
+            op.cls == InstructionClass::st_global || op.cls == InstructionClass::red_global || !op.returns ||
+            op.cls == InstructionClass::st_shared || op.cls == InstructionClass::stmatrix ||
+            machine::is_asynchronous_copy(op.cls);
+        done = std::max(done, fire_and_forget ? issued : end);
     }
 
     void add_op(const Op& op, double times) {
         const kernel::Role& role = *role_;
         const int copies = role.alternate ? 1 : role.instances;
         const double warps = static_cast<double>(role.warps) * copies;
-        const hw::InstructionCost<S>& cost = gpu_.instructions[op.cls];
-        role_copies_ = role_copies_ || is_asynchronous_copy(op.cls);
-        role_multiplies_ = role_multiplies_ || is_matrix(op.cls);
-        role_loads_ = role_loads_ || is_load(op.cls);
-        role_stages_ = role_stages_ || is_shared(op.cls);
-        part_->code += static_cast<double>(op.count) * hw::value_of(cost.machine);
+        const hw::InstructionCost& cost = gpu_.instructions[op.cls];
+        role_copies_ = role_copies_ || machine::is_asynchronous_copy(op.cls);
+        role_multiplies_ = role_multiplies_ || machine::is_matrix(op.cls);
+        role_loads_ = role_loads_ || machine::is_load(op.cls);
+        role_stages_ = role_stages_ || machine::is_shared(op.cls);
+        part_->code += static_cast<double>(op.count) * cost.machine.value();
         const double executions = times * static_cast<double>(op.count);
         if (op.cls == InstructionClass::branch) part_->branches += executions;
-        const S instructions = S(executions * warps) * cost.machine.value();
-        part_->instructions += hw::value_of(instructions);
-        add_issue(op, executions, role.warps * copies, gpu_, part_->demand);
-        if (is_meeting(op.cls)) {
-            part_->demand[Server::barrier] += cost.interval * S(executions * warps);
+        const double instructions = executions * warps * cost.machine.value();
+        part_->instructions += instructions;
+        machine::add_issue(op, executions, role.warps * copies, gpu_, part_->demand);
+        if (machine::is_meeting(op.cls)) {
+            part_->demand[machine::Server::barrier] += cost.interval * (executions * warps);
         }
-        if (cost.unit != Unit::none && server_of(cost.unit) != Server::issue) {
+        if (cost.unit != Unit::none && machine::server_of(cost.unit) != machine::Server::issue) {
             // Slow units leave the registers time enough.
-            const S turns = hw::max(S(1.0), memory::operand_turns(op, gpu_) / cost.interval.value());
-            part_->demand[server_of(cost.unit)] +=
-                arithmetic_cycles(instructions * turns, role.warps * copies, resident_, cost, gpu_);
+            const double turns = std::max(1.0, machine::operand_turns(op, gpu_) / cost.interval.value());
+            part_->demand[machine::server_of(cost.unit)] +=
+                machine::arithmetic_cycles(instructions * turns, role.warps * copies, resident_, cost, gpu_);
         }
         switch (op.cls) {
             case InstructionClass::wgmma:
             case InstructionClass::mma_sync:
-                add_matrix(op, executions, role.warps * copies, gpu_, *part_, result_);
+                machine::add_matrix(op, executions, role.warps * copies, gpu_, *part_);
+                result_.uses_tensor = true;
+                result_.tensor_dtype = op.dtype;
                 break;
             case InstructionClass::fma_f32:
             case InstructionClass::fma_f64:
@@ -402,116 +418,119 @@ class Accumulator {
                 break;
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            part_->demand[Server::cluster] +=
-                cluster_cycles(S(executions * warps * remote_bytes(kernel_, op)), gpu_);
+            part_->demand[machine::Server::cluster] +=
+                machine::cluster_cycles(executions * warps * machine::remote_bytes(kernel_, op), gpu_);
         }
         if (op.cls == InstructionClass::atom_shared && op.returns) result_.swaps_shared = true;
         bool shared_known = false;
         for (const Access& access : kernel_.accesses_of(op)) {
-            if (is_global(kernel_, access)) {
+            if (machine::is_global(kernel_, access)) {
                 add_global(op, access, times, static_cast<int>(warps));
-            } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
+            } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
                        access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 shared_known = true;
-                part_->demand[Server::shared] +=
-                    Cycles<S>(S(executions * warps * shared_passes(op, access, kernel_, gpu_)));
+                part_->demand[machine::Server::shared] +=
+                    Cycles(executions * warps * machine::shared_passes(op, access, kernel_, gpu_));
             }
         }
-        if (memory::moves_matrices(op)) {
+        if (machine::moves_matrices(op)) {
             shared_known = true;
-            const auto passes = static_cast<double>(memory::matrix_rows(kernel_, op).passes);
-            part_->demand[Server::shared] += shared_cycles(
-                gpu_.shared.banks.value() * gpu_.shared.bank_width.value() * S(executions * warps * passes),
+            const auto passes = static_cast<double>(machine::matrix_rows(kernel_, op).passes);
+            part_->demand[machine::Server::shared] += machine::shared_cycles(
+                gpu_.shared.banks.value() * gpu_.shared.bank_width.value() * (executions * warps * passes),
                 gpu_);
         }
-        if (is_shared(op.cls) && !shared_known) {
-            part_->demand[Server::shared] += shared_cycles(S(executions * warps * widest_shared_bytes), gpu_);
+        if (machine::is_shared(op.cls) && !shared_known) {
+            part_->demand[machine::Server::shared] +=
+                machine::shared_cycles(executions * warps * widest_shared_bytes, gpu_);
         }
     }
 
     void add_global(const Op& op, const Access& access, double times, int warps) {
         if (access.direction == kernel::Direction::atomic) {
-            add_atomic(kernel_, *role_, op, access, times * static_cast<double>(op.count) * warps * lanes_,
-                       part_ == &result_.loop ? result_.trips : 1.0, gpu_, *part_,
-                       result_.buffers[static_cast<std::size_t>(access.buffer)]);
+            machine::add_atomic(kernel_, *role_, op, access,
+                                times * static_cast<double>(op.count) * warps * lanes_,
+                                part_ == &result_.loop ? result_.trips : 1.0, gpu_, *part_,
+                                result_.buffers[static_cast<std::size_t>(access.buffer)]);
             return;
         }
         const bool collective = access.pattern == kernel::PatternKind::collective;
         // A box is moved once by those who share it; lanes that a divergent warp leaves out move nothing.
-        const AccessOrigin origin = origin_of(kernel_, access);
+        const kernel::AccessOrigin origin = kernel::origin_of(kernel_, access);
         const double movers =
             collective ? static_cast<double>(warps) /
                              kernel::box_share(kernel_, *role_, op, access, origin.variables).warps(*role_)
                        : static_cast<double>(op.count) * warps * op.active * lanes_;
         const double executions = times * movers;
-        const double sector = hw::value_of(gpu_.l1.sector);
-        const AccessBytes bytes = access_bytes(kernel_, access, origin);
+        const double sector = gpu_.l1.sector.value();
+        const machine::AccessBytes bytes = machine::access_bytes(kernel_, access, origin);
         const bool by_lanes = op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg;
-        const AccessBytes served = by_lanes ? bytes.on_sectors(sector) : bytes;
+        const machine::AccessBytes served = by_lanes ? bytes.on_sectors(sector) : bytes;
         double moved = bytes.full;
         double asked = bytes.full;   // of the L2's slices
         double opened = bytes.full;  // in DRAM
-        memory::LaneTouch touch;
+        machine::LaneTouch touch;
         // Movers count in whole warps' bytes, so shares of the lanes are left to them.
         if (!collective) {
-            touch = memory::touch_of(kernel_, access, 1.0, pieces_);
+            touch = machine::touch_of(kernel_, access, 1.0, pieces_);
             moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
-            asked = std::max(moved, touch.lines * hw::value_of(gpu_.l2.access_bytes));
+            asked = std::max(moved, touch.lines * gpu_.l2.access_bytes.value());
             opened = std::max(moved, touch.granules * pieces_.granule);
             if (access.pattern == kernel::PatternKind::chase) asked = moved = opened = bytes.full;
         }
         if (collective && bytes.rows > 0.0) {
-            moved = served.rows * sector_bytes_per_row(served.row_bytes, served.pitch_bytes, sector);
+            moved = served.rows * machine::sector_bytes_per_row(served.row_bytes, served.pitch_bytes, sector);
             asked = moved;
         }
         const double hits = l1_hits(op);
         moved *= 1.0 - hits;
         asked *= 1.0 - hits;
-        BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
-        note_dependence(origin, traffic);
+        machine::BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
+        machine::note_dependence(origin, traffic);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
-            if (note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
+            if (machine::note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
             traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
-            if (comes_back(kernel_, access)) {
+            if (machine::comes_back(kernel_, access)) {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
-                traffic.span_bytes += span_bytes(kernel_, op, access, free_, hw::value_of(gpu_.l1.line));
+                traffic.span_bytes += machine::span_bytes(kernel_, op, access, free_, gpu_.l1.line.value());
             }
             traffic.fetched_bytes += trips * executions * asked;
             traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
                               (bytes.rows > 1.0 && bytes.row_bytes < static_cast<double>(bytes.pitch_bytes));
-            const S received(executions * moved * access.multicast_ctas);
+            const double received = executions * moved * access.multicast_ctas;
             part_->received_bytes += executions * moved * access.multicast_ctas;
             part_->fetched_bytes += executions * moved;
             // Clusters of CTAs were fitted with the rate of loads (gemm_bf16, gemm_fp8).
             const bool boxes = op.cls == InstructionClass::cp_async_bulk_tensor &&
-                               kernel_.cluster.volume() == 1 && boxes_of_lines(kernel_, gpu_);
-            part_->demand[Server::crossbar_read] +=
-                boxes ? crossbar_box_cycles(received, gpu_) : crossbar_read_cycles(received, gpu_);
+                               kernel_.cluster.volume() == 1 && machine::boxes_of_lines(kernel_, gpu_);
+            part_->demand[machine::Server::crossbar_read] +=
+                boxes ? machine::crossbar_box_cycles(received, gpu_)
+                      : machine::crossbar_read_cycles(received, gpu_);
         }
         if (access.direction != kernel::Direction::read) {
-            const double padded = memory::in_narrow_rows(access)
-                                      ? memory::sent_per_written(kernel_, access, pieces_)
-                                  : collective ? sent_per_byte(op, bytes, gpu_)
+            const double padded = machine::in_narrow_rows(access)
+                                      ? machine::sent_per_written(kernel_, access, pieces_)
+                                  : collective ? machine::sent_per_byte(op, bytes, gpu_)
                                                : 1.0;
             // A sector that lanes write in part counts twice: the L2 keeps its mask and merges it.
             const bool partial = access.pattern == kernel::PatternKind::stride &&
                                  touch.sectors * sector > bytes.full &&
                                  access.direction == kernel::Direction::write;
             const double sent = executions * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
-            add_stores(executions, bytes.inside, sent, trips, gpu_, *part_, traffic);
+            machine::add_stores(executions, bytes.inside, sent, trips, gpu_, *part_, traffic);
             result_.boxes_stored = executions;
             result_.sent_per_stored = padded;
             if (op.cls == InstructionClass::st_local) {
-                part_->demand[Server::l1] += local_store_cycles(S(sent), gpu_);
-                if (part_ == &result_.loop) local_.store(S(sent), stores_.slowdown(), gpu_);
+                part_->demand[machine::Server::l1] += machine::local_store_cycles(sent, gpu_);
+                if (part_ == &result_.loop) local_.store(sent, stores_.slowdown(), gpu_);
             }
         }
-        if (is_asynchronous_copy(op.cls)) {
+        if (machine::is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
-            // LDGSTS.LTC128B in the SASS of all such kernels.
-            if (memory::in_narrow_rows(access)) traffic.brought_bytes = hw::value_of(gpu_.l1.line);
+            // Such copies ask the L2 to fetch the whole line, which PTX writes as .L2::128B.
+            if (machine::in_narrow_rows(access)) traffic.brought_bytes = gpu_.l1.line.value();
             if (bytes.continued) {
                 const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
                 const auto on = static_cast<double>(access.window * hw::bytes_of(buffer.dtype));
@@ -521,48 +540,51 @@ class Accumulator {
             // not.
             const bool bulk = op.cls != InstructionClass::cp_async;
             // What a lane holds and copies in pieces lands in banks that others write, too.
-            const double pieces = memory::in_narrow_rows(access) ? memory::copy_pieces(kernel_, access) : 1.0;
-            const Cycles<S> write =
-                shared_cycles(S(executions * bytes.full * pieces * access.multicast_ctas), gpu_);
-            part_->demand[bulk || tensor_cores_read_ ? Server::shared_write : Server::shared] += write;
+            const double pieces =
+                machine::in_narrow_rows(access) ? machine::copy_pieces(kernel_, access) : 1.0;
+            const Cycles write =
+                machine::shared_cycles(executions * bytes.full * pieces * access.multicast_ctas, gpu_);
+            part_->demand[bulk || tensor_cores_read_ ? machine::Server::shared_write
+                                                     : machine::Server::shared] += write;
             if (!bulk && tensor_cores_read_ && warps > 4)
-                part_->demand[Server::shared] += write * gpu_.shared.copy_share.value();
-            if (bulk) add_box_copies(kernel_, access, bytes, executions, trips, gpu_, *part_, traffic);
+                part_->demand[machine::Server::shared] += write * gpu_.shared.copy_share.value();
+            if (bulk)
+                machine::add_box_copies(kernel_, access, bytes, executions, trips, gpu_, *part_, traffic);
         }
-        if (op.cls == InstructionClass::cp_async && collective && !memory::in_narrow_rows(access)) {
-            add_lane_copies(kernel_, access, executions * served.rows, served.row_bytes, served.pitch_bytes,
-                            trips, tensor_cores_read_, gpu_, *part_, traffic);
-        } else if (is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
+        if (op.cls == InstructionClass::cp_async && collective && !machine::in_narrow_rows(access)) {
+            machine::add_lane_copies(kernel_, access, executions * served.rows, served.row_bytes,
+                                     served.pitch_bytes, trips, tensor_cores_read_, gpu_, *part_, traffic);
+        } else if (machine::is_load(op.cls) && op.cls != InstructionClass::cp_async_bulk &&
                    op.cls != InstructionClass::cp_async_bulk_tensor) {
-            if (memory::in_narrow_rows(access)) {
+            if (machine::in_narrow_rows(access)) {
                 through_array_ = true;
-                result_.gathers = result_.gathers || memory::gathers(kernel_, access);
-                part_->demand[Server::l1] += l1_row_cycles(kernel_, op, access, gpu_) *
-                                             S(times * static_cast<double>(op.count) * warps);
-            } else if (collective || !is_taken_by_line(op, access)) {
+                result_.gathers = result_.gathers || machine::gathers(kernel_, access);
+                part_->demand[machine::Server::l1] += machine::l1_row_cycles(kernel_, op, access, gpu_) *
+                                                      (times * static_cast<double>(op.count) * warps);
+            } else if (collective || !machine::is_taken_by_line(op, access)) {
                 if (collective && op.cls == InstructionClass::ld_global) through_array_ = true;
-                part_->demand[Server::l1] +=
-                    l1_cycles(S(times * static_cast<double>(op.count) * warps), gpu_);
+                part_->demand[machine::Server::l1] +=
+                    machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
                 // A line a cycle through the tags when they miss, several and a pass over the banks when they
                 // hit; the bytes pass the array that is also the shared memory either way.
                 const double cycles =
-                    std::max(touch.lines * (1.0 - hits) + hit_cycles(touch, gpu_) * hits,
-                             hw::value_of(shared_cycles(S(lanes_per_warp * access.bytes), gpu_).value()));
-                part_->demand[Server::l1] +=
-                    Cycles<S>(S(cycles * times * static_cast<double>(op.count) * warps));
+                    std::max(touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits,
+                             machine::shared_cycles(lanes_per_warp * access.bytes, gpu_).value());
+                part_->demand[machine::Server::l1] +=
+                    Cycles(cycles * times * static_cast<double>(op.count) * warps);
             }
         }
     }
 
     const Kernel& kernel_;
-    const hw::Gpu<S>& gpu_;
-    Cycles<S> load_latency_;
+    const hw::Gpu& gpu_;
+    Cycles load_latency_;
     std::int64_t resident_;
     kernel::Coordinates item_;
-    memory::MemoryPieces pieces_;
-    ItemDemand<S>& result_;
-    Part<S>* part_ = nullptr;
+    machine::MemoryPieces pieces_;
+    ItemDemand& result_;
+    machine::Part* part_ = nullptr;
     const kernel::Role* role_ = nullptr;
     int first_warp_ = 0;        ///< of the role within the CTA
     std::size_t first_op_ = 0;  ///< of the loop that is being added
@@ -571,30 +593,25 @@ class Accumulator {
     bool through_array_ = false;
     bool tensor_cores_read_ = false;  ///< shared memory, without the load and store unit
     double l1_room_ = -1.0;           ///< not known yet
-    LoadBatch<S> batch_;
-    StoreDrain<S> stores_;
-    UnitQueue<S> units_;
-    LocalLoop<S> local_;
-    IssueRuns<S> runs_;
-    Cycles<S> sent_{};       ///< of the SM's port, by one execution of the op at hand
-    Cycles<S> path_busy_{};  ///< to shared memory, with the warp's stores in this body
+    machine::LoadBatch batch_;
+    machine::StoreDrain stores_;
+    machine::UnitQueue units_;
+    machine::LocalLoop local_;
+    machine::IssueRuns runs_;
+    Cycles sent_{};       ///< of the SM's port, by one execution of the op at hand
+    Cycles path_busy_{};  ///< to shared memory, with the warp's stores in this body
     bool role_copies_ = false;
     bool role_multiplies_ = false;
-    bool role_loads_ = false;      ///< from global memory, asynchronously or not
-    bool role_stages_ = false;     ///< through shared memory
-    std::array<S, 640> complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
+    bool role_loads_ = false;   ///< from global memory, asynchronously or not
+    bool role_stages_ = false;  ///< through shared memory
+    std::array<double, 640>
+        complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
 };
 
 }  // namespace
-template <class S>
-void add_item_demand(const Kernel& kernel, const hw::Gpu<S>& gpu, const Cycles<S>& load_latency,
-                     std::int64_t resident, ItemDemand<S>& empty) {
-    Accumulator<S>(kernel, gpu, load_latency, resident, empty).run();
+void add_item_demand(const Kernel& kernel, const hw::Gpu& gpu, const Cycles& load_latency,
+                     std::int64_t resident, ItemDemand& empty) {
+    Accumulator(kernel, gpu, load_latency, resident, empty).run();
 }
-
-template void add_item_demand(const Kernel&, const hw::Gpu<double>&, const Cycles<double>&, std::int64_t,
-                              ItemDemand<double>&);
-template void add_item_demand(const Kernel&, const hw::Gpu<hw::Dual<4>>&, const Cycles<hw::Dual<4>>&,
-                              std::int64_t, ItemDemand<hw::Dual<4>>&);
 
 }  // namespace warptime::model::analytical

@@ -5,12 +5,14 @@
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "hw/tensor_rate.hpp"
+#include "model/analytical/traffic.hpp"
 #include "model/kernel/checks.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 #include "model/kernel/walk.hpp"
-#include "model/memory/operand_turns.hpp"
+#include "model/machine/issue/operand_turns.hpp"
+#include "model/machine/l1/access_bytes.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -22,22 +24,23 @@
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
 namespace examples = warptime::model::kernel::examples;
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using hw::InstructionClass;
 
 namespace {
 
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+const hw::Gpu& gpu() {
+    static const hw::Gpu loaded = hw::load_gpu("h200-sxm");
     return loaded;
 }
 
-ItemDemand<double> demand_of(const mk::Kernel& kernel) {
-    return item_demand(kernel, gpu(), hw::Cycles<double>(500.0));
+ItemDemand demand_of(const mk::Kernel& kernel) {
+    return item_demand(kernel, gpu(), hw::Cycles(500.0));
 }
 
-double total(const ItemDemand<double>& item, double Part<double>::*field) {
-    return item.total([field](const Part<double>& p) { return p.*field; });
+double total(const ItemDemand& item, double machine::Part::*field) {
+    return item.total([field](const machine::Part& p) { return p.*field; });
 }
 
 /// Instructions of a walk after the expansion that the architecture's table states.
@@ -114,15 +117,15 @@ TEST_CASE("instructions, FLOP and bytes are those of the walk") {
     CHECK(rc::check("random bodies", [] {
         const mk::Kernel kernel = BodyMaker().make();
         const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
-        const ItemDemand<double> item = demand_of(kernel);
-        RC_ASSERT(near(total(item, &Part<double>::instructions), machine_instructions(walk)));
-        RC_ASSERT(near(total(item, &Part<double>::flop), walk.vector_flop));
-        RC_ASSERT(total(item, &Part<double>::tensor_flop) == 0.0);
+        const ItemDemand item = demand_of(kernel);
+        RC_ASSERT(near(total(item, &machine::Part::instructions), machine_instructions(walk)));
+        RC_ASSERT(near(total(item, &machine::Part::flop), walk.vector_flop));
+        RC_ASSERT(total(item, &machine::Part::tensor_flop) == 0.0);
         const auto read = walk.traffic(mk::Space::global, mk::Direction::read);
         const auto written = walk.traffic(mk::Space::global, mk::Direction::write);
-        RC_ASSERT(near(total(item, &Part<double>::received_bytes), read.requested_bytes));
-        RC_ASSERT(near(total(item, &Part<double>::fetched_bytes), read.requested_bytes));
-        RC_ASSERT(near(total(item, &Part<double>::sent_bytes), written.inside_bytes));
+        RC_ASSERT(near(total(item, &machine::Part::received_bytes), read.requested_bytes));
+        RC_ASSERT(near(total(item, &machine::Part::fetched_bytes), read.requested_bytes));
+        RC_ASSERT(near(total(item, &machine::Part::sent_bytes), written.inside_bytes));
         RC_ASSERT(near(item.buffers[0].read_bytes, read.requested_bytes));
         RC_ASSERT(near(item.buffers[0].written_bytes, written.inside_bytes));
     }));
@@ -131,29 +134,29 @@ TEST_CASE("instructions, FLOP and bytes are those of the walk") {
 TEST_CASE("every instruction takes an issue slot, and only its own pipe") {
     CHECK(rc::check("random bodies", [] {
         const mk::Kernel kernel = BodyMaker().make();
-        const ItemDemand<double> item = demand_of(kernel);
+        const ItemDemand item = demand_of(kernel);
         const double issue =
-            item.total([](const Part<double>& p) { return p.demand[Server::issue].value(); });
-        const double instructions = total(item, &Part<double>::instructions);
+            item.total([](const machine::Part& p) { return p.demand[machine::Server::issue].value(); });
+        const double instructions = total(item, &machine::Part::instructions);
         RC_ASSERT(near(issue * gpu().sm.sub_partitions.value(), instructions));
         // Those of three registers take half a turn more of the ports.
         double turns = 0.0;
         for (const mk::Op& op : kernel.ops) {
-            turns = std::max(turns, warptime::model::memory::port_turns(op.cls, gpu()));
+            turns = std::max(turns, warptime::model::machine::port_turns(op.cls, gpu()));
         }
         const double ports =
-            item.total([](const Part<double>& p) { return p.demand[Server::registers].value(); });
+            item.total([](const machine::Part& p) { return p.demand[machine::Server::registers].value(); });
         RC_ASSERT(ports >= issue * (1.0 - 1e-9));
         RC_ASSERT(ports <= issue * turns * (1.0 + 1e-9));
-        const auto idle = [&](Server s) {
-            return item.total([s](const Part<double>& p) { return p.demand[s].value(); }) == 0.0;
+        const auto idle = [&](machine::Server s) {
+            return item.total([s](const machine::Part& p) { return p.demand[s].value(); }) == 0.0;
         };
-        RC_ASSERT(idle(Server::tensor));
-        RC_ASSERT(idle(Server::shared));
-        RC_ASSERT(idle(Server::tma));
-        const double read = total(item, &Part<double>::received_bytes);
-        RC_ASSERT(idle(Server::crossbar_read) == (read == 0.0));
-        RC_ASSERT(idle(Server::l1) == (read == 0.0));
+        RC_ASSERT(idle(machine::Server::tensor));
+        RC_ASSERT(idle(machine::Server::shared));
+        RC_ASSERT(idle(machine::Server::tma));
+        const double read = total(item, &machine::Part::received_bytes);
+        RC_ASSERT(idle(machine::Server::crossbar_read) == (read == 0.0));
+        RC_ASSERT(idle(machine::Server::l1) == (read == 0.0));
     }));
 }
 
@@ -161,30 +164,30 @@ TEST_CASE("a softmax reads and writes its row once") {
     for (const std::int64_t columns : {2048, 4096, 16384}) {
         mk::Kernel kernel;
         examples::softmax(kernel, 128, columns);
-        const ItemDemand<double> item = demand_of(kernel);
+        const ItemDemand item = demand_of(kernel);
         const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
-        CHECK(total(item, &Part<double>::received_bytes) == 2.0 * static_cast<double>(columns));
-        CHECK(total(item, &Part<double>::sent_bytes) == 2.0 * static_cast<double>(columns));
-        CHECK(total(item, &Part<double>::instructions) == doctest::Approx(machine_instructions(walk)));
+        CHECK(total(item, &machine::Part::received_bytes) == 2.0 * static_cast<double>(columns));
+        CHECK(total(item, &machine::Part::sent_bytes) == 2.0 * static_cast<double>(columns));
+        CHECK(total(item, &machine::Part::instructions) == doctest::Approx(machine_instructions(walk)));
         CHECK(item.warps == 8);
         CHECK_FALSE(item.uses_tensor);
         CHECK_FALSE(item.asynchronous);
     }
 }
 
-TEST_CASE("a Triton GEMM multiplies and issues as its walk does, guards included") {
+TEST_CASE("a GEMM of lanes' copies multiplies and issues as its walk does, guards included") {
     for (const std::int64_t k : {64, 96, 512, 4096}) {
         mk::Kernel kernel;
-        examples::triton_gemm(kernel, {512, 512, k});
-        const ItemDemand<double> item = demand_of(kernel);
+        examples::cp_async_gemm(kernel, {512, 512, k});
+        const ItemDemand item = demand_of(kernel);
         mk::WorkItem work;
         work.end = kernel.schedule.k_iterations;
         const mk::WalkTotals walk = mk::walk_totals(kernel, work);
-        CHECK(total(item, &Part<double>::tensor_flop) == 2.0 * 128 * 128 * static_cast<double>(k));
-        CHECK(total(item, &Part<double>::tensor_flop) == walk.matrix_flop);
+        CHECK(total(item, &machine::Part::tensor_flop) == 2.0 * 128 * 128 * static_cast<double>(k));
+        CHECK(total(item, &machine::Part::tensor_flop) == walk.matrix_flop);
         // Copies ahead of the last iterations do not run: k / 32 stages of both operands, by 4 warps of 4
         // copies.
-        CHECK(total(item, &Part<double>::instructions) == doctest::Approx(machine_instructions(walk)));
+        CHECK(total(item, &machine::Part::instructions) == doctest::Approx(machine_instructions(walk)));
         CHECK(item.uses_tensor);
         CHECK(item.asynchronous);
         CHECK(item.tensor_dtype == hw::Dtype::bf16);
@@ -197,19 +200,19 @@ TEST_CASE("both forms of a warp-specialised GEMM multiply their tile") {
         examples::WarpSpecializedGemm problem;
         problem.pingpong = pingpong;
         examples::warp_specialized_gemm(kernel, problem);
-        const ItemDemand<double> item = demand_of(kernel);
+        const ItemDemand item = demand_of(kernel);
         const double flop = 2.0 * static_cast<double>(problem.rows()) * 256 * static_cast<double>(problem.k);
         // The consumers peel one product of their loop; roles of different trips count at the longest.
-        CHECK(total(item, &Part<double>::tensor_flop) >= flop);
-        CHECK(total(item, &Part<double>::tensor_flop) <=
+        CHECK(total(item, &machine::Part::tensor_flop) >= flop);
+        CHECK(total(item, &machine::Part::tensor_flop) <=
               flop * (1.0 + 1.0 / static_cast<double>(problem.k_iterations())));
         CHECK(item.alternating == pingpong);
         CHECK(item.asynchronous);
         // A of the CTA, and both halves of B, of which it asks for one.
         const auto k = static_cast<double>(problem.k);
         const double a = 2.0 * static_cast<double>(problem.rows()) * k;
-        CHECK(total(item, &Part<double>::received_bytes) == a + 2.0 * 256 * k);
-        CHECK(total(item, &Part<double>::fetched_bytes) == a + 2.0 * 128 * k);
+        CHECK(total(item, &machine::Part::received_bytes) == a + 2.0 * 256 * k);
+        CHECK(total(item, &machine::Part::fetched_bytes) == a + 2.0 * 128 * k);
     }
 }
 
@@ -218,9 +221,11 @@ TEST_CASE("boxes of whole lines come faster, but not those of clusters") {
         mk::Kernel kernel;
         examples::warp_specialized_gemm(kernel, {});
         if (!cluster) kernel.cluster = {1, 1, 1};
-        hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
-        gpu.l2.box_bandwidth = hw::BytesPerCycle<double>(rate);
-        return item_demand(kernel, gpu, hw::Cycles<double>(600.0)).loop.demand[Server::crossbar_read].value();
+        hw::Gpu gpu = hw::load_gpu("h200-sxm");
+        gpu.l2.box_bandwidth = hw::BytesPerCycle(rate);
+        return item_demand(kernel, gpu, hw::Cycles(600.0))
+            .loop.demand[machine::Server::crossbar_read]
+            .value();
     };
     CHECK(port_of(false, 40.0) == doctest::Approx(2.0 * port_of(false, 80.0)));
     CHECK(port_of(true, 40.0) == port_of(true, 80.0));
@@ -246,7 +251,7 @@ TEST_CASE("a guard counts the iterations in which it holds") {
         build.end();
         build.finish();
         const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
-        const double fma = total(demand_of(kernel), &Part<double>::flop);
+        const double fma = total(demand_of(kernel), &machine::Part::flop);
         if (step > 0) {
             RC_ASSERT(near(fma, walk.vector_flop));
         } else {
@@ -295,13 +300,13 @@ TEST_CASE("boxes, elected warps and divergent lanes move and multiply what the w
         build.end();
         build.finish();
         const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
-        const ItemDemand<double> item = demand_of(kernel);
-        RC_ASSERT(near(total(item, &Part<double>::instructions), machine_instructions(walk)));
-        RC_ASSERT(near(total(item, &Part<double>::flop), walk.vector_flop));
+        const ItemDemand item = demand_of(kernel);
+        RC_ASSERT(near(total(item, &machine::Part::instructions), machine_instructions(walk)));
+        RC_ASSERT(near(total(item, &machine::Part::flop), walk.vector_flop));
         const auto read = walk.traffic(mk::Space::global, mk::Direction::read);
         const auto written = walk.traffic(mk::Space::global, mk::Direction::write);
-        RC_ASSERT(near(total(item, &Part<double>::received_bytes), read.inside_bytes));
-        RC_ASSERT(near(total(item, &Part<double>::sent_bytes), written.inside_bytes));
+        RC_ASSERT(near(total(item, &machine::Part::received_bytes), read.inside_bytes));
+        RC_ASSERT(near(total(item, &machine::Part::sent_bytes), written.inside_bytes));
     }));
 }
 
@@ -310,18 +315,19 @@ TEST_CASE("what lanes touch becomes bytes of sectors") {
     mk::Builder build(kernel);
     const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
     mk::Access access = examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
-    CHECK(access_bytes(kernel, access).full == 128.0);
+    CHECK(machine::access_bytes(kernel, access).full == 128.0);
     access.bytes = 16;
-    CHECK(access_bytes(kernel, access).full == 512.0);
+    CHECK(machine::access_bytes(kernel, access).full == 512.0);
     access.pattern = mk::PatternKind::broadcast;
-    CHECK(access_bytes(kernel, access).full == 16.0);
+    CHECK(machine::access_bytes(kernel, access).full == 16.0);
     access.pattern = mk::PatternKind::random;
-    CHECK(access_bytes(kernel, access).full == 32.0 * 32.0);
+    CHECK(machine::access_bytes(kernel, access).full == 32.0 * 32.0);
     access.pattern = mk::PatternKind::stride;
     access.bytes = 4;
     for (const std::int64_t inner : {1, 2, 4, 8, 16, 1000}) {
         access.inner = inner;
-        CHECK(access_bytes(kernel, access).full == 32.0 * std::min(32.0, 4.0 * static_cast<double>(inner)));
+        CHECK(machine::access_bytes(kernel, access).full ==
+              32.0 * std::min(32.0, 4.0 * static_cast<double>(inner)));
     }
 }
 
@@ -336,7 +342,7 @@ TEST_CASE("a box counts in full and, on average over its tiles, inside the matri
         const std::int64_t bm = *rc::gen::inRange<std::int64_t>(1, 65);
         const mk::Access access = examples::box(
             c, mk::Direction::write, {mk::Builder::constant(0), mk::Builder::constant(0)}, {bn, bm});
-        const AccessBytes bytes = access_bytes(kernel, access);
+        const machine::AccessBytes bytes = machine::access_bytes(kernel, access);
         RC_ASSERT(near(bytes.full, 2.0 * static_cast<double>(bn * bm)));
         RC_ASSERT(near(bytes.rows, static_cast<double>(bm)));
         RC_ASSERT(near(bytes.row_bytes, 2.0 * static_cast<double>(bn)));
@@ -349,8 +355,8 @@ TEST_CASE("a box counts in full and, on average over its tiles, inside the matri
 
 TEST_CASE("coordinates that a box depends on are noted") {
     mk::Kernel kernel;
-    examples::triton_gemm(kernel, {512, 512, 512});
-    const ItemDemand<double> item = demand_of(kernel);
+    examples::cp_async_gemm(kernel, {512, 512, 512});
+    const ItemDemand item = demand_of(kernel);
     CHECK(item.buffers[0].along_m);
     CHECK_FALSE(item.buffers[0].along_n);
     CHECK(item.buffers[1].along_n);

@@ -9,8 +9,8 @@
 
 namespace warptime::model::analytical::fixture {
 
-inline const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+inline const hw::Gpu& gpu() {
+    static const hw::Gpu loaded = hw::load_gpu("h200-sxm");
     return loaded;
 }
 

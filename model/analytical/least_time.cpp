@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/least_time.hpp"
 
-#include "model/analytical/access_origin.hpp"
-#include "model/analytical/body_nodes.hpp"
-#include "model/analytical/bounds/launch.hpp"
-#include "model/analytical/bounds/shared.hpp"
-#include "model/analytical/bounds/tensor_core.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/item_demand.hpp"
-#include "model/analytical/lane_copies.hpp"
-#include "model/analytical/op_kind.hpp"
-#include "model/analytical/typical_item.hpp"
-#include "model/analytical/waits_in_order.hpp"
+#include "model/kernel/access_origin.hpp"
+#include "model/kernel/body_nodes.hpp"
 #include "model/kernel/collective.hpp"
-#include "model/memory/l2_ports.hpp"
-#include "model/memory/matrix_rows.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
-#include "model/occupancy/waves.hpp"
+#include "model/kernel/stages_ahead.hpp"
+#include "model/kernel/typical_item.hpp"
+#include "model/machine/demand/op_kind.hpp"
+#include "model/machine/l1/access_bytes.hpp"
+#include "model/machine/l1/lane_copies.hpp"
+#include "model/machine/l2/l2_ports.hpp"
+#include "model/machine/launch/launch.hpp"
+#include "model/machine/occupancy/given_sms.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
+#include "model/machine/occupancy/waves.hpp"
+#include "model/machine/shared/matrix_rows.hpp"
+#include "model/machine/shared/shared.hpp"
+#include "model/machine/tensor/tensor_core.hpp"
+#include "model/steady/waits_in_order.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,59 +45,62 @@ struct LoopWork {
 };
 
 void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op, double share,
-                 double trips, const hw::Gpu<double>& gpu, LoopWork& work) {
+                 double trips, const hw::Gpu& gpu, LoopWork& work) {
     const int warps = role.warps * (role.alternate ? 1 : role.instances);
     const double executions = share * static_cast<double>(op.count);
-    if (is_matrix(op.cls)) {
-        work.tensor_cycles += trips * tensor_core_cycles(op, executions, warps, gpu).value();
+    if (machine::is_matrix(op.cls)) {
+        work.tensor_cycles += trips * machine::tensor_core_cycles(op, executions, warps, gpu).value();
         if (op.cls == hw::InstructionClass::wgmma) {
             constexpr double warpgroup = 4.0;
             work.by_wgmma = true;
             work.shared_cycles +=
                 trips *
-                shared_cycles(executions * warps / warpgroup * kernel::wgmma_operand_bytes(op), gpu).value();
+                machine::shared_cycles(executions * warps / warpgroup * kernel::wgmma_operand_bytes(op), gpu)
+                    .value();
         }
         return;
     }
-    if (memory::moves_matrices(op)) {
-        const auto passes = static_cast<double>(memory::matrix_rows(kernel, op).passes);
+    if (machine::moves_matrices(op)) {
+        const auto passes = static_cast<double>(machine::matrix_rows(kernel, op).passes);
         const double bytes = gpu.shared.banks.value() * gpu.shared.bank_width.value() * passes;
-        work.shared_cycles += trips * shared_cycles(executions * warps * bytes, gpu).value();
+        work.shared_cycles += trips * machine::shared_cycles(executions * warps * bytes, gpu).value();
         return;
     }
     (op.cls == hw::InstructionClass::cp_async ? work.by_lanes : work.in_bulk) = true;
     work.copies += static_cast<double>(op.count);
-    if (op.access_count > 0 && goes_along_rows(kernel, kernel.accesses[op.first_access]))
+    if (op.access_count > 0 && kernel::goes_along_rows(kernel, kernel.accesses[op.first_access]))
         work.copies_along_k += static_cast<double>(op.count);
     for (const kernel::Access& access : kernel.accesses_of(op)) {
-        if (!is_global(kernel, access) || access.pattern != kernel::PatternKind::collective ||
+        if (!machine::is_global(kernel, access) || access.pattern != kernel::PatternKind::collective ||
             access.direction != kernel::Direction::read) {
             continue;
         }
-        const AccessOrigin origin = origin_of(kernel, access);
+        const kernel::AccessOrigin origin = kernel::origin_of(kernel, access);
         const double movers =
             warps / kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
         const double received =
-            share * movers * access_bytes(kernel, access, origin).full * access.multicast_ctas;
-        work.written_cycles += trips * shared_cycles(received, gpu).value();
+            share * movers * machine::access_bytes(kernel, access, origin).full * access.multicast_ctas;
+        work.written_cycles += trips * machine::shared_cycles(received, gpu).value();
         work.received_bytes += std::max(0.0, trips - 1.0) * received;
         work.received_a_trip += received;
     }
 }
 
-LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu) {
-    const kernel::Coordinates item = typical_item(kernel);
+LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    const kernel::Coordinates item = kernel::typical_item(kernel);
     LoopWork work;
     int first_warp = 0;
     for (const kernel::Role& role : kernel.roles) {
-        const MainLoop main = main_loop(kernel, role, item);
+        const kernel::MainLoop main = kernel::main_loop(kernel, role, item);
         work.trips = std::max(work.trips, main.trips);
         const std::size_t end = main.node < role.last_node ? kernel.nodes[main.node].end : main.node;
-        for (std::size_t n = main.node + 1; n < end; n = next_node(kernel, n)) {
+        for (std::size_t n = main.node + 1; n < end; n = kernel::next_node(kernel, n)) {
             if (kernel.nodes[n].kind != kernel::NodeKind::op) continue;
             const kernel::Op& op = kernel.ops[kernel.nodes[n].payload];
-            if (!is_matrix(op.cls) && !is_asynchronous_copy(op.cls) && !memory::moves_matrices(op)) continue;
-            const double share = guarded_share(kernel, op, role, first_warp, item, 1, main.trips);
+            if (!machine::is_matrix(op.cls) && !machine::is_asynchronous_copy(op.cls) &&
+                !machine::moves_matrices(op))
+                continue;
+            const double share = kernel::guarded_share(kernel, op, role, first_warp, item, 1, main.trips);
             add_trip_op(kernel, role, op, share, main.trips, gpu, work);
         }
         first_warp += role.warps * role.instances;
@@ -113,18 +119,18 @@ struct Turns {
     double items = 1.0, slots = 1.0;
 };
 
-Turns turns_of(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, std::int64_t sms) {
+Turns turns_of(const kernel::Kernel& kernel, const hw::Gpu& gpu, std::int64_t sms) {
     const std::int64_t items = kernel.schedule.item_count();
     const std::int64_t ctas = stays(kernel) ? kernel.grid.volume() : items;
     const std::int64_t slots =
-        ctas <= sms ? ctas : sms * occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm;
+        ctas <= sms ? ctas : sms * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm;
     const std::int64_t at_once = std::max<std::int64_t>(1, std::min(ctas, slots));
-    return {static_cast<double>(occupancy::ceil_divide(items, at_once)),
-            static_cast<double>(occupancy::ceil_divide(at_once, sms))};
+    return {static_cast<double>(machine::ceil_divide(items, at_once)),
+            static_cast<double>(machine::ceil_divide(at_once, sms))};
 }
 
 /// Until the first stage has come from the L2.
-double first_stage(const LoopWork& work, bool for_themselves, double port, const hw::Gpu<double>& gpu) {
+double first_stage(const LoopWork& work, bool for_themselves, double port, const hw::Gpu& gpu) {
     if (for_themselves) return near_copy_latency(gpu).value() + work.received_a_trip * port;
     const bool waits = work.in_bulk && work.received_a_trip > 0.0;
     return waits ? load_latency(false, gpu).value() + work.received_a_trip * port : 0.0;
@@ -133,7 +139,7 @@ double first_stage(const LoopWork& work, bool for_themselves, double port, const
 /// What one CTA takes for an item whose warps copy ahead for themselves, though it be alone: its first stage
 /// from the L2, then trips that wait for their stages or follow one another as fast as a warp issues them.
 double one_after_another(const kernel::Kernel& kernel, const LoopWork& work, double port,
-                         const hw::Gpu<double>& gpu) {
+                         const hw::Gpu& gpu) {
     const double received = work.received_a_trip * port;
     const kernel::Role& role = kernel.roles[0];
     const double warps = std::max(1.0, role.warps * role.instances / gpu.sm.sub_partitions.value());
@@ -144,26 +150,25 @@ double one_after_another(const kernel::Kernel& kernel, const LoopWork& work, dou
                                      warps * (gpu.pipeline.copy_interval.value() * work.copies_along_k +
                                               gpu.pipeline.copy_interval_across.value() * across))
             : received + gpu.pipeline.turn.value();
-    const int ahead = stages_ahead(kernel);
+    const int ahead = kernel::stages_ahead(kernel);
     const double fill = first_stage(work, true, port, gpu);
-    const double round = fill + waits_in_order(ahead, 0.0, gpu).value();
+    const double round = fill + steady::waits_in_order(ahead, 0.0, gpu).value();
     const double more = std::max(0.0, work.trips - 1.0);
-    const double waiting = trips_that_wait(more, ahead);
+    const double waiting = steady::trips_that_wait(more, ahead);
     return fill + waiting * std::max(turn, round / ahead) + (more - waiting) * turn;
 }
 
 }  // namespace
 
-hw::Seconds<double> least_time(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-                               const prediction::Conditions& conditions) {
+hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
+                       const prediction::Conditions& conditions) {
     const LoopWork work = main_loops(kernel, gpu);
-    auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-    if (conditions.available_sms > 0) sms = std::min<std::int64_t>(sms, conditions.available_sms);
+    const std::int64_t sms = machine::given_sms(gpu, conditions);
     const double at_work = std::min(static_cast<double>(sms), static_cast<double>(kernel.grid.volume()));
     const Turns turns = turns_of(kernel, gpu, sms);
     // With few SMs at work what only one of them asks for comes faster.
-    const memory::PortCosts<double> ports = memory::port_costs(
-        occupancy::fullest_group(gpu, static_cast<std::int64_t>(at_work), kernel.cluster.volume()), gpu);
+    const machine::PortCosts ports = machine::port_costs(
+        machine::fullest_group(gpu, static_cast<std::int64_t>(at_work), kernel.cluster.volume()), gpu);
     const double port = std::min(ports.own, ports.shared);
     const bool for_themselves = kernel.roles.size() == 1 && kernel.cluster.volume() == 1 && work.by_lanes &&
                                 !work.in_bulk && work.tensor_cycles > 0.0;
@@ -171,7 +176,7 @@ hw::Seconds<double> least_time(const kernel::Kernel& kernel, const hw::Gpu<doubl
     const double array = work.shared_cycles + (for_themselves && !work.by_wgmma ? work.written_cycles : 0.0);
     const double busiest = std::max({work.tensor_cycles, array, work.received_bytes * port});
     // Items that are dealt out evenly end with the SM that gets most of them.
-    const std::int64_t of_sm = occupancy::ceil_divide(kernel.schedule.item_count(), sms);
+    const std::int64_t of_sm = machine::ceil_divide(kernel.schedule.item_count(), sms);
     const double of_items =
         busiest * (stays(kernel) ? turns.items * turns.slots : static_cast<double>(of_sm));
     double cycles = 0.0;
@@ -179,18 +184,18 @@ hw::Seconds<double> least_time(const kernel::Kernel& kernel, const hw::Gpu<doubl
         cycles = of_items + first_stage(work, for_themselves, port, gpu);
     } else {
         // What follows a CTA is made room for while others of its SM go on.
-        cycles = of_items - prediction::cta_turnaround(kernel, gpu).value();
+        cycles = of_items - machine::cta_turnaround(kernel, gpu).value();
     }
     if (for_themselves) cycles = std::max(cycles, turns.items * one_after_another(kernel, work, port, gpu));
     const double tensor = gpu.clock.tensor_base.value();
     const double fastest = work.tensor_cycles > 0.0 ? tensor : std::max(tensor, gpu.clock.plain.value());
     const double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value() * fastest;
     const prediction::Cache cache = work.received_bytes > 0.0 ? conditions.cache : prediction::Cache::warm;
-    const bool maps = work.in_bulk && work.received_bytes > 0.0 && prediction::copies_by_tensor_map(kernel);
+    const bool maps = work.in_bulk && work.received_bytes > 0.0 && machine::copies_by_tensor_map(kernel);
     // Sums in another order round otherwise.
     constexpr double rounding = 1.0 - 1e-9;
-    return hw::Seconds<double>((launch_floor(cache, maps, gpu).value() + std::max(0.0, cycles) / clock) *
-                               rounding);
+    return hw::Seconds((machine::launch_floor(cache, maps, gpu).value() + std::max(0.0, cycles) / clock) *
+                       rounding);
 }
 
 }  // namespace warptime::model::analytical

@@ -13,7 +13,7 @@
 
 namespace warptime::model::analytical {
 
-[[nodiscard]] hw::Seconds<double> least_time(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-                                             const prediction::Conditions& conditions);
+[[nodiscard]] hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
+                                     const prediction::Conditions& conditions);
 
 }  // namespace warptime::model::analytical

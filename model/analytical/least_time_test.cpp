@@ -4,7 +4,7 @@
 
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ using fixture::gpu;
 
 TEST_CASE("a large product takes what its tensor cores do for the SM with the most tiles") {
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {4096, 4096, 4096});
+    mk::examples::cp_async_gemm(kernel, {4096, 4096, 4096});
     const double tiles = static_cast<double>(kernel.schedule.item_count());
     prediction::Conditions conditions;
     conditions.cache = prediction::Cache::warm;
@@ -41,7 +41,7 @@ TEST_CASE("no analysis falls below it") {
         const auto size = [] { return 64 * *rc::gen::inRange<std::int64_t>(1, 100); };
         const std::int64_t m = size(), n = size(), k = size();
         if (*rc::gen::arbitrary<bool>()) {
-            mk::examples::triton_gemm(kernel, {m, n, k});
+            mk::examples::cp_async_gemm(kernel, {m, n, k});
         } else {
             mk::examples::warp_specialized_gemm(kernel, {.m = m, .n = n, .k = k, .stages = 3});
         }
@@ -57,7 +57,7 @@ TEST_CASE("no analysis falls below it") {
 TEST_CASE("a short product takes its launch, its first stage and its trips one after another") {
     // 64 tiles of 128x128x32 on 132 SMs: no server is busy for long, and latencies are most of the time.
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {1024, 1024, 1024});
+    mk::examples::cp_async_gemm(kernel, {1024, 1024, 1024});
     const prediction::Conditions flushed;
     const double time = analyse(kernel, gpu(), flushed).time.value();
     const double least = least_time(kernel, gpu(), flushed).value();
@@ -65,7 +65,7 @@ TEST_CASE("a short product takes its launch, its first stage and its trips one a
     CHECK(least > 0.45 * time);
     // Twice the trips take as much again as the launch and the first stage leave.
     mk::Kernel longer;
-    mk::examples::triton_gemm(longer, {1024, 1024, 2048});
+    mk::examples::cp_async_gemm(longer, {1024, 1024, 2048});
     const double launch = (gpu().launch.floor + gpu().launch.cold).value();
     const double twice = least_time(longer, gpu(), flushed).value();
     CHECK(twice - launch > 1.5 * (least - launch));

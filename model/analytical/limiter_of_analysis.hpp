@@ -2,18 +2,18 @@
 // exposure. Ignores: causes that stand close behind. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "hw/math.hpp"
-#include "model/analytical/analysis.hpp"
-#include "model/analytical/server.hpp"
+#include "model/analytical/analysed_kernel.hpp"
+#include "model/machine/demand/server.hpp"
 #include "model/prediction/limiter.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::analytical {
 
 /// What the main loop of the busiest SM goes at: its busiest server, or what one CTA waits for.
-template <class S>
-prediction::Limiter limiter_of_loop(const Analysis<S>& a) {
-    const Server busiest = a.item.loop.demand.busiest();
-    const S load = a.item.loop.demand[busiest].value() * S(static_cast<double>(a.resident()));
+inline prediction::Limiter limiter_of_loop(const Analysis& a) {
+    const machine::Server busiest = a.item.loop.demand.busiest();
+    const double load = a.item.loop.demand[busiest].value() * static_cast<double>(a.resident());
     if (load < a.loop_chain.value()) {
         return a.item.asynchronous ? prediction::Limiter::bytes_in_flight
                                    : prediction::Limiter::chain_latency;
@@ -22,14 +22,13 @@ prediction::Limiter limiter_of_loop(const Analysis<S>& a) {
 }
 
 /// The cause with the longest time; within the SM's own time the longest exposure.
-template <class S>
-prediction::Limiter name_limiter(const Analysis<S>& a) {
+inline prediction::Limiter name_limiter(const Analysis& a) {
     using prediction::Limiter;
-    const S sm = a.sm_time.value();
-    const S dram = a.dram_time.value();
-    const S l2 = a.l2_time.value();
-    const S launch = hw::max(a.floor.value(), a.launch_time.value());
-    const S atomic = a.atomic_time.value();
+    const double sm = a.sm_time.value();
+    const double dram = a.dram_time.value();
+    const double l2 = a.l2_time.value();
+    const double launch = std::max(a.floor.value(), a.launch_time.value());
+    const double atomic = a.atomic_time.value();
     if (sm < atomic && dram < atomic && l2 < atomic && launch < atomic) {
         return Limiter::atomic;
     }
@@ -42,7 +41,7 @@ prediction::Limiter name_limiter(const Analysis<S>& a) {
     if (sm < l2) {
         return Limiter::l2;
     }
-    const Exposure<S>& e = a.exposure;
+    const Exposure& e = a.exposure;
     if (e.main_loop < e.tail && e.prologue < e.tail && e.epilogue < e.tail) {
         return Limiter::tail;
     }

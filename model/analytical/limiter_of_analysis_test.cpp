@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using warptime::hw::Cycles;
 using warptime::model::prediction::Limiter;
@@ -11,14 +12,14 @@ using warptime::model::prediction::Limiter;
 namespace {
 
 /// A loop that waits 1600 cycles a trip for its copies and computes for 1280 of them; two CTAs fit an SM.
-Analysis<double> loop_of(std::int64_t ctas) {
-    Analysis<double> a;
+Analysis loop_of(std::int64_t ctas) {
+    Analysis a;
     a.occupancy.ctas_per_sm = 2;
     a.sms = 128;
     a.items = a.ctas = ctas;
     a.item.asynchronous = true;
-    a.item.loop.demand[Server::fp32] = Cycles<double>(1280.0);
-    a.loop_chain = Cycles<double>(1600.0);
+    a.item.loop.demand[machine::Server::fp32] = Cycles(1280.0);
+    a.loop_chain = Cycles(1600.0);
     return a;
 }
 
@@ -37,7 +38,7 @@ TEST_CASE("CTAs that share an SM fill each other's waits") {
 }
 
 TEST_CASE("loops that load for themselves wait for a chain of loads") {
-    Analysis<double> a = loop_of(64);
+    Analysis a = loop_of(64);
     a.item.asynchronous = false;
     CHECK(limiter_of_loop(a) == Limiter::chain_latency);
 }

@@ -11,28 +11,24 @@
 
 namespace warptime::model::analytical {
 
-template <class S>
 struct MemoryStepTime {
-    hw::Seconds<S> floor{};
-    hw::Seconds<S> dram{};
-    hw::Seconds<S> link{};  ///< of a copy to or from the host, in place of `dram`
-    hw::Seconds<S> time{};
-    hw::Bytes<S> dram_read{};
-    hw::Bytes<S> dram_written{};
+    hw::Seconds floor{};
+    hw::Seconds dram{};
+    hw::Seconds link{};  ///< of a copy to or from the host, in place of `dram`
+    hw::Seconds time{};
+    hw::Bytes dram_read{};
+    hw::Bytes dram_written{};
 };
 
-template <class S>
-[[nodiscard]] MemoryStepTime<S> memset_time(const kernel::Memset& step, const hw::Gpu<S>& gpu,
-                                            const prediction::Conditions& conditions);
+[[nodiscard]] MemoryStepTime memset_time(const kernel::Memset& step, const hw::Gpu& gpu,
+                                         const prediction::Conditions& conditions);
 
 /// Throws Error for a copy to a peer.
-template <class S>
-[[nodiscard]] MemoryStepTime<S> memcpy_time(const kernel::Memcpy& step, const hw::Gpu<S>& gpu,
-                                            const prediction::Conditions& conditions);
+[[nodiscard]] MemoryStepTime memcpy_time(const kernel::Memcpy& step, const hw::Gpu& gpu,
+                                         const prediction::Conditions& conditions);
 
 /// What such a step is held back by.
-template <class S>
-[[nodiscard]] prediction::Limiter limiter_of(const MemoryStepTime<S>& t) {
+[[nodiscard]] inline prediction::Limiter limiter_of(const MemoryStepTime& t) {
     if (t.floor < t.link) return prediction::Limiter::bytes_in_flight;
     return t.floor < t.dram ? prediction::Limiter::dram : prediction::Limiter::launch;
 }

@@ -1,26 +1,26 @@
 // What an item takes of the busiest server of its SM where its neighbours are at other places of their code,
 // as they are after the first wave. Ignores: how far apart they are.
-// Source: Triton kernels with short K (triton_bf16, 4096 x 4096 x 256, fit rows; key code.apart_interval):
-// what CTAs take beyond their main loops is 1.6 to 2.0 issue slots for each instruction of straight code,
-// whatever the tile. Warps that go through it in step are served by one fetch; apart, they take the fetches
-// in turn, while loops stay in the nearest cache (microbench_straight_line: 1.2 to 2.5 cycles an instruction
-// beyond it). SPDX-License-Identifier: Apache-2.0
+// Warps that go through straight code in step are served by one fetch. Apart, they take the fetches in turn,
+// while loops stay in the nearest cache.
+// Source: key code.apart_interval; kernels with short main loops (docs/mechanisms/evidence.md).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
-#include "hw/math.hpp"
-#include "model/analytical/item_demand.hpp"
+#include "model/analytical/item.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::analytical {
 
 /// Of the whole item, main loop and straight code.
-template <class S>
-[[nodiscard]] hw::Cycles<S> busiest_of_item(const ItemDemand<S>& item, const hw::Gpu<S>& gpu) {
-    hw::Cycles<S> busiest{};
-    for (std::size_t i = 0; i < server_count; ++i) {
-        const S slots = static_cast<Server>(i) == Server::issue ? gpu.code.apart_interval.value() : S(1.0);
-        const hw::Cycles<S> straight = (item.before.demand.cycles[i] + item.after.demand.cycles[i]) * slots;
-        busiest = hw::max(busiest, straight + item.loop.demand.cycles[i] * S(item.trips));
+[[nodiscard]] inline hw::Cycles busiest_of_item(const ItemDemand& item, const hw::Gpu& gpu) {
+    hw::Cycles busiest{};
+    for (std::size_t i = 0; i < machine::server_count; ++i) {
+        const double slots =
+            static_cast<machine::Server>(i) == machine::Server::issue ? gpu.code.apart_interval.value() : 1.0;
+        const hw::Cycles straight = (item.before.demand.cycles[i] + item.after.demand.cycles[i]) * slots;
+        busiest = std::max(busiest, straight + item.loop.demand.cycles[i] * item.trips);
     }
     return busiest;
 }

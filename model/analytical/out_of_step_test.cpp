@@ -9,21 +9,21 @@
 namespace warptime::model::analytical {
 namespace {
 
-ItemDemand<double> item_of(double straight_slots, double slots_of_trip, double shared_of_trip) {
-    ItemDemand<double> item;
+ItemDemand item_of(double straight_slots, double slots_of_trip, double shared_of_trip) {
+    ItemDemand item;
     item.trips = 10.0;
-    item.before.demand[Server::issue] = hw::Cycles<double>(straight_slots);
-    item.loop.demand[Server::issue] = hw::Cycles<double>(slots_of_trip);
-    item.loop.demand[Server::shared] = hw::Cycles<double>(shared_of_trip);
+    item.before.demand[machine::Server::issue] = hw::Cycles(straight_slots);
+    item.loop.demand[machine::Server::issue] = hw::Cycles(slots_of_trip);
+    item.loop.demand[machine::Server::shared] = hw::Cycles(shared_of_trip);
     return item;
 }
 
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> only = hw::load_gpu("h200-sxm");
+const hw::Gpu& gpu() {
+    static const hw::Gpu only = hw::load_gpu("h200-sxm");
     return only;
 }
 
-double busiest(const ItemDemand<double>& item) {
+double busiest(const ItemDemand& item) {
     return busiest_of_item(item, gpu()).value();
 }
 
@@ -41,8 +41,8 @@ TEST_CASE("straight code in slots of its own and in its fetches overtakes a busi
 }
 
 TEST_CASE("stores behind the loop count on their own server") {
-    ItemDemand<double> item = item_of(0.0, 20.0, 50.0);
-    item.after.demand[Server::shared] = hw::Cycles<double>(70.0);
+    ItemDemand item = item_of(0.0, 20.0, 50.0);
+    item.after.demand[machine::Server::shared] = hw::Cycles(70.0);
     CHECK(busiest(item) == doctest::Approx(570.0));
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/shared_reads.hpp"
 
-#include "hw/dual.hpp"
 #include "hw/hash.hpp"
-#include "hw/math.hpp"
-#include "model/memory/l2_room.hpp"
-#include "model/memory/merging_in_brief.hpp"
-#include "model/memory/request_merging.hpp"
+#include "model/machine/l2/l2_room.hpp"
+#include "model/machine/l2/merging_in_brief.hpp"
+#include "model/machine/l2/request_merging.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,13 +14,13 @@ namespace warptime::model::analytical {
 
 namespace {
 
-occupancy::Dependence slices_of(const memory::Operand& operand) {
+machine::Dependence slices_of(const machine::Operand& operand) {
     return {operand.along_m, operand.along_n, operand.along_batch, operand.along_split};
 }
 
 /// Where the facts of a case are kept. Cases that share a place push one another out, and nothing else.
 std::size_t hash_of(const SharedReadsCase& of) {
-    const occupancy::TileOrder& order = of.reuse.order;
+    const machine::TileOrder& order = of.reuse.order;
     std::uint64_t hash = std::bit_cast<std::uint64_t>(of.reuse.streamed_bytes_per_item);
     for (const std::int64_t part : {order.m, order.n, order.group, of.reuse.concurrent}) {
         hash = hw::hashed(hash, static_cast<std::uint64_t>(part));
@@ -32,27 +30,26 @@ std::size_t hash_of(const SharedReadsCase& of) {
 
 }  // namespace
 
-template <class S>
-SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu<S>& gpu) {
+SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu& gpu) {
     SharedReads result;
-    const occupancy::TileOrder& order = of.reuse.order;
-    const memory::GroupRuns runs = memory::group_runs(of.reuse.concurrent, gpu);
-    std::array<memory::Operand, memory::most_operands> operands = of.operands;
+    const machine::TileOrder& order = of.reuse.order;
+    const machine::GroupRuns runs = machine::group_runs(of.reuse.concurrent, gpu);
+    std::array<machine::Operand, machine::most_operands> operands = of.operands;
     const bool comes_back = order.items() > of.reuse.concurrent;
     if (comes_back && of.most_room > of.reuse.capacity_bytes) {
         // Each operand takes the room that the places of its readers ask for.
-        const memory::GroupsAtWork groups = memory::groups_at_work(order, runs, gpu);
+        const machine::GroupsAtWork groups = machine::groups_at_work(order, runs, gpu);
         for (std::size_t i = 0; i < of.count; ++i) {
-            operands[i].room = memory::room_of_read(groups.of(slices_of(operands[i])), gpu);
+            operands[i].room = machine::room_of_read(groups.of(slices_of(operands[i])), gpu);
         }
     }
-    memory::l2_reuse(of.reuse, std::span(operands).first(of.count), std::span(result.moved).first(of.count));
+    machine::l2_reuse(of.reuse, std::span(operands).first(of.count), std::span(result.moved).first(of.count));
     if (!of.merge) return result;
-    const auto clusters = static_cast<std::int64_t>(std::max(1.0, hw::value_of(gpu.gpc.count)));
-    const memory::MergingInBrief merging(order, runs, clusters, of.stay);
-    const memory::MergingLaw law = memory::merging_law(gpu);
+    const auto clusters = static_cast<std::int64_t>(std::max(1.0, gpu.gpc.count.value()));
+    const machine::MergingInBrief merging(order, runs, clusters, of.stay);
+    const machine::MergingLaw law = machine::merging_law(gpu);
     const auto touched =
-        occupancy::TileRuns(order).touched(0.0, std::min(runs.wave, static_cast<double>(order.items())));
+        machine::TileRuns(order).touched(0.0, std::min(runs.wave, static_cast<double>(order.items())));
     for (std::size_t i = 0; i < of.count; ++i) {
         result.in_first_wave[i] = touched.distinct(slices_of(operands[i]));
         result.merged[i] = merging.merged_share(slices_of(operands[i]), law);
@@ -60,7 +57,9 @@ SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu<S>& gpu) {
     return result;
 }
 
-const SharedReads& RecentSharedReads::of(const SharedReadsCase& wanted, const hw::Gpu<double>& gpu) {
+const SharedReads& RecentSharedReads::of(const SharedReadsCase& wanted, const hw::Gpu& gpu) {
+    constexpr std::size_t places = 64;
+    if (known_.empty()) known_.resize(places);
     Known& place = known_[hash_of(wanted) % places];
     if (!place.known || place.of != wanted) {
         place.of = wanted;
@@ -69,8 +68,5 @@ const SharedReads& RecentSharedReads::of(const SharedReadsCase& wanted, const hw
     }
     return place.reads;
 }
-
-template SharedReads shared_reads(const SharedReadsCase&, const hw::Gpu<double>&);
-template SharedReads shared_reads(const SharedReadsCase&, const hw::Gpu<hw::Dual<4>>&);
 
 }  // namespace warptime::model::analytical

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/shared_reads.hpp"
 
+#include "model/analytical/item_demand.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/analytical/traffic.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -15,7 +16,7 @@
 namespace mk = warptime::model::kernel;
 using namespace warptime::model::analytical;
 using fixture::gpu;
-using warptime::model::memory::OperandTraffic;
+using warptime::model::machine::OperandTraffic;
 
 namespace {
 
@@ -52,7 +53,9 @@ TEST_CASE("what is kept is what is worked out anew, in any order of asking") {
             const SharedReadsCase of = any_case();
             const SharedReads kept = recent->of(of, gpu());
             const SharedReads anew = shared_reads(of, gpu());
-            for (std::size_t i = 0; i < of.count; ++i) RC_ASSERT(same(kept.moved[i], anew.moved[i]));
+            for (std::size_t i = 0; i < of.count; ++i) {
+                RC_ASSERT(same(kept.moved[i], anew.moved[i]));
+            }
             RC_ASSERT(kept.in_first_wave == anew.in_first_wave);
             RC_ASSERT(kept.merged == anew.merged);
         }
@@ -79,8 +82,8 @@ TEST_CASE("traffic with and without what kernels before have asked is the same")
     RecentSharedReads recent;
     for (const std::int64_t n : {1024, 4096, 8192, 1024, 4096}) {
         mk::Kernel kernel;
-        mk::examples::triton_gemm(kernel, {4096, n, 4096});
-        const auto item = item_demand(kernel, gpu(), warptime::hw::Cycles<double>(600.0));
+        mk::examples::cp_async_gemm(kernel, {4096, n, 4096});
+        const auto item = item_demand(kernel, gpu(), warptime::hw::Cycles(600.0));
         for (const std::int64_t group : {1, 8}) {
             kernel.schedule.group = group;
             const auto anew = traffic(kernel, item, 264, gpu(), {});

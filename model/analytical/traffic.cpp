@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/traffic.hpp"
 
-#include "hw/dual.hpp"
-#include "hw/math.hpp"
-#include "model/analytical/bounds/l2.hpp"
-#include "model/analytical/bounds/outside.hpp"
-#include "model/analytical/chain.hpp"
-#include "model/analytical/others_on_sm.hpp"
 #include "model/analytical/shared_reads.hpp"
-#include "model/memory/fresh_in_waves.hpp"
-#include "model/memory/l2_reuse.hpp"
-#include "model/memory/l2_room.hpp"
-#include "model/memory/local_memory.hpp"
-#include "model/memory/merging_in_waves.hpp"
-#include "model/memory/request_merging.hpp"
-#include "model/memory/write_back.hpp"
-#include "model/occupancy/groups_at_work.hpp"
-#include "model/occupancy/tile_order.hpp"
+#include "model/machine/atomics/atomic_service.hpp"
+#include "model/machine/bulk/outside.hpp"
+#include "model/machine/dram/write_back.hpp"
+#include "model/machine/l1/local_memory.hpp"
+#include "model/machine/l2/fresh_in_waves.hpp"
+#include "model/machine/l2/l2.hpp"
+#include "model/machine/l2/l2_reuse.hpp"
+#include "model/machine/l2/l2_room.hpp"
+#include "model/machine/l2/merging_in_waves.hpp"
+#include "model/machine/l2/others_on_sm.hpp"
+#include "model/machine/l2/request_merging.hpp"
+#include "model/machine/occupancy/groups_at_work.hpp"
+#include "model/machine/occupancy/tile_order.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 namespace warptime::model::analytical {
 
@@ -33,8 +30,7 @@ using hw::Cycles;
 
 /// Whether CTAs of the kernel itself have written what others of them read in `buffer`, be it under another
 /// name: partial sums that the last CTA of a tile adds up.
-template <class S>
-bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand<S>& item) {
+bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand& item) {
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         if (item.buffers[b].written_bytes > 0.0 && kernel.buffers[b].dtype == buffer.dtype &&
             kernel.buffers[b].elements() == buffer.elements()) {
@@ -46,8 +42,7 @@ bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, co
 
 /// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits.
 /// `emptied`: caches before every kernel, also of what the kernel before has left in them.
-template <class S>
-bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand<S>& item,
+bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand& item,
                  prediction::Cache cache, bool emptied) {
     switch (buffer.before) {
         case kernel::Before::warm:
@@ -63,43 +58,41 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
 }
 
 /// What is read again and again of one operand; the others take their share of the L2.
-template <class S>
-memory::L2Set set_of(const BufferTraffic& use, double whole, double footprint, const kernel::Kernel& kernel,
-                     const hw::Gpu<S>& gpu, std::int64_t sms) {
-    memory::L2Set set;
+machine::L2Set set_of(const machine::BufferTraffic& use, double whole, double footprint,
+                      const kernel::Kernel& kernel, const hw::Gpu& gpu, std::int64_t sms) {
+    machine::L2Set set;
     set.bytes = footprint;
     const bool everywhere =
-        occupancy::fullest_group(gpu, sms, kernel.cluster.volume()) < static_cast<double>(sms);
+        machine::fullest_group(gpu, sms, kernel.cluster.volume()) < static_cast<double>(sms);
     const bool part = !use.shifted && use.span_bytes < 0.75 * whole;
-    set.reach = part && everywhere ? 1.0 / std::max(1.0, hw::value_of(gpu.l2.partitions)) : 1.0;
+    set.reach = part && everywhere ? 1.0 / std::max(1.0, gpu.l2.partitions.value()) : 1.0;
     return set;
 }
 
 /// Bytes that can leave L2 again of what is written to a buffer: one that fits stays while it is written
 /// again and again (recorded additions to small sets write nothing to DRAM), and of a larger one what random
 /// victims leave of it (counted writes to local memory of 35, 52 and 69 MB leave to 0.55, 0.9 and 1.0).
-template <class S>
-double lines_dirtied(double written, double whole, const hw::Gpu<S>& gpu) {
+double lines_dirtied(double written, double whole, const hw::Gpu& gpu) {
     if (written <= whole) return written;
-    const double kept = memory::kept_at_random(whole / hw::value_of(memory::dirty_capacity_of(gpu)));
+    const double kept = machine::kept_at_random(whole / machine::dirty_capacity_of(gpu).value());
     return whole + (written - whole) * (1.0 - kept);
 }
 
 /// Items of one cluster of SMs that ask for the same lines at a time.
-double readers_of(const BufferTraffic& use, const memory::Operand& operand, const occupancy::TileOrder& order,
-                  const memory::GroupRuns& runs, bool laps) {
+double readers_of(const machine::BufferTraffic& use, const machine::Operand& operand,
+                  const machine::TileOrder& order, const machine::GroupRuns& runs, bool laps) {
     // A multicast copy meets no other request.
     if (use.multicast) return 1.0;
     if (laps) return runs.length * runs.count;
-    if (use.repeat > 0.0) return memory::readers_of_repeated(use.repeat, runs);
-    const occupancy::Dependence slices{operand.along_m, operand.along_n, operand.along_batch,
-                                       operand.along_split};
-    return memory::readers_in_group(order, slices, runs);
+    if (use.repeat > 0.0) return machine::readers_of_repeated(use.repeat, runs);
+    const machine::Dependence slices{operand.along_m, operand.along_n, operand.along_batch,
+                                     operand.along_split};
+    return machine::readers_in_group(order, slices, runs);
 }
 
 /// What all items read of one buffer.
 struct BufferReads {
-    const BufferTraffic* use = nullptr;
+    const machine::BufferTraffic* use = nullptr;
     bool laps = false;       ///< SMs that go round the same set, all of it, end up side by side
     double lines = 0.0;      ///< bytes of the lines that another partition asks their home for
     double from_dram = 0.0;  ///< bytes
@@ -108,45 +101,42 @@ struct BufferReads {
 /// Of a kernel's buffers, those that are read, and in which order its items do.
 struct Reads {
     bool emptied = false;  ///< a profiler has emptied the caches before this kernel
-    memory::ReuseCase reuse;
+    machine::ReuseCase reuse;
     std::size_t count = 0;
-    std::array<memory::Operand, max_buffers> operands{};
+    std::array<machine::Operand, max_buffers> operands{};
     std::array<BufferReads, max_buffers> buffers{};
     bool merge = false;                   ///< whether it is asked which requests merge
     RecentSharedReads* recent = nullptr;  ///< of kernels before, if any are kept
     SharedReads own;                      ///< if not
     const SharedReads* shared = nullptr;  ///< by operand, of the first `counted()`
 
-    [[nodiscard]] std::size_t counted() const { return std::min(count, memory::most_operands); }
+    [[nodiscard]] std::size_t counted() const { return std::min(count, machine::most_operands); }
 };
 
 /// Share of a buffer's requests that is left when all merge that can.
-template <class S>
-double left_of(const Reads& reads, std::size_t i, const hw::Gpu<S>& gpu) {
-    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
-    return memory::left_of_merged(
+double left_of(const Reads& reads, std::size_t i, const hw::Gpu& gpu) {
+    const machine::GroupRuns runs = machine::group_runs(reads.reuse.concurrent, gpu);
+    return machine::left_of_merged(
         readers_of(*reads.buffers[i].use, reads.operands[i], reads.reuse.order, runs, reads.buffers[i].laps),
         gpu);
 }
 
 /// Share of what could merge that does while CTAs wait for the L2. What lanes copy says how far a trip brings
 /// those together that are behind.
-template <class S>
-double in_step_of(const BufferTraffic& use, std::int64_t concurrent, const ItemDemand<S>& item,
-                  const hw::Gpu<S>& gpu) {
-    const double residents = memory::group_runs(concurrent, gpu).count;
-    if (!(use.copied_lines > 0.0)) return memory::in_step_while_waiting(residents, item.warps, gpu);
+double in_step_of(const machine::BufferTraffic& use, std::int64_t concurrent, const ItemDemand& item,
+                  const hw::Gpu& gpu) {
+    const double residents = machine::group_runs(concurrent, gpu).count;
+    if (!(use.copied_lines > 0.0)) return machine::in_step_while_waiting(residents, item.warps, gpu);
     const double bytes = use.copied_lines * use.line_bytes / (item.trips * item.warps);
-    return memory::in_step_by_copies(residents, bytes, use.line_bytes, gpu);
+    return machine::in_step_by_copies(residents, bytes, use.line_bytes, gpu);
 }
 
 /// Whether CTAs wait for whole lines from DRAM that no other reads.
-template <class S>
-bool waits_alone(const Reads& reads, double items, const hw::Gpu<S>& gpu) {
+bool waits_alone(const Reads& reads, double items, const hw::Gpu& gpu) {
     const double wave = std::min(static_cast<double>(reads.reuse.concurrent), items);
     for (std::size_t i = 0; i < reads.counted(); ++i) {
-        const BufferTraffic& use = *reads.buffers[i].use;
-        const bool whole_lines = use.line_bytes >= hw::value_of(gpu.l1.line);
+        const machine::BufferTraffic& use = *reads.buffers[i].use;
+        const bool whole_lines = use.line_bytes >= gpu.l1.line.value();
         const bool once = reads.buffers[i].from_dram > 0.5 * use.read_bytes * items;
         if (whole_lines && once && reads.shared->in_first_wave[i] >= wave) return true;
     }
@@ -154,57 +144,55 @@ bool waits_alone(const Reads& reads, double items, const hw::Gpu<S>& gpu) {
 }
 
 /// Share of the CTAs that are in step where they lie so that they could be.
-template <class S>
-double in_step_of(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<S>& item,
-                  const memory::GroupRuns& runs, const hw::Gpu<S>& gpu) {
+double in_step_of(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand& item,
+                  const machine::GroupRuns& runs, const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    const double others = others_on_sm(kernel, item, runs.count, gpu);
+    const bool bulk = hw::Cycles{} < item.loop.demand[machine::Server::tma];
+    const double others = machine::others_on_sm(kernel, item.warps, bulk, runs.count, gpu);
     // Those that only load catch up with one another at the memory (microbench_request_merging, bursts).
     const bool computes = item.loop.flop + item.loop.tensor_flop > 0.0;
-    return memory::share_in_step(others, waits_alone(reads, items, gpu), computes ? item.trips : 0.0, gpu);
+    return machine::share_in_step(others, waits_alone(reads, items, gpu), computes ? item.trips : 0.0, gpu);
 }
 
-template <class S>
-Lookups<S> lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::Gpu<S>& gpu) {
+Lookups lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    Lookups<S> result;
+    Lookups result;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const S fetched(buffer.use->fetched_bytes * items);
+        const double fetched = buffer.use->fetched_bytes * items;
         // How often both partitions are asked hangs little on how many merge: half of those that can.
-        const S requests = fetched * S(0.5 * (1.0 + left_of(reads, i, gpu)));
-        const S crossed = crossings(requests, S(buffer.lines), gpu);
-        result.looked_up += Bytes<S>(fetched);
-        result.looked_up += Bytes<S>(crossed);
+        const double requests = fetched * (0.5 * (1.0 + left_of(reads, i, gpu)));
+        const double crossed = machine::crossings(requests, buffer.lines, gpu);
+        result.looked_up += Bytes(fetched);
+        result.looked_up += Bytes(crossed);
         if (!(buffer.from_dram > 0.0)) continue;
-        result.filled += Bytes<S>(S(buffer.from_dram));
-        result.filled += Bytes<S>(crossed);
+        result.filled += Bytes(buffer.from_dram);
+        result.filled += Bytes(crossed);
     }
     return result;
 }
 
 /// Share that merges of a buffer's requests which could: boxes whose rows begin inside of lines ask for them
 /// in other pieces at each place.
-template <class S>
-double in_pieces(const kernel::Kernel& kernel, const ItemDemand<S>& item, const BufferReads& buffer,
-                 const hw::Gpu<S>& gpu) {
+double in_pieces(const kernel::Kernel& kernel, const ItemDemand& item, const BufferReads& buffer,
+                 const hw::Gpu& gpu) {
     const kernel::Buffer& rows = kernel.buffers[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
     const auto pitch = static_cast<double>(rows.stride[1]) * hw::bytes_of(rows.dtype);
-    const bool bulk = Cycles<S>{} < item.loop.demand[Server::tma];
-    const bool inside = bulk && rows.rank > 1 && std::fmod(pitch, hw::value_of(gpu.l1.line)) != 0.0;
-    return inside ? hw::value_of(gpu.l2.merge_misaligned) : 1.0;
+    const bool bulk = Cycles{} < item.loop.demand[machine::Server::tma];
+    const bool inside = bulk && rows.rank > 1 && std::fmod(pitch, gpu.l1.line.value()) != 0.0;
+    return inside ? gpu.l2.merge_misaligned.value() : 1.0;
 }
 
 /// Bytes of read requests that others take along.
-Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<double>& item,
-                           const hw::Gpu<double>& gpu) {
+Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand& item,
+                   const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    const machine::GroupRuns runs = machine::group_runs(reads.reuse.concurrent, gpu);
     const double in_step = in_step_of(reads, kernel, item, runs, gpu);
     double merged = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const memory::Operand& operand = reads.operands[i];
+        const machine::Operand& operand = reads.operands[i];
         if (buffer.use->multicast) continue;  // meets no other request
         const double fetched = buffer.use->fetched_bytes * items;
         if (buffer.laps || buffer.use->repeat > 0.0) {
@@ -212,7 +200,7 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
                       in_step_of(*buffer.use, reads.reuse.concurrent, item, gpu);
             continue;
         }
-        const memory::Readers readers{
+        const machine::Readers readers{
             reads.reuse.order,
             {operand.along_m, operand.along_n, operand.along_batch, operand.along_split},
             runs,
@@ -220,36 +208,34 @@ Bytes<double> merged_reads(const Reads& reads, const kernel::Kernel& kernel, con
             kernel.cluster.volume(),
             kernel.schedule.kind != kernel::ScheduleKind::one_per_cta};
         merged += fetched * in_step * in_pieces(kernel, item, buffer, gpu) *
-                  memory::merged_share(readers, memory::merging_law(gpu));
+                  machine::merged_share(readers, machine::merging_law(gpu));
     }
-    return Bytes<double>(merged);
+    return Bytes(merged);
 }
 
 /// Bytes that the slices serve of reads by CTAs whose warps copy for themselves, as counters count them:
 /// every request that no other takes along, and once each line that the other partition asks for. In visits
 /// of `slice_visits` each.
-template <class S>
-S served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand<S>& item,
-                 const hw::Gpu<S>& gpu) {
+double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand& item,
+                      const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    const memory::GroupRuns runs = memory::group_runs(reads.reuse.concurrent, gpu);
+    const machine::GroupRuns runs = machine::group_runs(reads.reuse.concurrent, gpu);
     const double in_step = in_step_of(reads, kernel, item, runs, gpu);
-    S served(0.0);
+    double served = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
         const double merged =
             i < reads.counted() ? reads.shared->merged[i] * in_pieces(kernel, item, buffer, gpu) : 0.0;
-        const S fetched((buffer.use->fetched_bytes - buffer.use->outside_bytes) * items);
-        served = served + fetched * S(1.0 - in_step * merged) +
-                 crossings(fetched * S(1.0 - 0.5 * merged), S(buffer.lines), gpu);
+        const double fetched = (buffer.use->fetched_bytes - buffer.use->outside_bytes) * items;
+        served = served + fetched * (1.0 - in_step * merged) +
+                 machine::crossings(fetched * (1.0 - 0.5 * merged), buffer.lines, gpu);
     }
-    return served / slice_visits(gpu);
+    return served / machine::slice_visits(gpu);
 }
 
 /// Looks up what CTAs share of the reads. `most`: room that all operands would take. `stay`: CTAs take one
 /// item after the other.
-template <class S>
-void share(double most, bool stay, const hw::Gpu<S>& gpu, Reads& reads) {
+void share(double most, bool stay, const hw::Gpu& gpu, Reads& reads) {
     SharedReadsCase of;
     of.reuse = reads.reuse;
     of.count = reads.counted();
@@ -257,22 +243,19 @@ void share(double most, bool stay, const hw::Gpu<S>& gpu, Reads& reads) {
     of.most_room = most;
     of.stay = stay;
     of.merge = reads.merge;
-    if constexpr (std::is_same_v<S, double>) {
-        if (reads.recent != nullptr) {
-            reads.shared = &reads.recent->of(of, gpu);
-            return;
-        }
+    if (reads.recent != nullptr) {
+        reads.shared = &reads.recent->of(of, gpu);
+        return;
     }
     reads.own = shared_reads(of, gpu);
     reads.shared = &reads.own;
 }
 
 /// What `traffic` gives; fills `reads` in on the way.
-template <class S>
-Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
-                        const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms,
-                        Reads& reads) {
-    Traffic<S> result;
+Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::int64_t concurrent,
+                     const hw::Gpu& gpu, const prediction::Conditions& conditions, std::int64_t sms,
+                     Reads& reads) {
+    Traffic result;
     const auto items = static_cast<double>(kernel.schedule.item_count());
     std::array<bool, max_buffers> warm{};
     std::size_t& count = reads.count;
@@ -281,18 +264,18 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     double dirtied = 0.0;
     double sent = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
-        const BufferTraffic& use = item.buffers[b];
+        const machine::BufferTraffic& use = item.buffers[b];
         const kernel::Buffer& buffer = kernel.buffers[b];
-        double whole = memory::bytes_in_use(
+        double whole = machine::bytes_in_use(
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         written += use.written_bytes * items;
         dirtied += lines_dirtied(use.written_bytes * items, whole, gpu);
         sent += use.sent_bytes * items;
         if (use.atomics.window.bytes() > 0.0) {
-            result.atomics += atomic_cycles(use.atomics, items, gpu);
-            result.l2_changed += Bytes<S>(S(use.atomics.changed * items));
-            result.passes += gpu.l1.sector * S((use.atomics.whole + use.atomics.part) * items);
-            result.returned += gpu.l1.sector * S(use.atomics.returned * items);
+            result.atomics += machine::atomic_cycles(use.atomics, items, gpu);
+            result.l2_changed += Bytes(use.atomics.changed * items);
+            result.passes += gpu.l1.sector * ((use.atomics.whole + use.atomics.part) * items);
+            result.returned += gpu.l1.sector * (use.atomics.returned * items);
         }
         if (use.read_bytes <= 0.0) {
             continue;
@@ -303,9 +286,9 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         // Gaps that no access touches are never read.
         whole = std::min(whole, use.read_bytes * items);
         if (use.copied_lines > 0.0) {
-            result.hot_lines =
-                hw::max(result.hot_lines,
-                        hot_line_cycles(use.copied_lines * items, whole / item.trips, use.line_bytes, gpu));
+            result.hot_lines = std::max(
+                result.hot_lines,
+                machine::hot_line_cycles(use.copied_lines * items, whole / item.trips, use.line_bytes, gpu));
         }
         footprint += whole;
         warm[count] = starts_warm(kernel, buffer, item, conditions.cache, reads.emptied);
@@ -314,14 +297,14 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
                                    use.along_batch, use.along_split && kernel.schedule.split_k > 1,
                                    use.read_bytes,  whole};
     }
-    const double all = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.usable);
-    const double capacity = hw::value_of(gpu.l2.capacity) * hw::value_of(gpu.l2.shared_capacity);
-    memory::ReuseCase& reuse = reads.reuse;
-    reuse.order = occupancy::order_of(kernel.schedule);
+    const double all = gpu.l2.capacity.value() * gpu.l2.usable.value();
+    const double capacity = gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
+    machine::ReuseCase& reuse = reads.reuse;
+    reuse.order = machine::order_of(kernel.schedule);
     reuse.concurrent = std::max<std::int64_t>(1, concurrent);
     reuse.capacity_bytes = capacity;
-    reuse.ways = hw::value_of(gpu.l2.ways);
-    reuse.streamed_bytes_per_item = memory::room_of_written(gpu) * written / items;
+    reuse.ways = gpu.l2.ways.value();
+    reuse.streamed_bytes_per_item = machine::room_of_written(gpu) * written / items;
     // CTAs that stay go through the waves together.
     const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
     const bool by_lanes = item.self_fed && kernel.cluster.volume() == 1;
@@ -333,37 +316,37 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
     double kept = 1.0;   // share of them whose slices are still in the L2 if an earlier wave has read them
     const double waves = std::ceil(items / static_cast<double>(reuse.concurrent));
     result.waves = waves;
-    S asked(0.0);
-    S fetched_by_item(0.0);
+    double asked = 0.0;
+    double fetched_by_item = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
         BufferReads& buffer = reads.buffers[i];
-        const BufferTraffic& use = *buffer.use;
-        const memory::Operand& operand = reads.operands[i];
+        const machine::BufferTraffic& use = *buffer.use;
+        const machine::Operand& operand = reads.operands[i];
         // Operands that are not counted move nothing.
-        const memory::OperandTraffic moved =
-            i < reads.counted() ? reads.shared->moved[i] : memory::OperandTraffic{};
-        const S distinct(moved.requested_bytes > 0.0 ? moved.wave_bytes / moved.requested_bytes : 1.0);
-        if (!warm[i]) result.first_readers = hw::max(result.first_readers, hw::min(S(1.0), distinct));
+        const machine::OperandTraffic moved =
+            i < reads.counted() ? reads.shared->moved[i] : machine::OperandTraffic{};
+        const double distinct = moved.requested_bytes > 0.0 ? moved.wave_bytes / moved.requested_bytes : 1.0;
+        if (!warm[i]) result.first_readers = std::max(result.first_readers, std::min(1.0, distinct));
         buffer.laps = use.shifted && use.read_bytes >= operand.total_bytes &&
-                      2.0 * static_cast<double>(sms) >= hw::value_of(gpu.sm.count);
+                      2.0 * static_cast<double>(sms) >= gpu.sm.count.value();
         buffer.lines = moved.compulsory_bytes;
         // Where every so many-th item reads the same the description says who meets; else pairs do.
         const double carried =
             use.repeat > 0.0 || buffer.laps
                 ? 1.0 - in_step_of(use, reuse.concurrent, item, gpu) * (1.0 - left_of(reads, i, gpu))
-                : hw::value_of(unmerged_share(distinct, gpu));
-        fetched_by_item = fetched_by_item + S(use.fetched_bytes);
-        result.own_share = result.own_share + S(use.fetched_bytes) * (buffer.laps ? S(0.0) : distinct);
+                : machine::unmerged_share(distinct, gpu);
+        fetched_by_item = fetched_by_item + use.fetched_bytes;
+        result.own_share = result.own_share + use.fetched_bytes * (buffer.laps ? 0.0 : distinct);
         // A slice takes as long for a sector of a line as for two.
         const double served =
-            use.repeat > 0.0
-                ? std::max(use.fetched_bytes, use.copied_lines * hw::value_of(gpu.l2.access_bytes))
-                : use.fetched_bytes - use.outside_bytes;
-        result.outside += outside_cycles(use.outside_bytes * items, use.outside_own_bytes * items, gpu);
-        asked = asked + S(served * items) * S(carried);
+            use.repeat > 0.0 ? std::max(use.fetched_bytes, use.copied_lines * gpu.l2.access_bytes.value())
+                             : use.fetched_bytes - use.outside_bytes;
+        result.outside +=
+            machine::outside_cycles(use.outside_bytes * items, use.outside_own_bytes * items, gpu);
+        asked = asked + (served * items) * carried;
         if (warm[i] && use.span_bytes > 0.0 && !use.random) {
-            const memory::L2Places places =
-                memory::places_in_turn(set_of(use, operand.total_bytes, footprint, kernel, gpu, sms), gpu);
+            const machine::L2Places places =
+                machine::places_in_turn(set_of(use, operand.total_bytes, footprint, kernel, gpu, sms), gpu);
             if (places.near <= result.places.near) result.places = places;
             buffer.from_dram = places.dram * use.read_bytes * items * carried;
             buffer.lines = std::max(buffer.from_dram, moved.compulsory_bytes);
@@ -397,67 +380,58 @@ Traffic<S> follow_reads(const kernel::Kernel& kernel, const ItemDemand<S>& item,
         }
     }
     if (stay && item.self_fed && known < 1.0 && reuse.order.planes() == 1) {
-        known = (1.0 - memory::fresh_behind_first_wave(reuse.order, reuse.concurrent)) * kept;
+        known = (1.0 - machine::fresh_behind_first_wave(reuse.order, reuse.concurrent)) * kept;
     }
     if (by_lanes) asked = served_sectors(reads, kernel, item, gpu);
     result.fresh_later = 1.0 - known;
     if (kernel.schedule.kind == kernel::ScheduleKind::one_per_cta)
         result.wait_with_first = gpu.l2.merged_next.value();
-    if (S(0.0) < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
-    result.dram_read = Bytes<S>(S(read));
-    result.dram_row_read = Bytes<S>(S(row_read));
-    result.l2_read = Bytes<S>(asked);
-    const Bytes<S> stores{S(written)};
-    const Bytes<S> dirty{S(dirtied)};
+    if (0.0 < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
+    result.dram_read = Bytes(read);
+    result.dram_row_read = Bytes(row_read);
+    result.l2_read = Bytes(asked);
+    const Bytes stores{written};
+    const Bytes dirty{dirtied};
     // Results that leave after the main loop come out wave by wave.
-    const bool throughout = Cycles<S>{} < item.loop.demand[Server::crossbar_write];
+    const bool throughout = Cycles{} < item.loop.demand[machine::Server::crossbar_write];
     const double bursts =
         throughout ? std::numeric_limits<double>::infinity() : items / static_cast<double>(reuse.concurrent);
     // They leave sooner where operands are hit again, which stay before them.
-    const bool hit_again = hw::value_of(result.own_share) < 1.0;
-    const Bytes<S> room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
+    const bool hit_again = result.own_share < 1.0;
+    const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
     result.dram_written =
         conditions.cache == prediction::Cache::flushed
-            ? memory::writes_over_dirty(result.dram_read, dirty, memory::dirty_first_of(gpu),
-                                        gpu.l2.dirty_fraction, memory::dirty_capacity_of(gpu))
-            : memory::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
-                                        memory::dirty_capacity_of(gpu), bursts);
+            ? machine::writes_over_dirty(result.dram_read, dirty, machine::dirty_first_of(gpu),
+                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
+            : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
+                                         machine::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
-    result.l2_stored = Bytes<S>(S(sent));
-    result.received = Bytes<S>(S(items * item.total([](const Part<S>& p) { return p.received_bytes; })));
+    result.l2_stored = Bytes(sent);
+    result.received = Bytes(items * item.total([](const machine::Part& p) { return p.received_bytes; }));
     return result;
 }
 
 }  // namespace
 
-template <class S>
-Traffic<S> traffic(const kernel::Kernel& kernel, const ItemDemand<S>& item, std::int64_t concurrent,
-                   const hw::Gpu<S>& gpu, const prediction::Conditions& conditions, std::int64_t sms,
-                   RecentSharedReads* recent) {
+Traffic traffic(const kernel::Kernel& kernel, const ItemDemand& item, std::int64_t concurrent,
+                const hw::Gpu& gpu, const prediction::Conditions& conditions, std::int64_t sms,
+                RecentSharedReads* recent) {
     Reads reads;
     reads.recent = recent;
     return follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
 }
 
-Lookups<double> lookups(const kernel::Kernel& kernel, const ItemDemand<double>& item, std::int64_t concurrent,
-                        const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
-                        std::int64_t sms) {
+Lookups lookups(const kernel::Kernel& kernel, const ItemDemand& item, std::int64_t concurrent,
+                const hw::Gpu& gpu, const prediction::Conditions& conditions, std::int64_t sms) {
     Reads reads;
     reads.merge = true;
     reads.emptied = conditions.cache == prediction::Cache::cold;
-    const Traffic<double> counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
-    Lookups<double> result = lookups_of(reads, kernel, gpu);
+    const Traffic counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
+    Lookups result = lookups_of(reads, kernel, gpu);
     result.dram_read = counted.dram_read;
     result.dram_written = counted.dram_written;
     result.merged = merged_reads(reads, kernel, item, gpu);
     return result;
 }
-
-template Traffic<double> traffic(const kernel::Kernel&, const ItemDemand<double>&, std::int64_t,
-                                 const hw::Gpu<double>&, const prediction::Conditions&, std::int64_t,
-                                 RecentSharedReads*);
-template Traffic<hw::Dual<4>> traffic(const kernel::Kernel&, const ItemDemand<hw::Dual<4>>&, std::int64_t,
-                                      const hw::Gpu<hw::Dual<4>>&, const prediction::Conditions&,
-                                      std::int64_t, RecentSharedReads*);
 
 }  // namespace warptime::model::analytical

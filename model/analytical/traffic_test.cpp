@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/traffic.hpp"
 
-#include "model/analytical/bounds/l2.hpp"
+#include "model/analytical/item_demand.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/machine/l2/l2.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using fixture::gpu;
 using warptime::model::prediction::Cache;
@@ -19,16 +21,15 @@ using warptime::model::prediction::Conditions;
 
 namespace {
 
-Traffic<double> of(const mk::Kernel& kernel, Cache cache, std::int64_t concurrent = 264,
-                   const hw::Gpu<double>& on = gpu()) {
+Traffic of(const mk::Kernel& kernel, Cache cache, std::int64_t concurrent = 264, const hw::Gpu& on = gpu()) {
     Conditions conditions;
     conditions.cache = cache;
-    return traffic(kernel, item_demand(kernel, on, hw::Cycles<double>(600.0)), concurrent, on, conditions);
+    return traffic(kernel, item_demand(kernel, on, hw::Cycles(600.0)), concurrent, on, conditions);
 }
 
 mk::Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
     mk::Kernel kernel;
-    mk::examples::triton_gemm(kernel, {m, n, k});
+    mk::examples::cp_async_gemm(kernel, {m, n, k});
     return kernel;
 }
 
@@ -86,7 +87,7 @@ TEST_CASE(
     const auto counted = [&kernel] {
         Conditions cold;
         cold.cache = Cache::cold;
-        const auto item = item_demand(kernel, gpu(), hw::Cycles<double>(600.0));
+        const auto item = item_demand(kernel, gpu(), hw::Cycles(600.0));
         return lookups(kernel, item, 132, gpu(), cold).dram_read.value();
     };
     // Steps follow one another, and only a profiler comes between them.
@@ -132,13 +133,13 @@ TEST_CASE("laws of every GEMM") {
         RC_ASSERT(cold.dram_read.value() <= cold.received.value() * (1.0 + 1e-9));
         RC_ASSERT(cold.l2_read.value() <= cold.received.value() * (1.0 + 1e-9));
         // As many become one as may, and none crosses to another partition.
-        const double merged = 1.0 / (gpu().l2.merge_requests.value() * slice_visits(gpu()));
+        const double merged = 1.0 / (gpu().l2.merge_requests.value() * machine::slice_visits(gpu()));
         RC_ASSERT(cold.l2_read.value() >= merged * cold.received.value() * (1.0 - 1e-9));
         const auto flushed = of(kernel, Cache::flushed);
         RC_ASSERT(flushed.dram_read.value() == cold.dram_read.value());
         RC_ASSERT(flushed.dram_written.value() >= cold.dram_written.value() * (1.0 - 1e-9));
         RC_ASSERT(of(kernel, Cache::warm).dram_read.value() <= cold.dram_read.value());
-        hw::Gpu<double> smaller = gpu();
+        hw::Gpu smaller = gpu();
         smaller.l2.capacity = smaller.l2.capacity * 0.5;
         RC_ASSERT(of(kernel, Cache::cold, 264, smaller).dram_read.value() >=
                   cold.dram_read.value() * (1.0 - 1e-9));
@@ -157,8 +158,7 @@ TEST_CASE("requests of tiles merge, fewer of CTAs that share SMs, none of stream
     Conditions cold;
     cold.cache = Cache::cold;
     const auto asked = [&](const mk::Kernel& kernel, std::int64_t concurrent) {
-        return lookups(kernel, item_demand(kernel, gpu(), hw::Cycles<double>(600.0)), concurrent, gpu(),
-                       cold);
+        return lookups(kernel, item_demand(kernel, gpu(), hw::Cycles(600.0)), concurrent, gpu(), cold);
     };
     const mk::Kernel tiles = gemm(4096, 4096, 512);
     const auto alone = asked(tiles, 132);
@@ -182,12 +182,12 @@ TEST_CASE("the slices' time goes by the requests that counters count where warps
     Conditions cold;
     cold.cache = Cache::cold;
     const mk::Kernel tiles = gemm(4096, 4096, 512);
-    const auto item = item_demand(tiles, gpu(), hw::Cycles<double>(600.0));
+    const auto item = item_demand(tiles, gpu(), hw::Cycles(600.0));
     REQUIRE(item.self_fed);
     for (const std::int64_t concurrent : {132, 264}) {
         const auto counted = lookups(tiles, item, concurrent, gpu(), cold);
         const auto t = traffic(tiles, item, concurrent, gpu(), cold);
-        const double visits = slice_visits(gpu());
+        const double visits = machine::slice_visits(gpu());
         CAPTURE(concurrent);
         CHECK(t.l2_read.value() * visits ==
               doctest::Approx(counted.looked_up.value() - counted.merged.value()).epsilon(0.1));
@@ -203,7 +203,7 @@ TEST_CASE("the slices' time goes by the requests that counters count where warps
 
 TEST_CASE("results leave a clean L2 sooner where operands are hit again") {
     auto less = gpu();
-    less.l2.usable = hw::Number<double>(0.5 * gpu().l2.usable.value());
+    less.l2.usable = hw::Number(0.5 * gpu().l2.usable.value());
     const mk::Kernel tiles = gemm(4096, 4096, 1024);
     CHECK(of(tiles, Cache::cold, 264, less).dram_written.value() >
           of(tiles, Cache::cold, 264).dram_written.value());
@@ -218,23 +218,23 @@ TEST_CASE("rows of bulk copies that begin inside of lines or sectors merge less"
     cold.cache = Cache::cold;
     mk::Kernel kernel;
     mk::examples::warp_specialized_gemm(kernel, {.m = 2048, .n = 2048, .k = 4096});
-    const auto merged = [&](const hw::Gpu<double>& on) {
-        const auto item = item_demand(kernel, on, hw::Cycles<double>(600.0));
+    const auto merged = [&](const hw::Gpu& on) {
+        const auto item = item_demand(kernel, on, hw::Cycles(600.0));
         return lookups(kernel, item, 128, on, cold).merged.value();
     };
     const double whole = merged(gpu());
     REQUIRE(whole > 0.0);
-    hw::Gpu<double> other = gpu();
-    other.l2.merge_misaligned = hw::Number<double>(0.25);
+    hw::Gpu other = gpu();
+    other.l2.merge_misaligned = hw::Number(0.25);
     const std::int64_t pitch = kernel.buffers[0].stride[1];
     kernel.buffers[0].stride[1] = pitch + 16;
     CHECK(merged(other) == doctest::Approx(0.25 * whole));
     kernel.buffers[0].stride[1] = pitch + 64;
     CHECK(merged(other) == doctest::Approx(whole));
     kernel.buffers[0].stride[1] = pitch + 8;
-    other.l2.merge_misaligned = hw::Number<double>(1.0);
+    other.l2.merge_misaligned = hw::Number(1.0);
     const double were_it_not = merged(other);
-    other.l2.merge_misaligned = hw::Number<double>(0.25);
+    other.l2.merge_misaligned = hw::Number(0.25);
     CHECK(merged(other) == doctest::Approx(0.25 * were_it_not));
     // A row of 128 bytes touches a sector more at every second place.
     CHECK(were_it_not == doctest::Approx(whole * 144.0 / 128.0));

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+using namespace warptime::model;
 using namespace warptime::model::analytical;
 using warptime::hw::Bytes;
 using warptime::hw::Cycles;
@@ -12,12 +13,12 @@ using warptime::hw::Cycles;
 namespace {
 
 /// A loop of `trips` that copies 32 bytes of each row, of which a line is brought.
-ItemDemand<double> loop_of(double trips, double brought) {
-    ItemDemand<double> item;
+ItemDemand loop_of(double trips, double brought) {
+    ItemDemand item;
     item.trips = trips;
     item.loop.flop = 1.0;
     item.waits_behind_copies = true;
-    item.loop.demand[Server::crossbar_read] = Cycles<double>(50.0);
+    item.loop.demand[machine::Server::crossbar_read] = Cycles(50.0);
     item.buffers.reset(1);
     item.buffers[0].trip_bytes = 32.0;
     item.buffers[0].brought_bytes = brought;
@@ -27,9 +28,9 @@ ItemDemand<double> loop_of(double trips, double brought) {
 }  // namespace
 
 TEST_CASE("only what is copied by lanes and multiplied by them waits so") {
-    ItemDemand<double> item = loop_of(8.0, 0.0);
+    ItemDemand item = loop_of(8.0, 0.0);
     CHECK(multiplies_before_copies(item));
-    item.loop.demand[Server::tma] = Cycles<double>(1.0);
+    item.loop.demand[machine::Server::tma] = Cycles(1.0);
     CHECK_FALSE(multiplies_before_copies(item));
     item = loop_of(8.0, 0.0);
     item.loop.flop = 0.0;
@@ -41,25 +42,25 @@ TEST_CASE("only what is copied by lanes and multiplied by them waits so") {
 
 TEST_CASE("a stage has a trip less than there are stages to spare, and the way to the wait") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    const Traffic<double> warm;
-    const ItemDemand<double> item = loop_of(8.0, 0.0);
+    const Traffic warm;
+    const ItemDemand item = loop_of(8.0, 0.0);
     const double one = copy_waits(item, warm, 2, gpu).near.value();
     CHECK(one == doctest::Approx(gpu.latency.l2_far.value() + 50.0));
     CHECK(copy_waits(item, warm, 4, gpu).near.value() == doctest::Approx(one / 3.0));
     CHECK(copy_waits(item, warm, 2, gpu).share == 0.0);
-    ItemDemand<double> later = item;
-    later.behind_copies = Cycles<double>(30.0);
+    ItemDemand later = item;
+    later.behind_copies = Cycles(30.0);
     CHECK(copy_waits(later, warm, 2, gpu).near.value() == doctest::Approx(one - 30.0));
 }
 
 TEST_CASE("of the trips that a line brings one waits for DRAM, where the multiply-adds are shorter") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    Traffic<double> traffic;
+    Traffic traffic;
     traffic.from_dram = true;
     traffic.waves = 1.0;
-    traffic.dram_read = Bytes<double>(1e6);
-    const CopyWaits<double> half = copy_waits(loop_of(8.0, 0.0), traffic, 2, gpu);
-    const CopyWaits<double> line = copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu);
+    traffic.dram_read = Bytes(1e6);
+    const CopyWaits half = copy_waits(loop_of(8.0, 0.0), traffic, 2, gpu);
+    const CopyWaits line = copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu);
     CHECK(half.share == doctest::Approx(0.5));
     CHECK(line.share == doctest::Approx(0.25));
     // A burst brings what two or four trips need, of a megabyte in all.
@@ -70,14 +71,14 @@ TEST_CASE("of the trips that a line brings one waits for DRAM, where the multipl
     CHECK(line.far.value() == doctest::Approx(alone + 4.0 * each));
     CHECK(line.far > line.near);
     const double between = 0.5 * (line.near + line.far).value();
-    CHECK(with_waits(Cycles<double>(between), line).value() ==
+    CHECK(with_waits(Cycles(between), line).value() ==
           doctest::Approx(0.75 * between + 0.25 * line.far.value()));
     CHECK(with_waits(line.far * 2.0, line).value() == doctest::Approx(2.0 * line.far.value()));
 }
 
 TEST_CASE("waves that find what the first has read wait for DRAM as seldom as they read anew") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    Traffic<double> traffic;
+    Traffic traffic;
     traffic.from_dram = true;
     traffic.waves = 4.0;
     traffic.fresh_later = 0.0;
@@ -86,17 +87,17 @@ TEST_CASE("waves that find what the first has read wait for DRAM as seldom as th
 
 TEST_CASE("bursts that are longer than the way to DRAM are waited for no longer than that") {
     const auto gpu = warptime::hw::load_gpu("h200-sxm");
-    Traffic<double> traffic;
+    Traffic traffic;
     traffic.from_dram = true;
-    traffic.dram_read = Bytes<double>(1e9);
+    traffic.dram_read = Bytes(1e9);
     CHECK(copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu).far.value() ==
           doctest::Approx(2.0 * gpu.latency.dram.value() + 50.0));
 }
 
 TEST_CASE("an item waits for what it copies behind its first stages, and for DRAM once less than for lines") {
-    const CopyWaits<double> waits{Cycles<double>(300.0), Cycles<double>(1000.0), 0.25, 2};
+    const CopyWaits waits{Cycles(300.0), Cycles(1000.0), 0.25, 2};
     const auto all = [&waits](double busy, double trips) {
-        return all_with_waits(Cycles<double>(busy), trips, waits).value();
+        return all_with_waits(Cycles(busy), trips, waits).value();
     };
     // Stages 0 and 1 are there; of 2 to 7 the fourth begins a line.
     CHECK(all(100.0, 8.0) == doctest::Approx(2.0 * 100.0 + 5.0 * 300.0 + 1000.0));
@@ -104,7 +105,6 @@ TEST_CASE("an item waits for what it copies behind its first stages, and for DRA
     CHECK(all(2000.0, 8.0) == doctest::Approx(8.0 * 2000.0));
     CHECK(all(100.0, 2.0) == doctest::Approx(200.0));
     CHECK(all(100.0, 4.0) == doctest::Approx(200.0 + 2.0 * 300.0));
-    const CopyWaits<double> always{Cycles<double>(300.0), Cycles<double>(1000.0), 1.0, 2};
-    CHECK(all_with_waits(Cycles<double>(100.0), 8.0, always).value() ==
-          doctest::Approx(2.0 * 100.0 + 6.0 * 1000.0));
+    const CopyWaits always{Cycles(300.0), Cycles(1000.0), 1.0, 2};
+    CHECK(all_with_waits(Cycles(100.0), 8.0, always).value() == doctest::Approx(2.0 * 100.0 + 6.0 * 1000.0));
 }

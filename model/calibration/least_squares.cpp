@@ -1,6 +1,7 @@
-// Levenberg-Marquardt on a box: parameters pressed against a bound are left out of the step, the step is
-// clipped to the box, and only a lower loss is accepted. Huber's loss enters as weights (iteratively
-// reweighted normal equations). SPDX-License-Identifier: Apache-2.0
+// Levenberg-Marquardt on a box, with Huber's loss as weights (iteratively reweighted normal equations).
+// Parameters pressed against a bound are left out of the step. The step is clipped to the box; only a lower
+// loss is accepted. Ignores and sources: see the header.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/calibration/least_squares.hpp"
 
 #include "hw/error.hpp"
@@ -122,7 +123,7 @@ struct State {
     double damping_growth = 2.0;
 };
 
-/// One damped step from the state; true when the loss fell.
+/// Takes one damped step from the state; true when the loss fell.
 bool try_step(const Problem& problem, State& state, const Matrix& normal, const Vector& gradient,
               const std::vector<Index>& free) {
     const auto n = static_cast<Index>(free.size());
@@ -159,7 +160,8 @@ bool try_step(const Problem& problem, State& state, const Matrix& normal, const 
     return true;
 }
 
-/// Covariance of the free parameters: s^2 (J^T J)^-1, with Huber's correction where residuals are cut.
+/// Adds the covariance of the free parameters: s^2 (J^T J)^-1, with Huber's correction where residuals are
+/// cut.
 void add_intervals(const Problem& problem, const State& state, Fit& result) {
     const Index p = state.x.size();
     const Index n = state.r.size();
@@ -188,7 +190,7 @@ void add_intervals(const Problem& problem, const State& state, Fit& result) {
     const double variance =
         correction * correction * cut_squares / static_cast<double>(n - q) / (share * share);
 
-    // Columns are scaled to unit length first: keys differ by many orders of magnitude.
+    // Columns are scaled to unit length first, since keys differ by many orders of magnitude.
     const Matrix normal = pick(j.transpose() * j, inside);
     const Vector scale = normal.diagonal().cwiseSqrt().cwiseInverse();
     const Matrix scaled = scale.asDiagonal() * normal * scale.asDiagonal();

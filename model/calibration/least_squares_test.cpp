@@ -28,7 +28,7 @@ double line(double x, std::span<const double> p) {
     return p[0] + p[1] * x;
 }
 
-/// A fixed, portable sequence in (-1, 1): noise that is the same everywhere.
+/// Fixed sequence in (-1, 1): noise that is equal on every platform.
 double noise(std::uint32_t& state) {
     state = state * 1664525U + 1013904223U;
     return static_cast<double>(state) / 2147483648.0 - 1.0;
@@ -97,8 +97,8 @@ TEST_CASE("an exponential is recovered from a far start") {
 }
 
 TEST_CASE("a two-constant roofline with noise and outliers is recovered within its interval") {
-    // t = max(flops / P, bytes / B), P = 600e12, B = 4e12, ln-residuals, 2 % noise, one row in 20 five times
-    // too slow: the robust loss must not follow those.
+    // t = max(flops / P, bytes / B), P = 600e12, B = 4e12, ln-residuals, 2 % noise. One row in 20 is five
+    // times too slow; the robust loss must not follow these rows.
     std::vector<double> flops;
     std::vector<double> bytes;
     std::vector<double> seconds;

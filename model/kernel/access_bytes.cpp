@@ -1,4 +1,5 @@
-// Closed forms for boxes and contiguous lanes, lane by lane for the rest.
+// Bytes of an access: closed forms for boxes and contiguous lanes, lane by lane for other patterns. Ignores
+// and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/access_bytes.hpp"
 
@@ -30,7 +31,7 @@ AccessBytes box_bytes(const Kernel& kernel, const Op& op, const Access& access, 
     return {static_cast<double>(op.count), requested, inside};
 }
 
-/// Bytes along the lanes' dimension, and whether the other dimensions are inside.
+/// Bytes along the lanes' dimension, and true if the other dimensions are inside.
 struct LaneLimits {
     std::int64_t bytes = 0;
     bool row_inside = true;
@@ -66,7 +67,7 @@ struct RecordedLanes {
     std::uint32_t mask = 0;
 };
 
-/// The run that execution number `execution` of a stream is in; the stream begins again at its end.
+/// Run of a stream at execution number `execution`; the stream begins again at its end.
 RecordedLanes stream_lanes(const Kernel& kernel, const Access& access, std::int64_t execution) {
     std::int64_t total = 0;
     for (std::size_t r = 0; r < access.pool_length; ++r) {

@@ -1,5 +1,6 @@
-// Steps one warp through the body of its role, loops and branches unfolded.
-// Ignores: time, tokens and `when` of ops (the caller asks for those). Source: README.md, Meaning 2.
+// Cursor that steps one warp through the body of its role, with loops and branches unfolded.
+// Ignores: time, tokens and `when` of ops, which the caller asks for.
+// Source: README.md, Meaning 2.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,15 +23,15 @@ namespace warptime::model::kernel {
     return trips > 0 ? trips : 0;
 }
 
-/// Where a warp is: the node, and how many warps and lanes are there with it.
+/// Place of a warp: the node, and the shares of warps and lanes there.
 struct BodyPlace {
     std::size_t node = 0;
-    double weight = 1.0;  ///< expected share of warps that are here (branches around)
-    double lanes = 1.0;   ///< expected share of active lanes of those warps
+    double weight = 1.0;  ///< expected share of warps here (branches around)
+    double lanes = 1.0;   ///< expected share of active lanes in those warps
 };
 
 /// Walks the leaf nodes (op, wait, signal, mark) of [first, last) in order. Needs a kernel that check()
-/// accepts. `at.loop` is kept up to date. Trips are evaluated when a loop is entered.
+/// accepts. `at.loop` is kept up to date; trips are evaluated when the cursor enters a loop.
 class BodyCursor {
   public:
     BodyCursor() = default;
@@ -60,8 +61,8 @@ class BodyCursor {
     }
 
     [[nodiscard]] const BodyPlace& place() const { return place_; }
-    /// Iterations since the start of the innermost loop, and the number of them between two runs of a
-    /// once_per_unroll op; 0 and 1 outside of loops.
+    /// Iterations since the start of the innermost loop; and iterations between two runs of a once_per_unroll
+    /// op. 0 and 1 outside loops.
     [[nodiscard]] std::int64_t iteration(const Coordinates& at) const {
         return loops_ == 0 ? 0 : at.loop[loops_ - 1];
     }
@@ -83,7 +84,7 @@ class BodyCursor {
         double weight = 1.0;
         double lanes = 1.0;
     };
-    /// Iterations without a leaf after which a body is taken to be empty.
+    /// Iterations without a leaf after which a body counts as empty.
     static constexpr std::int64_t most_idle = std::int64_t{1} << 24;
 
     [[nodiscard]] Level& top() { return stack_[depth_ - 1]; }
@@ -135,7 +136,7 @@ class BodyCursor {
     std::int64_t idle_ = 0;
 };
 
-/// Whether the op at the cursor's place runs there: its `when` holds, and a once_per_unroll op stands at the
+/// True if the op at the cursor's place runs there. Its `when` must hold. A once_per_unroll op runs at the
 /// first of every unroll * machine_unroll iterations of its innermost loop.
 [[nodiscard]] inline bool runs_here(const Kernel& kernel, const Op& op, const BodyCursor& cursor,
                                     const Coordinates& at) {

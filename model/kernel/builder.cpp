@@ -1,4 +1,5 @@
-// Appending records to a kernel, with the limits of its index types checked.
+// Appends records to a kernel, and checks the limits of its index types.
+// Ignores: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/builder.hpp"
 
@@ -17,7 +18,7 @@ namespace {
     throw Error("kernel '" + kernel.name + "' " + what, std::move(value), std::move(expected));
 }
 
-// The same where calls are many: their texts are put together away from those that do not fail.
+// Checks for frequent calls: messages are built apart from the path that does not fail.
 [[noreturn]] void fail(const Kernel& kernel, const char* what, const char* value, const char* expected) {
     fail(kernel, what, std::string(value), std::string(expected));
 }

@@ -1,6 +1,6 @@
-// Writes a kernel record by record: buffers, tokens, index expressions and the bodies of its roles.
-// Ignores: whether the result makes sense (checks.hpp says so). Grows only the kernel's own vectors, so that
-// a kernel that is cleared and refilled does not allocate.
+// Builder that writes a kernel record by record: buffers, tokens, index expressions and bodies of roles.
+// Ignores: whether the result makes sense (checks.hpp says so). Only the kernel's own vectors grow, so that
+// clearing and refilling a kernel does not allocate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace warptime::model::kernel {
 
-/// Loops inside one another (the size of Coordinates::loop), and loops and branches together.
+/// Most nested loops (the size of Coordinates::loop), and most nested loops and branches together.
 inline constexpr int max_loop_depth = 8;
 inline constexpr int max_nesting = 16;
 
@@ -26,23 +26,23 @@ inline constexpr int max_nesting = 16;
     return result;
 }
 
-/// Appends to a kernel that the caller has cleared. Records get ids in the order of the calls. Every call
-/// throws Error, naming kernel and record, when a pool is full or a body is left or entered out of turn.
+/// Appends to a kernel that the caller has cleared. Records get ids in the order of the calls. A full pool,
+/// or a body left or entered out of turn, throws Error naming kernel and record.
 class Builder {
   public:
     explicit Builder(Kernel& kernel) : kernel_(kernel) {}
 
     Id buffer(const Buffer& buffer);
-    /// A buffer to be filled in where it stands, before the next one; spares copying it.
+    /// A new buffer to fill in place, before the next one; spares a copy.
     Buffer& buffer();
     [[nodiscard]] Id last_buffer() const { return static_cast<Id>(kernel_.buffers.size() - 1); }
     Id token(const Token& token);
-    /// A token to be filled in where it stands, likewise.
+    /// A new token to fill in place, before the next one; spares a copy.
     Token& token();
     [[nodiscard]] Id last_token() const { return static_cast<Id>(kernel_.tokens.size() - 1); }
 
-    /// Index expressions. floordiv and modulo take any expression (it becomes a nested one) and a positive
-    /// number; both round towards minus infinity.
+    /// Index expressions. floordiv and modulo take any expression, which becomes a nested one, and a positive
+    /// number. Both round towards minus infinity.
     [[nodiscard]] static Index constant(std::int64_t value) { return Index{value, 0, 0}; }
     Index index(std::int64_t constant, std::initializer_list<Term> terms) {
         const Index result{constant, terms.size() == 0 ? 0 : static_cast<std::uint32_t>(kernel_.terms.size()),
@@ -50,8 +50,8 @@ class Builder {
         for (const Term& term : terms) kernel_.terms.emplace_back() = term;
         return result;
     }
-    /// Begins an expression that `add` completes before the next one is begun: as `index`, without copying
-    /// its terms.
+    /// Begins an expression that `add` completes before the next one begins. Unlike `index` it copies no
+    /// terms.
     [[nodiscard]] Index begin(std::int64_t constant = 0) const {
         return {constant, static_cast<std::uint32_t>(kernel_.terms.size()), 0};
     }
@@ -71,17 +71,16 @@ class Builder {
     /// min(max(a, low), high).
     Index clamp(const Index& a, std::int64_t low, std::int64_t high);
 
-    /// Begins a role and ends the one before.
+    /// Begins a role and ends the previous one.
     void role(const Name& name, int warps, int instances = 1, int registers_per_thread = 0);
-    /// Says that the instances of the role being written take the work items in turn (ping-pong).
+    /// Makes the instances of the current role take the work items in turn (ping-pong).
     void alternate();
 
     Id op(const Op& op, std::initializer_list<Access> accesses = {});
-    /// An op to be filled in where it stands, before the next one; spares copying it. Its accesses are added
-    /// as those of any other.
+    /// A new op to fill in place, before the next one; spares a copy. Accesses are added as for any other op.
     Op& op(InstructionClass cls);
     [[nodiscard]] Id last_op() const { return static_cast<Id>(kernel_.ops.size() - 1); }
-    /// Adds an access to the op written last; to be filled in before the next one.
+    /// Adds an access to the last op; to be filled in before the next one.
     Access& access();
     void access(const Access& access) { this->access() = access; }
     void loop(const Index& trips, int unroll = 1);

@@ -1,5 +1,6 @@
 // Index expressions against arithmetic, ids in the order of the calls, and bodies left or entered out of
-// turn. SPDX-License-Identifier: Apache-2.0
+// turn.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/builder.hpp"
 
 #include "hw/error.hpp"

@@ -1,4 +1,5 @@
 // Checks of launch, schedule, buffers, tokens and roles; and of a program's steps.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/checks.hpp"
 
@@ -19,10 +20,10 @@ namespace {
 using detail::is_id;
 using detail::Record;
 
-/// Sizes are bounded so that products of a few of them stay inside 64 bits.
+/// Bounds on sizes keep products of a few sizes inside 64 bits.
 constexpr std::int64_t largest = std::int64_t{1} << 48;
 
-/// a * b, or more than `largest` when that is exceeded; a and b non-negative.
+/// a * b, or a number above `largest` when the product exceeds it; a and b non-negative.
 std::int64_t bounded_product(std::int64_t a, std::int64_t b) {
     return a != 0 && b > largest / a ? largest + 1 : a * b;
 }

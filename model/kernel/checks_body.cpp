@@ -1,4 +1,5 @@
 // Checks of role bodies: nesting, loops, tokens, ops and their accesses.
+// Source: README.md of this folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
@@ -72,7 +73,7 @@ void check_box(const Record& op, std::string_view field, const Access& access) {
         }
     }
     if (access.outer > 0) {
-        // Lanes that lie in the box, each with a part of a row.
+        // Lanes in the box, each with a part of a row.
         op.expect(access.inner_extent >= 1, field, access.inner_extent, "inner_extent of at least 1");
         op.expect(access.inner >= 1, field, access.inner, "at least 1 element of a row for each lane");
     }
@@ -138,7 +139,7 @@ void check_access(const Record& op, std::string_view field, const Access& access
 
 namespace {
 
-/// Who signals and waits for a token, by role: bit r of the mask is role r (roles beyond 63 share the last).
+/// Roles that signal and await a token. Bit r of the mask is role r; roles beyond 63 share the last bit.
 struct TokenUse {
     std::uint64_t waits = 0;
     std::uint64_t signals = 0;

@@ -1,4 +1,4 @@
-// What a lane pattern, a data-dependent loop, a branch and a guard must not say; checks_test has the rest.
+// Refused lane patterns, data-dependent loops, branches and guards; checks_test has the rest.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/checks.hpp"
@@ -14,8 +14,8 @@ namespace {
 using namespace warptime::model::kernel;
 using namespace warptime::model::kernel::examples;
 
-/// One load in a branch of a loop of unknown length; the parameter that its check names after `change`, ""
-/// when it passes.
+/// A load in a branch of a loop of unknown length. Returns the parameter that the check names after `change`,
+/// "" when it passes.
 std::string refused(const std::function<void(Kernel&)>& change) {
     Kernel kernel;
     kernel.name = "k";

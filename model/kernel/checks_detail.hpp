@@ -1,4 +1,4 @@
-// How the checks of a description report: the kernel, the record, the field, its value and the form expected.
+// Reports of failed checks: the kernel, the record, the field, its value and the form expected.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace warptime::model::kernel::detail {
 
-/// The record that is being checked: "buffer 2 'A'". Holds references only; nothing is built until a failure.
+/// Record under check, for example "buffer 2 'A'". Holds references only; nothing is built until a failure.
 struct Record {
     const Kernel& kernel;
     std::string_view kind;
@@ -42,7 +42,7 @@ struct Record {
 
 void check_index(const Record& record, std::string_view field, const Index& index);
 void check_access(const Record& op, std::string_view field, const Access& access);
-/// Nodes, loops, waits, signals, branches and ops of all roles.
+/// Checks nodes, loops, waits, signals, branches and ops of all roles.
 void check_bodies(const Kernel& kernel);
 
 }  // namespace warptime::model::kernel::detail

@@ -1,4 +1,4 @@
-// Every check refuses what it is for, and names the kernel, the record and the form expected.
+// Every check refuses its fault, and names the kernel, the record and the form expected.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/checks.hpp"
 
@@ -20,7 +20,7 @@ Access& access_of(Kernel& kernel, std::size_t op, std::size_t slot) {
     return kernel.accesses[kernel.ops[op].first_access + slot];
 }
 
-/// The parameter named by the error for a good kernel that has been changed; "" when it passes.
+/// Parameter that the error names for a good kernel after a change; "" when it passes.
 std::string refused(const std::function<void(Kernel&)>& change) {
     Kernel kernel;
     warp_specialized_gemm(kernel, {});

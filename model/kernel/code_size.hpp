@@ -1,5 +1,5 @@
-// How many machine instructions stand around each op: of the outermost loop that it is in, or of the straight
-// code of its role. Ignores: the few that prepare addresses and that the description leaves out.
+// Machine instructions around each op: in its outermost loop, or in the straight code of its role.
+// Ignores: the few instructions that prepare addresses, which the description leaves out.
 // Source: model/kernel/README.md; an op stands for `count` instructions in a row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace warptime::model::kernel {
 
-/// By op of the kernel; 0 for an op that no role has.
-[[nodiscard]] inline std::vector<double> code_around(const Kernel& kernel, const hw::Gpu<double>& gpu) {
+/// Instructions by op of the kernel; 0 for an op that no role has.
+[[nodiscard]] inline std::vector<double> code_around(const Kernel& kernel, const hw::Gpu& gpu) {
     std::vector<double> around(kernel.ops.size(), 0.0);
     const auto text_of = [&](const Op& op) {
         return static_cast<double>(op.count) * gpu.instructions[op.cls].machine.value();

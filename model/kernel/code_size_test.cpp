@@ -1,4 +1,5 @@
-// Text around an op: of its loop, or of the straight code beside loops. SPDX-License-Identifier: Apache-2.0
+// Code around an op: in its loop, or straight code beside loops.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/code_size.hpp"
 
 #include "hw/sheet.hpp"

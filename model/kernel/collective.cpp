@@ -1,3 +1,4 @@
+// Variables of nested expressions. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/collective.hpp"
 

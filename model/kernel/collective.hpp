@@ -1,5 +1,5 @@
-// Which warps make an access of a box: each its own, or the warps of a role one box together.
-// Ignores: how the box is split among the warps that share it (each takes an equal part).
+// Warps that make an access of a box: each its own box, or the warps of a role one box together.
+// Ignores: how sharing warps split a box (each takes an equal part).
 // Source: README.md, Accesses. A load of a tile is written as one box; a warp's own part has a warp term.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,7 +19,7 @@ class VariableSet {
     [[nodiscard]] bool has(Variable variable) const {
         return (bits_ >> static_cast<unsigned>(variable) & 1U) != 0;
     }
-    /// Whether they tell the warps of an instance apart.
+    /// True if the variables tell the warps of an instance apart.
     [[nodiscard]] bool tells_warps() const {
         return has(Variable::warp) || has(Variable::thread_x) || has(Variable::thread_y) ||
                has(Variable::thread_z);
@@ -29,7 +29,7 @@ class VariableSet {
     std::uint32_t bits_ = 0;
 };
 
-/// Of the nested expression number `id`.
+/// Variables of the nested expression number `id`.
 [[nodiscard]] VariableSet variables_of_nested(const Kernel& kernel, std::size_t id);
 
 [[nodiscard]] inline VariableSet variables_of(const Kernel& kernel, const Index& index) {
@@ -42,21 +42,21 @@ class VariableSet {
     return result;
 }
 
-/// Whether `when` picks some warps of the role out.
+/// True if `when` selects some warps of the role.
 [[nodiscard]] inline bool is_elected(const Kernel& kernel, const Op& op) {
     if (!op.when.active) return false;
     const VariableSet when = variables_of(kernel, op.when.value);
     return when.tells_warps() || when.has(Variable::instance);
 }
 
-/// `together`: a box in global memory whose origin has no warp term, of an op that no warp is elected for. It
-/// is moved once by the warps of the role, of all instances or (`each_instance`) of each. Matrix instructions
-/// read their own operands, so theirs never are.
+/// `together`: the warps of a role move the box once. It is a box in global memory, its origin has no warp
+/// term, and `when` elects no warp. All instances share the box, or (`each_instance`) each moves one. Matrix
+/// instructions read their own operands and never share a box.
 struct BoxShare {
     bool together = false;
     bool each_instance = false;
 
-    /// Whether the first warp of those that share the box is the one given; true for a box of its own.
+    /// True at the first of the warps that share the box; true for a box of its own.
     [[nodiscard]] bool counted_at(std::int32_t instance, std::int32_t warp) const {
         return !together || (warp == 0 && (each_instance || instance == 0));
     }

@@ -1,4 +1,4 @@
-// Boxes that the warps of a role move together are counted once, others by each warp.
+// Boxes that the warps of a role move together count once, other boxes once a warp.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/collective.hpp"
 

@@ -1,4 +1,4 @@
-// Clearing and growing descriptions without giving their memory back.
+// Clears and grows descriptions, and keeps their memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/description.hpp"
 

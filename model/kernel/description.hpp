@@ -1,6 +1,6 @@
-// The description of a kernel that both engines read: what is launched, what it touches and in which order.
-// README.md of this folder gives the meaning of every field; here are their types. Flat arrays with index
-// ranges and enumerations, no string per op: a Kernel is cleared and refilled without allocating.
+// Description of a kernel that both engines read: its launch, the memory it touches, and the order of its
+// work. README.md of this folder gives the meaning of every field; this file has their types. Flat arrays
+// with index ranges and enumerations, no string per op: a Kernel is cleared and refilled without allocation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ namespace warptime::model::kernel {
 using hw::Dtype;
 using hw::InstructionClass;
 
-/// An id of another record of the same kernel; -1 is none.
+/// Id of another record of the same kernel; -1 is none.
 using Id = std::int16_t;
 inline constexpr Id no_id = -1;
 
@@ -33,7 +33,6 @@ struct Dim3 {
 };
 
 // ---- schedule
-// -------------------------------------------------------------------------------------------------
 
 enum class ScheduleKind : std::uint8_t {
     one_per_cta,
@@ -54,10 +53,10 @@ struct WorkItem {
     friend bool operator==(const WorkItem&, const WorkItem&) = default;
 };
 
-/// Which CTA owns which tile. tiles = number of tiles along m, n, batch and one spare dimension.
-/// raster along_n with group g: g rows of m-tiles form a band; inside a band consecutive items step along m,
-/// then n. raster along_m mirrors m and n. split_k cuts the k-iterations of each tile into that many items
-/// (the slowest index).
+/// Assignment of tiles to CTAs. tiles = number of tiles along m, n, batch and one spare dimension. raster
+/// along_n with group g: g rows of m-tiles form a band; inside a band consecutive items step along m, then n.
+/// raster along_m mirrors m and n. split_k cuts the k-iterations of each tile into that many items (the
+/// slowest index).
 struct Schedule {
     ScheduleKind kind = ScheduleKind::one_per_cta;
     std::array<std::int64_t, 4> tiles{1, 1, 1, 1};
@@ -75,7 +74,7 @@ struct Schedule {
     friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// CTAs that behave differently: edges, causal rows, sampled traces. positions [first, last) of linear ids.
+/// CTAs that behave differently: edges, causal rows, sampled traces. Linear ids in [first, last).
 enum class CtaPhase : std::uint8_t { any, first_wave, warm };
 struct CtaClass {
     std::int64_t first = 0;
@@ -86,7 +85,6 @@ struct CtaClass {
 };
 
 // ---- memory
-// ---------------------------------------------------------------------------------------------------
 
 enum class Space : std::uint8_t { global, shared, cluster_shared, local, constant, host, peer };
 enum class Before : std::uint8_t { by_conditions, cold, warm, dirty };
@@ -147,13 +145,13 @@ struct AddressRun {
     friend bool operator==(const AddressRun&, const AddressRun&) = default;
 };
 
-/// One access of an op. A collective moves a box at an origin (elements, fastest dimension first), once per
-/// op (by a warp, or by the copy engine); with `outer` > 0 a warp's lanes move it in pieces of `bytes`, and
-/// lie in it as those of a stride. The other patterns say what each lane of the warp touches, `origin[0]`
-/// being the element index of lane 0. Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads
-/// `bytes` at (l % inner_extent) * inner + (l / inner_extent) * outer elements. Random: `distinct` possible
-/// elements. Chase: each access depends on the one before, `step` elements further in a `window`. Listed and
-/// stream take their addresses from the kernel's pool [first, first + length).
+/// One access of an op. Collective: moves a box at an origin (elements, fastest dimension first) once per op,
+/// by a warp or by the copy engine. With `outer` > 0 a warp's lanes move the box in pieces of `bytes`, placed
+/// as in a stride. Other patterns give the addresses of each lane; `origin[0]` is the element index of lane
+/// 0. Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads `bytes` at (l % inner_extent) *
+/// inner + (l / inner_extent) * outer elements. Random: `distinct` possible elements. Chase: each access
+/// depends on the previous one, `step` elements further in a `window`. Listed and stream: addresses from the
+/// kernel's pool [first, first + length).
 struct Access {
     Id buffer = no_id;
     Direction direction = Direction::read;
@@ -179,14 +177,13 @@ struct Access {
 };
 
 // ---- synchronization
-// ------------------------------------------------------------------------------------------
 
 enum class TokenKind : std::uint8_t { mbarrier, named_barrier, async_group, flag };
 enum class Scope : std::uint8_t { warp, cta, cluster, grid };
 enum class TokenKey : std::uint8_t { none, stage, tile };
 
-/// `depth` instances, one per stage or tile when keyed; a phase completes after `arrivals`; `initial` phases
-/// count as already complete (an empty slot of a pipeline).
+/// Token with `depth` instances, one per stage, or per tile when keyed. A phase completes after `arrivals`.
+/// `initial` phases count as complete from the start (an empty slot of a pipeline).
 struct Token {
     Name name;
     TokenKind kind = TokenKind::mbarrier;
@@ -199,7 +196,6 @@ struct Token {
 };
 
 // ---- program of a role
-// ----------------------------------------------------------------------------------------
 
 /// Dep on another op of the same role, `distance` iterations of their innermost common loop back.
 struct Dep {
@@ -217,14 +213,15 @@ struct When {
     friend bool operator==(const When&, const When&) = default;
 };
 
-/// Accesses that one op may have.
+/// Most accesses of one op.
 inline constexpr std::size_t max_accesses = 3;
 
-/// `count` machine warp-instructions of one class, `chain` of them in series.
+/// `count` machine warp-instructions of one class, `chain` of which run in series.
 struct Op {
     InstructionClass cls = InstructionClass::fma_f32;
     Dtype dtype = Dtype::fp32;
-    std::array<std::int32_t, 3> shape{};  ///< m, n, k of a matrix instruction; of fma a lane's block (README)
+    /// m, n, k of a matrix instruction; for fma a lane's block (README)
+    std::array<std::int32_t, 3> shape{};
     std::int64_t count = 1;
     std::int64_t chain = 1;
     When when;
@@ -237,11 +234,11 @@ struct Op {
     std::uint8_t dep_count = 0;
     std::array<Dep, 4> deps{};
     Id completes = no_id;  ///< token fired when an asynchronous op is complete
-    bool returns = true;   ///< atomics: whether the old value comes back
+    bool returns = true;   ///< atomics: true if the old value returns
     friend bool operator==(const Op&, const Op&) = default;
 };
 
-/// A fixed index, or what is known of a data-dependent trip count.
+/// Fixed index, or the known distribution of a data-dependent trip count.
 struct Trips {
     bool expected = false;
     Index index;
@@ -287,21 +284,22 @@ struct Node {
     friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// `instances` copies of a group of `warps` warps that run the same body [first_node, last_node), all of them
-/// for every work item; with `alternate` they take the work items in turn (ping-pong), each passing over the
+/// `instances` copies of a group of `warps` warps that run the same body [first_node, last_node) for every
+/// work item. With `alternate` the instances take the work items in turn (ping-pong), each passing over the
 /// token phases of the others' items.
 struct Role {
     Name name;
     std::int32_t warps = 1;
     std::int32_t instances = 1;
-    std::int32_t registers_per_thread = 0;  ///< 0: as the kernel's
+    std::int32_t registers_per_thread = 0;  ///< 0: the kernel's number
     std::uint16_t first_node = 0;
     std::uint16_t last_node = 0;
     bool alternate = false;
     friend bool operator==(const Role&, const Role&) = default;
 };
 
-/// Fractions of dynamic instructions known exactly, extrapolated, unknown; they sum to 1 and widen the band.
+/// Fractions of dynamic instructions that are exact, extrapolated and unknown; they sum to 1 and widen the
+/// band.
 struct Coverage {
     double exact = 1.0, extrapolated = 0.0, unknown = 0.0;
     friend bool operator==(const Coverage&, const Coverage&) = default;
@@ -326,7 +324,7 @@ struct Kernel {
 
     std::vector<Node> nodes;
     std::vector<Op> ops;
-    std::vector<Access> accesses;  ///< of all ops, in their order
+    std::vector<Access> accesses;  ///< accesses of all ops, in their order
     std::vector<Loop> loops;
     std::vector<Wait> waits;
     std::vector<Signal> signals;
@@ -334,8 +332,8 @@ struct Kernel {
     std::vector<Mark> marks;
     std::vector<Term> terms;                 ///< pool of index terms
     std::vector<Index> nested;               ///< pool of nested expressions
-    std::vector<AddressRun> address_pool;    ///< of listed and stream accesses
-    std::vector<std::int64_t> address_list;  ///< of listed accesses: 32 element indices per warp access
+    std::vector<AddressRun> address_pool;    ///< runs of listed and stream accesses
+    std::vector<std::int64_t> address_list;  ///< 32 element indices per warp access of a listed access
 
     [[nodiscard]] std::span<const Access> accesses_of(const Op& op) const {
         return std::span(accesses).subspan(op.first_access, op.access_count);
@@ -347,9 +345,9 @@ struct Kernel {
 };
 
 // ---- program
-// --------------------------------------------------------------------------------------------------
 
-/// Sets `bytes` to one value. Copies `bytes` within the device (or across a link when `link` says so).
+/// Memset sets `bytes` to one value. Memcpy copies `bytes` within the device, or across a link when `link`
+/// says so.
 struct Memset {
     std::int64_t bytes = 0;
     friend bool operator==(const Memset&, const Memset&) = default;
@@ -359,7 +357,7 @@ struct Memcpy {
     std::int64_t bytes = 0;
     Link link = Link::device;
     bool pinned = true;
-    std::int32_t passes = 1;  ///< over the data by the driver's copy kernels
+    std::int32_t passes = 1;  ///< passes over the data by the driver's copy kernels
     friend bool operator==(const Memcpy&, const Memcpy&) = default;
 };
 

@@ -1,4 +1,4 @@
-// A cleared description equals a new one, and a program's steps wait for the one before.
+// A cleared description equals a new one, and a program's steps wait for the previous step.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/description.hpp"
 

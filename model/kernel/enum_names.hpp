@@ -1,4 +1,4 @@
-// The words of the text form for every enumeration of a description, in the order of the enumerators.
+// Words of the text form for every enumeration of a description, in the order of the enumerators.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

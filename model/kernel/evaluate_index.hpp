@@ -1,6 +1,6 @@
-// The value of an index expression at a place of the running kernel.
-// Ignores: overflow, which wraps (sizes are bounded where they enter). Needs expressions that checks.hpp
-// accepts: ids in range, positive divisors, nested expressions that only refer to earlier ones.
+// Value of an index expression at a place of the running kernel.
+// Ignores: overflow, which wraps; sizes are bounded where they enter. Needs expressions that checks.hpp
+// accepts: ids in range, positive divisors, nested expressions that refer to earlier ones only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -47,12 +47,12 @@ namespace detail {
     return 0;
 }
 
-/// Rounds towards minus infinity, as Python does; b > 0.
+/// Quotient rounded towards minus infinity, as Python does; b > 0.
 [[nodiscard]] inline std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
     const std::int64_t quotient = a / b;
     return quotient - (quotient * b > a ? 1 : 0);
 }
-/// In [0, b); b > 0.
+/// Remainder in [0, b); b > 0.
 [[nodiscard]] inline std::int64_t floor_modulo(std::int64_t a, std::int64_t b) {
     const std::int64_t rest = a % b;
     return rest < 0 ? rest + b : rest;
@@ -83,7 +83,7 @@ inline std::int64_t evaluate(const Kernel& kernel, const Index& index, const Coo
     return sum;
 }
 
-/// The coordinates of a work item, everything else zero.
+/// Coordinates of a work item; all others are zero.
 [[nodiscard]] inline Coordinates coordinates_of(const WorkItem& item) {
     Coordinates at;
     std::copy(item.tile.begin(), item.tile.end(), at.tile);

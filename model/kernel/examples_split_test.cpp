@@ -1,4 +1,4 @@
-// Stream-K and split-K written out: together their items do the whole product, once.
+// Stream-K and split-K as descriptions: their items together do the whole product once.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/examples/check_example.hpp"
 #include "model/kernel/examples/split_gemm.hpp"

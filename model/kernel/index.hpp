@@ -1,7 +1,9 @@
-// An integer expression in the coordinates of a running thread: sum of coefficient * term, with floordiv,
-// mod, min, max. Terms live in the kernel's pool, so that an expression is three words and a kernel is
-// refilled without allocating. Ignores: products of two variables (an access needs none) and overflow beyond
-// 64 bits (checked at entry of sizes). SPDX-License-Identifier: Apache-2.0
+// Integer expression in the coordinates of a running thread: sum of coefficient * term, with floordiv, mod,
+// min, max. Terms live in the kernel's pool, so that an expression is three words and refilling a kernel does
+// not allocate.
+// Ignores: products of two variables (an access needs none) and overflow beyond 64 bits (sizes are checked at
+// entry).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -9,10 +11,9 @@
 
 namespace warptime::model::kernel {
 
-/// What an index can depend on. `tile` and `loop` take a position: tile[position], and loop[position] where 0
-/// is the outermost loop around the op. `nested` is another expression of the same pool (its id is the
-/// position), so that floordiv and mod also apply to sums. `problem` numbers the problems of a grouped
-/// launch.
+/// Variables of an index. `tile` and `loop` take a position: tile[position], and loop[position] where 0 is
+/// the outermost loop around the op. `nested` is another expression of the same pool; its id is the position.
+/// Through it floordiv and mod also apply to sums. `problem` numbers the problems of a grouped launch.
 enum class Variable : std::uint8_t {
     tile,
     item_begin,
@@ -51,7 +52,7 @@ struct Index {
     friend bool operator==(const Index&, const Index&) = default;
 };
 
-/// The values that an index is evaluated at.
+/// Values at which an index is evaluated.
 struct Coordinates {
     std::int64_t tile[4] = {};
     std::int64_t item_begin = 0;

@@ -1,6 +1,8 @@
-// How far an index expression ranges while a warp runs through its loops, for one work item.
-// Ignores: which values in between are taken (a stride counts as what it spans), and that several terms may
-// move together. Source: interval arithmetic over the terms. SPDX-License-Identifier: Apache-2.0
+// Range of an index expression while a warp runs through its loops, for one work item.
+// Ignores: which values in between are taken (a stride counts with its whole span), and terms that move
+// together.
+// Source: interval arithmetic over the terms.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/description.hpp"
@@ -11,15 +13,15 @@
 
 namespace warptime::model::kernel {
 
-/// Values that each variable takes beyond its first, within one item: trips - 1 of each enclosing loop, warps
-/// and instances - 1 of the role. Items and ranks are fixed, tiles too unless several items are meant.
+/// Values of each variable beyond its first, within one item: trips - 1 of each enclosing loop, and warps and
+/// instances - 1 of the role. Items and ranks are fixed; tiles too unless several items are meant.
 struct Freedom {
     std::array<double, 8> loop{};
     std::array<double, 4> tiles{};
     double warps = 0.0, instances = 0.0, lanes = 0.0;
 };
 
-/// Largest less smallest value, at most.
+/// Upper bound of the largest less the smallest value.
 [[nodiscard]] inline double span_of(const Kernel& kernel, const Index& index, const Freedom& free) {
     double span = 0.0;
     for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {

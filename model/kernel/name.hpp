@@ -1,4 +1,4 @@
-// A short identifier stored in place, so that descriptions hold names without allocating.
+// Short identifier stored in place, so that descriptions hold names without allocation.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

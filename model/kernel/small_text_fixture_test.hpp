@@ -1,4 +1,4 @@
-// The text of a small kernel. For tests only.
+// Text of a small kernel. For tests only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

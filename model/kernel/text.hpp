@@ -28,11 +28,11 @@ namespace warptime::model::kernel {
 
 /// Needs a kernel that check() accepts; throws its Error otherwise. parse_text(to_text(k)) == k.
 [[nodiscard]] std::string to_text(const Kernel& kernel);
-/// The same, for a program: its steps in order, kernels written out.
+/// Text of a program: its steps in order, kernels written out.
 [[nodiscard]] std::string to_text(const Program& program);
 
-/// Reads one kernel. Throws Error naming line and column, the text found and what was expected; a kernel that
-/// reads well is also checked. Memory stays proportional to the text.
+/// Reads one kernel. Throws Error naming line and column, the text found and the text expected. An accepted
+/// text is also checked as a kernel. Memory stays proportional to the text.
 [[nodiscard]] Kernel parse_text(std::string_view text);
 [[nodiscard]] Program parse_program_text(std::string_view text);
 

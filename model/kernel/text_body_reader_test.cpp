@@ -1,4 +1,4 @@
-// Bodies of roles read from text: each record with its fields, and what a body cannot have.
+// Bodies of roles read from text: each record with its fields, and refused bodies.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/text.hpp"
@@ -11,7 +11,7 @@ using namespace warptime::model::kernel;
 
 namespace {
 
-/// A kernel whose one role has this body.
+/// Kernel whose one role has this body.
 std::string kernel_of(const std::string& body) {
     return "kernel \"k\"\n  grid 8 1 1\n  cta 128 1 1\n  resources\n  schedule one_per_cta tiles=8\n"
            "  buffer \"a\" extent=4096\n  token \"full\" kind=named_barrier arrivals=4\n  role \"all\" "

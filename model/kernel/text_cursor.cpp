@@ -1,4 +1,4 @@
-// Tokens of the text form and messages that name line and column.
+// Tokens of the text form, and messages that name line and column.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/text_cursor.hpp"
 

@@ -1,4 +1,4 @@
-// A position in a text with the few tokens that the text form of a kernel is made of.
+// Cursor over a text, with the few tokens of a kernel's text form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,9 +18,9 @@ class TextCursor {
 
     /// True at the end of the text, after blank lines and comments.
     [[nodiscard]] bool at_end();
-    /// True when nothing but blanks and a comment is left on this line.
+    /// True when only blanks and a comment are left on this line.
     [[nodiscard]] bool at_line_end();
-    /// Moves to the next line that holds something; throws when there is more on this one.
+    /// Moves to the next line with content; throws when this line has more.
     void next_line();
 
     /// A word of letters, digits, '_', '.' and '-'; throws `expected` when there is none.
@@ -57,7 +57,7 @@ class TextCursor {
         fail_at(start, expected);
     }
 
-    /// Where the next token begins, for fail_at.
+    /// Start of the next token, for fail_at.
     [[nodiscard]] std::size_t start_of_token();
     /// Throws Error("text line L column C", the token found, `expected`).
     [[noreturn]] void fail(std::string_view expected) { fail_at(start_of_token(), expected); }

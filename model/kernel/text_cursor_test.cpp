@@ -1,4 +1,4 @@
-// Tokens of the text form, one kind at a time, and where a wrong one is said to stand.
+// Tokens of the text form, one kind at a time, and the position of a wrong one.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/text_cursor.hpp"
 
@@ -15,7 +15,7 @@ using warptime::model::kernel::detail::TextCursor;
 
 namespace {
 
-/// What reading the text by `read` says.
+/// Message of reading the text by `read`.
 template <class Read>
 std::string message(std::string_view text, Read read) {
     TextCursor cursor(text);

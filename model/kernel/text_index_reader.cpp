@@ -35,7 +35,7 @@ void read_variable(TextCursor& cursor, Kernel& kernel, Term& term, int depth) {
     }
 }
 
-/// What follows a coefficient: the variable and what is done to it.
+/// Reads the rest of a term after its coefficient: the variable and the operations on it.
 Term read_rest(TextCursor& cursor, Kernel& kernel, std::int64_t coefficient, int depth) {
     Term term;
     term.coefficient = coefficient;

@@ -1,4 +1,4 @@
-// Reads index expressions of the text form into a kernel's pools of terms and nested expressions.
+// Reader of index expressions in the text form, into a kernel's pools of terms and nested expressions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@ inline constexpr std::size_t most_terms = std::size_t{1} << 20;
 
 /// `coefficient*variable.position/divisor%modulus[low,high]`; parentheses append to the nested pool.
 [[nodiscard]] Term read_term(TextCursor& cursor, Kernel& kernel, int depth = 0);
-/// An expression without braces; new terms are appended unless `@N` says where equal ones already stand.
+/// Expression without braces. New terms are appended, unless `@N` names the place of equal ones.
 [[nodiscard]] Index read_bare_index(TextCursor& cursor, Kernel& kernel, int depth = 0);
 /// `{expression}`.
 [[nodiscard]] Index read_index(TextCursor& cursor, Kernel& kernel);

@@ -1,4 +1,4 @@
-// Index expressions read from text: what each piece of a term becomes, where terms go, and what is refused.
+// Index expressions read from text: each piece of a term, the place of its terms, and refusals.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/text_index_reader.hpp"
 

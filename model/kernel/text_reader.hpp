@@ -1,4 +1,4 @@
-// Reads the records of one kernel from its text form.
+// Reader of one kernel's records in the text form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace warptime::model::kernel::detail {
 
-/// Reads everything between `kernel "name"` and its `end` into an empty kernel. Ids are only checked by
-/// check(), which the caller runs afterwards.
+/// Reads everything between `kernel "name"` and its `end` into an empty kernel. Only check() examines ids;
+/// the caller runs it afterwards.
 class KernelReader {
   public:
     KernelReader(TextCursor& cursor, Kernel& kernel) : cursor_(cursor), kernel_(kernel), build_(kernel) {}
@@ -20,7 +20,7 @@ class KernelReader {
     void read();
 
   private:
-    /// One record of the header; false when the word is none of them.
+    /// Reads one record of the header; false when the word names none.
     bool header(std::string_view record);
     void role();
     void body(std::string_view record);
@@ -41,8 +41,7 @@ class KernelReader {
     void access();
     void deps(Op& op);
 
-    /// Calls `take(key)` for each `key=` up to the end of the line; `take` is false for a key it does not
-    /// know.
+    /// Calls `take(key)` for each `key=` up to the end of the line; `take` is false for an unknown key.
     template <class Take>
     void fields(std::string_view known, Take take) {
         while (!cursor_.at_line_end()) {
@@ -54,7 +53,7 @@ class KernelReader {
             }
         }
     }
-    /// Fills values from a list separated by commas; returns how many there were.
+    /// Fills values from a list separated by commas; returns their number.
     template <class Array, class Read>
     std::size_t list(Array& values, Read read) {
         std::size_t size = 0;

@@ -1,4 +1,4 @@
-// What the reader of descriptions takes and refuses, and how it words that.
+// Descriptions that the reader takes and refuses, and the words of its refusals.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/small_text_fixture_test.hpp"
@@ -20,7 +20,7 @@ TEST_CASE("comments, blank lines and spacing do not matter") {
     CHECK(parse_text(text) == parse_text(copy_text));
 }
 
-/// The message for the small kernel with one piece replaced.
+/// Message for the small kernel with one piece replaced.
 std::string message(const std::string& piece, const std::string& other) {
     std::string text(copy_text);
     text.replace(text.find(piece), piece.size(), other);
@@ -51,7 +51,7 @@ TEST_CASE("errors name line, column, what was found and what was expected") {
           std::string::npos);
 }
 
-/// The message for a program of one step.
+/// Message for a program of one step.
 std::string step_message(const std::string& step) {
     try {
         (void)parse_program_text("program\n  " + step + "\nend\n");
@@ -68,7 +68,7 @@ TEST_CASE("steps of a program take their own fields only") {
               .find("line 2 column 10: got 'pinned=1', expected a field of this step") != std::string::npos);
     CHECK(step_message("memcpy bytes=64 passes=0").find("from 1 to 1000") != std::string::npos);
     CHECK(step_message("copy bytes=64").find("expected kernel, memset, memcpy or end") != std::string::npos);
-    CHECK(step_message("memset bytes=64 after=5,-1") != "read");  // after a step that there is not
+    CHECK(step_message("memset bytes=64 after=5,-1") != "read");  // after a step that does not exist
 }
 
 TEST_CASE("a text is one kernel or one program and nothing behind it") {

@@ -1,4 +1,4 @@
-// The text form reads back equal, and damaged text is never worse than refused.
+// The text form reads back equal, and damaged text is at worst refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/text.hpp"
 

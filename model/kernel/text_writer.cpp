@@ -1,5 +1,5 @@
 // Writes descriptions as text. Index expressions stand inline when the pool of terms lies in the order of
-// writing; otherwise the pool is listed first and every index names its place in it.
+// writing. Otherwise the pool is listed first and every index names its place in it.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/checks.hpp"
@@ -242,7 +242,7 @@ class KernelWriter {
         }
     }
 
-    /// The coefficient, then the variable and what is done to it.
+    /// Writes a term: the coefficient, the variable and the operations on it.
     void write_term(const Term& term) {
         if (term.coefficient != 1) {
             add("{}*", term.coefficient);
@@ -463,7 +463,7 @@ void write_kernel(const Kernel& kernel, std::string_view after, std::string& out
     }
 }
 
-/// Empty when the step follows the one before it, which is the usual order.
+/// Empty when the step follows the previous one, which is the usual order.
 std::string after_of(const Step& step, std::size_t position) {
     const Id before = position == 0 ? no_id : static_cast<Id>(position - 1);
     return step.after == std::array<Id, 2>{before, no_id}

@@ -1,4 +1,4 @@
-// What the writer of descriptions writes: defaults left out, pools listed only where they must be.
+// Text of written descriptions: defaults left out, pools listed only where needed.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/small_text_fixture_test.hpp"

@@ -1,4 +1,5 @@
-// Runs every warp of a CTA until it blocks, round after round, and sums what happened.
+// Runs every warp of a CTA until it blocks, round after round, and sums its events. Ignores and source: see
+// the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/walk.hpp"
 
@@ -101,7 +102,7 @@ class Walk {
         run.in_item = true;
     }
 
-    /// The token that the leaf gives an arrival to, or none.
+    /// Token that gets an arrival from the leaf, or none.
     [[nodiscard]] Id arrival_at(const WarpRun& run) const {
         const Node& node = kernel_.nodes[run.cursor.place().node];
         if (node.kind == NodeKind::signal) {

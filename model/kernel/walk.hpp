@@ -1,15 +1,15 @@
-// The reference walk: the ops, bytes and token events of one CTA, each warp in program order.
-// Ignores: time. Asynchronous ops complete at once, the other CTAs of a cluster do as this one does, and a
-// wait on a token of grid scope passes. A branch that a fraction of the warps take is walked once with that
-// weight, an expected trip count is rounded. Source: README.md, Meaning 2 to 5.
+// Reference walk: the ops, bytes and token events of one CTA, each warp in program order.
+// Ignores: time. Asynchronous ops complete at once, and waits on tokens of grid scope pass. Other CTAs of a
+// cluster act as this one. A branch that a fraction of the warps take is walked once with that weight; an
+// expected trip count is rounded.
+// Source: README.md, Meaning 2 to 5.
 //
-// Token phases. Wait number n of a warp needs phase n - lag; arrivals fill phases in order after the
-// `initial` ones, each warp giving every phase the same number of arrivals. With key = tile, the instances of
-// a role have their own turns: wait k of instance i is number k * instances + i, and its signal fills the
-// turn after it. A role that alternates passes over the phases of the items of its other instances. An
-// async_group never blocks here.
-// A wgmma belongs to four warps: the shape and the boxes are the group's, its first warp makes the accesses.
-// A box that the warps of a role move together (collective.hpp) is moved by the first of them.
+// Token phases. Wait number n of a warp needs phase n - lag. Arrivals fill phases in order after the
+// `initial` ones; each warp gives every phase the same number of arrivals. With key = tile, the instances of
+// a role have their own turns. Wait k of instance i is number k * instances + i, and its signal fills the
+// next turn. A role that alternates passes over the phases of the items of its other instances. An
+// async_group never blocks here. A wgmma belongs to four warps: shape and boxes are the group's, and its
+// first warp makes the accesses. Of the warps that move a box together (collective.hpp), the first moves it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,19 +23,19 @@
 
 namespace warptime::model::kernel {
 
-/// Who is where: positions within the kernel, and what is expected there.
+/// Place of an event: positions within the kernel, and expected warps and lanes.
 struct WalkPlace {
     std::size_t role = 0;
     std::int32_t instance = 0;
     std::int32_t warp = 0;      ///< within the instance
     std::int32_t cta_warp = 0;  ///< within the CTA
-    std::size_t item = 0;       ///< position in the list of work items given
+    std::size_t item = 0;       ///< position in the given list of work items
     double weight = 1.0;        ///< expected number of warps here per warp
     double lanes = 1.0;         ///< expected share of active lanes
     const Coordinates* at = nullptr;
 };
 
-/// Hears the events in the order in which they happen; changes nothing.
+/// Receives the events in their order; changes nothing.
 class WalkVisitor {
   public:
     virtual ~WalkVisitor() = default;
@@ -50,8 +50,8 @@ class WalkVisitor {
     virtual void on_mark(const WalkPlace&, const Name&) {}
 };
 
-/// Walks the items that one CTA does, in order. Throws Error naming the tokens waited for when no warp can go
-/// on, and when there are more than 2^30 events. Needs a kernel that check() accepts.
+/// Walks the items of one CTA in order. Throws Error naming the awaited tokens when no warp can go on, and
+/// when there are more than 2^30 events. Needs a kernel that check() accepts.
 void walk(const Kernel& kernel, std::span<const WorkItem> items, WalkVisitor& visitor,
           std::int64_t cta_rank = 0);
 
@@ -78,7 +78,7 @@ struct WalkTotals {
     std::array<double, hw::instruction_class_count> instructions{};  ///< machine warp-instructions
     double matrix_flop = 0.0;                                        ///< multiply and add are two
     double vector_flop = 0.0;
-    std::vector<AccessTotals> accesses;  ///< those made at least once, by op and slot
+    std::vector<AccessTotals> accesses;  ///< accesses made at least once, by op and slot
     std::vector<TokenTotals> tokens;     ///< one for each token of the kernel
 
     [[nodiscard]] double all_instructions() const;
@@ -92,8 +92,8 @@ struct WalkTotals {
 [[nodiscard]] WalkTotals walk_totals(const Kernel& kernel, std::span<const WorkItem> items);
 [[nodiscard]] WalkTotals walk_totals(const Kernel& kernel, const WorkItem& item);
 
-/// FLOP of one machine warp-instruction with all lanes active; 0 for classes that are not arithmetic on
-/// floating-point numbers (integer matrix products count alike).
+/// FLOP of one machine warp-instruction with all lanes active. 0 for classes without floating-point
+/// arithmetic, except integer matrix products.
 [[nodiscard]] double flop_of(const Op& op);
 
 }  // namespace warptime::model::kernel

@@ -1,4 +1,4 @@
-// The reference walk: closed forms of random kernels, phases of tokens, deadlocks, clipping.
+// Reference walk: closed forms of random kernels, phases of tokens, deadlocks, clipping.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/walk.hpp"
 
@@ -109,7 +109,7 @@ TEST_CASE("a deadlock is found and names the tokens; one credit resolves it") {
     CHECK(totals.tokens[1].arrivals == 3);
 }
 
-/// A ring of `depth` stages: the producer may be at most that far ahead.
+/// Ring of `depth` stages: the producer may be at most that far ahead.
 class Ahead : public WalkVisitor {
   public:
     void on_op(const WalkPlace& place, Id /*op*/, std::int64_t /*execution*/) override {

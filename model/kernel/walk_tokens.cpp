@@ -1,4 +1,5 @@
-// Phases by number of arrivals, exact when every warp gives each phase the same number.
+// Phases by number of arrivals, exact when every warp gives each phase the same number. Ignores and source:
+// see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/walk_tokens.hpp"
 
@@ -10,7 +11,7 @@ WalkTokens::WalkTokens(const Kernel& kernel, std::size_t warps)
     : kernel_(kernel), uses_(warps * kernel.tokens.size()), states_(kernel.tokens.size()) {
     for (std::size_t t = 0; t < states_.size(); ++t) {
         const Token& token = kernel.tokens[t];
-        // The CTAs of a cluster do alike, so this one's share of the arrivals stands for all.
+        // CTAs of a cluster act alike, so this CTA's share of the arrivals stands for all.
         const std::int64_t ctas = token.scope == Scope::cluster ? kernel.cluster.volume() : 1;
         states_[t].need = (token.arrivals + ctas - 1) / ctas;
     }

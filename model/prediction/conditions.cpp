@@ -1,4 +1,4 @@
-// Conditions as words, in both directions.
+// Words of the conditions, in both directions.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/prediction/conditions.hpp"
 
@@ -20,10 +20,8 @@ constexpr std::array<std::string_view, 2> data_words{"random", "zeros"};
 
 std::size_t index_of(std::string_view text, std::string_view parameter,
                      std::span<const std::string_view> words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (words[i] == text) {
-            return i;
-        }
+    if (const auto index = hw::find_name(text, words)) {
+        return *index;
     }
     throw Error(std::string(parameter), std::string(text), hw::expected_names(text, words));
 }

@@ -1,5 +1,5 @@
-// The circumstances of a launch that change its time: what the caches hold, how the chip is driven, what the
-// data are. SPDX-License-Identifier: Apache-2.0
+// Circumstances of a launch that change its time: contents of the caches, duty of the chip, operand data.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace warptime::model::prediction {
 
-/// cold: L2 invalidated, as Nsight Compute leaves it. flushed: full of another buffer's dirty lines, as a
-/// benchmark that flushes by writing leaves it; instruction, constant and descriptor fetches are cold too.
-/// warm: the operands that fit are in L2.
+/// cold: L2 invalidated, as Nsight Compute leaves it. flushed: L2 full of another buffer's dirty lines, as a
+/// benchmark that flushes by writing leaves it; fetches of instructions, constants and descriptors are cold
+/// too. warm: operands that fit are in L2.
 enum class Cache : std::uint8_t { cold, flushed, warm };
 /// isolated: one launch on an idle chip. sustained: back to back, under the power limit.
 enum class Duty : std::uint8_t { isolated, sustained };
@@ -19,8 +19,8 @@ struct Conditions {
     Cache cache = Cache::flushed;
     Duty duty = Duty::isolated;
     OperandData data = OperandData::random;
-    int available_sms = 0;  ///< 0: all of the GPU
-    double clock_hz = 0.0;  ///< 0: from the model
+    int available_sms = 0;  ///< 0: all SMs of the GPU
+    double clock_hz = 0.0;  ///< 0: the model's own clock
     friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 

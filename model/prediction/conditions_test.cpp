@@ -1,4 +1,4 @@
-// Tests that the words of the conditions are read as they are written.
+// Words of the conditions are read as they are written.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/prediction/conditions.hpp"
 
@@ -21,10 +21,15 @@ TEST_CASE("words round trip") {
     CHECK(to_string(Cache::flushed) == "flushed");
 }
 
+TEST_CASE("words count in any case") {
+    CHECK(parse_duty("Isolated") == Duty::isolated);
+    CHECK(parse_cache("COLD") == Cache::cold);
+}
+
 TEST_CASE("another word is refused with the nearest") {
     CHECK_THROWS_WITH_AS(static_cast<void>(parse_cache("flush")), doctest::Contains("'flushed'"),
                          warptime::Error);
-    CHECK_THROWS_WITH_AS(static_cast<void>(parse_duty("Isolated")), doctest::Contains("duty: got 'Isolated'"),
+    CHECK_THROWS_WITH_AS(static_cast<void>(parse_duty("isolate")), doctest::Contains("duty: got 'isolate'"),
                          warptime::Error);
     CHECK_THROWS_AS(static_cast<void>(parse_operand_data("")), warptime::Error);
 }

@@ -1,23 +1,52 @@
-// The one signature that both engines have; everything outside model/ sees engines only through it.
+// The one interface of both engines; everything outside model/ sees engines only through it. A prediction is
+// made in three stages: `body`, what a CTA does in its trips; `problem`, what sizes, schedule and caches make
+// of that; `time`, the makespan at the clock that the load leaves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
+#include "model/prediction/body_number.hpp"
 #include "model/prediction/prediction.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace warptime::model::prediction {
 
-/// Working memory of one thread for `evaluate`; each engine derives its own. Not shared between threads.
-class Scratch {
+/// The stages of one engine on one GPU, for one thread. The caller keeps them as long as their results help:
+/// the body stage remembers numbered bodies, the problem stage what tiles of one problem share. Of bounded
+/// size. No answer depends on what is remembered; without a number nothing is.
+class Stages {
   public:
-    Scratch() = default;
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    virtual ~Scratch() = default;
+    Stages() = default;
+    Stages(const Stages&) = delete;
+    Stages& operator=(const Stages&) = delete;
+    virtual ~Stages() = default;
+
+    /// Time, band and limiter of one step, through all stages. `body`: of the step's kernel. No allocation
+    /// once a body is known.
+    [[nodiscard]] virtual Estimate evaluate(const kernel::Program& program, const kernel::Step& step,
+                                            const Conditions& conditions, BodyNumber body = unknown_body) = 0;
+
+    /// Seconds that `evaluate` of the kernel does not fall below, from its main loop alone.
+    [[nodiscard]] virtual double least_time(const kernel::Kernel& /*kernel*/,
+                                            const Conditions& /*conditions*/) const {
+        return 0.0;
+    }
+
+    /// A program of one kernel, its schedule's group as each of `groups` in turn, which the last one stays:
+    /// the body once, the later stages for each. Both spans have the same length.
+    virtual void evaluate_groups(kernel::Program& program, std::span<const std::int64_t> groups,
+                                 const Conditions& conditions, std::span<Estimate> estimates) {
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            program.kernels.front().schedule.group = groups[i];
+            estimates[i] = evaluate(program, program.steps.front(), conditions);
+        }
+    }
 };
 
 /// An engine predicts one step at a time; a program is the sum of its steps (model/system).
@@ -29,15 +58,11 @@ class Engine {
     virtual ~Engine() = default;
 
     [[nodiscard]] virtual std::string_view name() const = 0;
-    [[nodiscard]] virtual std::unique_ptr<Scratch> make_scratch() const = 0;
-    /// Time, band and limiter of one step; no allocation after the first call with the same scratch.
-    [[nodiscard]] virtual Estimate<double> evaluate(const kernel::Program& program, const kernel::Step& step,
-                                                    const hw::Gpu<double>& gpu, const Conditions& conditions,
-                                                    Scratch& scratch) const = 0;
+    /// `gpu` must outlive them, and stay as it is once they remember a body or compare groups.
+    [[nodiscard]] virtual std::unique_ptr<Stages> make_stages(const hw::Gpu& gpu) const = 0;
     /// The full answer; its time equals evaluate's bit for bit.
     [[nodiscard]] virtual Prediction explain(const kernel::Program& program, const kernel::Step& step,
-                                             const hw::Gpu<double>& gpu,
-                                             const Conditions& conditions) const = 0;
+                                             const hw::Gpu& gpu, const Conditions& conditions) const = 0;
 };
 
 }  // namespace warptime::model::prediction

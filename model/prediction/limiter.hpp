@@ -1,4 +1,4 @@
-// What can hold a kernel back, and the five classes that a reader thinks in.
+// Limiters of a kernel's time, and the five classes that group them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

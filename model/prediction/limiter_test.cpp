@@ -1,4 +1,4 @@
-// Tests that limiters have the names of the JSON contract, and the class that a reader expects.
+// Limiters have the names of the JSON contract, and the class that a reader expects.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/prediction/limiter.hpp"
 

@@ -5,7 +5,15 @@
 namespace warptime::model::prediction {
 
 std::string_view to_string(Status status) {
-    return status == Status::calibrated ? "calibrated" : "extrapolated";
+    switch (status) {
+        case Status::calibrated:
+            return "calibrated";
+        case Status::what_if:
+            return "what-if";
+        case Status::extrapolated:
+            break;
+    }
+    return "extrapolated";
 }
 
 }  // namespace warptime::model::prediction

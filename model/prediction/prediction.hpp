@@ -1,7 +1,8 @@
-// The answer of an engine: time with its band, every bound with its inputs, where the time goes, counters.
+// Answer of an engine: time with its band, every bound with its inputs, shares of the time, counters.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/provenance.hpp"
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/limiter.hpp"
 
@@ -12,20 +13,21 @@
 
 namespace warptime::model::prediction {
 
-/// The hot answer. Seconds.
-template <class S>
+/// Answer of the hot path, in seconds.
 struct Estimate {
-    S time{};
-    S low{};  ///< of the 80 % band
-    S high{};
+    double time = 0.0;
+    double low = 0.0;  ///< lower end of the 80 % band
+    double high = 0.0;
     Limiter limiter = Limiter::launch;
-    KernelClass band_class = KernelClass::latency;  ///< whose residuals the band is from
+    KernelClass band_class = KernelClass::latency;  ///< class whose residuals give the band
 };
 
-enum class Status : std::uint8_t { calibrated, extrapolated };
+/// what_if: of numbers that were changed, which nobody can measure.
+enum class Status : std::uint8_t { calibrated, extrapolated, what_if };
+inline constexpr std::size_t status_count = 3;
 [[nodiscard]] std::string_view to_string(Status status);
 
-/// The time (seconds) the kernel would take if this alone held it back, and the numbers that went in.
+/// Time (seconds) of the kernel if this limiter alone held it back, and the inputs of that time.
 struct Bound {
     Limiter limiter = Limiter::launch;
     double time = 0.0;
@@ -50,10 +52,11 @@ struct StepReport {
     double time = 0.0;
 };
 
-/// Shares are of exposed time by cause and sum to 1. Counters carry Nsight Compute's names and units.
+/// Full answer. Shares are of exposed time by cause and sum to 1. Counters carry Nsight Compute's names and
+/// units.
 struct Prediction {
-    double time = 0.0, low = 0.0, high = 0.0;  ///< s
-    double span = 0.0;                         ///< s, first start to last end
+    double time = 0.0, low = 0.0, high = 0.0;  ///< seconds
+    double span = 0.0;                         ///< seconds from first start to last end
     Status status = Status::extrapolated;
     std::string band_source;
     KernelClass kernel_class = KernelClass::launch;
@@ -67,7 +70,7 @@ struct Prediction {
     std::vector<std::pair<std::string, double>> counters;
     double clock_hz = 0.0;
     double power_w = 0.0;
-    int fitted_constants = 0;
+    hw::ConstantCounts constants;  ///< that the answer rests on
     std::vector<StepReport> steps;
 };
 

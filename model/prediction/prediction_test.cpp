@@ -8,4 +8,5 @@ using namespace warptime::model::prediction;
 TEST_CASE("a prediction nobody has calibrated says so") {
     CHECK(to_string(Prediction{}.status) == "extrapolated");
     CHECK(to_string(Status::calibrated) == "calibrated");
+    CHECK(to_string(Status::what_if) == "what-if");
 }

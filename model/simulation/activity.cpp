@@ -1,3 +1,5 @@
+// Busy cycles of a run, averaged over the chip.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/activity.hpp"
 
@@ -7,8 +9,8 @@ namespace warptime::model::simulation {
 
 using prediction::Limiter;
 
-power::Activity<double> activity_of(const Run& run, const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-                                    prediction::OperandData data) {
+machine::Activity activity_of(const Run& run, const kernel::Kernel& kernel, const hw::Gpu& gpu,
+                              prediction::OperandData data) {
     const double sms = gpu.sm.count.value();
     // Servers are averaged over the SMs that take part.
     const double spread = static_cast<double>(run.sms) / sms;
@@ -19,7 +21,7 @@ power::Activity<double> activity_of(const Run& run, const kernel::Kernel& kernel
         }
         return most / static_cast<double>(ticks_per_cycle);
     };
-    power::Activity<double> activity;
+    machine::Activity activity;
     activity.resident = static_cast<double>(std::min(run.sms, run.ctas)) / sms;
     activity.issue = run.instructions / (sms * gpu.sm.sub_partitions.value());
     activity.fp32 = busy(Limiter::fp32) * spread;
@@ -27,7 +29,7 @@ power::Activity<double> activity_of(const Run& run, const kernel::Kernel& kernel
     activity.integer = busy(Limiter::integer) * spread;
     activity.shared = busy(Limiter::shared) * spread;
     activity.l2 = busy(Limiter::l2);
-    activity.dram = hw::Bytes<double>(run.traffic.dram_read + run.traffic.dram_written);
+    activity.dram = hw::Bytes(run.traffic.dram_read + run.traffic.dram_written);
     activity.data = data;
     if (run.uses_tensor) {
         activity.tensor = run.tensor_flop / (run.tensor_rate * sms);

@@ -1,4 +1,5 @@
-// What a run kept busy, averaged over the whole chip. SPDX-License-Identifier: Apache-2.0
+// Activity of a run, averaged over the whole chip.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/activity.hpp"
 
 #include "hw/sheet.hpp"
@@ -13,8 +14,8 @@ using warptime::model::prediction::OperandData;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 
@@ -34,7 +35,7 @@ Run half_busy() {
 }  // namespace
 
 TEST_CASE("cycles on half of the SMs count half") {
-    const power::Activity<double> activity = activity_of(half_busy(), {}, gpu(), OperandData::zeros);
+    const machine::Activity activity = activity_of(half_busy(), {}, gpu(), OperandData::zeros);
     CHECK(activity.resident == doctest::Approx(0.5));
     CHECK(activity.fp32 == doctest::Approx(500.0));
     CHECK(activity.issue == doctest::Approx(4000.0 / gpu().sm.sub_partitions.value()));
@@ -61,7 +62,7 @@ TEST_CASE("tensor work counts at the dense rate of its type") {
     run.uses_tensor = true;
     run.tensor_rate = 8192.0;
     run.tensor_flop = 8192.0 * gpu().sm.count.value() * 250.0;
-    const power::Activity<double> activity = activity_of(run, kernel, gpu(), OperandData::random);
+    const machine::Activity activity = activity_of(run, kernel, gpu(), OperandData::random);
     CHECK(activity.tensor == doctest::Approx(250.0));
     CHECK(activity.tensor_dtype == warptime::hw::Dtype::fp16);
 }

@@ -1,32 +1,34 @@
+// Plan of an atomic access. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/atomic_plan.hpp"
 
-#include "model/memory/atomics.hpp"
-#include "model/memory/slice_order.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
+#include "model/machine/atomics/atomics.hpp"
+#include "model/machine/atomics/slice_order.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
 
 #include <algorithm>
 
 namespace warptime::model::simulation {
 
 AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
-                       const kernel::Access& access, const hw::Gpu<double>& gpu) {
-    const occupancy::Occupancy resident = occupancy::residency(kernel, occupancy::limits_of(gpu));
+                       const kernel::Access& access, const hw::Gpu& gpu) {
+    const machine::Occupancy resident = machine::residency(kernel, machine::limits_of(gpu));
     const double items = std::min(static_cast<double>(kernel.schedule.item_count()),
                                   gpu.sm.count.value() * resident.ctas_per_sm);
-    const memory::Window window = memory::atomic_window(kernel, role, op, access, items);
-    const memory::AtomicTouch touch = memory::atomic_touch(kernel, access, op.active, memory::pieces_of(gpu));
+    const machine::Window window = machine::atomic_window(kernel, role, op, access, items);
+    const machine::AtomicTouch touch =
+        machine::atomic_touch(kernel, access, op.active, machine::pieces_of(gpu));
     const double sector = gpu.l1.sector.value();
     const bool single =
         access.pattern == kernel::PatternKind::broadcast || access.pattern == kernel::PatternKind::chase;
-    const double own = memory::slice_cycles(touch.whole, touch.part, gpu).value();
-    const double sectors = memory::atomic_sectors(kernel, access, window.bytes(), memory::pieces_of(gpu));
+    const double own = machine::slice_cycles(touch.whole, touch.part, gpu).value();
+    const double sectors = machine::atomic_sectors(kernel, access, window.bytes(), machine::pieces_of(gpu));
     const double turns =
-        memory::adds_in_float(op.dtype) ? gpu.l2.atomic_chain.value() * touch.passes() / sectors : 0.0;
-    const double reached = memory::slices_reached(window, gpu);
+        machine::adds_in_float(op.dtype) ? gpu.l2.atomic_chain.value() * touch.passes() / sectors : 0.0;
+    const double reached = machine::slices_reached(window, gpu);
     const double waiting = touch.waiting(sectors);
-    const double in_slices = waiting > 0.0 ? memory::in_order(own / reached, turns, waiting / reached)
+    const double in_slices = waiting > 0.0 ? machine::in_order(own / reached, turns, waiting / reached)
                                            : std::max(own / reached, turns);
     const auto count = static_cast<double>(op.count);
     AtomicPlan plan;

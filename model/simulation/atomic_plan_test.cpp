@@ -1,10 +1,10 @@
-// What one warp's atomics ask of port and slices, against the passes of model/memory/atomics.hpp.
+// Work of one warp's atomics at port and slices, against the passes of model/machine/atomics/atomics.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/atomic_plan.hpp"
 
 #include "hw/sheet.hpp"
 #include "model/kernel/examples/parts.hpp"
-#include "model/memory/atomics.hpp"
+#include "model/machine/atomics/atomics.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,8 +14,8 @@ using warptime::hw::InstructionClass;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 

@@ -1,8 +1,9 @@
+// Servers of a chip and their rates. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/chip.hpp"
 
-#include "model/memory/l2_partitions.hpp"
-#include "model/memory/l2_ports.hpp"
+#include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/l2/l2_ports.hpp"
 
 #include <algorithm>
 
@@ -11,18 +12,18 @@ namespace warptime::model::simulation {
 using hw::Unit;
 using prediction::Limiter;
 
-Chip::Chip(const hw::Gpu<double>& gpu, int sm_count, double clock_hz, double at_work)
+Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work)
     : sms(static_cast<std::size_t>(sm_count)) {
     for (Sm& sm : sms) {
         sm.sub_partitions.resize(static_cast<std::size_t>(gpu.sm.sub_partitions.value()));
     }
-    const double visits = memory::slice_visits(gpu);
+    const double visits = machine::slice_visits(gpu);
     const double dram_byte = clock_hz / gpu.dram.bandwidth.value();
     rates.shared_byte = 1.0 / gpu.shared.bandwidth.value();
     rates.l1_request = gpu.l1.request_interval.value();
     rates.tma_row = gpu.tma.row_interval.value();
-    const memory::PortCosts<double> port =
-        memory::port_costs(at_work > 0.0 ? at_work : occupancy::largest_group(gpu), gpu);
+    const machine::PortCosts port =
+        machine::port_costs(at_work > 0.0 ? at_work : machine::largest_group(gpu), gpu);
     rates.port_in_byte = port.shared;
     rates.port_own_byte = port.own;
     rates.port_out_byte = port.stored;

@@ -1,7 +1,7 @@
-// Every unit of the chip as a server, put together from the numbers of a GPU: SMs with their sub-partitions,
-// ports and copy engines, and what all SMs share.
+// Every unit of the chip as a server: SMs with sub-partitions, ports and copy engines, and units that all SMs
+// share.
 // Ignores: GPCs, L2 slices and DRAM channels (each is one server of the summed rate), and finite queues.
-// Source: hw/keys.toml; the same keys as the analytical bounds, one server for each.
+// Source: hw/keys.toml; the keys of the analytical bounds, one server for each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,8 +23,8 @@ struct SubPartition {
 
 struct Sm {
     std::vector<SubPartition> sub_partitions;
-    Server shared;        ///< banks, as read and written by warps and read by matrix instructions
-    Server shared_write;  ///< what asynchronous copies write to them
+    Server shared;        ///< banks, for warps' reads and writes and matrix instructions' reads
+    Server shared_write;  ///< banks, for writes of asynchronous copies
     Server l1;
     Server barrier;
     Server fetch;  ///< of code that the nearest instruction cache does not hold
@@ -35,7 +35,7 @@ struct Sm {
         std::int64_t execution = -1;
         Ticks done = 0;
     };
-    std::vector<Fetched> fetched;  ///< by op: for which execution last, and when it was there
+    std::vector<Fetched> fetched;  ///< by op: last execution, and the time of its arrival
 };
 
 /// Cycles per unit of work of the servers that move bytes.
@@ -53,26 +53,26 @@ struct Rates {
 };
 
 struct Chip {
-    /// `sms` of the GPU's take part; DRAM keeps its rate in seconds, so the clock enters its cycles.
-    /// `at_work`: of them in the fullest graphics processing cluster; 0: all.
-    Chip(const hw::Gpu<double>& gpu, int sms, double clock_hz, double at_work = 0.0);
+    /// Takes `sms` SMs of the GPU. DRAM keeps its rate in seconds, so the clock enters its cycles. `at_work`:
+    /// SMs at work in the fullest GPC; 0: all.
+    Chip(const hw::Gpu& gpu, int sms, double clock_hz, double at_work = 0.0);
 
     Rates rates;
     std::vector<Sm> sms;
     Server l2;
-    Server atomics;         ///< units in the slices of L2, as far as the addresses reach them
-    Server atomic_returns;  ///< way back of their old values
+    Server atomics;         ///< units in the L2 slices that the addresses reach
+    Server atomic_returns;  ///< return path of the old values
     Server dram;
     Server dispatcher;  ///< hands out CTAs
 };
 
-/// A kind of server, what it is called when it holds a kernel back, and its longest busy time on any SM.
+/// Kind of server, its name as a limiter, and its longest busy time on any SM.
 struct Busy {
     prediction::Limiter limiter = prediction::Limiter::launch;
     Ticks longest = 0;
     double average = 0.0;  ///< ticks, over all servers of the kind on the SMs that take part
 };
-/// Of every kind but the dispatcher.
+/// Busy times of every kind but the dispatcher.
 [[nodiscard]] std::vector<Busy> busy_of(const Chip& chip);
 
 }  // namespace warptime::model::simulation

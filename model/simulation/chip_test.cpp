@@ -1,4 +1,5 @@
-// Servers of a chip and their rates from a GPU's numbers. SPDX-License-Identifier: Apache-2.0
+// Servers of a chip and their rates from a GPU's numbers.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/chip.hpp"
 
 #include "hw/sheet.hpp"
@@ -12,8 +13,8 @@ using warptime::model::prediction::Limiter;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 

@@ -1,10 +1,12 @@
+// Evaluates and explains steps by runs of the simulation.
+// Ignores: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/engine.hpp"
 
-#include "model/power/sustained_clock.hpp"
-#include "model/prediction/clock.hpp"
-#include "model/prediction/launch_floor.hpp"
-#include "model/prediction/link_copy.hpp"
+#include "model/machine/launch/launch_floor.hpp"
+#include "model/machine/launch/link_copy.hpp"
+#include "model/machine/power/clock.hpp"
+#include "model/machine/power/sustained_clock.hpp"
 #include "model/simulation/activity.hpp"
 #include "model/simulation/explain.hpp"
 #include "model/simulation/memory_step.hpp"
@@ -18,7 +20,7 @@ namespace {
 using prediction::Conditions;
 using prediction::Limiter;
 
-/// The unit that is busy for more than half of the run; else what the warps wait for.
+/// Limiter of a run: the unit that is busy for more than half of the run; else the cause of the warps' waits.
 Limiter limiter_of(const Run& run) {
     const auto busiest = std::max_element(run.busy.begin(), run.busy.end(),
                                           [](const Busy& a, const Busy& b) { return a.longest < b.longest; });
@@ -28,27 +30,36 @@ Limiter limiter_of(const Run& run) {
     return run.loads ? Limiter::bytes_in_flight : Limiter::chain_latency;
 }
 
-class Engine final : public prediction::Engine {
+/// Runs share nothing: each body is executed anew.
+class Stages final : public prediction::Stages {
   public:
-    [[nodiscard]] std::string_view name() const override { return "simulation"; }
-    [[nodiscard]] std::unique_ptr<prediction::Scratch> make_scratch() const override {
-        return std::make_unique<prediction::Scratch>();
-    }
-    [[nodiscard]] prediction::Estimate<double> evaluate(const kernel::Program& program,
-                                                        const kernel::Step& step, const hw::Gpu<double>& gpu,
-                                                        const Conditions& conditions,
-                                                        prediction::Scratch& /*scratch*/) const override {
+    explicit Stages(const hw::Gpu& gpu) : gpu_(gpu) {}
+
+    [[nodiscard]] prediction::Estimate evaluate(const kernel::Program& program, const kernel::Step& step,
+                                                const Conditions& conditions,
+                                                prediction::BodyNumber /*body*/) override {
         if (step.kind == kernel::StepKind::kernel) {
-            const KernelTime t = simulate(program.kernels[step.payload], gpu, conditions);
+            const KernelTime t = simulate(program.kernels[step.payload], gpu_, conditions);
             return with_prior_band(t.time, t.limiter);
         }
         const MemoryStep t = step.kind == kernel::StepKind::memset
-                                 ? run_memset(program.memsets[step.payload], gpu, conditions)
-                                 : run_memcpy(program.memcpys[step.payload], gpu, conditions);
+                                 ? run_memset(program.memsets[step.payload], gpu_, conditions)
+                                 : run_memcpy(program.memcpys[step.payload], gpu_, conditions);
         return with_prior_band(t.time(), t.limiter());
     }
+
+  private:
+    const hw::Gpu& gpu_;
+};
+
+class Engine final : public prediction::Engine {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "simulation"; }
+    [[nodiscard]] std::unique_ptr<prediction::Stages> make_stages(const hw::Gpu& gpu) const override {
+        return std::make_unique<Stages>(gpu);
+    }
     [[nodiscard]] prediction::Prediction explain(const kernel::Program& program, const kernel::Step& step,
-                                                 const hw::Gpu<double>& gpu,
+                                                 const hw::Gpu& gpu,
                                                  const Conditions& conditions) const override {
         switch (step.kind) {
             case kernel::StepKind::kernel:
@@ -57,7 +68,7 @@ class Engine final : public prediction::Engine {
                 return explain_memory_step("memset", "memset",
                                            run_memset(program.memsets[step.payload], gpu, conditions), gpu);
             case kernel::StepKind::memcpy:
-                return explain_memory_step("memcpy", prediction::copy_name(program.memcpys[step.payload]),
+                return explain_memory_step("memcpy", machine::copy_name(program.memcpys[step.payload]),
                                            run_memcpy(program.memcpys[step.payload], gpu, conditions), gpu);
         }
         const kernel::Kernel& kernel = program.kernels[step.payload];
@@ -65,55 +76,49 @@ class Engine final : public prediction::Engine {
     }
 };
 
-}  // namespace
-
-prediction::Estimate<double> with_prior_band(double time, Limiter limiter) {
-    return {time, time / prior_factor, time * prior_factor, limiter};
-}
-
-namespace {
-
-/// The clock at which a run's power stays within the limit. Its time goes with the clock, but for DRAM's.
-double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+/// Clock at which a run's power stays within the limit. A run's time follows the clock, except for DRAM's
+/// part.
+double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const hw::Gpu& gpu,
                        const Conditions& conditions) {
     const double cycles = cycles_of(t.run.end);
     const double dram = (t.run.traffic.dram_read + t.run.traffic.dram_written) / gpu.dram.bandwidth.value();
-    const auto time_at = [&](const hw::Frequency<double>& clock) {
+    const auto time_at = [&](const hw::Frequency& clock) {
         return t.floor + std::max(cycles / clock.value(), std::min(dram, cycles / t.clock_hz));
     };
-    return power::sustained_clock(activity_of(t.run, kernel, gpu, conditions.data),
-                                  hw::Frequency<double>(t.free_clock_hz), gpu, time_at)
+    return machine::sustained_clock(activity_of(t.run, kernel, gpu, conditions.data),
+                                    hw::Frequency(t.free_clock_hz), gpu, time_at)
         .value();
 }
 
 }  // namespace
 
-KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, const Conditions& conditions) {
+KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions) {
     const bool tensor = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
         return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
     });
     // DRAM's cycles depend on the clock, the clock on the tensor load, and the load on the time. The slope is
-    // small: the clock after a run at half load is the clock of the second run to well below a thousandth.
-    // Without tensor work it depends on the time since a flush.
+    // small: the second run at the first run's clock is right to well below a thousandth. Without tensor work
+    // the clock depends on the time since a flush.
     constexpr int most_runs = 2;
     const auto clock_without_tensor = [&](double seconds) {
-        return prediction::launch_clock(false, 0.0, gpu, conditions.data).value() *
-               prediction::clock_left(hw::Seconds<double>(seconds), conditions, gpu);
+        return machine::launch_clock(false, 0.0, gpu, conditions.data).value() *
+               machine::clock_left(hw::Seconds(seconds), conditions, gpu);
     };
     double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz
-                   : tensor ? prediction::launch_clock(true, 0.5, gpu, conditions.data).value()
-                            : clock_without_tensor(0.0);
+                   : tensor                  ? machine::launch_clock(true, 0.5, gpu, conditions.data).value()
+                                             : clock_without_tensor(0.0);
     KernelTime result;
     const auto run_at = [&](double clock_hz) {
         result.clock_hz = clock_hz;
         result.run = run(kernel, gpu, conditions, clock_hz);
-        // A kernel that reads nothing waits for nothing that a flush has made cold, nor does one of results.
+        // A kernel that reads nothing, or only results of earlier steps, waits for nothing that a flush has
+        // made cold.
         const Traffic& moved = result.run.traffic;
         const bool reads_nothing =
-            (!result.run.uses_bulk && moved.received <= 0.0) || prediction::reads_results_only(kernel);
+            (!result.run.uses_bulk && moved.received <= 0.0) || machine::reads_results_only(kernel);
         result.floor =
-            prediction::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
-                                     result.run.uses_bulk && prediction::copies_by_tensor_map(kernel), gpu)
+            machine::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
+                                  result.run.uses_bulk && machine::copies_by_tensor_map(kernel), gpu)
                 .value();
     };
     for (int i = 0; i < most_runs && result.clock_hz != clock; ++i) {
@@ -122,7 +127,7 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, co
             const double cycles = cycles_of(result.run.end) + result.floor * clock;
             const double peak = result.run.tensor_rate * gpu.sm.count.value();
             clock =
-                prediction::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
+                machine::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
                     .value();
         } else if (conditions.clock_hz <= 0.0) {
             clock = clock_without_tensor(result.floor + cycles_of(result.run.end) / clock);

@@ -1,11 +1,11 @@
-// The engine behind the common signature: both answers, refusals, and what its full answer adds up to.
+// Engine behind the common signature: both answers, refusals, and the sums of its full answer.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/engine.hpp"
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 mk::Program program_of_three() {
     mk::Program program;
     program.add_memset(1 << 26);
-    examples::triton_gemm(program.add_kernel(), {1024, 1024, 1024});
+    examples::cp_async_gemm(program.add_kernel(), {1024, 1024, 1024});
     program.add_memcpy(mk::Memcpy{1 << 26});
     return program;
 }
@@ -34,10 +34,10 @@ TEST_CASE("each kind of step has the same time, band and limiter in both answers
     const auto gpu = hw::load_gpu("h200-sxm");
     const auto engine = make_engine();
     CHECK(engine->name() == "simulation");
-    const auto scratch = engine->make_scratch();
+    const auto stages = engine->make_stages(gpu);
     const mk::Program program = program_of_three();
     for (const mk::Step& step : program.steps) {
-        const auto hot = engine->evaluate(program, step, gpu, {}, *scratch);
+        const auto hot = stages->evaluate(program, step, {});
         const auto full = engine->explain(program, step, gpu, {});
         CHECK(full.time == hot.time);
         CHECK(full.low == hot.low);
@@ -74,7 +74,7 @@ TEST_CASE("counters of a GEMM: instructions, bytes and resident warps") {
 TEST_CASE("tensor work settles at the clock that its own load leaves") {
     const auto gpu = hw::load_gpu("h200-sxm");
     mk::Kernel kernel;
-    examples::triton_gemm(kernel, {1024, 1024, 1024});
+    examples::cp_async_gemm(kernel, {1024, 1024, 1024});
     const KernelTime t = simulate(kernel, gpu, {});
     const double load = t.run.tensor_flop / (t.time * t.clock_hz * gpu.tensor.bf16.value() * 132.0);
     const double clock =

@@ -1,3 +1,5 @@
+// Binary heap of events.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/event_queue.hpp"
 

@@ -1,5 +1,5 @@
-// Events in the order of their time; of equal times those of the lower class first, then the one pushed
-// first. Source: binary heap, Williams 1964 (Algorithm 232); the number of the push breaks ties.
+// Events in the order of time; at equal times the lower class first, then the earlier push.
+// Source: binary heap, Williams 1964 (Algorithm 232); the number of the push breaks ties.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace warptime::model::simulation {
 
-/// `late` events see everything that the others of the same time have done.
+/// `late` events see all results of other events at the same time.
 enum class EventClass : std::uint8_t { normal, late };
 
 struct Event {
@@ -23,7 +23,7 @@ struct Event {
 class EventQueue {
   public:
     void push(Ticks time, std::uint32_t what, EventClass event_class = EventClass::normal);
-    /// The next event, removed; needs a queue that is not empty.
+    /// Removes and returns the next event; needs a queue that is not empty.
     Event pop();
     [[nodiscard]] bool empty() const { return heap_.empty(); }
     [[nodiscard]] std::uint64_t pushed() const { return pushed_; }

@@ -1,9 +1,12 @@
+// Bounds, shares and counters of a simulated kernel.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/explain.hpp"
 
 #include "hw/provenance.hpp"
-#include "model/memory/l2_partitions.hpp"
-#include "model/power/power.hpp"
+#include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/power/power.hpp"
+#include "model/prediction/status.hpp"
 #include "model/simulation/activity.hpp"
 
 #include <algorithm>
@@ -16,22 +19,20 @@ using prediction::Bound;
 using prediction::Limiter;
 using prediction::Prediction;
 
-void finish(const hw::Gpu<double>& gpu, Limiter limiter, double time, Prediction& p) {
-    const prediction::Estimate<double> estimate = with_prior_band(time, limiter);
+void finish(const hw::Gpu& gpu, Limiter limiter, double time, Prediction& p) {
+    const prediction::Estimate estimate = with_prior_band(time, limiter);
     p.time = p.span = estimate.time;
     p.low = estimate.low;
     p.high = estimate.high;
     p.limiter = limiter;
     p.kernel_class = prediction::class_of(limiter);
-    p.status = prediction::Status::extrapolated;
+    const bool changed = prediction::status_of(gpu, {}) == prediction::Status::what_if;
+    p.status = changed ? prediction::Status::what_if : prediction::Status::extrapolated;
     p.band_source = "a prior: this engine is a first version without residuals of its own";
-    p.fitted_constants = static_cast<int>(
-        std::count_if(gpu.provenance.begin(), gpu.provenance.end(), [](const hw::Provenance& key) {
-            return key.origin == hw::Origin::fitted || key.origin == hw::Origin::inherited;
-        }));
+    p.constants = hw::count_constants(gpu.provenance);
 }
 
-/// Of units with the same name the busiest counts.
+/// The busiest of several units with one name counts.
 void add_bounds(const KernelTime& t, Prediction& p) {
     for (const Busy& busy : t.run.busy) {
         const double cycles = cycles_of(busy.longest);
@@ -50,7 +51,7 @@ void add_bounds(const KernelTime& t, Prediction& p) {
                      [](const Bound& a, const Bound& b) { return a.time > b.time; });
 }
 
-void add_utilization(const KernelTime& t, const hw::Gpu<double>& gpu, Prediction& p) {
+void add_utilization(const KernelTime& t, const hw::Gpu& gpu, Prediction& p) {
     const double spread = static_cast<double>(t.run.sms) / gpu.sm.count.value();
     const double ticks = t.time * t.clock_hz * static_cast<double>(ticks_per_cycle);
     const auto busy = [&](Limiter limiter, double share) {
@@ -71,10 +72,9 @@ void add_utilization(const KernelTime& t, const hw::Gpu<double>& gpu, Prediction
         (t.run.traffic.dram_read + t.run.traffic.dram_written) / t.time / gpu.dram.bandwidth.value();
 }
 
-void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu,
-                  Prediction& p) {
+void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu& gpu, Prediction& p) {
     const Traffic& moved = t.run.traffic;
-    const double visits = memory::slice_visits(gpu);
+    const double visits = machine::slice_visits(gpu);
     const double reads = moved.l2_read / gpu.l1.sector.value() * visits;
     const double writes = (moved.l2_written - moved.l2_changed) / gpu.l1.sector.value() * visits;
     const double atomics = moved.l2_passes / gpu.l1.sector.value() * visits;
@@ -98,7 +98,7 @@ void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::G
 
 }  // namespace
 
-Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu<double>& gpu,
+Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu& gpu,
                           const prediction::Conditions& conditions) {
     Prediction p;
     finish(gpu, t.limiter, t.time, p);
@@ -113,19 +113,19 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, con
     p.dram_bytes_per_s = (t.run.traffic.dram_read + t.run.traffic.dram_written) / t.time;
     p.l2_bytes_per_s = (t.run.traffic.l2_read + t.run.traffic.l2_written) / t.time;
     p.occupancy = {t.run.occupancy.ctas_per_sm, t.run.occupancy.warps_per_sm,
-                   std::string(occupancy::to_string(t.run.occupancy.limit)),
-                   std::string(occupancy::to_string(t.run.occupancy.next_limit))};
+                   std::string(machine::to_string(t.run.occupancy.limit)),
+                   std::string(machine::to_string(t.run.occupancy.next_limit))};
     p.waves = static_cast<double>(t.run.ctas) / static_cast<double>(t.run.sms * t.run.occupancy.ctas_per_sm);
     add_counters(kernel, t, gpu, p);
     p.clock_hz = t.clock_hz;
-    p.power_w = power::watts(activity_of(t.run, kernel, gpu, conditions.data), hw::Seconds<double>(t.time),
-                             hw::Frequency<double>(t.clock_hz), gpu, t.clock_hz / t.free_clock_hz);
+    p.power_w = machine::watts(activity_of(t.run, kernel, gpu, conditions.data), hw::Seconds(t.time),
+                               hw::Frequency(t.clock_hz), gpu, t.clock_hz / t.free_clock_hz);
     p.steps.push_back({"kernel", kernel.name, t.time});
     return p;
 }
 
 Prediction explain_memory_step(const std::string& kind, const std::string& name, const MemoryStep& step,
-                               const hw::Gpu<double>& gpu) {
+                               const hw::Gpu& gpu) {
     Prediction p;
     const double time = step.time();
     finish(gpu, step.limiter(), time, p);
@@ -142,9 +142,9 @@ Prediction explain_memory_step(const std::string& kind, const std::string& name,
     p.occupancy.limit = p.occupancy.next_limit = "none";
     p.counters = {{"dram__bytes_read.sum", step.read_bytes}, {"dram__bytes_write.sum", step.written_bytes}};
     p.clock_hz = gpu.clock.boost.value();
-    power::Activity<double> activity;
-    activity.dram = hw::Bytes<double>(step.read_bytes + step.written_bytes);
-    p.power_w = power::watts(activity, hw::Seconds<double>(time), gpu.clock.boost, gpu);
+    machine::Activity activity;
+    activity.dram = hw::Bytes(step.read_bytes + step.written_bytes);
+    p.power_w = machine::watts(activity, hw::Seconds(time), gpu.clock.boost, gpu);
     p.steps.push_back({kind, name, time});
     return p;
 }

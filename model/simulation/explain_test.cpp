@@ -1,9 +1,10 @@
-// A simulated kernel in full: the bounds, counters and band that follow from what the run counted.
+// Full answer of a simulated kernel: bounds, counters and band that follow from the run's counts.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/explain.hpp"
 
 #include "hw/sheet.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
+#include "model/simulation/engine.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,8 +15,8 @@ using namespace warptime::model::simulation;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 
@@ -23,7 +24,7 @@ const warptime::hw::Gpu<double>& gpu() {
 
 TEST_CASE("no bound is above the time, and the longest stands first") {
     kernel::Kernel gemm;
-    kernel::examples::triton_gemm(gemm, {512, 512, 256});
+    kernel::examples::cp_async_gemm(gemm, {512, 512, 256});
     const KernelTime time = simulate(gemm, gpu(), {});
     const prediction::Prediction p = explain_kernel(gemm, time, gpu(), {});
     CHECK(p.time == time.time);
@@ -31,7 +32,9 @@ TEST_CASE("no bound is above the time, and the longest stands first") {
     CHECK(p.high == doctest::Approx(p.time * prior_factor));
     CHECK(p.status == prediction::Status::extrapolated);
     REQUIRE_FALSE(p.bounds.empty());
-    for (const prediction::Bound& bound : p.bounds) CHECK(bound.time <= p.time);
+    for (const prediction::Bound& bound : p.bounds) {
+        CHECK(bound.time <= p.time);
+    }
     CHECK(std::is_sorted(p.bounds.begin(), p.bounds.end(),
                          [](const auto& a, const auto& b) { return a.time > b.time; }));
     CHECK(p.utilization.tensor > 0.0);
@@ -40,7 +43,7 @@ TEST_CASE("no bound is above the time, and the longest stands first") {
 
 TEST_CASE("each limiter has one bound, that of its busiest unit") {
     kernel::Kernel gemm;
-    kernel::examples::triton_gemm(gemm, {256, 256, 128});
+    kernel::examples::cp_async_gemm(gemm, {256, 256, 128});
     const prediction::Prediction p = explain_kernel(gemm, simulate(gemm, gpu(), {}), gpu(), {});
     for (const prediction::Bound& bound : p.bounds) {
         CHECK(std::count_if(p.bounds.begin(), p.bounds.end(),

@@ -1,3 +1,4 @@
+// Blocks in L2 by recency, and requests in flight. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/l2.hpp"
 

@@ -1,9 +1,11 @@
-// What L2 holds, in blocks of one access each: least recently used leaves first; equal requests in flight
-// merge. Ignores: lines and sets (a block is what one access touches, named by its first element; blocks that
-// overlap in part count as different), the two partitions, and which SMs are neighbours: a request that finds
-// its block in flight joins it while fewer SMs share it than a TPC has, as if a neighbour had asked. Source:
-// the capacity and merging rules of the analytical engine (keys l2.capacity, l2.shared_capacity, tpc.sms),
-// with times instead of averages. SPDX-License-Identifier: Apache-2.0
+// Contents of L2 in blocks of one access each: the least recently used leaves first, and equal requests in
+// flight merge.
+// Ignores: lines and sets, the two partitions, and which SMs are neighbours. A block is the bytes of one
+// access, named by its first element; partly overlapping blocks count as different. A request joins its block
+// in flight while fewer SMs share the block than a TPC has.
+// Source: capacity and merging rules of the analytical engine (keys l2.capacity, l2.shared_capacity,
+// tpc.sms), with times instead of averages.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/simulation/ticks.hpp"
@@ -22,12 +24,12 @@ class L2 {
     struct Found {
         bool present = false;  ///< was in L2, or on its way
         bool merged = false;   ///< joins a request in flight: asks nothing of the slices
-        Ticks arrives = 0;     ///< when the request in flight delivers; 0 when there is none
+        Ticks arrives = 0;     ///< delivery of the request in flight; 0 when there is none
     };
-    /// Looks a block up and makes it the most recently used. One that was absent is entered and the least
-    /// recently used leave until it fits.
+    /// Looks a block up and makes it the most recently used. An absent block is entered, and the least
+    /// recently used blocks leave until it fits.
     Found read(std::uint64_t block, double bytes, Ticks now);
-    /// Says when the read of a block just looked up delivers, so that others can join it.
+    /// Sets the delivery time of the last block that was looked up, so that other requests can join it.
     void in_flight(std::uint64_t block, Ticks until);
     void write(std::uint64_t block, double bytes);
 

@@ -1,4 +1,4 @@
-// Least recently used against a list that says so plainly; merging of requests in flight.
+// Least recently used blocks against a plain list; merging of requests in flight.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/l2.hpp"
 

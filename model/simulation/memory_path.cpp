@@ -1,10 +1,11 @@
+// Path of an access through port, L2 and DRAM. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/memory_path.hpp"
 
 #include "model/kernel/access_bytes.hpp"
 #include "model/kernel/evaluate_index.hpp"
-#include "model/memory/l2_partitions.hpp"
-#include "model/memory/write_back.hpp"
+#include "model/machine/dram/write_back.hpp"
+#include "model/machine/l2/l2_partitions.hpp"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ using kernel::PatternKind;
 
 namespace {
 
-/// A whole number that looks random but follows from the input (splitmix64, Steele et al. 2014,
+/// Pseudo-random whole number that follows from the input (splitmix64, Steele et al. 2014,
 /// doi.org/10.1145/2660193.2660195).
 std::uint64_t scattered(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15U;
@@ -26,17 +27,17 @@ std::uint64_t scattered(std::uint64_t x) {
 
 }  // namespace
 
-MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                        const prediction::Conditions& conditions, Chip& chip)
     : kernel_(kernel),
       chip_(chip),
       l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
       over_dirty_(conditions.cache == prediction::Cache::flushed),
       capacity_(gpu.l2.capacity.value()),
-      visits_(memory::slice_visits(gpu)),
-      dirty_first_(memory::dirty_first_of(gpu).value()),
+      visits_(machine::slice_visits(gpu)),
+      dirty_first_(machine::dirty_first_of(gpu).value()),
       dirty_fraction_(gpu.l2.dirty_fraction.value()),
-      dirty_capacity_(memory::dirty_capacity_of(gpu).value()) {}
+      dirty_capacity_(machine::dirty_capacity_of(gpu).value()) {}
 
 std::uint64_t MemoryPath::block_of(const AccessPlan& plan, const Requester& who) const {
     const kernel::Access& access = *plan.access;
@@ -52,7 +53,7 @@ std::uint64_t MemoryPath::block_of(const AccessPlan& plan, const Requester& who)
         offset += who.execution * access.step % std::max<std::int64_t>(1, access.window);
     } else if (access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
                access.pattern == PatternKind::stream) {
-        // Every execution goes elsewhere.
+        // Every execution goes to another place.
         offset = static_cast<std::int64_t>(
             scattered(access.seed + scattered(static_cast<std::uint64_t>(offset + who.execution)) +
                       static_cast<std::uint64_t>(who.warp)));
@@ -65,13 +66,13 @@ std::uint64_t MemoryPath::block_of(const AccessPlan& plan, const Requester& who)
 }
 
 void MemoryPath::write_back(Ticks now) {
-    const Bytes<double> read(traffic_.dram_read);
-    const Bytes<double> written(traffic_.l2_written);
-    const Bytes<double> capacity(dirty_capacity_);
-    const double due = (over_dirty_ ? memory::writes_over_dirty(read, written, Bytes<double>(dirty_first_),
-                                                                hw::Number<double>(dirty_fraction_), capacity)
-                                    : memory::writes_over_clean(Bytes<double>(traffic_.dram_read * visits_),
-                                                                written, Bytes<double>(capacity_), capacity))
+    const Bytes read(traffic_.dram_read);
+    const Bytes written(traffic_.l2_written);
+    const Bytes capacity(dirty_capacity_);
+    const double due = (over_dirty_ ? machine::writes_over_dirty(read, written, Bytes(dirty_first_),
+                                                                 hw::Number(dirty_fraction_), capacity)
+                                    : machine::writes_over_clean(Bytes(traffic_.dram_read * visits_), written,
+                                                                 Bytes(capacity_), capacity))
                            .value();
     if (due > traffic_.dram_written) {
         const double byte =

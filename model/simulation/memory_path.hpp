@@ -1,8 +1,10 @@
-// The way of an access to global memory: the SM's port, L2, and DRAM for what L2 does not hold.
-// Ignores: the order of the units along the way (a request occupies all of them from its start and is done
-// when the slowest is, plus the latency of the deepest one), L1 hits, and slices and channels that fill
-// unevenly. Source: model/kernel/README.md, Meaning 5; write-back of dirty lines by the law of
-// model/memory/write_back.hpp for the traffic so far. SPDX-License-Identifier: Apache-2.0
+// Path of an access to global memory: the SM's port, L2, and DRAM for data that L2 lacks.
+// Ignores: the order of units along the way, L1 hits, and slices and channels that fill unevenly. A request
+// occupies all its units from its start. It is done when the slowest unit is, plus the latency of the deepest
+// one.
+// Source: model/kernel/README.md, Meaning 5; write-back of dirty lines by model/machine/dram/write_back.hpp
+// for the traffic so far.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/simulation/chip.hpp"
@@ -16,14 +18,14 @@ struct Traffic {
     double received = 0.0;  ///< by the SMs, multicast counted at each
     double l2_read = 0.0;   ///< asked of the slices
     double l2_written = 0.0;
-    double l2_changed = 0.0;   ///< of them, by atomics
-    double l2_passes = 0.0;    ///< of atomics over sectors
-    double l2_returned = 0.0;  ///< of those whose old value goes back
+    double l2_changed = 0.0;   ///< bytes that atomics change
+    double l2_passes = 0.0;    ///< bytes of atomics' passes over sectors
+    double l2_returned = 0.0;  ///< bytes of atomics' passes whose old value returns
     double dram_read = 0.0;
     double dram_written = 0.0;
 };
 
-/// Who makes an access, and how much of it.
+/// Warp that makes an access, and its share of the access.
 struct Requester {
     const kernel::Coordinates* at = nullptr;
     std::int64_t execution = 0;  ///< of the op by this warp
@@ -35,12 +37,12 @@ struct Requester {
 
 class MemoryPath {
   public:
-    MemoryPath(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-               const prediction::Conditions& conditions, Chip& chip);
+    MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
+               Chip& chip);
 
     struct Reply {
         Ticks done = 0;     ///< data arrived, or stores have left the SM
-        Ticks latency = 0;  ///< part of it that is no unit's busy time; 0 for stores
+        Ticks latency = 0;  ///< part of the reply that is no unit's busy time; 0 for stores
         Ticks arrived = 0;  ///< of stores: the L2 has taken them in
     };
     Reply access(Sm& sm, const kernel::Op& op, const OpPlan& plan, const AccessPlan& access,
@@ -49,10 +51,10 @@ class MemoryPath {
 
   private:
     Reply read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes, Ticks now);
-    /// Carried out in L2; done when the old values are back, or the operands have left the SM.
+    /// Carries an atomic out in L2. Done when the old values are back, or the operands have left the SM.
     Reply atomic(Sm& sm, const AccessPlan& plan, std::uint64_t block, double share, Ticks now);
     Ticks write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now, Ticks& arrived);
-    /// Dirty lines that have to leave L2 for the traffic so far.
+    /// Writes back the dirty lines that have to leave L2 for the traffic so far.
     void write_back(Ticks now);
     [[nodiscard]] std::uint64_t block_of(const AccessPlan& plan, const Requester& who) const;
 
@@ -62,7 +64,7 @@ class MemoryPath {
     Traffic traffic_;
     bool over_dirty_;
     double capacity_;
-    double visits_;  ///< to L2 slices, of a sector read for the first time
+    double visits_;  ///< visits to L2 slices by a sector read for the first time
     double dirty_first_;
     double dirty_fraction_;
     double dirty_capacity_;

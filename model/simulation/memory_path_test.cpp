@@ -1,4 +1,5 @@
-// The way of single accesses: port, L2, DRAM, and what they leave behind. SPDX-License-Identifier: Apache-2.0
+// Path of single accesses: port, L2, DRAM, and the state they leave behind.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/memory_path.hpp"
 
 #include "hw/sheet.hpp"
@@ -12,8 +13,8 @@ using warptime::hw::InstructionClass;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 

@@ -1,10 +1,11 @@
+// Memsets and copies, piece by piece through DRAM. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/memory_step.hpp"
 
-#include "model/memory/l2_partitions.hpp"
-#include "model/memory/write_back.hpp"
-#include "model/prediction/launch_floor.hpp"
-#include "model/prediction/link_copy.hpp"
+#include "model/machine/dram/write_back.hpp"
+#include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/launch/launch_floor.hpp"
+#include "model/machine/launch/link_copy.hpp"
 #include "model/simulation/chip.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ using hw::Bytes;
 constexpr double piece_bytes = 1048576.0;
 
 /// Moves `bytes` in pieces: each is read unless `reads` is false, then stored.
-void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
-          const prediction::Conditions& conditions, MemoryStep& step) {
+void move(double bytes, bool reads, bool fits, const hw::Gpu& gpu, const prediction::Conditions& conditions,
+          MemoryStep& step) {
     const double clock = gpu.clock.boost.value();
     Chip chip(gpu, 1, clock);
     double stored = 0.0;
@@ -30,15 +31,15 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
             step.read_bytes += piece;
             chip.dram.serve(0, ticks_of(piece * chip.rates.dram_read_byte));
         }
-        const Bytes<double> capacity = memory::dirty_capacity_of(gpu);
-        // Launched again and again, an operation finds the lines dirty that it left.
-        const Bytes<double> due =
-            conditions.cache == prediction::Cache::warm ? Bytes<double>(fits ? 0.0 : stored)
+        const Bytes capacity = machine::dirty_capacity_of(gpu);
+        // A repeated operation finds its own lines dirty.
+        const Bytes due =
+            conditions.cache == prediction::Cache::warm ? Bytes(fits ? 0.0 : stored)
             : conditions.cache == prediction::Cache::flushed
-                ? memory::writes_over_dirty(Bytes<double>(step.read_bytes), Bytes<double>(stored),
-                                            memory::dirty_first_of(gpu), gpu.l2.dirty_fraction, capacity)
-                : memory::writes_over_clean(Bytes<double>(step.read_bytes * memory::slice_visits(gpu)),
-                                            Bytes<double>(stored), gpu.l2.capacity, capacity);
+                ? machine::writes_over_dirty(Bytes(step.read_bytes), Bytes(stored),
+                                             machine::dirty_first_of(gpu), gpu.l2.dirty_fraction, capacity)
+                : machine::writes_over_clean(Bytes(step.read_bytes * machine::slice_visits(gpu)),
+                                             Bytes(stored), gpu.l2.capacity, capacity);
         const double byte = chip.rates.dram_write_byte + (reads ? chip.rates.dram_turn_byte : 0.0);
         chip.dram.serve(0, ticks_of(std::max(0.0, due.value() - step.written_bytes) * byte));
         step.written_bytes = due.value();
@@ -50,28 +51,28 @@ void move(double bytes, bool reads, bool fits, const hw::Gpu<double>& gpu,
 
 }  // namespace
 
-MemoryStep run_memset(const kernel::Memset& memset, const hw::Gpu<double>& gpu,
+MemoryStep run_memset(const kernel::Memset& memset, const hw::Gpu& gpu,
                       const prediction::Conditions& conditions) {
     MemoryStep step;
     step.floor = gpu.launch.memset.value();
     const auto bytes = static_cast<double>(memset.bytes);
-    move(bytes, false, bytes < memory::dirty_capacity_of(gpu).value(), gpu, conditions, step);
+    move(bytes, false, bytes < machine::dirty_capacity_of(gpu).value(), gpu, conditions, step);
     return step;
 }
 
-MemoryStep run_memcpy(const kernel::Memcpy& copy, const hw::Gpu<double>& gpu,
+MemoryStep run_memcpy(const kernel::Memcpy& copy, const hw::Gpu& gpu,
                       const prediction::Conditions& conditions) {
     MemoryStep step;
     if (copy.link != kernel::Link::device) {
-        const prediction::LinkCopy<double> link = prediction::link_copy(copy, gpu);
+        const machine::LinkCopy link = machine::link_copy(copy, gpu);
         step.floor = link.latency.value();
         step.link = link.transfer.value();
         return step;
     }
     const auto bytes = static_cast<double>(copy.bytes);
-    step.floor = prediction::copy_floor(copy, conditions.cache, gpu).value();
+    step.floor = machine::copy_floor(copy, conditions.cache, gpu).value();
     // Warm data that fit, source and destination, are read from L2.
-    const bool fits = 2.0 * bytes < memory::dirty_capacity_of(gpu).value();
+    const bool fits = 2.0 * bytes < machine::dirty_capacity_of(gpu).value();
     move(bytes, !(fits && conditions.cache == prediction::Cache::warm), fits, gpu, conditions, step);
     return step;
 }

@@ -1,7 +1,9 @@
-// Memsets and device-to-device copies, piece by piece through DRAM behind the driver's fixed cost; copies to
-// and from the host by the law of the link. Ignores: copies to a peer, and what the copy kernels do in the
-// SMs. Source: keys launch.memset, launch.memcpy, launch.memcpy_pass; write-back by
-// model/memory/write_back.hpp for the bytes so far. SPDX-License-Identifier: Apache-2.0
+// Memsets and device-to-device copies, piece by piece through DRAM behind the driver's fixed cost. Copies to
+// and from the host follow the law of the link.
+// Ignores: copies to a peer, and the copy kernels' work in the SMs.
+// Source: keys launch.memset, launch.memcpy, launch.memcpy_pass; write-back by
+// model/machine/dram/write_back.hpp for the bytes so far.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -12,9 +14,9 @@
 namespace warptime::model::simulation {
 
 struct MemoryStep {
-    double floor = 0.0;  ///< s
-    double dram = 0.0;   ///< s
-    double link = 0.0;   ///< s, of a copy to or from the host
+    double floor = 0.0;  ///< seconds
+    double dram = 0.0;   ///< seconds
+    double link = 0.0;   ///< seconds of a copy to or from the host
     double read_bytes = 0.0, written_bytes = 0.0;
     [[nodiscard]] prediction::Limiter limiter() const {
         if (floor < link) return prediction::Limiter::bytes_in_flight;
@@ -23,10 +25,10 @@ struct MemoryStep {
     [[nodiscard]] double time() const { return floor + dram + link; }
 };
 
-[[nodiscard]] MemoryStep run_memset(const kernel::Memset& step, const hw::Gpu<double>& gpu,
+[[nodiscard]] MemoryStep run_memset(const kernel::Memset& step, const hw::Gpu& gpu,
                                     const prediction::Conditions& conditions);
 /// Throws Error for a copy to a peer.
-[[nodiscard]] MemoryStep run_memcpy(const kernel::Memcpy& step, const hw::Gpu<double>& gpu,
+[[nodiscard]] MemoryStep run_memcpy(const kernel::Memcpy& step, const hw::Gpu& gpu,
                                     const prediction::Conditions& conditions);
 
 }  // namespace warptime::model::simulation

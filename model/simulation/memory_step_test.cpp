@@ -1,4 +1,5 @@
-// Memsets and copies piece by piece, against bytes over bandwidth. SPDX-License-Identifier: Apache-2.0
+// Memsets and copies piece by piece, against bytes over bandwidth.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/memory_step.hpp"
 
 #include "hw/error.hpp"
@@ -13,8 +14,8 @@ using warptime::model::prediction::Limiter;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 

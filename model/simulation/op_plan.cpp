@@ -1,3 +1,4 @@
+// Durations of one execution of each op at every unit. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/op_plan.hpp"
 
@@ -6,18 +7,19 @@
 #include "model/kernel/code_size.hpp"
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk.hpp"
-#include "model/memory/atomics.hpp"
-#include "model/memory/instruction_fetch.hpp"
-#include "model/memory/lane_touch.hpp"
-#include "model/memory/local_memory.hpp"
-#include "model/memory/matrix_rows.hpp"
-#include "model/memory/operand_turns.hpp"
-#include "model/memory/row_lanes.hpp"
-#include "model/memory/row_sectors.hpp"
-#include "model/occupancy/l1_room.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
-#include "model/occupancy/waves.hpp"
+#include "model/machine/atomics/atomics.hpp"
+#include "model/machine/demand/op_kind.hpp"
+#include "model/machine/issue/instruction_fetch.hpp"
+#include "model/machine/issue/operand_turns.hpp"
+#include "model/machine/l1/l1_room.hpp"
+#include "model/machine/l1/lane_touch.hpp"
+#include "model/machine/l1/local_memory.hpp"
+#include "model/machine/l1/row_lanes.hpp"
+#include "model/machine/l1/row_sectors.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
+#include "model/machine/occupancy/waves.hpp"
+#include "model/machine/shared/matrix_rows.hpp"
 
 #include <algorithm>
 #include <string>
@@ -36,33 +38,7 @@ namespace {
 /// Bytes of a warp's widest shared-memory instruction: 16 a lane.
 constexpr double widest_shared_bytes = 512.0;
 
-bool is_bulk(InstructionClass cls) {
-    return cls == InstructionClass::cp_async_bulk || cls == InstructionClass::cp_async_bulk_tensor;
-}
-
-bool is_load(InstructionClass cls) {
-    return cls == InstructionClass::ld_global || cls == InstructionClass::atom_global ||
-           cls == InstructionClass::ld_local || cls == InstructionClass::cp_async || is_bulk(cls);
-}
-
-bool is_shared(InstructionClass cls) {
-    return cls == InstructionClass::ld_shared || cls == InstructionClass::st_shared ||
-           cls == InstructionClass::ldmatrix || cls == InstructionClass::stmatrix ||
-           cls == InstructionClass::atom_shared;
-}
-
-/// Warps of a CTA that wait for each other; the interval of the class is that between two arrivals.
-bool is_meeting(InstructionClass cls) {
-    return cls == InstructionClass::bar_sync || cls == InstructionClass::cluster_barrier ||
-           cls == InstructionClass::mbarrier_try_wait;
-}
-
-bool in_memory(const Kernel& kernel, const Access& access) {
-    const kernel::Space space = kernel.buffers[static_cast<std::size_t>(access.buffer)].space;
-    return space == kernel::Space::global || space == kernel::Space::local;
-}
-
-/// Buffers that are read and fit into L2 together stay there from the start when the caches are warm.
+/// True for read buffers that stay in L2 from the start: caches are warm and all read buffers fit together.
 bool starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits) {
     const bool warm = buffer.before == kernel::Before::warm ||
                       (buffer.before == kernel::Before::by_conditions && cache == prediction::Cache::warm);
@@ -71,12 +47,12 @@ bool starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fi
 
 class Planner {
   public:
-    Planner(const Kernel& kernel, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+    Planner(const Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
             KernelPlan& plan)
         : kernel_(kernel), gpu_(gpu), cache_(conditions.cache), plan_(plan) {
         std::vector<bool> read(kernel.buffers.size());
         for (const Access& access : kernel.accesses) {
-            if (access.direction != kernel::Direction::write && in_memory(kernel, access)) {
+            if (access.direction != kernel::Direction::write && machine::is_global(kernel, access)) {
                 read[static_cast<std::size_t>(access.buffer)] = true;
             }
         }
@@ -93,73 +69,74 @@ class Planner {
     }
 
     void add(const kernel::Role& role, const Op& op, OpPlan& p) {
-        const hw::InstructionCost<double>& cost = gpu_.instructions[op.cls];
+        const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         const auto count = static_cast<double>(op.count);
         p.instructions = count * cost.machine.value();
         p.issue = ticks_of(p.instructions);
-        const bool apart = op.cls == InstructionClass::mma_sync || op.cls == InstructionClass::wgmma;
-        p.ports = apart ? 0 : ticks_of(p.instructions * memory::port_turns(op.cls, gpu_));
+        const bool apart = machine::is_matrix(op.cls);
+        p.ports = apart ? 0 : ticks_of(p.instructions * machine::port_turns(op.cls, gpu_));
         p.pipe = static_cast<std::size_t>(cost.unit);
-        const double held = std::max(cost.interval.value(), memory::operand_turns(op, gpu_));
+        const double held = std::max(cost.interval.value(), machine::operand_turns(op, gpu_));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);
         p.last_interval =
             cost.unit == Unit::tensor ? 0 : ticks_of(std::max(1.0, cost.unit == Unit::none ? 0.0 : held));
         if (cost.unit == Unit::sfu) p.passed_on = p.last_interval - ticks_of(1.0);
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
-        p.copies = op.cls == InstructionClass::cp_async || is_bulk(op.cls);
-        p.bulk = is_bulk(op.cls);
+        p.copies = machine::is_asynchronous_copy(op.cls);
+        p.bulk = machine::is_bulk_copy(op.cls);
         // A plain load that completes a token parks in registers until the wait.
         p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
         p.drains = op.cls == InstructionClass::fence;
-        p.holds_warp = is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
+        p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
         if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
         if (op.cls == InstructionClass::cp_async_bulk_store)
             p.acknowledged = ticks_of(gpu_.latency.bulk_store.value());
-        p.waits_for_memory = is_load(op.cls);
+        p.waits_for_memory = machine::is_load(op.cls);
         p.flop = kernel::flop_of(op) * count * op.active;
         double latency = cost.latency.value();
         double shared = 0.0;
-        if (op.cls == InstructionClass::wgmma || op.cls == InstructionClass::mma_sync) {
+        if (machine::is_matrix(op.cls)) {
             add_matrix(op, p, shared);
             if (op.cls == InstructionClass::mma_sync) {
                 latency = kernel::mma_sync_latency(op, gpu_).value();
-                // For that share of its time nothing else issues in its sub-partition.
+                // Share of its time in which nothing else issues in its sub-partition.
                 const double keeps =
                     kernel::matrix_interval(op, gpu_).value() * gpu_.tensor.mma_sync_issue.value();
                 p.last_interval = ticks_of(std::max(1.0, keeps));
-                p.special = ticks_of(count * memory::kept_from_special_functions(gpu_).value());
+                p.special = ticks_of(count * machine::kept_from_special_functions(gpu_).value());
                 p.issue = std::max(p.issue, ticks_of(count * keeps));
             }
-        } else if (is_load(op.cls)) {
+        } else if (machine::is_load(op.cls)) {
             latency = p.bulk || p.copies                  ? 0.0
                       : cache_ == prediction::Cache::warm ? gpu_.latency.l2_far.value()
                                                           : gpu_.latency.dram.value();
-        } else if (memory::moves_matrices(op)) {
-            const memory::MatrixRows rows = memory::matrix_rows(kernel_, op);
+        } else if (machine::moves_matrices(op)) {
+            const machine::MatrixRows rows = machine::matrix_rows(kernel_, op);
             latency =
                 gpu_.latency.shared.value() + cost.interval.value() * static_cast<double>(rows.passes - 1);
             shared = count * static_cast<double>(rows.passes) * gpu_.shared.banks.value() *
                      gpu_.shared.bank_width.value();
-            const auto path = static_cast<double>(memory::path_passes(op, rows));
+            const auto path = static_cast<double>(machine::path_passes(op, rows));
             p.pipe_time = ticks_of(p.instructions * cost.interval.value() * path);
             p.last_interval = ticks_of(cost.interval.value() * path);
-        } else if (is_shared(op.cls)) {
+        } else if (machine::is_shared(op.cls)) {
             latency = op.cls == InstructionClass::atom_shared && !op.returns
                           ? 0.0
                           : latency + gpu_.latency.shared.value();
-        } else if (is_meeting(op.cls)) {
+        } else if (machine::is_meeting(op.cls)) {
             latency = op.cls == InstructionClass::bar_sync ? gpu_.latency.bar_sync.value() : latency;
             latency += cost.interval.value() * warps_;
             p.barrier = ticks_of(count * cost.interval.value());
             p.pipe_time = 0;
         }
         if (cost.unit == Unit::shuffle) {
-            // The way to shared memory is theirs, too.
+            // Matrix loads and stores also take the path to shared memory.
             shared = p.instructions * cost.interval.value() / gpu_.sm.sub_partitions.value() *
                      gpu_.shared.bandwidth.value();
         }
         p.latency = ticks_of(latency * static_cast<double>(p.links));
-        const bool through_l1 = is_load(op.cls) && !p.bulk && op.cls != InstructionClass::atom_global;
+        const bool through_l1 =
+            machine::is_load(op.cls) && !p.bulk && op.cls != InstructionClass::atom_global;
         double l1 = through_l1 ? count * l1_cycles(op) : 0.0;
         if (op.cls == InstructionClass::st_local && op.access_count == 1) {
             // Stores go on to the L2, and loads come behind them.
@@ -180,27 +157,27 @@ class Planner {
     }
 
   private:
-    /// Of one instruction: lanes of a pattern take a line a cycle, or what their bytes take.
+    /// Cycles of one instruction: lanes of a pattern take a line a cycle, or the time of their bytes.
     double l1_cycles(const Op& op) const {
-        if (op.access_count == 1 && memory::in_narrow_rows(kernel_.accesses[op.first_access])) {
+        if (op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
             const Access& access = kernel_.accesses[op.first_access];
             const bool copies = op.cls == InstructionClass::cp_async;
-            const double written = copies ? 32.0 * access.bytes * memory::copy_pieces(kernel_, access) : 0.0;
-            return memory::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value(),
-                                           gpu_.l1.tags.value(), memory::pieces_of(gpu_)) +
+            const double written = copies ? 32.0 * access.bytes * machine::copy_pieces(kernel_, access) : 0.0;
+            return machine::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value(),
+                                            gpu_.l1.tags.value(), machine::pieces_of(gpu_)) +
                    written / gpu_.shared.bandwidth.value();
         }
         const bool local = op.cls == InstructionClass::ld_local;
         const bool plain = (local || op.cls == InstructionClass::ld_global) && op.access_count == 1;
         if (plain && kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
             const Access& access = kernel_.accesses[op.first_access];
-            return std::max(memory::touch_of(kernel_, access, 1.0, memory::pieces_of(gpu_)).lines,
+            return std::max(machine::touch_of(kernel_, access, 1.0, machine::pieces_of(gpu_)).lines,
                             32.0 * access.bytes / gpu_.shared.bandwidth.value());
         }
         return gpu_.l1.request_interval.value();
     }
 
-    /// Each warp's tensor core does its warp's part: of a wgmma a quarter, with a quarter of the operands.
+    /// Each warp's tensor core does its warp's part: for a wgmma a quarter, with a quarter of the operands.
     void add_matrix(const Op& op, OpPlan& p, double& shared) {
         const bool wgmma = op.cls == InstructionClass::wgmma;
         if (hw::tensor_rate(op.dtype, gpu_).value() <= 0.0) {
@@ -221,11 +198,11 @@ class Planner {
         bool width_known = false;
         p.first_access = plan_.accesses.size();
         for (const Access& access : kernel_.accesses_of(op)) {
-            if (in_memory(kernel_, access)) {
+            if (machine::is_global(kernel_, access)) {
                 plan_.accesses.push_back(access_plan(role, op, access));
             } else if (op.cls == InstructionClass::atom_shared) {
                 width_known = true;
-                const double passes = memory::bank_passes(kernel_, op, access, memory::pieces_of(gpu_));
+                const double passes = machine::bank_passes(kernel_, op, access, machine::pieces_of(gpu_));
                 shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
                 // A sub-partition's half of the path takes a pass in two cycles.
                 if (op.returns) {
@@ -233,7 +210,7 @@ class Planner {
                     p.pipe_time = std::max(p.pipe_time, ticks_of(path * p.instructions));
                     p.last_interval = std::max(p.last_interval, ticks_of(path));
                 }
-            } else if (is_shared(op.cls) && !memory::moves_matrices(op) &&
+            } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
                        access.pattern == PatternKind::contiguous) {
                 width_known = true;
                 shared += static_cast<double>(op.count) * 32.0 * access.bytes;
@@ -242,7 +219,7 @@ class Planner {
         p.access_count = plan_.accesses.size() - p.first_access;
         plan_.uses_bulk = plan_.uses_bulk || (p.bulk && p.access_count > 0);
         plan_.loads = plan_.loads || p.waits_for_memory;
-        if (is_shared(op.cls) && !memory::moves_matrices(op) && !width_known) {
+        if (machine::is_shared(op.cls) && !machine::moves_matrices(op) && !width_known) {
             shared += static_cast<double>(op.count) * widest_shared_bytes;
         }
     }
@@ -272,8 +249,8 @@ class Planner {
                 const double row = static_cast<double>(access.box[0]) * size;
                 const auto pitch = static_cast<std::int64_t>(static_cast<double>(buffer.stride[1]) * size);
                 a.in_rows = a.rows > 1.0 && row < static_cast<double>(pitch);
-                a.lines = a.rows * memory::lines_per_row(row, pitch, gpu_.l1.line.value());
-                a.fetched_per_requested = memory::sector_bytes_per_row(row, pitch, sector) / row;
+                a.lines = a.rows * machine::lines_per_row(row, pitch, gpu_.l1.line.value());
+                a.fetched_per_requested = machine::sector_bytes_per_row(row, pitch, sector) / row;
                 break;
             }
             case PatternKind::stride: {
@@ -281,18 +258,19 @@ class Planner {
                                                 std::max(sector, lane_bytes));
                 a.fetched_per_requested = apart / lane_bytes;
                 const double sectors =
-                    memory::touch_of(kernel_, access, 1.0, memory::pieces_of(gpu_)).sectors * sector;
+                    machine::touch_of(kernel_, access, 1.0, machine::pieces_of(gpu_)).sectors * sector;
                 if (a.writes && !a.reads && sectors > 32.0 * apart) {
-                    // The L2 keeps the mask of a sector written in part and merges it.
+                    // The L2 keeps the mask of a partly written sector and merges it.
                     a.sent_per_written = 2.0 * sectors / (32.0 * lane_bytes);
                 }
                 break;
             }
             case PatternKind::contiguous:
-                if (a.reads && memory::is_local(buffer)) {
+                if (a.reads && machine::is_local(buffer)) {
                     a.fetched_per_requested =
-                        1.0 - memory::local_hits(buffer, memory::bytes_passing(kernel_, gpu_.l1.line.value()),
-                                                 occupancy::l1_room(kernel_, gpu_));
+                        1.0 - machine::local_hits(buffer,
+                                                  machine::bytes_passing(kernel_, gpu_.l1.line.value()),
+                                                  machine::l1_room(kernel_, gpu_));
                 }
                 break;
             default:
@@ -303,18 +281,18 @@ class Planner {
     }
 
     const Kernel& kernel_;
-    const hw::Gpu<double>& gpu_;
+    const hw::Gpu& gpu_;
     prediction::Cache cache_;
     KernelPlan& plan_;
-    bool narrow_rows_ = memory::has_narrow_rows(kernel_);
+    bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
     double warps_ = 0.0;  ///< of a CTA
 };
 
-memory::Fetchers fetchers_of(const Kernel& kernel, const hw::Gpu<double>& gpu) {
+machine::Fetchers fetchers_of(const Kernel& kernel, const hw::Gpu& gpu) {
     const auto resident = std::min<std::int64_t>(
-        occupancy::residency(kernel, occupancy::limits_of(gpu)).ctas_per_sm,
-        occupancy::ceil_divide(kernel.grid.volume(), static_cast<std::int64_t>(gpu.sm.count.value())));
+        machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm,
+        machine::ceil_divide(kernel.grid.volume(), static_cast<std::int64_t>(gpu.sm.count.value())));
     const std::int64_t warps = resident * (kernel.cta.volume() / 32);
     return {static_cast<double>(warps) / gpu.sm.sub_partitions.value(),
             kernel.cta.volume() == 32 && kernel.grid.volume() > 1};
@@ -322,25 +300,24 @@ memory::Fetchers fetchers_of(const Kernel& kernel, const hw::Gpu<double>& gpu) {
 
 }  // namespace
 
-KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu<double>& gpu,
-                       const prediction::Conditions& conditions)
+KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions)
     : ops(kernel.ops.size()) {
     Planner planner(kernel, gpu, conditions, *this);
     const std::vector<double> around = kernel::code_around(kernel, gpu);
-    const memory::Fetchers by = fetchers_of(kernel, gpu);
+    const machine::Fetchers by = fetchers_of(kernel, gpu);
     for (const kernel::Role& role : kernel.roles) {
         for (std::size_t n = role.first_node; n < role.last_node; ++n) {
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
                 const std::size_t op = kernel.nodes[n].payload;
                 planner.add(role, kernel.ops[op], ops[op]);
                 if (kernel.ops[op].cls == InstructionClass::branch) {
-                    ops[op].latency += ticks_of(memory::jump_cycles(around[op], gpu).value());
+                    ops[op].latency += ticks_of(machine::jump_cycles(around[op], gpu).value());
                 }
                 const bool flushed = conditions.cache != prediction::Cache::warm;
                 ops[op].fetch =
-                    ticks_of(memory::fetch_interval(around[op], by, gpu).value() * ops[op].instructions);
+                    ticks_of(machine::fetch_interval(around[op], by, gpu).value() * ops[op].instructions);
                 ops[op].first_fetch =
-                    ticks_of(memory::first_fetch_interval(around[op], by, flushed, gpu).value() *
+                    ticks_of(machine::first_fetch_interval(around[op], by, flushed, gpu).value() *
                              ops[op].instructions);
             }
         }

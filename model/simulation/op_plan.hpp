@@ -1,7 +1,7 @@
-// What one execution of each op of a kernel asks of the units of an SM, worked out once for a GPU.
-// Ignores: bank conflicts (layouts are taken to be free of them) and register banks.
-// Source: model/kernel/README.md, Meaning 2 to 5; instruction costs of hw/isa. Everything that the simulation
-// knows of an op and of its accesses is read here.
+// Durations of one execution of each op of a kernel at the units of an SM, computed once for a GPU. The
+// simulation reads everything about ops and their accesses here.
+// Ignores: bank conflicts (layouts count as conflict-free) and register banks.
+// Source: model/kernel/README.md, Meaning 2 to 5; instruction costs of hw/isa.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,8 +28,8 @@ struct AccessPlan {
     kernel::BoxShare share;
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
-    double lines = 1.0;                  ///< that its rows touch, counted row by row
-    double sent_per_written = 1.0;       ///< whole sectors, those that lanes write in part twice
+    double lines = 1.0;                  ///< lines that its rows touch, counted row by row
+    double sent_per_written = 1.0;       ///< whole sectors; partly written sectors count twice
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
     bool atomic = false;
     AtomicPlan atomics;
@@ -41,37 +41,36 @@ struct OpPlan {
     double flop = 0.0;
     double tensor_flop = 0.0;
     Ticks issue = 0;
-    Ticks ports = 0;  ///< of the register file
-    Ticks fetch = 0;  ///< of its text, where the nearest instruction cache does not hold what it stands in
-    Ticks first_fetch = 0;  ///< the same for the first time
+    Ticks ports = 0;        ///< of the register file
+    Ticks fetch = 0;        ///< of its code, where the nearest instruction cache lacks its loop
+    Ticks first_fetch = 0;  ///< of its code, at the first time
     std::size_t pipe = 0;   ///< hw::Unit
     Ticks pipe_time = 0;
-    Ticks special = 0;    ///< of the special-function unit, that is not its own
+    Ticks special = 0;    ///< of the special-function unit, beside the op's own unit
     Ticks passed_on = 0;  ///< of its unit's time, in which its warp does other things
     Ticks last_interval =
-        0;  ///< of pipe_time, from the issue of the last instruction; none of the tensor core
+        0;  ///< part of pipe_time from the issue of the last instruction; none of the tensor core
     Ticks shared = 0;
     Ticks l1 = 0;
-    Ticks cluster = 0;  ///< of the way to the other SMs of the cluster
-    Ticks barrier = 0;  ///< of the place where the warps of the SM arrive to meet
+    Ticks cluster = 0;  ///< of the path to the other SMs of the cluster
+    Ticks barrier = 0;  ///< of the place where warps of the SM arrive to meet
     Ticks latency = 0;  ///< after the last issue; of loads only without accesses, which bring their own
     std::int64_t links = 1;
     bool asynchronous = false;  ///< frees the warp at issue
-    bool holds_warp = false;    ///< the warp goes on only when it is complete
-    bool copies = false;        ///< writes to shared memory what it reads
+    bool holds_warp = false;    ///< the warp goes on only when the op is complete
+    bool copies = false;        ///< writes to shared memory the data that it reads
     bool bulk = false;          ///< by the copy engine
-    bool drains = false;        ///< waits for what its warp has stored
-    Ticks acknowledged = 0;     ///< of stores: from leaving the SM to the word that they have arrived
+    bool drains = false;        ///< waits for the stores of its warp
+    Ticks acknowledged = 0;     ///< of stores: from leaving the SM to the acknowledgement of their arrival
     bool waits_for_memory = false;
     std::size_t first_access = 0, access_count = 0;
-    std::size_t history = 0;  ///< where its completion times are kept
-    std::int64_t kept = 1;    ///< how many of them
+    std::size_t history = 0;  ///< place of its completion times
+    std::int64_t kept = 1;    ///< number of completion times kept
 };
 
 struct KernelPlan {
     /// The kernel must outlive the plan. Throws Error for a matrix type that the GPU has no rate for.
-    KernelPlan(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-               const prediction::Conditions& conditions);
+    KernelPlan(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions);
 
     std::vector<OpPlan> ops;
     std::vector<AccessPlan> accesses;

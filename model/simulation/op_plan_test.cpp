@@ -1,4 +1,4 @@
-// What one execution of an op asks of an SM's units, from instruction costs and shapes.
+// Durations of one execution of an op at an SM's units, from instruction costs and shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/op_plan.hpp"
 
@@ -17,12 +17,12 @@ using warptime::hw::InstructionClass;
 
 namespace {
 
-const warptime::hw::Gpu<double>& gpu() {
-    static const warptime::hw::Gpu<double> loaded = warptime::hw::load_gpu("h200-sxm");
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
     return loaded;
 }
 
-/// One role of four warps with the body that is written.
+/// One role of four warps with a given body.
 template <class Write>
 kernel::Kernel kernel_of(Write&& write) {
     kernel::Kernel kernel;

@@ -1,12 +1,14 @@
+// Event loop of one kernel: CTAs, warps, and the end. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/run.hpp"
 
 #include "hw/error.hpp"
-#include "model/occupancy/groups_at_work.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
-#include "model/occupancy/work_items.hpp"
-#include "model/prediction/launch_floor.hpp"
+#include "model/machine/launch/launch_floor.hpp"
+#include "model/machine/occupancy/given_sms.hpp"
+#include "model/machine/occupancy/groups_at_work.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
+#include "model/machine/occupancy/work_items.hpp"
 #include "model/simulation/event_queue.hpp"
 #include "model/simulation/tokens.hpp"
 #include "model/simulation/warps.hpp"
@@ -34,8 +36,8 @@ struct Warp {
     bool has_slot = false;  ///< the issue slot of the op at its place is reserved, at `slot`
     Ticks slot = 0;
     Ticks ready = 0;                       ///< earliest start of its next instruction
-    Ticks done = 0;                        ///< latest completion of what it has issued
-    Ticks stored = 0;                      ///< arrival of what it has stored; 0 when it has been waited for
+    Ticks done = 0;                        ///< latest completion of an issued instruction
+    Ticks stored = 0;                      ///< arrival of its stores; 0 when it has waited for them
     std::vector<std::int64_t> executions;  ///< by op
     std::vector<Ticks> history;            ///< completion times that later ops may depend on
 };
@@ -44,7 +46,7 @@ struct Cta {
     explicit Cta(const kernel::Kernel& kernel, const TokenRules& rules) : tokens(kernel, rules) {}
     std::int64_t id = -1;
     std::int32_t sm = 0;
-    std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of the places before
+    std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of lower places
     std::size_t unfinished = 0;
     Ticks start = 0, end = 0;
     std::vector<std::int64_t> items;
@@ -53,19 +55,19 @@ struct Cta {
 
 class Simulation {
   public:
-    Simulation(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
-               const prediction::Conditions& conditions, double clock_hz, std::vector<TraceRow>* trace)
+    Simulation(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
+               double clock_hz, std::vector<TraceRow>* trace)
         : kernel_(kernel),
           items_(kernel),
           plan_(kernel, gpu, conditions),
           places_(warp_places(kernel)),
           rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}),
           trace_(trace),
-          turnaround_(ticks_of(prediction::cta_turnaround(kernel, gpu).value())),
-          launch_interval_(ticks_of(prediction::launch_interval(kernel, gpu).value())),
+          turnaround_(ticks_of(machine::cta_turnaround(kernel, gpu).value())),
+          launch_interval_(ticks_of(machine::launch_interval(kernel, gpu).value())),
           result_(placed(kernel, gpu, conditions)),
           chip_(gpu, static_cast<int>(result_.sms), clock_hz,
-                occupancy::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume())),
+                machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume())),
           memory_(kernel, gpu, conditions, chip_) {
         const auto slots = std::min<std::int64_t>(result_.ctas, result_.sms * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(result_.sms), result_.occupancy.ctas_per_sm);
@@ -106,16 +108,12 @@ class Simulation {
         return (static_cast<std::uint32_t>(what) << what_shift) | static_cast<std::uint32_t>(index);
     }
 
-    static Run placed(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu,
+    static Run placed(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                       const prediction::Conditions& conditions) {
         Run result;
-        result.occupancy = occupancy::residency(kernel, occupancy::limits_of(gpu));
-        auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
-        if (conditions.available_sms > 0) {
-            sms = std::min<std::int64_t>(sms, conditions.available_sms);
-        }
-        result.sms =
-            occupancy::reachable_sms(gpu, kernel.cluster.volume(), sms, result.occupancy.ctas_per_sm);
+        result.occupancy = machine::residency(kernel, machine::limits_of(gpu));
+        result.sms = machine::reachable_sms(gpu, kernel.cluster.volume(), machine::given_sms(gpu, conditions),
+                                            result.occupancy.ctas_per_sm);
         result.ctas = kernel.grid.volume();
         return result;
     }
@@ -133,7 +131,7 @@ class Simulation {
                 ++free_[static_cast<std::size_t>(ctas_[index].sm)];
                 taken_[static_cast<std::size_t>(ctas_[index].sm)][ctas_[index].place] = false;
                 unused_.push_back(index);
-                // All CTAs that leave now are gone before the next ones are handed out.
+                // CTAs that end now leave before the next ones are handed out.
                 queue_.push(event.time, Simulation::event(dispatches, 0), EventClass::late);
                 break;
             }
@@ -162,7 +160,7 @@ class Simulation {
         }
     }
 
-    /// The first place of the SM that no CTA has.
+    /// First place of the SM that no CTA has.
     std::size_t take_place(std::int32_t sm) {
         std::vector<bool>& taken = taken_[static_cast<std::size_t>(sm)];
         const auto place = std::find(taken.begin(), taken.end(), false);
@@ -249,8 +247,8 @@ class Simulation {
         }
     }
 
-    /// Whether an op starts now: its inputs are there and its issue slot has come. If not, the warp is told
-    /// to look again at the time that is known for it, so that no unit hears of a request before its time.
+    /// True if an op starts now: its inputs are there and its issue slot has come. Otherwise the warp looks
+    /// again at the known time, so that no unit hears of a request before its time.
     bool begins(std::uint32_t id, Warp& warp, const WarpPlace& place, const Cta& cta, std::size_t op,
                 Ticks now) {
         Ticks from = warp.slot;
@@ -279,11 +277,11 @@ class Simulation {
         return sm.sub_partitions[(cta.place * places_.size() + place.user.warp) % sm.sub_partitions.size()];
     }
 
-    /// Takes up the warp's next work item; false when it has none, or has to ask for one later.
+    /// Takes up the warp's next work item; false when the warp has none, or has to ask for one later.
     bool enter_item(std::uint32_t id, Warp& warp, const WarpPlace& place, Cta& cta, Ticks now) {
         const kernel::Role& role = kernel_.roles[place.role];
         if (role.first_node == role.last_node) {
-            // A warp that does nothing does not ask for work on behalf of the others either.
+            // An idle warp does not ask for work on behalf of the others either.
             finish(id, warp, cta);
             return false;
         }
@@ -340,8 +338,8 @@ class Simulation {
         }
     }
 
-    /// When all inputs of an op are there: distance counts executions back, of ops later in the body one
-    /// less.
+    /// Time when all inputs of an op are there. Distance counts executions back; for ops later in the body
+    /// one less.
     [[nodiscard]] Ticks inputs_complete(const Warp& warp, std::size_t id) const {
         const kernel::Op& op = kernel_.ops[id];
         Ticks latest = 0;
@@ -385,7 +383,7 @@ class Simulation {
         done = std::max(done, sm.shared.serve(now, part_of(plan.shared, weight)));
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, weight)));
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, weight)));
-        Ticks arrived = 0;  // of what it stores, in the L2
+        Ticks arrived = 0;  // arrival of its stores in the L2
         for (std::size_t a = 0; a < plan.access_count; ++a) {
             const Requester who{&warp.at,
                                 warp.executions[index],
@@ -396,8 +394,7 @@ class Simulation {
                                 warp.cursor.place().lanes};
             const MemoryPath::Reply reply =
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
-            // The last of a load's instructions has its latency too; a chain goes the way again for each
-            // link.
+            // The last instruction of a load has its latency too; a chain pays it again for each link.
             const Ticks last = plan.copies ? now : served - std::min(plan.last_interval, served - now);
             done =
                 std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
@@ -422,7 +419,7 @@ class Simulation {
         result_.tensor_flop += plan.tensor_flop * weight;
     }
 
-    /// When the text of an op is there. Warps that come to it in the same trip share one fetch.
+    /// Time when the code of an op is there. Warps that reach it in the same trip share one fetch.
     Ticks fetched(Sm& sm, const OpPlan& plan, Id id, std::int64_t execution, Ticks now) const {
         sm.fetched.resize(kernel_.ops.size());
         Sm::Fetched& last = sm.fetched[static_cast<std::size_t>(id)];
@@ -472,8 +469,7 @@ class Simulation {
     }
 
     Run finished() {
-        // What was asked of L2 and DRAM belongs to the kernel; CTAs without work take the time to be handed
-        // out.
+        // Requests to L2 and DRAM belong to the kernel; CTAs without work take the time to be handed out.
         result_.end =
             std::max({result_.end, chip_.l2.free_at(), chip_.atomics.free_at(), chip_.dram.free_at()});
         result_.first_idle = result_.end;
@@ -491,7 +487,7 @@ class Simulation {
     }
 
     const kernel::Kernel& kernel_;
-    occupancy::WorkItems items_;
+    machine::WorkItems items_;
     KernelPlan plan_;
     std::vector<WarpPlace> places_;
     TokenRules rules_;
@@ -516,7 +512,7 @@ class Simulation {
 
 }  // namespace
 
-Run run(const kernel::Kernel& kernel, const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
+Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
         double clock_hz, std::vector<TraceRow>* trace) {
     return Simulation(kernel, gpu, conditions, clock_hz, trace).run();
 }

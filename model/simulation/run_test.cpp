@@ -1,18 +1,18 @@
-// Whole runs: random kernels end, count what the walk counts and repeat exactly; hand-over of CTAs;
-// deadlocks. SPDX-License-Identifier: Apache-2.0
+// Whole runs: random kernels end, count like the walk and repeat exactly; hand-over of CTAs; deadlocks.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/run.hpp"
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/flash_attention.hpp"
 #include "model/kernel/examples/random_kernel.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/split_gemm.hpp"
-#include "model/kernel/examples/triton_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 #include "model/kernel/walk.hpp"
-#include "model/occupancy/work_items.hpp"
+#include "model/machine/occupancy/work_items.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -32,8 +32,8 @@ namespace {
 
 constexpr double clock_hz = 1.5e9;
 
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+const hw::Gpu& gpu() {
+    static const hw::Gpu loaded = hw::load_gpu("h200-sxm");
     return loaded;
 }
 
@@ -46,7 +46,7 @@ struct Walked {
     double instructions = 0.0, matrix_flop = 0.0, read = 0.0, written = 0.0;
 };
 Walked walked(const mk::Kernel& kernel) {
-    const warptime::model::occupancy::WorkItems items(kernel);
+    const warptime::model::machine::WorkItems items(kernel);
     Walked sum;
     for (std::int64_t i = 0; i < items.count(); ++i) {
         const mk::WalkTotals totals = mk::walk_totals(kernel, items.at(i));
@@ -92,9 +92,9 @@ TEST_CASE("random kernels run to the end, execute what the walk does, and repeat
 
 TEST_CASE("the kernels written out as examples execute: instructions, FLOP and bytes of the walk") {
     std::vector<mk::Kernel> kernels(7);
-    examples::triton_gemm(kernels[0], {512, 512, 512});
+    examples::cp_async_gemm(kernels[0], {512, 512, 512});
     examples::WarpSpecializedGemm pingpong;
-    pingpong.stages = 3;  // what fits beside the staged output
+    pingpong.stages = 3;  // stages that fit beside the staged output
     examples::warp_specialized_gemm(kernels[1], pingpong);
     pingpong.pingpong = true;
     examples::warp_specialized_gemm(kernels[2], pingpong);
@@ -120,7 +120,7 @@ TEST_CASE("twice the clock, with DRAM twice as fast, is the same run tick by tic
     auto fast = gpu();
     fast.dram.bandwidth = fast.dram.bandwidth * 2.0;
     mk::Kernel kernel;
-    examples::triton_gemm(kernel, {1024, 1024, 512});
+    examples::cp_async_gemm(kernel, {1024, 1024, 512});
     std::vector<TraceRow> slow_trace, fast_trace;
     const Run slow = run(kernel, gpu(), Conditions{}, clock_hz, &slow_trace);
     CHECK(run(kernel, fast, Conditions{}, 2.0 * clock_hz, &fast_trace).end == slow.end);
@@ -139,7 +139,7 @@ TEST_CASE("a slower unit never makes a GEMM faster by more than the shift of its
     CHECK(slowed([](auto& g) { g.tensor.bf16 = g.tensor.bf16 * 0.5; }) > 1.5 * base);
     CHECK(slowed([](auto& g) { g.l2.port_bandwidth = g.l2.port_bandwidth * 0.25; }) > 1.5 * base);
     CHECK(slowed([](auto& g) { g.dram.bandwidth = g.dram.bandwidth * 0.05; }) > 1.5 * base);
-    CHECK(slowed([](auto& g) { g.latency.tma_extra = hw::Cycles<double>(1600.0); }) > 1.2 * base);
+    CHECK(slowed([](auto& g) { g.latency.tma_extra = hw::Cycles(1600.0); }) > 1.2 * base);
     CHECK(slowed([](auto& g) { g.tensor.bf16 = g.tensor.bf16 * 2.0; }) < 0.99 * base);
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("CTAs go one by one to the SM with most room") {
 
 TEST_CASE("operands read by many CTAs come from DRAM once while L2 holds them") {
     mk::Kernel kernel;
-    examples::triton_gemm(kernel, {2048, 2048, 1024});
+    examples::cp_async_gemm(kernel, {2048, 2048, 1024});
     const Run result = run_of(kernel);
     CHECK(result.traffic.dram_read == doctest::Approx(2.0 * 2048 * 1024 * 2).epsilon(0.02));
     auto small = gpu();

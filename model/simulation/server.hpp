@@ -1,5 +1,5 @@
 // One unit that serves requests one after another in the order of their arrival.
-// Ignores: finite queues (a request waits as long as it must; whoever sent it is not held back).
+// Ignores: finite queues (a request waits as long as it must, and its sender is not held back).
 // Source: the recursion of a single server, end = max(arrival, end before) + duration (Lindley 1952,
 // doi.org/10.1017/S0305004100027638).
 // SPDX-License-Identifier: Apache-2.0
@@ -11,8 +11,8 @@ namespace warptime::model::simulation {
 
 class Server {
   public:
-    /// A request that arrives `now` (arrivals never go back in time by more than the caller accepts) and
-    /// takes `duration`; returns when it is done. A request of no duration passes without waiting.
+    /// Serves a request that arrives `now` and takes `duration`; returns its end. Arrivals never go back in
+    /// time by more than the caller accepts. A request of no duration passes without waiting.
     Ticks serve(Ticks now, Ticks duration) {
         if (duration == 0) {
             return now;

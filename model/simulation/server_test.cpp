@@ -1,4 +1,4 @@
-// A server against the closed form of a queue, and its limits.
+// Server against the closed form of a queue, and its limits.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/server.hpp"
 

@@ -1,3 +1,5 @@
+// Conversion of cycles to ticks, with its limits.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/ticks.hpp"
 

@@ -1,4 +1,5 @@
-// Cycles to ticks and back, and what no clock can hold. SPDX-License-Identifier: Apache-2.0
+// Cycles to ticks and back, and times beyond the range.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/ticks.hpp"
 
 #include "hw/error.hpp"

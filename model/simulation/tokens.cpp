@@ -1,3 +1,4 @@
+// Phases and groups of tokens, with their waiters. Ignores and source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/tokens.hpp"
 
@@ -124,7 +125,7 @@ void Tokens::arrive_group(Use& its, Ticks time, bool signal, const TokenRules::U
     its.open = std::max(its.open, time);
     ++its.arrivals;
     if (rule.commits ? signal : its.arrivals % need == 0) {
-        // `open` is not lowered: a group is complete no earlier than those before it.
+        // `open` is not lowered: a group is complete no earlier than the previous ones.
         its.groups.push_back(its.open);
         forget_old(its.groups, its.first_group);
     }

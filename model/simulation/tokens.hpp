@@ -1,10 +1,11 @@
-// When the phases of one CTA's tokens are complete, in simulated time.
-// Ignores: arrivals from other CTAs of a cluster (they do as this one does) and tokens of grid scope, which
-// are always complete. Source: the rules at the top of model/kernel/walk.hpp, which number phases and groups;
-// an async_group does wait here: README.md of model/kernel, Tokens.
+// Completion times of the phases of one CTA's tokens, in simulated time.
+// Ignores: arrivals from other CTAs of a cluster (they act as this one) and tokens of grid scope, which are
+// always complete.
+// Source: model/kernel/walk.hpp, whose rules number phases and groups. An async_group does wait here
+// (README.md of model/kernel, Tokens).
 //
-// All completion times are known when an operation issues, so an arrival is entered at once with its (later)
-// time; a phase is complete at the latest of its arrivals, and known as soon as the last of them is entered.
+// All completion times are known when an operation issues, so an arrival is entered at once with its later
+// time. A phase is complete at its latest arrival, and known as soon as the last arrival is entered.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +21,7 @@ namespace warptime::model::simulation {
 
 using kernel::detail::TokenUser;
 
-/// What holds for every CTA of a kernel: counted once, on a work item of it.
+/// Rules for every CTA of a kernel, counted once on one work item.
 class TokenRules {
   public:
     TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& item);
@@ -46,7 +47,7 @@ class TokenRules {
     std::vector<Rule> rules_;
 };
 
-/// A warp that stands at a wait; `warp` is whatever the owner calls it.
+/// A warp that stands at a wait; the owner chooses the meaning of `warp`.
 struct Waiter {
     std::int64_t phase = 0;
     std::uint32_t warp = 0;
@@ -55,22 +56,22 @@ struct Waiter {
 class Tokens {
   public:
     Tokens(const kernel::Kernel& kernel, const TokenRules& rules);
-    /// As for a CTA that has just become resident; keeps its memory.
+    /// Restarts for a CTA that has just become resident; keeps its memory.
     void restart();
 
-    /// When the next wait of this warp passes; nothing while an arrival is missing.
+    /// Time when the next wait of this warp passes; nothing while an arrival is missing.
     [[nodiscard]] std::optional<Ticks> passes_at(const TokenUser& user, const kernel::Wait& wait) const;
     void pass(const TokenUser& user, kernel::Id token) { ++use(user, token).waits; }
     /// Enters the warp to be woken when its wait can pass.
     void await(const TokenUser& user, const kernel::Wait& wait, std::uint32_t warp);
 
-    /// An arrival at `time`, counted without effect when not `performed` (an item of another instance).
+    /// Enters an arrival at `time`; it has no effect when not `performed` (an item of another instance).
     /// `signal`: from a Signal node, which commits a group, rather than from an op. Adds to `woken` the warps
     /// whose phase is now known to be complete.
     void arrive(const TokenUser& user, kernel::Id token, Ticks time, bool performed, bool signal,
                 std::vector<std::uint32_t>& woken);
 
-    /// The phase that the next wait needs, for messages.
+    /// Phase that the next wait needs, for messages.
     [[nodiscard]] std::int64_t needed_phase(const TokenUser& user, const kernel::Wait& wait) const;
 
   private:
@@ -79,7 +80,7 @@ class Tokens {
         Ticks time = 0;
     };
     struct State {
-        std::int64_t first = 0;  ///< number of phases[0]; all before are complete and in the past
+        std::int64_t first = 0;  ///< number of phases[0]; all earlier phases are complete and in the past
         std::int64_t arrived = 0;
         std::vector<Phase> phases;
         std::vector<Waiter> waiters;
@@ -87,7 +88,7 @@ class Tokens {
     struct Use {
         std::int64_t waits = 0;
         std::int64_t arrivals = 0;
-        // of an async_group: complete times of the groups, first in first out, and the group still open
+        // Of an async_group: completion times of its groups, first in first out, and the group still open.
         std::int64_t first_group = 0;
         std::vector<Ticks> groups;
         Ticks open = 0;
@@ -104,7 +105,7 @@ class Tokens {
     const kernel::Kernel* kernel_;
     const TokenRules* rules_;
     std::vector<Use> uses_;      ///< by warp and token
-    std::vector<State> states_;  ///< by token; then those of scope warp by warp and token
+    std::vector<State> states_;  ///< by token; then tokens of warp scope, by warp and token
 };
 
 }  // namespace warptime::model::simulation

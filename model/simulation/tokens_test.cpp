@@ -1,4 +1,4 @@
-// Phases and groups in time: rings, turns, commits, and waits for what is not known yet.
+// Phases and groups in time: rings, turns, commits, and waits for unknown times.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/tokens.hpp"
 

@@ -1,3 +1,5 @@
+// Warps of a CTA and arrivals of a leaf.
+// Source: see the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/warps.hpp"
 

@@ -1,4 +1,4 @@
-// Which warps a CTA has, where each stands in its role, and what a warp does at a place of its body.
+// Warps of a CTA, the place of each in its role, and its actions at a place of its body.
 // Source: model/kernel/walk.hpp, whose rules these are.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,10 +18,10 @@ struct WarpPlace {
     kernel::detail::TokenUser user;
 };
 
-/// The warps of a CTA, role by role, in the order of their numbers.
+/// Warps of a CTA, role by role, in the order of their numbers.
 [[nodiscard]] std::vector<WarpPlace> warp_places(const kernel::Kernel& kernel);
 
-/// Whether the instance does the CTA's work item of this number, or passes over it.
+/// True if the instance does the CTA's work item of this number; false if it passes over the item.
 [[nodiscard]] inline bool performs(const kernel::Role& role, std::int32_t instance, std::int64_t item) {
     return !role.alternate || item % role.instances == instance;
 }
@@ -29,7 +29,7 @@ struct WarpPlace {
 [[nodiscard]] kernel::Coordinates coordinates_at(const kernel::Kernel& kernel, const WarpPlace& place,
                                                  const kernel::WorkItem& item, std::int64_t cta_rank);
 
-/// The token that the leaf under the cursor gives an arrival to, or none.
+/// Token that gets an arrival from the leaf under the cursor, or none.
 [[nodiscard]] kernel::Id arrival_at(const kernel::Kernel& kernel, const kernel::BodyCursor& cursor,
                                     const kernel::Coordinates& at);
 

@@ -1,4 +1,5 @@
-// Which warps a CTA has and which of them do an item. SPDX-License-Identifier: Apache-2.0
+// Warps of a CTA, and the warps that do an item.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/warps.hpp"
 
 #include "model/kernel/builder.hpp"
@@ -33,7 +34,9 @@ TEST_CASE("warps are numbered role by role, instance by instance") {
     CHECK(places[4].warp == 3);
     CHECK(places[5].instance == 1);
     CHECK(places[5].warp == 0);
-    for (std::size_t i = 0; i < places.size(); ++i) CHECK(places[i].user.warp == i);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        CHECK(places[i].user.warp == i);
+    }
 }
 
 TEST_CASE("instances take every item, or in turn") {

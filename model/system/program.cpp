@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/system/program.hpp"
 
-#include "model/prediction/launch_floor.hpp"
+#include "model/machine/launch/launch_floor.hpp"
 
 #include <algorithm>
 #include <string>
@@ -11,14 +11,14 @@ namespace warptime::model::system {
 using prediction::Estimate;
 using prediction::Prediction;
 
-namespace {
-
-template <class OfStep>
-Estimate<double> sum_of_steps(const kernel::Program& program, const OfStep& of_step) {
-    Estimate<double> total;
+Estimate evaluate(const kernel::Program& program, prediction::Stages& stages,
+                  const prediction::Conditions& conditions, prediction::BodyNumber body) {
+    Estimate total;
     double longest = -1.0;
     for (const kernel::Step& step : program.steps) {
-        const Estimate<double> part = of_step(step);
+        const bool numbered = step.kind == kernel::StepKind::kernel && step.payload == 0;
+        const Estimate part =
+            stages.evaluate(program, step, conditions, numbered ? body : prediction::unknown_body);
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;
@@ -29,29 +29,6 @@ Estimate<double> sum_of_steps(const kernel::Program& program, const OfStep& of_s
         }
     }
     return total;
-}
-
-}  // namespace
-
-Estimate<double> evaluate(const kernel::Program& program, const prediction::Engine& engine,
-                          const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
-                          prediction::Scratch& scratch) {
-    return sum_of_steps(program, [&](const kernel::Step& step) {
-        return engine.evaluate(program, step, gpu, conditions, scratch);
-    });
-}
-
-Estimate<double> evaluate_kept(const kernel::Program& program, prediction::BodyNumber body,
-                               const prediction::Engine& engine, const prediction::KeepsBodies& bodies,
-                               const hw::Gpu<double>& gpu, const prediction::Conditions& conditions,
-                               prediction::Scratch& keeping) {
-    return sum_of_steps(program, [&](const kernel::Step& step) {
-        if (step.kind != kernel::StepKind::kernel)
-            return engine.evaluate(program, step, gpu, conditions, keeping);
-        return bodies.evaluate_kept(program.kernels[step.payload],
-                                    step.payload == 0 ? body : prediction::unknown_body, gpu, conditions,
-                                    keeping);
-    });
 }
 
 namespace {
@@ -86,7 +63,7 @@ void add_shares(const Prediction& from, double weight, std::vector<std::pair<std
 
 }  // namespace
 
-double launch_gap(Between between, const hw::Gpu<double>& gpu) {
+double launch_gap(Between between, const hw::Gpu& gpu) {
     switch (between) {
         case Between::graph:
             return gpu.launch.graph_gap.value();
@@ -102,23 +79,23 @@ double launch_gap(Between between, const hw::Gpu<double>& gpu) {
 
 namespace {
 
-/// From the start of a step to the start of the next, however short: what launching takes. Where the next may
-/// start before the end, it may not before all CTAs have started.
+/// Time from the start of a step to the next one's start, however short the step: the cost of launching. A
+/// step that may start before the previous end waits until all CTAs have started.
 double least_interval(Between between, const kernel::Program& program, const kernel::Step& step,
-                      const hw::Gpu<double>& gpu) {
+                      const hw::Gpu& gpu) {
     if (between == Between::stream || between == Between::dependent) {
         return gpu.launch.stream_interval.value();
     }
     if (between == Between::graph || step.kind != kernel::StepKind::kernel) return 0.0;
     const kernel::Kernel& kernel = program.kernels[step.payload];
     const auto ctas = static_cast<double>(kernel.grid.volume());
-    const hw::Cycles<double> handed = prediction::launch_interval(kernel, gpu) * ctas;
+    const hw::Cycles handed = machine::launch_interval(kernel, gpu) * ctas;
     return gpu.launch.graph_dependent_interval.value() + (handed / gpu.clock.boost).value();
 }
 
 }  // namespace
 
-double host_time(const kernel::Program& program, Between between, const hw::Gpu<double>& gpu) {
+double host_time(const kernel::Program& program, Between between, const hw::Gpu& gpu) {
     const auto steps = static_cast<double>(program.steps.size());
     if (between == Between::graph || between == Between::graph_dependent) {
         return gpu.launch.graph_host.value() + gpu.launch.graph_host_node.value() * steps;
@@ -126,8 +103,8 @@ double host_time(const kernel::Program& program, Between between, const hw::Gpu<
     return gpu.launch.host.value() * steps;
 }
 
-Prediction explain(const kernel::Program& program, const prediction::Engine& engine,
-                   const hw::Gpu<double>& gpu, const prediction::Conditions& conditions, Between between) {
+Prediction explain(const kernel::Program& program, const prediction::Engine& engine, const hw::Gpu& gpu,
+                   const prediction::Conditions& conditions, Between between) {
     std::vector<Prediction> parts;
     parts.reserve(program.steps.size());
     for (const kernel::Step& step : program.steps) {

@@ -1,4 +1,4 @@
-// A program as the sum of its steps, through an engine whose answers are known.
+// Program as the sum of its steps, through an engine with known answers.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/system/program.hpp"
 
@@ -18,15 +18,11 @@ using prediction::Limiter;
 namespace {
 
 /// A kernel takes its registers per thread in microseconds, a memset one, a copy two.
-class KnownEngine : public prediction::Engine {
+class KnownStages : public prediction::Stages {
   public:
-    [[nodiscard]] std::string_view name() const override { return "known"; }
-    [[nodiscard]] std::unique_ptr<prediction::Scratch> make_scratch() const override {
-        return std::make_unique<prediction::Scratch>();
-    }
-    [[nodiscard]] prediction::Estimate<double> evaluate(const mk::Program& program, const mk::Step& step,
-                                                        const hw::Gpu<double>&, const prediction::Conditions&,
-                                                        prediction::Scratch&) const override {
+    [[nodiscard]] prediction::Estimate evaluate(const mk::Program& program, const mk::Step& step,
+                                                const prediction::Conditions&,
+                                                prediction::BodyNumber) override {
         double time = step.kind == mk::StepKind::memset ? 1e-6 : 2e-6;
         Limiter limiter = Limiter::launch;
         if (step.kind == mk::StepKind::kernel) {
@@ -35,11 +31,18 @@ class KnownEngine : public prediction::Engine {
         }
         return {time, 0.5 * time, 3.0 * time, limiter};
     }
+};
+
+class KnownEngine : public prediction::Engine {
+  public:
+    [[nodiscard]] std::string_view name() const override { return "known"; }
+    [[nodiscard]] std::unique_ptr<prediction::Stages> make_stages(const hw::Gpu&) const override {
+        return std::make_unique<KnownStages>();
+    }
     [[nodiscard]] prediction::Prediction explain(const mk::Program& program, const mk::Step& step,
-                                                 const hw::Gpu<double>& gpu,
+                                                 const hw::Gpu&,
                                                  const prediction::Conditions& conditions) const override {
-        prediction::Scratch scratch;
-        const auto estimate = evaluate(program, step, gpu, conditions, scratch);
+        const auto estimate = KnownStages().evaluate(program, step, conditions, prediction::unknown_body);
         prediction::Prediction p;
         p.time = p.span = estimate.time;
         p.low = estimate.low;
@@ -59,8 +62,8 @@ class KnownEngine : public prediction::Engine {
     }
 };
 
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm");
+const hw::Gpu& gpu() {
+    static const hw::Gpu loaded = hw::load_gpu("h200-sxm");
     return loaded;
 }
 
@@ -72,10 +75,9 @@ mk::Program three_steps() {
     return program;
 }
 
-prediction::Estimate<double> evaluated(const mk::Program& program) {
-    const KnownEngine engine;
-    prediction::Scratch scratch;
-    return system_model::evaluate(program, engine, gpu(), prediction::Conditions{}, scratch);
+prediction::Estimate evaluated(const mk::Program& program) {
+    KnownStages stages;
+    return system_model::evaluate(program, stages, prediction::Conditions{});
 }
 
 prediction::Prediction explained(const mk::Program& program) {
@@ -159,7 +161,7 @@ TEST_CASE("the span has a gap before each further step, and a stream starts no f
     mk::Program empty;
     for (int i = 0; i < 5; ++i) empty.add_kernel().registers_per_thread = 0;
     CHECK(span(empty, Between::dependent) >= 4.0 * gpu().launch.stream_interval.value());
-    // A dependent kernel may not begin before all CTAs of the one before have.
+    // A dependent kernel may not begin before all CTAs of the previous kernel have begun.
     const double short_grids = span(empty, Between::graph_dependent);
     for (mk::Kernel& kernel : empty.kernels) kernel.grid = {1000, 1, 1};
     const double handed = 1000.0 * gpu().launch.cta_interval.value() / gpu().clock.boost.value();

@@ -27,7 +27,7 @@ bool is_asked(const std::vector<std::string>& asked, const std::string& suite) {
 
 class Run {
   public:
-    Run(const RecordedRows& rows, hw::Gpu<double>& gpu, const std::vector<std::string>& suites,
+    Run(const RecordedRows& rows, hw::Gpu& gpu, const std::vector<std::string>& suites,
         const model::prediction::Engine& engine)
         : rows_(&rows), gpu_(&gpu), asked_(&suites), engine_(&engine) {
         std::map<std::string, std::vector<const RecordedRow*>> by_suite;
@@ -64,7 +64,7 @@ class Run {
         }
         std::vector<FitKey> keys;
         for (const std::string& text : job.keys) keys.push_back(parse_fit_key(text, *gpu_));
-        const hw::Gpu<double> before = *gpu_;
+        const hw::Gpu before = *gpu_;
         EngineFitModel model(*rows_, *engine_, *gpu_, suites, RowsTaken::fit_only);
         const FitReport report = fit_keys(*gpu_, keys, model.model());
         note(report, model, suites);
@@ -144,7 +144,7 @@ class Run {
     }
 
     const RecordedRows* rows_;
-    hw::Gpu<double>* gpu_;
+    hw::Gpu* gpu_;
     const std::vector<std::string>* asked_;
     const model::prediction::Engine* engine_;
     std::vector<const RecordedRow*> first_;
@@ -166,7 +166,7 @@ const char* to_string(Method method) {
     return "";
 }
 
-Calibration calibrate(const Plan& plan, const RecordedRows& rows, hw::Gpu<double> gpu, std::string_view text,
+Calibration calibrate(const Plan& plan, const RecordedRows& rows, hw::Gpu gpu, std::string_view text,
                       const std::vector<std::string>& suites, const model::prediction::Engine& engine,
                       const std::string& date) {
     Run run(rows, gpu, suites, engine);
@@ -196,7 +196,7 @@ Calibration calibrate(const Plan& plan, const RecordedRows& rows, hw::Gpu<double
     return result;
 }
 
-std::vector<Finding> find_constants(const Plan& plan, const RecordedRows& rows, hw::Gpu<double> gpu,
+std::vector<Finding> find_constants(const Plan& plan, const RecordedRows& rows, hw::Gpu gpu,
                                     const std::vector<std::string>& suites,
                                     const model::prediction::Engine& engine) {
     Run run(rows, gpu, suites, engine);

@@ -34,14 +34,14 @@ struct Calibration {
 /// when not empty, leaves out what needs others. Keys that the rows do not determine keep the value they
 /// have, vendor's or sibling's, and a comment in the text says so. Throws Error when a suite asked for has no
 /// rows, or when nothing at all is determined.
-[[nodiscard]] Calibration calibrate(const Plan& plan, const RecordedRows& rows, hw::Gpu<double> gpu,
+[[nodiscard]] Calibration calibrate(const Plan& plan, const RecordedRows& rows, hw::Gpu gpu,
                                     std::string_view text, const std::vector<std::string>& suites,
                                     const model::prediction::Engine& engine, const std::string& date);
 
 /// The constants in closed form alone, each with the rows that it rests on; those of the plan's order whose
 /// suite is among `suites` (empty: all). Throws Error as calibrate does.
-[[nodiscard]] std::vector<Finding> find_constants(const Plan& plan, const RecordedRows& rows,
-                                                  hw::Gpu<double> gpu, const std::vector<std::string>& suites,
+[[nodiscard]] std::vector<Finding> find_constants(const Plan& plan, const RecordedRows& rows, hw::Gpu gpu,
+                                                  const std::vector<std::string>& suites,
                                                   const model::prediction::Engine& engine);
 
 }  // namespace warptime::validate::calibrate

@@ -36,7 +36,7 @@ TEST_CASE("the plan's closed forms are what the committed calibration holds") {
     plan.fits.clear();
     plan.bands.clear();
     const auto engine = model::analytical::make_engine();
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm");
     const Calibration result =
         calibrate(plan, rows, gpu, read("/hw/calibrations/h200-sxm.toml"), {}, *engine, "2026-11-21");
     REQUIRE(result.keys.size() == plan.constants.size());
@@ -56,7 +56,7 @@ TEST_CASE("the plan's closed forms are what the committed calibration holds") {
 TEST_CASE("a fit in the plan finds the constants that made the rows") {
     // Durations by the model itself, with three constants moved.
     const auto engine = model::analytical::make_engine();
-    hw::Gpu<double> moved = hw::load_gpu("h200-sxm");
+    hw::Gpu moved = hw::load_gpu("h200-sxm");
     hw::set_key_value(moved, hw::key_index("dram.read_efficiency"), 0.81);
     hw::set_key_value(moved, hw::key_index("dram.write_efficiency"), 0.77);
     RecordedRows rows;

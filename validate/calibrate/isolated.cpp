@@ -5,6 +5,7 @@
 #include "hw/unit.hpp"
 #include "validate/calibrate/expression.hpp"
 #include "validate/recorded_case.hpp"
+#include "validate/recorded_params.hpp"
 #include "validate/split.hpp"
 #include "validate/statistics.hpp"
 
@@ -109,7 +110,7 @@ std::vector<Case> matched_steps(const std::vector<Case>& cases, const std::strin
 /// A row of numbers as formulas see it.
 class Scope {
   public:
-    Scope(const Case& one, const hw::Gpu<double>& gpu, std::optional<double> reference)
+    Scope(const Case& one, const hw::Gpu& gpu, std::optional<double> reference)
         : case_(&one), gpu_(&gpu), reference_(reference) {}
 
     [[nodiscard]] double of(const std::string& formula) const {
@@ -130,7 +131,7 @@ class Scope {
     }
 
     const Case* case_;
-    const hw::Gpu<double>* gpu_;
+    const hw::Gpu* gpu_;
     std::optional<double> reference_;
     std::optional<double> x_;
 };
@@ -143,7 +144,7 @@ struct Point {
 };
 
 std::vector<Point> points_of(const IsolatedConstant& constant, const Selection& selection,
-                             std::span<const RecordedRow* const> rows, const hw::Gpu<double>& gpu,
+                             std::span<const RecordedRow* const> rows, const hw::Gpu& gpu,
                              std::optional<double> reference) {
     std::vector<Case> cases = cases_of(selection, rows);
     if (!selection.steps.empty()) cases = matched_steps(cases, selection.steps);
@@ -229,7 +230,7 @@ std::string source_of(const IsolatedConstant& constant) {
 }  // namespace
 
 Finding find_constant(const IsolatedConstant& constant, std::span<const RecordedRow* const> rows,
-                      const hw::Gpu<double>& gpu) {
+                      const hw::Gpu& gpu) {
     const hw::KeyInfo& info = hw::key_info[hw::key_index(constant.key)];
     Finding finding;
     finding.key = constant.key;

@@ -35,6 +35,6 @@ struct Finding {
 /// `rows`: of one GPU, any split; only the fit split is looked at, and of repeated recordings the first.
 /// Throws Error for a formula that fails on a row.
 [[nodiscard]] Finding find_constant(const IsolatedConstant& constant,
-                                    std::span<const RecordedRow* const> rows, const hw::Gpu<double>& gpu);
+                                    std::span<const RecordedRow* const> rows, const hw::Gpu& gpu);
 
 }  // namespace warptime::validate::calibrate

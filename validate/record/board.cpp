@@ -2,8 +2,8 @@
 #include "validate/record/board.hpp"
 
 #include "hw/error.hpp"
-#include "hw/nearest_name.hpp"
 #include "hw/sheet.hpp"
+#include "hw/trimmed.hpp"
 #include "validate/record/child_process.hpp"
 
 #include <fmt/format.h>
@@ -18,17 +18,13 @@ namespace {
 
 constexpr std::chrono::seconds longest_answer(20);
 
-std::string trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \r\n");
-    if (first == std::string_view::npos) return {};
-    return std::string(text.substr(first, text.find_last_not_of(" \r\n") - first + 1));
-}
+using hw::trimmed;
 
 std::vector<std::string> fields_of(std::string_view line) {
     std::vector<std::string> fields;
     for (;;) {
         const std::size_t comma = line.find(',');
-        fields.push_back(trimmed(line.substr(0, comma)));
+        fields.emplace_back(trimmed(line.substr(0, comma)));
         if (comma == std::string_view::npos) return fields;
         line.remove_prefix(comma + 1);
     }
@@ -47,7 +43,7 @@ std::vector<std::string> ask(const std::string& index, const std::string& query)
 std::string first_visible() {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     const std::string_view text = visible != nullptr ? visible : "";
-    const std::string first = trimmed(text.substr(0, text.find(',')));
+    const std::string first(trimmed(text.substr(0, text.find(','))));
     return first.empty() ? "0" : first;
 }
 
@@ -78,7 +74,8 @@ std::vector<std::string> counters_of_report(const std::string& index) {
     std::istringstream lines(found.text);
     for (std::string line; std::getline(lines, line);) {
         const std::size_t colon = line.find(':');
-        const std::string text = colon == std::string::npos ? "" : trimmed(line.substr(colon + 1));
+        const std::string text =
+            colon == std::string::npos ? "" : std::string(trimmed(std::string_view(line).substr(colon + 1)));
         if (text.size() < 4 || text.substr(text.size() - 3) != " us") continue;
         for (std::size_t i = 0; i < counters.size(); ++i) {
             if (trimmed(line.substr(0, colon)) == counters[i].report) values[i] = text;
@@ -103,18 +100,17 @@ Board find_board() {
 }
 
 std::string sheet_of(const Board& board, const std::string& asked) {
+    if (!asked.empty()) return hw::sheet_id_of(asked);
     std::vector<std::string> owned;
     for (const hw::SheetSummary& sheet : hw::list_sheets()) {
-        if (asked.empty() ? sheet.board == board.name : sheet.id == asked) return sheet.id;
+        if (sheet.board == board.name) return sheet.id;
         owned.push_back(sheet.id);
     }
-    const std::vector<std::string_view> ids(owned.begin(), owned.end());
-    if (!asked.empty()) throw Error("--gpu", asked, hw::expected_names(asked, ids));
     throw Error(
         "GPU", board.name,
         fmt::format("a board that a sheet names: add hw/gpus/<id>.toml with board = \"{}\" (hw/README.md) "
                     "and build again, or choose one with --gpu: {}",
-                    board.name, fmt::join(ids, ", ")));
+                    board.name, fmt::join(owned, ", ")));
 }
 
 BoardClocks read_clocks(const Board& board) {

@@ -7,6 +7,7 @@
 #include "validate/record/finished_suites.hpp"
 #include "validate/record/row_store.hpp"
 #include "validate/record/scratch_folder.hpp"
+#include "validate/record/suite_list.hpp"
 #include "validate/record/suite_run.hpp"
 #include "validate/record/toolchain.hpp"
 #include "validate/replace_file.hpp"
@@ -41,7 +42,7 @@ class Recording {
     RecordResult run() {
         result_.board = find_board();
         result_.gpu = sheet_of(result_.board, options_->gpu);
-        const hw::Gpu<double> gpu = hw::load_gpu(result_.gpu);
+        const hw::Gpu gpu = hw::load_gpu(result_.gpu);
         capability_ = gpu.compute_major * 10 + gpu.compute_minor;
         const std::vector<Suite> all = read_suites(options_->sources);
         suites_ = choose_suites(all, options_->suites);
@@ -214,20 +215,6 @@ class Recording {
 };
 
 }  // namespace
-
-const char* to_string(SuiteState state) {
-    switch (state) {
-        case SuiteState::complete:
-            return "complete";
-        case SuiteState::time_over:
-            return "cases left";
-        case SuiteState::missing:
-            return "left out";
-        case SuiteState::failed:
-            return "failed";
-    }
-    return "";
-}
 
 RecordResult record(const RecordOptions& options) {
     return Recording(options, Clock::now()).run();

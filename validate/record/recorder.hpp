@@ -4,42 +4,12 @@
 #pragma once
 
 #include "validate/record/board.hpp"
-#include "validate/record/suite_list.hpp"
+#include "validate/record/suite_outcome.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace warptime::validate::record {
-
-struct RecordOptions {
-    std::vector<std::string> suites;  ///< names and groups, as choose_suites takes them
-    double budget_s = 480.0;
-    std::filesystem::path output;                 ///< <suite>.csv are kept here
-    std::vector<std::filesystem::path> resume;    ///< further rows not to be repeated
-    std::string gpu;                              ///< sheet id; empty: found from the board
-    std::filesystem::path sources;                ///< root of the source tree
-    std::filesystem::path probes;                 ///< keeps compiled probes; empty: a temporary folder
-    std::function<void(const std::string&)> say;  ///< one line of progress, without its end
-    std::function<bool()> interrupted;            ///< asked often; true ends the run, with what it has kept
-};
-
-/// complete: every case is recorded. time_over: some are left for the next run. missing: what it needs is
-/// not here, or the GPU cannot do it. failed: it did not build, or ended with an error.
-enum class SuiteState : std::uint8_t { complete, time_over, missing, failed };
-[[nodiscard]] const char* to_string(SuiteState state);
-
-struct SuiteOutcome {
-    std::string suite;
-    SuiteState state = SuiteState::time_over;
-    std::size_t added = 0;    ///< rows recorded now
-    std::size_t rows = 0;     ///< all there are
-    std::size_t refused = 0;  ///< rows not taken, because the clocks were held down
-    std::string message;      ///< why it failed, what is missing, which reasons
-};
 
 struct RecordResult {
     std::string gpu;

@@ -3,6 +3,7 @@
 #include "validate/record/row_store.hpp"
 
 #include "hw/error.hpp"
+#include "hw/text_file.hpp"
 #include "validate/replace_file.hpp"
 #include "workloads/csv.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -18,11 +18,6 @@ namespace warptime::validate::record {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_text(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 }  // namespace
 
@@ -61,7 +56,7 @@ void RowStore::learn(const fs::path& path) {
     }
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) learn_file(file);
-    if (fs::is_directory(path / gpu_)) learn(path / gpu_);
+    if (!gpu_.empty() && fs::is_directory(path / gpu_)) learn(path / gpu_);
 }
 
 void RowStore::learn_file(const fs::path& path) {
@@ -103,7 +98,7 @@ void RowStore::write() {
     for (auto& [name, suite] : suites_) {
         if (suite.added.empty()) continue;
         const fs::path path = output_ / (name + ".csv");
-        std::string text = read_text(path);
+        std::string text = fs::exists(path) ? hw::read_text_file(path.string(), "--output") : std::string();
         if (text.empty()) text = header_line() + "\r\n";
         if (text.compare(0, header_line().size(), header_line()) != 0)
             throw Error("--output", path.string(), "the columns in this order: " + header_line());
@@ -136,6 +131,18 @@ std::string RowStore::text_of(const std::vector<std::string>& suites) const {
         for (const FreshRow& row : found->second.rows) text += row.line + "\r\n";
     }
     return text;
+}
+
+std::vector<FreshRow> RowStore::rows() const {
+    std::vector<FreshRow> rows;
+    for (const auto& [name, suite] : suites_) rows.insert(rows.end(), suite.rows.begin(), suite.rows.end());
+    return rows;
+}
+
+void add_new_rows(const fs::path& from, const fs::path& to, const std::string& gpu) {
+    RowStore store(to, {}, gpu);
+    for (FreshRow& row : RowStore(from, {}, gpu).rows()) store.add(std::move(row));
+    store.write();
 }
 
 }  // namespace warptime::validate::record

@@ -31,7 +31,8 @@ struct FreshRow {
 class RowStore {
   public:
     /// Knows the rows of `output` and of `others` (folders or files; each may be missing) that are of this
-    /// GPU. Throws Error for a file that is not understood: a row must not be lost by recording over it.
+    /// GPU; none where it is not said. Throws Error for a file that is not understood: a row must not be lost
+    /// by recording over it.
     RowStore(std::filesystem::path output, const std::vector<std::filesystem::path>& others, std::string gpu);
 
     /// False when the same measurement is there already.
@@ -46,6 +47,8 @@ class RowStore {
     /// A file of rows, as the Python recorders resume from.
     [[nodiscard]] std::string text_of(const std::vector<std::string>& suites) const;
     [[nodiscard]] const std::filesystem::path& output() const { return output_; }
+    /// All that are known, by suite.
+    [[nodiscard]] std::vector<FreshRow> rows() const;
 
   private:
     void learn(const std::filesystem::path& path);
@@ -60,5 +63,9 @@ class RowStore {
     std::map<std::string, Suite> suites_;
     std::set<std::string> identities_;
 };
+
+/// Copies the rows of one GPU in the folder `from` to the folder `to`, which keeps its own row of a
+/// measurement that it knows. Throws Error as RowStore does.
+void add_new_rows(const std::filesystem::path& from, const std::filesystem::path& to, const std::string& gpu);
 
 }  // namespace warptime::validate::record

@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
+#include "hw/text_file.hpp"
 #include "hw/toml_file.hpp"
 #include "validate/split.hpp"
 
@@ -11,8 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 namespace warptime::validate::record {
@@ -24,12 +23,6 @@ constexpr std::string_view probe_prefix = "microbench_";
 constexpr std::array<std::string_view, 4> known_needs{"nvcc", "torch", "triton", "ncu"};
 
 const fs::path list_file = fs::path("validate") / "record" / "suites.toml";
-
-std::string read_text(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error("file", path.string(), "one that can be read");
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::vector<fs::path> files_in(const fs::path& folder, std::initializer_list<std::string_view> extensions) {
     std::vector<fs::path> found;
@@ -94,7 +87,7 @@ bool is_chosen(const Suite& suite, const std::string& name, bool is_group) {
 
 std::vector<Suite> read_suites(const fs::path& sources) {
     const std::string file = list_file.string();
-    const toml::table root = hw::parse_toml(read_text(sources / list_file), file);
+    const toml::table root = hw::parse_toml(hw::read_text_file((sources / list_file).string(), "file"), file);
     const toml::array* list = root["suite"].as_array();
     if (list == nullptr) throw Error(file, "nothing", "entries [[suite]]");
     const fs::path folder = sources / "validate" / "microbench";
@@ -165,7 +158,8 @@ std::string fingerprint_of(const Suite& suite, const fs::path& sources) {
         files.push_back(suite.probe);
     }
     std::string text;
-    for (const fs::path& file : files) text += file.filename().string() + "\n" + read_text(file);
+    for (const fs::path& file : files)
+        text += file.filename().string() + "\n" + hw::read_text_file(file.string(), "file");
     return fmt::format("{:016x}", fnv1a_64(text));
 }
 

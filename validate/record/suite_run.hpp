@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "validate/record/board.hpp"
 #include "validate/record/child_process.hpp"
-#include "validate/record/recorder.hpp"
 #include "validate/record/row_store.hpp"
+#include "validate/record/suite_list.hpp"
+#include "validate/record/suite_outcome.hpp"
 
 #include <set>
 #include <string>

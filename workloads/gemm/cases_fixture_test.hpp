@@ -4,7 +4,7 @@
 
 #include "hw/sheet.hpp"
 #include "model/kernel/walk.hpp"
-#include "model/occupancy/tile_order.hpp"
+#include "model/machine/occupancy/tile_order.hpp"
 #include "workloads/gemm/lower.hpp"
 #include "workloads/gemm/problem.hpp"
 
@@ -21,10 +21,10 @@ namespace warptime::workloads::gemm::fixture {
 
 namespace mk = model::kernel;
 
-inline const hw::Gpu<double>& gpu(const std::string& id = "h200-sxm") {
-    static const hw::Gpu<double> h200 = hw::load_gpu("h200-sxm");
-    static const hw::Gpu<double> a100 = hw::load_gpu("a100-sxm-80gb");
-    static const hw::Gpu<double> l40s = hw::load_gpu("l40s");
+inline const hw::Gpu& gpu(const std::string& id = "h200-sxm") {
+    static const hw::Gpu h200 = hw::load_gpu("h200-sxm");
+    static const hw::Gpu a100 = hw::load_gpu("a100-sxm-80gb");
+    static const hw::Gpu l40s = hw::load_gpu("l40s");
     return id == "h200-sxm" ? h200 : (id == "l40s" ? l40s : a100);
 }
 
@@ -45,7 +45,7 @@ inline Config tile_of(int m, int n, int k) {
     return c;
 }
 
-inline mk::Program lowered(const Problem& problem, const Config& config, const hw::Gpu<double>& on = gpu()) {
+inline mk::Program lowered(const Problem& problem, const Config& config, const hw::Gpu& on = gpu()) {
     mk::Program program;
     lower(problem, config, on, program);
     return program;
@@ -53,11 +53,12 @@ inline mk::Program lowered(const Problem& problem, const Config& config, const h
 
 /// The item at a position of the schedule; a split takes its share of the k-iterations, rounded up.
 inline mk::WorkItem item_at(const mk::Kernel& kernel, std::int64_t position) {
-    const auto tile = model::occupancy::tile_at(model::occupancy::order_of(kernel.schedule), position);
+    const auto tile = model::machine::tile_at(model::machine::order_of(kernel.schedule), position);
     const mk::Schedule& s = kernel.schedule;
     const std::int64_t share = ceil_div(s.k_iterations, s.split_k);
     mk::WorkItem item;
-    item.tile = {tile.m, tile.n, tile.batch, 0};
+    // The order counts the fourth extent within the third.
+    item.tile = {tile.m, tile.n, tile.batch % s.tiles[2], tile.batch / s.tiles[2]};
     item.begin = std::min(s.k_iterations, tile.split * share);
     item.end = std::min(s.k_iterations, item.begin + share);
     return item;

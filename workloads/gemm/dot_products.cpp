@@ -4,6 +4,7 @@
 // Source: SASS of gemv2T_kernel_val and gemmSN_TN_kernel in cuBLASLt 13.1 (16 loads of one element a lane and
 // turn, two barriers), their grids and registers in the recorded rows.
 // SPDX-License-Identifier: Apache-2.0
+#include "model/machine/demand/lane_addresses.hpp"
 #include "workloads/gemm/parts.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using mk::InstructionClass;
 
 namespace {
 
-constexpr int lanes_of_warp = 32;
+using model::machine::lanes_per_warp;
 constexpr int most_rows_at_once = 4;
 constexpr std::int64_t before_rows = 70;
 constexpr std::int64_t before_columns = 80;
@@ -44,7 +45,7 @@ void add_dot_product_role(Parts& parts) {
     mk::Builder& b = parts.builder;
     const Config& c = parts.config;
     const Problem& p = parts.problem;
-    const std::int64_t lanes = std::int64_t{c.warps} * lanes_of_warp;
+    const std::int64_t lanes = std::int64_t{c.warps} * lanes_per_warp;
     const std::int64_t of_a = std::int64_t{c.cta_m} * c.cta_k / lanes;
     const std::int64_t of_b = std::int64_t{c.cta_n} * c.cta_k / lanes;
     mk::Token barrier;

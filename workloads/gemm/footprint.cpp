@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 
+#include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
-#include "workloads/gemm/stage_copies.hpp"
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_alignment.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_resources.hpp"
@@ -24,20 +25,20 @@ constexpr int warpgroup_threads = 128;
     throw Error("gemm cta_tile", fmt::format("{}x{}x{}", config.cta_m, config.cta_n, config.cta_k), expected);
 }
 
-bool has(const hw::Gpu<double>& gpu, hw::InstructionClass cls) {
+bool has(const hw::Gpu& gpu, hw::InstructionClass cls) {
     return gpu.instructions[cls].supported;
 }
 
-bool has_wgmma(const hw::Gpu<double>& gpu) {
+bool has_wgmma(const hw::Gpu& gpu) {
     return has(gpu, hw::InstructionClass::wgmma);
 }
 
 /// Data-centre Blackwell feeds its tensor cores through tcgen05, and mma.sync at a fraction of their rate.
-bool has_tcgen05(const hw::Gpu<double>& gpu) {
-    return gpu.compute_major == 10;
+bool has_tcgen05(const hw::Gpu& gpu) {
+    return hw::features_of(gpu.isa).tensor_memory;
 }
 
-std::string capability(const hw::Gpu<double>& gpu) {
+std::string capability(const hw::Gpu& gpu) {
     return fmt::format("compute capability {}.{}", gpu.compute_major, gpu.compute_minor);
 }
 
@@ -47,8 +48,7 @@ bool wgmma_covers(const Config& config) {
     return along_m % 64 == 0 && along_n % 8 == 0;
 }
 
-MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu<double>& gpu,
-                                      const Config& config) {
+MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu& gpu, const Config& config) {
     const Dtype dtype = problem.multiplied();
     if (dtype == Dtype::fp32 || dtype == Dtype::fp64) {
         return MatrixInstruction::simt;
@@ -60,7 +60,26 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu<doub
     return MatrixInstruction::mma_sync;
 }
 
-void check_matrix_instruction(const hw::Gpu<double>& gpu, const Config& config) {
+/// Compilers multiply by tcgen05 where there is one, so that a kernel of mma.sync has to be asked for.
+void require_known_default(const hw::Gpu& gpu, const Config& config) {
+    if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu)) {
+        throw Error("gemm mma", "auto",
+                    fmt::format("simt or mma.sync on {}: kernels there multiply by tcgen05, which is not "
+                                "modelled yet",
+                                gpu.id));
+    }
+}
+
+void check_schedule(const hw::Gpu& gpu, const Config& config) {
+    if (config.schedule == model::kernel::ScheduleKind::cluster_launch_control &&
+        !hw::features_of(gpu.isa).cluster_launch_control) {
+        throw Error("gemm schedule", "cluster_launch_control",
+                    fmt::format("data_parallel or persistent on {} ({} has no cluster launch control)",
+                                gpu.id, capability(gpu)));
+    }
+}
+
+void check_matrix_instruction(const hw::Gpu& gpu, const Config& config) {
     const bool tcgen05 = config.mma == MatrixInstruction::tcgen05;
     if (tcgen05 && has_tcgen05(gpu)) {
         throw Error("gemm mma", "tcgen05",
@@ -80,7 +99,7 @@ void check_matrix_instruction(const hw::Gpu<double>& gpu, const Config& config) 
 }
 
 /// The tensor cores must have the type, and the instruction a known rate for it.
-void check_dtype(const Problem& problem, const hw::Gpu<double>& gpu, const Config& config) {
+void check_dtype(const Problem& problem, const hw::Gpu& gpu, const Config& config) {
     if (config.mma == MatrixInstruction::simt) {
         return;
     }
@@ -96,7 +115,7 @@ void check_dtype(const Problem& problem, const hw::Gpu<double>& gpu, const Confi
     }
 }
 
-void check_instruction(const hw::Gpu<double>& gpu, const Config& config) {
+void check_instruction(const hw::Gpu& gpu, const Config& config) {
     check_matrix_instruction(gpu, config);
     if (config.mma == MatrixInstruction::wgmma && !wgmma_covers(config)) {
         refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for wgmma");
@@ -117,18 +136,12 @@ void check_instruction(const hw::Gpu<double>& gpu, const Config& config) {
 
 }  // namespace
 
-void require_tensor_dtype(const Problem& problem, const hw::Gpu<double>& gpu) {
+void require_tensor_dtype(const Problem& problem, const hw::Gpu& gpu) {
     if (hw::tensor_rate(problem.multiplied(), gpu).value() == 0.0) {
         throw Error(
             "gemm dtype", std::string(hw::to_string(problem.multiplied())),
             fmt::format("a type that the tensor cores of {} have: {}", gpu.id, hw::tensor_dtypes(gpu)));
     }
-}
-
-std::int64_t stage_bytes(const Problem& problem, const Config& config) {
-    const std::int64_t a = std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
-    const std::int64_t b = std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b);
-    return a + b;
 }
 
 std::int64_t shared_bytes(const Problem& problem, const Config& config) {
@@ -179,7 +192,8 @@ int registers_wanted(const Problem& problem, const Config& config) {
     const int consumers = config.warps * 32;
     if (copies_by_descriptor(config)) {
         // Addresses are the engine's and the uniform registers' (all 60 kernels of triton_tma).
-        return (config.cta_m * config.cta_n / consumers + 26 + 7) / 8 * 8;
+        return (config.cta_m * config.cta_n / consumers + compilers::triton().registers.by_descriptor + 7) /
+               8 * 8;
     }
     // Ping-pong: each warpgroup holds a tile of its own.
     const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;
@@ -209,12 +223,13 @@ int registers_per_thread(const Problem& problem, const Config& config, int most,
     return gathers_as_triton(config) ? registers_with_room(wanted, config, of_sm) : wanted;
 }
 
-void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config) {
+void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
     if (config.cta_m <= 0 || config.cta_n <= 0 || config.cta_k <= 0) {
         refuse_tile(config, "three positive sizes MxNxK");
     }
     if (config.mma == MatrixInstruction::automatic) {
         config.mma = default_instruction(problem, gpu, config);
+        require_known_default(gpu, config);
     }
     if (config.strides_by_16) {
         respect_triton_alignment(problem, config);
@@ -227,6 +242,7 @@ void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config
         }
     }
     note_turned_operands(problem, config);
+    check_schedule(gpu, config);
     check_instruction(gpu, config);
     check_dtype(problem, gpu, config);
     if (config.stages == 0) {

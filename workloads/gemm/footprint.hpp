@@ -12,9 +12,6 @@
 
 namespace warptime::workloads::gemm {
 
-/// Bytes of one pipeline stage (A and B tile).
-[[nodiscard]] std::int64_t stage_bytes(const Problem& problem, const Config& config);
-
 /// Dynamic shared memory: stages, barriers, and a staged epilogue where it does not alias them.
 [[nodiscard]] std::int64_t shared_bytes(const Problem& problem, const Config& config);
 
@@ -35,10 +32,10 @@ namespace warptime::workloads::gemm {
 [[nodiscard]] int threads(const Config& config);
 
 /// Throws Error naming the types that there are, where the tensor cores of `gpu` cannot multiply operand A's.
-void require_tensor_dtype(const Problem& problem, const hw::Gpu<double>& gpu);
+void require_tensor_dtype(const Problem& problem, const hw::Gpu& gpu);
 
 /// Fills instruction, pipeline, stages and warps that are not given, by what the GPU offers; throws Error for
 /// a combination that it lacks (wgmma on sm_80) or a tile that its instruction cannot cover.
-void complete(const Problem& problem, const hw::Gpu<double>& gpu, Config& config);
+void complete(const Problem& problem, const hw::Gpu& gpu, Config& config);
 
 }  // namespace warptime::workloads::gemm

@@ -2,6 +2,7 @@
 #include "workloads/gemm/kept_lowerings.hpp"
 
 #include "hw/hash.hpp"
+#include "workloads/gemm/lower.hpp"
 #include "workloads/gemm/sizes.hpp"
 
 #include <initializer_list>
@@ -14,6 +15,11 @@ namespace {
 
 constexpr std::size_t places = 1024;
 constexpr int widest_copy = 16;
+
+/// Whether the kernel is the program's first step, no memory having to be cleared for it.
+bool starts_with_kernel(const Config& c) {
+    return c.schedule != mk::ScheduleKind::dynamic_counter && c.reduction != Reduction::last_cta;
+}
 
 /// Whether pitches come into no lane's share of a copy or store.
 bool in_whole_lanes(const Config& c) {
@@ -37,13 +43,13 @@ std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iteration
 
 }  // namespace
 
-KeptLowerings::KeptLowerings(const hw::Gpu<double>& gpu) : gpu_(&gpu), places_(places) {}
+KeptLowerings::KeptLowerings(const hw::Gpu& gpu) : gpu_(&gpu), places_(places) {}
 
 KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config& given) {
     const Config config = completed(problem, given, *gpu_);
-    if (!in_whole_lanes(config)) {
+    if (!in_whole_lanes(config) || !starts_with_kernel(given)) {
         other_.clear();
-        lower_completed(problem, config, *gpu_, other_);
+        gemm::lower(problem, given, *gpu_, other_);
         return {other_};
     }
     Config unordered = config;

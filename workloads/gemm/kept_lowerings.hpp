@@ -7,7 +7,7 @@
 
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
-#include "model/prediction/kept_bodies.hpp"
+#include "model/prediction/body_number.hpp"
 #include "workloads/gemm/problem.hpp"
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class KeptLowerings {
     };
 
     /// `gpu` must outlive this and stay as it is.
-    explicit KeptLowerings(const hw::Gpu<double>& gpu);
+    explicit KeptLowerings(const hw::Gpu& gpu);
     /// What `lower` makes of an empty program, bit for bit. Throws as it does.
     [[nodiscard]] Lowered lower(const Problem& problem, const Config& config);
 
@@ -46,7 +46,7 @@ class KeptLowerings {
         model::kernel::Program program;
     };
 
-    const hw::Gpu<double>* gpu_;
+    const hw::Gpu* gpu_;
     model::prediction::BodyNumber last_body_ = model::prediction::unknown_body;
     std::vector<std::unique_ptr<Place>> places_;  ///< tilings that share one push one another out
     model::kernel::Program other_;                ///< the one that is lowered each time

@@ -87,12 +87,10 @@ bool same(const mk::Program& one, const mk::Program& other) {
 
 TEST_CASE("what is kept is what lowering and evaluating anew give, bit for bit") {
     const auto engine = warptime::model::analytical::make_engine();
-    const auto scratch = engine->make_scratch();
-    const auto* keeps = dynamic_cast<const prediction::KeepsBodies*>(engine.get());
-    REQUIRE(keeps != nullptr);
+    const auto fresh = engine->make_stages(gpu());
     CHECK(rc::check("many problems with few tiles", [&] {
         KeptLowerings kept(gpu());
-        const auto keeping = keeps->make_keeping_scratch();
+        const auto stages = engine->make_stages(gpu());
         const std::vector<Config> configs = {any_config(), any_config()};
         const Problem first = any_problem();
         const std::vector<Dtype> types = {first.a, Dtype::bf16};
@@ -122,9 +120,8 @@ TEST_CASE("what is kept is what lowering and evaluating anew give, bit for bit")
             const auto lowered = kept.lower(problem, config);
             RC_ASSERT(same(lowered.program, anew));
             const prediction::Conditions conditions = any_conditions();
-            const auto once = system_model::evaluate(anew, *engine, gpu(), conditions, *scratch);
-            const auto again = system_model::evaluate_kept(lowered.program, lowered.body, *engine, *keeps,
-                                                           gpu(), conditions, *keeping);
+            const auto once = system_model::evaluate(anew, *fresh, conditions);
+            const auto again = system_model::evaluate(lowered.program, *stages, conditions, lowered.body);
             RC_ASSERT(once.time == again.time);
             RC_ASSERT(once.low == again.low);
             RC_ASSERT(once.high == again.high);

@@ -1,8 +1,8 @@
 // The period of a warp-specialised main loop by its dependences: the event graph's greatest cycle ratio
 // against the closed form that the analytical engine uses: the way around over the stages, or the product if
 // that is longer. SPDX-License-Identifier: Apache-2.0
-#include "model/kernel/cycle_ratio.hpp"
-#include "model/kernel/event_graph.hpp"
+#include "model/steady/cycle_ratio.hpp"
+#include "model/steady/event_graph.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
 
 #include <doctest/doctest.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace warptime::workloads::gemm;
+namespace steady = warptime::model::steady;
 using namespace fixture;
 
 TEST_CASE("a stage comes round after its copy and its product, as many stages at a time as there are") {
@@ -44,10 +45,10 @@ TEST_CASE("a stage comes round after its copy and its product, as many stages at
         }
         mk::WorkItem item;
         item.end = kernel.schedule.k_iterations;
-        mk::EventTopology topology;
-        mk::EventGraph<double> graph;
-        mk::build_event_graph<double>(kernel, item, issue, latency, topology, graph);
-        const double ratio = mk::max_cycle_ratio(graph).ratio;
+        steady::EventTopology topology;
+        steady::EventGraph graph;
+        steady::build_event_graph(kernel, item, issue, latency, topology, graph);
+        const double ratio = steady::max_cycle_ratio(graph).ratio;
         // The release waits for the product in program order, so a product an iteration is the other limit.
         const double period = std::max((copy + product + release) / c.stages, product);
         RC_ASSERT(std::abs(ratio - period) < 1e-9 * period);

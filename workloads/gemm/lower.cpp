@@ -3,9 +3,10 @@
 
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
-#include "model/occupancy/placement.hpp"
-#include "model/occupancy/sm_limits.hpp"
-#include "model/occupancy/whole_bands.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
+#include "model/machine/occupancy/whole_bands.hpp"
+#include "workloads/gemm/block_reduction.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
@@ -25,12 +26,24 @@ std::int64_t k_iterations_of(const Problem& p, const Config& c) {
     return std::max<std::int64_t>(1, ceil_div(p.k, c.cta_k));
 }
 
-void check_cluster(const Config& c, const hw::Gpu<double>& gpu) {
+void check_cluster(const Config& c, const hw::Gpu& gpu) {
     const std::int64_t ctas = std::int64_t{c.cluster_m} * c.cluster_n;
     const double most = gpu.cluster.ctas_max.value();
     if (static_cast<double>(ctas) > most) {
         throw Error("gemm cluster", fmt::format("{}x{}", c.cluster_m, c.cluster_n),
                     fmt::format("at most {} CTAs in a cluster on {}", most, gpu.id));
+    }
+}
+
+/// Memory that the kernel counts in is cleared before it: of tiles handed out, and of CTAs that have finished
+/// a tile.
+void add_counters(const Problem& p, const Config& c, mk::Program& program) {
+    constexpr std::int64_t of_tiles = 4, of_tile = 8;
+    if (c.schedule == mk::ScheduleKind::dynamic_counter) {
+        program.add_memset(of_tiles);
+    }
+    if (c.split_k > 1 && c.reduction == Reduction::last_cta) {
+        program.add_memset(of_tile * ceil_div(p.m, c.cta_m) * ceil_div(p.n, c.cta_n) * p.batch);
     }
 }
 
@@ -48,13 +61,13 @@ void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
     s.split_k = c.split_k;
 }
 
-std::int64_t most_ctas(const Config& c, const hw::Gpu<double>& gpu, const mk::Kernel& kernel) {
-    const model::occupancy::SmLimits limits = model::occupancy::limits_of(gpu);
+std::int64_t most_ctas(const Config& c, const hw::Gpu& gpu, const mk::Kernel& kernel) {
+    const model::machine::SmLimits limits = model::machine::limits_of(gpu);
     if (c.schedule == mk::ScheduleKind::one_per_cta) {
-        model::occupancy::check(model::occupancy::resources_of(kernel), limits);
+        model::machine::check(model::machine::resources_of(kernel), limits);
         return 0;
     }
-    const int ctas_per_sm = model::occupancy::residency(kernel, limits).ctas_per_sm;
+    const int ctas_per_sm = model::machine::residency(kernel, limits).ctas_per_sm;
     const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
     const std::int64_t slots = c.max_ctas > 0 ? c.max_ctas : c.one_cta_per_sm ? sms : sms * ctas_per_sm;
     return std::max<std::int64_t>(1, slots / kernel.cluster.x) * kernel.cluster.x;
@@ -64,11 +77,11 @@ void set_grid(const Config& c, std::int64_t most_ctas, mk::Kernel& kernel) {
     const std::int64_t items = kernel.schedule.item_count();
     kernel.grid = {most_ctas > 0 ? std::min(items, most_ctas) : items, 1, 1};
     if (most_ctas == 0 && c.whole_bands) {
-        kernel.grid.x = model::occupancy::ctas_of_whole_bands(model::occupancy::order_of(kernel.schedule));
+        kernel.grid.x = model::machine::ctas_of_whole_bands(model::machine::order_of(kernel.schedule));
     }
 }
 
-Config completed(const Problem& problem, const Config& given, const hw::Gpu<double>& gpu) {
+Config completed(const Problem& problem, const Config& given, const hw::Gpu& gpu) {
     Config config = given;
     check_cluster(config, gpu);
     complete(problem, gpu, config);
@@ -88,12 +101,12 @@ void add_reduction(const Problem& problem, const Config& config, mk::Program& pr
     }
 }
 
-void lower(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu, mk::Program& program) {
+void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
+    add_counters(problem, config, program);
     lower_completed(problem, completed(problem, config, gpu), gpu, program);
 }
 
-void lower_completed(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
-                     mk::Program& program) {
+void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
     kernel.cta = {threads(config), 1, 1};

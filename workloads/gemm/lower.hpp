@@ -10,9 +10,8 @@
 
 namespace warptime::workloads::gemm {
 
-/// Refills `program` with the kernel of this tiling and, for split-K into a workspace, its reduction.
+/// Adds to `program` the kernel of this tiling, memory sets before it and the reduction of splits behind it.
 /// Throws Error for a tiling that cannot run (resource, need and limit named).
-void lower(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
-           model::kernel::Program& program);
+void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, model::kernel::Program& program);
 
 }  // namespace warptime::workloads::gemm

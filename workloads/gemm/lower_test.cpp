@@ -17,6 +17,7 @@
 using namespace warptime::workloads::gemm;
 using namespace fixture;
 namespace analytical = warptime::model::analytical;
+namespace machine = warptime::model::machine;
 
 namespace {
 
@@ -225,24 +226,24 @@ TEST_CASE("the engine's demand is what the walk of an interior item counts") {
         const mk::WalkTotals walk = mk::walk_totals(kernel, item);
         Moved moved(kernel);
         mk::walk(kernel, std::span<const mk::WorkItem>(&item, 1), moved);
-        const auto demand = analytical::item_demand(kernel, on, warptime::hw::Cycles<double>(500.0));
-        const auto total = [&](double analytical::Part<double>::*field) {
-            return demand.total([field](const analytical::Part<double>& part) { return part.*field; });
+        const auto demand = analytical::item_demand(kernel, on, warptime::hw::Cycles(500.0));
+        const auto total = [&](double machine::Part::*field) {
+            return demand.total([field](const machine::Part& part) { return part.*field; });
         };
         double instructions = 0.0;
         for (std::size_t i = 0; i < walk.instructions.size(); ++i) {
             instructions += walk.instructions[i] * on.instructions.costs[i].machine.value();
         }
-        RC_ASSERT(near(total(&analytical::Part<double>::instructions), instructions));
-        RC_ASSERT(near(total(&analytical::Part<double>::tensor_flop), walk.matrix_flop));
+        RC_ASSERT(near(total(&machine::Part::instructions), instructions));
+        RC_ASSERT(near(total(&machine::Part::tensor_flop), walk.matrix_flop));
         // Scales of fp8 are read by all lanes, which the L1 serves in part.
         double scales = 0.0;
         for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
             scales += kernel.buffers[i].name == mk::Name("scales") ? moved.read[i] : 0.0;
-        const double received = total(&analytical::Part<double>::received_bytes);
+        const double received = total(&machine::Part::received_bytes);
         const double operands = moved.read[0] + moved.read[1];
         RC_ASSERT(near(received, operands) || (received > operands && received <= operands + scales));
-        RC_ASSERT(near(total(&analytical::Part<double>::sent_bytes), moved.written[2]));
+        RC_ASSERT(near(total(&machine::Part::sent_bytes), moved.written[2]));
         RC_ASSERT(near(demand.buffers[0].read_bytes, moved.read[0]));
         RC_ASSERT(near(demand.buffers[1].read_bytes, moved.read[1]));
         RC_ASSERT(demand.buffers[0].along_m);

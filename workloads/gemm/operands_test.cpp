@@ -131,9 +131,13 @@ TEST_CASE("twelve CTAs of a cluster bring a tile of 64 rows by five each, for al
     const mk::Program program = lowered(problem_of(64, 768, 128), c);
     for (const mk::Op& op : program.kernels[0].ops) {
         for (const mk::Access& access : program.kernels[0].accesses_of(op)) {
-            if (access.buffer == 0) CHECK(access.multicast_ctas == 12);
-            if (access.buffer == 0) CHECK(access.box[1] == 5);
-            if (access.buffer == 1) CHECK(access.multicast_ctas == 1);
+            if (access.buffer == 0) {
+                CHECK(access.multicast_ctas == 12);
+                CHECK(access.box[1] == 5);
+            }
+            if (access.buffer == 1) {
+                CHECK(access.multicast_ctas == 1);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 // in: behind the products' issue where they are wgmma, behind the last ldmatrix where they are mma.sync (SASS
 // of 150 Triton kernels).
 // SPDX-License-Identifier: Apache-2.0
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/stage_copies.hpp"
@@ -45,12 +46,16 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
 /// other) and of 128 columns where K is split and added up atomically (SASS of 32 such kernels: all six such
 /// and no other); none of the bf16 kernels with one tile a program, nor of 38 persistent ones.
 bool products_in_series(const Problem& problem, const Config& c) {
-    if (!copies_as_triton(c) || c.mma != MatrixInstruction::wgmma || c.warps != 8 ||
+    const compilers::Triton::Series& law = compilers::triton().series;
+    if (!copies_as_triton(c) || c.mma != MatrixInstruction::wgmma || c.warps != law.warps ||
         c.schedule != mk::ScheduleKind::one_per_cta) {
         return false;
     }
-    if (c.split_k > 1) return adds_atomically(c) && c.cta_n == 128 && hw::bytes_of(problem.a) == 2;
-    return c.cta_n == 256 && hw::bytes_of(problem.a) == 1;
+    if (c.split_k > 1) {
+        return adds_atomically(c) && c.cta_n == law.columns_of_split &&
+               hw::bytes_of(problem.a) == law.bytes_of_split;
+    }
+    return c.cta_n == law.columns && hw::bytes_of(problem.a) == law.bytes;
 }
 
 }  // namespace
@@ -73,7 +78,7 @@ void add_pipelined_role(Parts& parts) {
     b.role("warps", c.warps);
     if (as_triton) {
         // The divisions depend on one another.
-        add_arithmetic(parts, aside.before, 100);
+        add_arithmetic(parts, aside.before, compilers::triton().instructions.chain_before);
     } else {
         add_iterators(parts);
     }
@@ -164,7 +169,7 @@ void add_pipelined_role(Parts& parts) {
     barrier_op.dep_count = 1;
     barrier_op.deps[0] = {last, 0};
     b.end();
-    if (as_triton) add_arithmetic(parts, aside.after, 20);
+    if (as_triton) add_arithmetic(parts, aside.after, compilers::triton().instructions.chain_after);
     add_epilogue(parts, c.warps, false);
     b.finish();
 }

@@ -23,6 +23,12 @@ double Problem::bytes() const {
            (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) + d(m) * d(n) * hw::bytes_of(out));
 }
 
+std::int64_t stage_bytes(const Problem& problem, const Config& config) {
+    const std::int64_t a = std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
+    const std::int64_t b = std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b);
+    return a + b;
+}
+
 model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config) {
     const std::int64_t tiles_m = (problem.m + config.cta_m - 1) / config.cta_m;
     const std::int64_t tiles_n = (problem.n + config.cta_n - 1) / config.cta_n;

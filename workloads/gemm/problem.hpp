@@ -103,6 +103,9 @@ struct Config {
     return is_a || config.copy_bytes_b == 0 ? config.copy_bytes : config.copy_bytes_b;
 }
 
+/// Bytes of one pipeline stage (A and B tile).
+[[nodiscard]] std::int64_t stage_bytes(const Problem& problem, const Config& config);
+
 /// The order that CUTLASS 3 takes when none is asked for: the shorter side of the grid runs fastest
 /// (include/cutlass/gemm/kernel/tile_scheduler_params.h, RasterOrderOptions::Heuristic).
 [[nodiscard]] model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config);

@@ -7,9 +7,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/reduction.hpp"
 
-#include "workloads/gemm/block_epilogue.hpp"
-#include "workloads/gemm/lane_block.hpp"
-
 #include <algorithm>
 
 namespace warptime::workloads::gemm {
@@ -17,17 +14,6 @@ namespace warptime::workloads::gemm {
 namespace mk = model::kernel;
 
 namespace {
-
-mk::Buffer result_matrix(const Problem& p) {
-    const std::int64_t pitch = p.ldc > 0 ? p.ldc : p.n;
-    mk::Buffer buffer;
-    buffer.name = "c";
-    buffer.dtype = p.out;
-    buffer.rank = 3;
-    buffer.extent = {p.n, p.m, p.batch, 1, 1};
-    buffer.stride = {1, pitch, pitch * p.m, 0, 0};
-    return buffer;
-}
 
 /// Splits of `splits` that a lane has under way together when `left` of them are to come: the compiler has
 /// written the loop over four of them at a time out for 16 and for 8 and ends with one and up to two (SASS of
@@ -40,11 +26,22 @@ std::int64_t fetched_together(std::int64_t splits, std::int64_t left) {
     return left == splits % four ? 1 : left;
 }
 
+}  // namespace
+
+mk::Buffer result_matrix(const Problem& p) {
+    const std::int64_t pitch = p.ldc > 0 ? p.ldc : p.n;
+    mk::Buffer buffer;
+    buffer.name = "c";
+    buffer.dtype = p.out;
+    buffer.rank = 3;
+    buffer.extent = {p.n, p.m, p.batch, 1, 1};
+    buffer.stride = {1, pitch, pitch * p.m, 0, 0};
+    return buffer;
+}
+
 mk::Index slices_of(mk::Builder& b, int split_k) {
     return b.index(0, {mk::Term{.coefficient = split_k, .position = 2}});
 }
-
-}  // namespace
 
 Dtype type_of_sums(const Problem& p, const Config& c, int split_k) {
     constexpr std::int64_t workspace_bytes = std::int64_t{16} << 20;
@@ -155,42 +152,6 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype ty
     b.op(store, {box_of_sums(target, b.index(0, {mk::Term{.coefficient = rows, .position = 0}}),
                              b.index(0, {mk::Term{.coefficient = columns, .position = 1}}), slices_of(b, 1),
                              {columns, rows, 1}, mk::Direction::write)});
-    b.finish();
-}
-
-void lower_block_reduction(const Problem& p, const Config& c, mk::Kernel& kernel) {
-    constexpr int of_addresses = 8, padding = 4;
-    const int passes = store_passes(c);
-    const LaneBlock block = lane_block(c);
-    const std::int64_t elements = std::int64_t{block.rows} * block.columns / passes;
-    const std::int64_t rows = c.cta_m / passes;
-    kernel.name = "splitk_reduce_blocks";
-    kernel.cta = {std::int64_t{c.warps} * 32, 1, 1};
-    kernel.registers_per_thread = std::min(c.registers, static_cast<int>(of_addresses + 4 * elements));
-    kernel.static_shared = rows * (c.cta_n + padding) * hw::bytes_of(Dtype::fp32);
-    kernel.schedule.tiles = {ceil_div(p.m, c.cta_m), ceil_div(p.n, c.cta_n), p.batch, passes};
-    kernel.grid = {kernel.schedule.item_count(), 1, 1};
-    mk::Builder b(kernel);
-    const mk::Id source = b.buffer(partial_sums(p, c.split_k));
-    const mk::Id target = b.buffer(result_matrix(p));
-    const mk::Index row = b.index(
-        0, {mk::Term{.coefficient = c.cta_m, .position = 0}, mk::Term{.coefficient = rows, .position = 3}});
-    const mk::Index column = b.index(0, {mk::Term{.coefficient = c.cta_n, .position = 1}});
-    b.role("warps", c.warps);
-    // Of pointers and bounds, before the first load (SASS of ten tiles), in uniform registers and with
-    // constants of ten lines that a launch finds in no cache: one after another.
-    constexpr std::int64_t before_first = 130;
-    mk::Op address;
-    address.cls = mk::InstructionClass::add_s32;
-    address.count = before_first + 2 * elements;
-    address.chain = address.count;
-    const mk::Id placed = b.op(address);
-    const mk::Id sum = add_sum_of_splits(b, elements, c,
-                                         box_of_sums(source, row, column, slices_of(b, c.split_k),
-                                                     {c.cta_n, rows, c.split_k}, mk::Direction::read),
-                                         placed);
-    add_element_stores(b, elements, 1, sum);
-    b.access(box_of_sums(target, row, column, slices_of(b, 1), {c.cta_n, rows, 1}, mk::Direction::write));
     b.finish();
 }
 

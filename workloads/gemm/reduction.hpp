@@ -15,6 +15,12 @@ namespace warptime::workloads::gemm {
 /// rows are moved by 4 bytes, or by 2 and the sums would not fit into a workspace of 16 MiB.
 [[nodiscard]] Dtype type_of_sums(const Problem& problem, const Config& config, int split_k);
 
+/// C, to which the sums go.
+[[nodiscard]] model::kernel::Buffer result_matrix(const Problem& problem);
+
+/// The first of a tile's slices, with so many of them a batch.
+[[nodiscard]] model::kernel::Index slices_of(model::kernel::Builder& builder, int split_k);
+
 /// A slice of C for each split, as those that wrote them have left them in the L2.
 [[nodiscard]] model::kernel::Buffer partial_sums(const Problem& problem, int split_k,
                                                  Dtype type = Dtype::fp32);
@@ -29,8 +35,5 @@ namespace warptime::workloads::gemm {
 /// The kernel that sums `split_k` partial results of the problem, element by element in fp32, and writes C.
 void lower_reduction(const Problem& problem, int split_k, model::kernel::Kernel& kernel,
                      Dtype type = Dtype::fp32);
-
-/// The same with a CTA for every pass of a tile of `config`, as a library's fp32 kernels are followed by.
-void lower_block_reduction(const Problem& problem, const Config& config, model::kernel::Kernel& kernel);
 
 }  // namespace warptime::workloads::gemm

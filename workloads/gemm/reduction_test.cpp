@@ -4,15 +4,12 @@
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/walk.hpp"
-#include "model/prediction/launch_floor.hpp"
+#include "model/machine/launch/launch_floor.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
-#include "workloads/gemm/lane_block.hpp"
 #include "workloads/gemm/lower.hpp"
-#include "workloads/gemm/vendor_choice.hpp"
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <vector>
 
 using namespace warptime::workloads::gemm;
@@ -50,31 +47,11 @@ Config block_tile(int m, int n, int split_k) {
 
 mk::Program lowered_by_library(const Problem& p, const Config& c) {
     mk::Program program;
-    lower_vendor(p, c, hw::load_gpu("h200-sxm"), program);
+    lower(p, c, hw::load_gpu("h200-sxm"), program);
     return program;
 }
 
 }  // namespace
-
-TEST_CASE("sums of blocks are as many CTAs as a tile has passes, with a turn for every split") {
-    // Grids of execute_split_k_kernel in recorded rows: 2 for 128x128 and 64x64, 4 for 256x64, 1 for 32x32.
-    CHECK(store_passes(block_tile(128, 128, 1)) == 2);
-    CHECK(store_passes(block_tile(64, 64, 1)) == 2);
-    CHECK(store_passes(block_tile(256, 64, 1)) == 4);
-    Config small = block_tile(32, 32, 1);
-    small.warps = 2;
-    CHECK(store_passes(small) == 1);
-    Config c = block_tile(128, 128, 7);
-    c.reduction = Reduction::blocks;
-    const mk::Program program = lowered_by_library(single(512, 256, 4096), c);
-    REQUIRE(program.kernel_count == 2);
-    const mk::Kernel& sums = program.kernels[1];
-    CHECK(sums.grid.volume() == 4 * 2 * 2);
-    const mk::WalkTotals walk = mk::walk_totals(sums, item_at(sums, 0));
-    // 64 elements a lane, four at once and seven times; each leaves alone.
-    CHECK(walk.instructions_of(InstructionClass::ld_global) == 4.0 * 7 * 64 / 4);
-    CHECK(walk.instructions_of(InstructionClass::st_global) == 4.0 * 64);
-}
 
 TEST_CASE("the last CTA of a tile adds up and needs a counter that begins at nought") {
     Config c = block_tile(128, 128, 8);
@@ -139,8 +116,8 @@ TEST_CASE("a sum of splits reads nothing but results, so that a flush has made n
         c.reduction = reduction;
         const mk::Program program = lowered_by_library(single(512, 256, 4096), c);
         REQUIRE(program.kernel_count == 2);
-        CHECK_FALSE(warptime::model::prediction::reads_results_only(program.kernels[0]));
-        CHECK(warptime::model::prediction::reads_results_only(program.kernels[1]));
+        CHECK_FALSE(warptime::model::machine::reads_results_only(program.kernels[0]));
+        CHECK(warptime::model::machine::reads_results_only(program.kernels[1]));
     }
 }
 

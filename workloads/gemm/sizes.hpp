@@ -18,7 +18,7 @@ void set_schedule(const Problem& problem, const Config& config, model::kernel::K
 
 /// CTAs of a persistent grid, if there are items enough; 0 of one that has a CTA for each. Needs the
 /// resources. Throws Error when an SM cannot hold a CTA.
-[[nodiscard]] std::int64_t most_ctas(const Config& config, const hw::Gpu<double>& gpu,
+[[nodiscard]] std::int64_t most_ctas(const Config& config, const hw::Gpu& gpu,
                                      const model::kernel::Kernel& kernel);
 /// Needs the schedule.
 void set_grid(const Config& config, std::int64_t most_ctas, model::kernel::Kernel& kernel);
@@ -30,10 +30,10 @@ void set_matrices(const Problem& problem, const Config& config, model::kernel::K
 void add_reduction(const Problem& problem, const Config& config, model::kernel::Program& program);
 
 /// As `lower`, of a configuration that is complete and has no more splits than there are k-iterations.
-void lower_completed(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu,
+void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu,
                      model::kernel::Program& program);
 
 /// What `lower` makes of a configuration first. Throws Error as it does.
-[[nodiscard]] Config completed(const Problem& problem, const Config& config, const hw::Gpu<double>& gpu);
+[[nodiscard]] Config completed(const Problem& problem, const Config& config, const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads::gemm

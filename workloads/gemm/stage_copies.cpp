@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/stage_copies.hpp"
 
-#include "workloads/gemm/footprint.hpp"
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
 #include "workloads/gemm/triton_single_stage.hpp"
@@ -36,12 +36,6 @@ void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
 
 }  // namespace
 
-bool loaded_in_its_trip(const Config& config, bool is_a) {
-    constexpr int narrowest_asynchronous = 4;
-    return config.strides_by_16 && config.pipeline == Pipeline::cp_async &&
-           (copy_bytes_of(config, is_a) < narrowest_asynchronous || turned_in_its_trip(config, is_a));
-}
-
 void add_loads_of_trip(Parts& parts) {
     const Config& c = parts.config;
     for (const bool is_a : {true, false}) {
@@ -51,13 +45,17 @@ void add_loads_of_trip(Parts& parts) {
         load.count = copies_of(parts.problem, c, is_a);
         // Where pointers are spilled there are no registers to ask for all at once: of three rounds of
         // pointers one waits for elements of B (142 rows of triton_bf16_third; A's show no such law).
-        if (!is_a && parts.spilled != mk::no_id) load.chain = std::max(1, gather_spills(c).rounds / 3);
+        if (!is_a && parts.spilled != mk::no_id) {
+            load.chain = std::max(
+                1, gather_spills(c).rounds / compilers::triton().gathers.spills.rounds_that_wait_for_b);
+        }
         const mk::Id loaded = parts.builder.last_op();
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
         if (turned_in_its_trip(c, is_a)) {
             const std::int64_t bytes = copies_of(parts.problem, c, is_a) * copy_bytes_of(c, is_a);
             // Bytes are taken out of words, three of four by an instruction of its own.
-            add_arithmetic(parts, 3 * bytes / 4, 1);
+            const compilers::Triton::Turning& law = compilers::triton().turning;
+            add_arithmetic(parts, law.instructions_of_bytes * bytes / law.instructions_of_bytes_over, 1);
             add_turned_stores(parts, is_a, bytes, loaded);
             continue;
         }

@@ -17,11 +17,8 @@ using Fetches = std::array<model::kernel::Id, 2>;
 Fetches add_copies(Parts& parts, model::kernel::Id group, int ahead, bool guarded,
                    model::kernel::Id behind = model::kernel::no_id);
 
-/// Whether an operand's rows leave its lanes less than an asynchronous copy takes, while the other's are
-/// copied: each of its elements is loaded in the trip that multiplies it (Triton).
-[[nodiscard]] bool loaded_in_its_trip(const Config& config, bool is_a);
-
-/// The loads of such operands and their stores to shared memory; nothing where there are none.
+/// The loads of operands that their trip loads (triton_turning.hpp) and their stores to shared memory;
+/// nothing where there are none.
 void add_loads_of_trip(Parts& parts);
 
 /// What warps that copy for themselves and meet once a trip do before their loop: they copy the stages ahead

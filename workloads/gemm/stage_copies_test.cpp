@@ -5,6 +5,7 @@
 #include "workloads/gemm/cases_fixture_test.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
+#include "workloads/gemm/triton_turning.hpp"
 
 #include <doctest/doctest.h>
 

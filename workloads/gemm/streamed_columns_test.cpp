@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/kernel/walk.hpp"
+#include "workloads/gemm/library_kernel.hpp"
 #include "workloads/gemm/lower.hpp"
-#include "workloads/gemm/vendor_choice.hpp"
 #include "workloads/libraries/library.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_alignment.hpp"
 
+#include "workloads/compilers/triton.hpp"
+
 #include <algorithm>
 
 namespace warptime::workloads::gemm {
@@ -27,7 +29,7 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
     }
     // With a single stage nothing is copied ahead: loads pass through registers.
     if (config.stages == 1) config.pipeline = Pipeline::sync;
-    constexpr std::int64_t known_divisor = 16;
+    const std::int64_t known_divisor = compilers::triton().alignment.divisor;
     const std::int64_t a = pitch(problem.lda, problem.a_major == Major::k ? problem.k : problem.m);
     const std::int64_t b = pitch(problem.ldb, problem.b_major == Major::k ? problem.k : problem.n);
     constexpr int narrowest_asynchronous = 4;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_gathers.hpp"
 
-#include "workloads/gemm/footprint.hpp"
+#include "model/machine/demand/lane_addresses.hpp"
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 #include "workloads/gemm/triton_turning.hpp"
 
@@ -13,12 +14,15 @@ namespace mk = model::kernel;
 
 namespace {
 
-constexpr int lanes = 32;
-constexpr int most_registers = 255;
+using model::machine::lanes_per_warp;
 constexpr int narrowest_asynchronous = 4;
 
+const compilers::Triton::Gathers& laws() {
+    return compilers::triton().gathers;
+}
+
 int accumulators(const Config& c) {
-    return c.cta_m * c.cta_n / (lanes * c.warps);
+    return c.cta_m * c.cta_n / (lanes_per_warp * c.warps);
 }
 
 bool gathers(const Config& c, bool is_a) {
@@ -26,7 +30,7 @@ bool gathers(const Config& c, bool is_a) {
 }
 
 int elements_of(const Config& c, bool is_a) {
-    return (is_a ? c.cta_m : c.cta_n) * c.cta_k / (lanes * c.warps);
+    return (is_a ? c.cta_m : c.cta_n) * c.cta_k / (lanes_per_warp * c.warps);
 }
 
 /// Elements of A's or B's stage that a lane fetches.
@@ -56,11 +60,20 @@ Fetched fetched_of(const Config& c) {
 /// row. Of 105 compiled loops of wgmma that spill nothing 17 are so, the 14 of these kinds among them, but
 /// nobody knows why others are not.
 bool in_uniform_registers(const Config& c, const Fetched& fetched) {
-    constexpr int most_rows = 32;
-    if (fetched.a == 0 || fetched.a > most_rows) return false;
-    if (fetched.copies > 0) return c.cta_k == 32 && c.cta_n <= 64 && c.cta_m <= 128;
-    const bool sixteen_columns = c.cta_n == 16 && (c.warps == 8 || fetched.a <= most_rows / 2);
-    return sixteen_columns || (c.cta_m == 64 && c.cta_n == 64 && c.cta_k == 32);
+    const compilers::Triton::Gathers::Uniform& law = laws().uniform;
+    if (fetched.a == 0 || fetched.a > law.rows_max) return false;
+    if (fetched.copies > 0) {
+        return c.cta_k == law.copied_cta_k && c.cta_n <= law.copied_cta_n_max &&
+               c.cta_m <= law.copied_cta_m_max;
+    }
+    const bool narrow =
+        c.cta_n == law.narrow_columns && (c.warps == law.narrow_warps || fetched.a <= law.narrow_rows);
+    return narrow || (c.cta_m == law.square && c.cta_n == law.square && c.cta_k == law.square_k);
+}
+
+int registers_by(const compilers::RegisterLaw& law, const Config& c, const Fetched& f) {
+    return (law.a * f.a + law.b * f.b + law.sums * accumulators(c)) / law.over + law.copies * f.copies +
+           law.rest;
 }
 
 /// Pointers of two registers and values, the sums, and the rest. Loops of mma.sync keep one pointer to
@@ -68,24 +81,24 @@ bool in_uniform_registers(const Config& c, const Fetched& fetched) {
 /// off) have fewer values under way where four warps gather B alone.
 int registers_wanted_by(const Config& c) {
     const Fetched f = fetched_of(c);
-    const int sums = accumulators(c);
-    if (c.mma == MatrixInstruction::mma_sync) return (7 * f.a + 12 * f.b + 6 * sums) / 4 + 5 * f.copies + 24;
-    if (in_uniform_registers(c, f)) return 2 * (f.a + f.b) + sums + 4 * f.copies + 8;
-    if (f.a == 0 && c.warps == 4) return (9 * f.b + 5 * sums) / 4 + 3 * f.copies + 16;
-    return 3 * (f.a + f.b) + 3 * sums / 2 + 2 * f.copies + 20;
+    const auto& law = laws().registers;
+    if (c.mma == MatrixInstruction::mma_sync) return registers_by(law.mma_sync, c, f);
+    if (in_uniform_registers(c, f)) return registers_by(law.uniform, c, f);
+    if (f.a == 0 && c.warps == law.b_alone_warps) return registers_by(law.b_alone, c, f);
+    return registers_by(law.wgmma, c, f);
 }
 
 /// The same where they do not suffice (50 kernels of wgmma: the words that these store, 46 off).
 int registers_in_all(const Config& c) {
-    const Fetched f = fetched_of(c);
     if (c.mma == MatrixInstruction::mma_sync) return registers_wanted_by(c);
-    return 3 * (f.a + f.b) + accumulators(c) + 2 * f.copies + 25;
+    return registers_by(laws().registers.in_all, c, fetched_of(c));
 }
 
 /// Where the pointers alone fill the registers and fragments of mma.sync come on top, ptxas gives each thread
 /// 32 of them and keeps all else in local memory (seven of the kernels, and no other).
 bool gives_up(const Config& c) {
-    return c.mma == MatrixInstruction::mma_sync && 2 * gathered_by_lane(c) > most_registers;
+    return c.mma == MatrixInstruction::mma_sync &&
+           laws().given_up.pointer * gathered_by_lane(c) > laws().registers_max;
 }
 
 mk::Access spilled_words(Parts& parts, mk::Direction direction) {
@@ -93,7 +106,7 @@ mk::Access spilled_words(Parts& parts, mk::Direction direction) {
     words.buffer = parts.spilled;
     words.direction = direction;
     words.bytes = 4;
-    words.origin[0] = parts.builder.variable(mk::Variable::warp, lanes);
+    words.origin[0] = parts.builder.variable(mk::Variable::warp, lanes_per_warp);
     return words;
 }
 
@@ -114,36 +127,35 @@ int gathered_by_lane(const Config& c) {
 }
 
 int gather_registers(const Config& config) {
-    constexpr int when_given_up = 32;
-    return gives_up(config) ? when_given_up : std::min(most_registers, registers_wanted_by(config));
+    return gives_up(config) ? laws().given_up.registers
+                            : std::min(laws().registers_max, registers_wanted_by(config));
 }
 
 int registers_with_room(int wanted, const Config& config, int of_sm) {
-    constexpr int granule = 8;
-    const int cta = lanes * config.warps;
+    const compilers::Triton::Gathers::Room& law = laws().room;
+    const int granule = law.granule;
+    const int cta = lanes_per_warp * config.warps;
     const int granted = (wanted + granule - 1) / granule * granule;
     const int fewer = of_sm / (cta * (of_sm / (cta * granted) + 1)) / granule * granule;
-    return 11 * fewer >= 10 * wanted ? fewer : wanted;
+    return law.fewer * fewer >= law.wanted * wanted ? fewer : wanted;
 }
 
 Spills gather_spills(const Config& config) {
     if (gives_up(config)) {
-        // 5.4 to 7.6 words an element.
-        constexpr double words_of_element = 6.5, loads_of_word = 1.37, stores_of_word = 1.07;
-        constexpr double loads_at_once = 3.1;
-        const double words = words_of_element * gathered_by_lane(config);
-        const double loads = loads_of_word * words;
-        return {static_cast<int>(words), static_cast<int>(loads), static_cast<int>(stores_of_word * words),
-                static_cast<int>(loads / loads_at_once)};
+        const compilers::Triton::Gathers::GivenUp& law = laws().given_up;
+        const double words = law.words_of_element * gathered_by_lane(config);
+        const double loads = law.loads_of_word * words;
+        return {static_cast<int>(words), static_cast<int>(loads),
+                static_cast<int>(law.stores_of_word * words), static_cast<int>(loads / law.loads_at_once)};
     }
-    // The compiler finds some room: 15 to 26 registers too many cost nothing, 40 as many words.
-    constexpr int found = 26;
-    const int beyond = registers_in_all(config) - most_registers;
-    const int words = beyond > found ? beyond : 0;
-    // A word is stored once; a pointer is loaded for the access and to be moved on, but for some. Where both
-    // operands are gathered the warp waits for three in ten (35 kernels).
-    const double loads = std::max<double>(words, 1.75 * words - 40.0);
-    const double loads_at_once = gathers_beside_copies(config) ? 6.5 : 3.6;
+    const compilers::Triton::Gathers::Spills& law = laws().spills;
+    // The compiler finds some room for what is too much.
+    const int beyond = registers_in_all(config) - laws().registers_max;
+    const int words = beyond > law.registers_found ? beyond : 0;
+    // A word is stored once; a pointer is loaded for the access and to be moved on, but for some.
+    const double loads = std::max<double>(words, law.loads_of_word * words - law.loads_spared);
+    const double loads_at_once =
+        gathers_beside_copies(config) ? law.loads_at_once_beside_copies : law.loads_at_once;
     return {words, static_cast<int>(loads), words, static_cast<int>(loads / loads_at_once)};
 }
 
@@ -155,7 +167,7 @@ void add_spill_buffer(Parts& parts) {
     local.name = "spilled";
     local.space = mk::Space::local;
     local.dtype = Dtype::int32;
-    local.extent[0] = std::int64_t{spills.words} * lanes * c.warps;
+    local.extent[0] = std::int64_t{spills.words} * lanes_per_warp * c.warps;
     // The first trip stores before it loads.
     local.before = mk::Before::warm;
     parts.spilled = parts.builder.buffer(local);
@@ -196,12 +208,15 @@ std::int64_t gather_shared_bytes(const Problem& problem, const Config& config) {
 TritonInstructions gather_instructions(const Config& config) {
     const int elements = gathered_by_lane(config);
     const int outputs = accumulators(config);
-    // 8 % off, 11 % in loops without spills, 15 % behind the loop.
     const int copied = copied_of(config);
+    const compilers::Triton::Gathers::Instructions& law = laws().instructions;
     const bool narrow_stores = config.store_bytes < narrowest_asynchronous;
-    return {119 + 16 * elements + outputs + 22 * copied, 14 + 3 * copied,
-            58 * elements / 10 + (copied > 0 ? 18 + 6 * copied : 0),
-            37 + (narrow_stores ? 6 * outputs : outputs / 2)};
+    const int beside_copies = copied > 0 ? law.trip_beside_copies + law.trip_copies * copied : 0;
+    const int of_outputs =
+        narrow_stores ? law.after_narrow_output * outputs : outputs / law.after_outputs_over;
+    return {law.before + law.before_element * elements + outputs + law.before_copies * copied,
+            law.stage + law.stage_copies * copied,
+            law.trip_element * elements / law.trip_element_over + beside_copies, law.after + of_outputs};
 }
 
 }  // namespace warptime::workloads::gemm

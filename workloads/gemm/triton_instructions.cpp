@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_instructions.hpp"
 
+#include "workloads/compilers/triton.hpp"
+
 #include <algorithm>
 
 namespace warptime::workloads::gemm {
@@ -21,24 +23,31 @@ TritonInstructions triton_instructions(const Problem& problem, const Config& con
     const std::int64_t b = copies_of(problem, config, false);
     const std::int64_t outputs =
         std::int64_t{config.cta_m} * config.cta_n / (std::int64_t{32} * config.warps);
-    const std::int64_t after = 36 + outputs / 2;
+    const compilers::Triton::Instructions& law = compilers::triton().instructions;
+    const std::int64_t after = law.after + outputs / law.outputs_after_over;
     if (config.mma == MatrixInstruction::wgmma) {
         // Descriptors of each of a warp's products are computed between them: N of up to 256 and K of 32
         // bytes at a time.
         const std::int64_t rows =
             std::max<std::int64_t>(1, config.cta_m / 64 / std::max(1, config.warps / 4));
         const std::int64_t products = rows * std::max(1, config.cta_k * hw::bytes_of(problem.a) / 32);
-        return {180 + 18 * a + 10 * b + outputs, 14 + 17 * (a + b) / 10,
-                48 + (6 * a + 42 * b + 34 * products) / 10, after};
+        const auto& w = law.wgmma;
+        return {w.before + w.before_a * a + w.before_b * b + outputs,
+                w.stage + w.stage_copies * (a + b) / w.stage_over,
+                w.trip + (w.trip_a * a + w.trip_b * b + w.trip_products * products) / w.trip_over, after};
     }
     // Without a stage to spare nothing counts the places of stages.
-    const std::int64_t places = config.stages > 2 ? 9 : 0;
+    const auto& s = law.mma_sync;
+    const std::int64_t places = config.stages >= s.places_from_stages ? s.places : 0;
     if (config.strides_known) {
         // Distances between a lane's copies are constants in the instructions.
-        return {72 + 9 * (a + b) + outputs / 2, 12, 9 + places + 24 * (a + b) / 10, after};
+        const auto& known = law.known_strides;
+        return {known.before + known.before_copies * (a + b) + outputs / known.before_outputs_over,
+                known.stage, known.trip + places + known.trip_copies * (a + b) / known.trip_over, after};
     }
-    return {170 + 26 * a + 9 * b + outputs / 2, 21 + 5 * (a + b) / 2, 23 + places + (96 * a + 38 * b) / 10,
-            after};
+    return {s.before + s.before_a * a + s.before_b * b + outputs / s.before_outputs_over,
+            s.stage + s.stage_copies * (a + b) / s.stage_over,
+            s.trip + places + (s.trip_a * a + s.trip_b * b) / s.trip_over, after};
 }
 
 }  // namespace warptime::workloads::gemm

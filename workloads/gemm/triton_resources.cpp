@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_resources.hpp"
 
-#include "workloads/gemm/stage_copies.hpp"
+#include "model/machine/demand/lane_addresses.hpp"
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_instructions.hpp"
+#include "workloads/gemm/triton_turning.hpp"
 
 #include <algorithm>
 
@@ -10,7 +12,7 @@ namespace warptime::workloads::gemm {
 
 namespace {
 
-constexpr int lanes = 32;
+using model::machine::lanes_per_warp;
 
 /// 32-bit registers of A and B that a thread holds for one step along K.
 int fragments(const Config& c) {
@@ -26,31 +28,29 @@ bool copies_as_triton(const Config& config) {
 }
 
 int triton_buffers(const Config& config) {
-    return config.mma == MatrixInstruction::mma_sync ? std::max(1, config.stages - 1) : config.stages;
+    return config.mma == MatrixInstruction::mma_sync
+               ? std::max(1, config.stages - compilers::triton().pipeline.buffers_less_of_mma_sync)
+               : config.stages;
 }
 
 int triton_registers(const Problem& problem, const Config& config) {
-    constexpr int pointer = 2;
-    constexpr int rest_of_wgmma = 22;
-    constexpr int rest_of_mma_sync = 25;
-    // Half of all registers in accumulators: ptxas gives them what they can have.
-    constexpr int many_accumulators = 128;
-    constexpr int with_many = 8;
-    const int accumulators = config.cta_m * config.cta_n / (lanes * config.warps);
+    const compilers::Triton::Registers& law = compilers::triton().registers;
+    const int accumulators = config.cta_m * config.cta_n / (lanes_per_warp * config.warps);
     const auto copied =
         static_cast<int>(copies_of(problem, config, true) + copies_of(problem, config, false));
-    // Both operands of 8-bit types lie along K, so that one offset serves several copies (the kernels of
-    // triton_fp8: within 5 registers up to ten copies a lane).
+    // Both operands of 8-bit types lie along K, so that one offset serves several copies.
     if (hw::bytes_of(problem.a) == 1 && config.mma == MatrixInstruction::wgmma) {
-        return accumulators + 23 + 3 * copied / 2;
+        return accumulators + law.eight_bit_rest + law.eight_bit_copies * copied / law.eight_bit_over;
     }
     const auto values = [&](bool is_a) {
         return loaded_in_its_trip(config, is_a) ? static_cast<int>(copies_of(problem, config, is_a)) : 0;
     };
-    const int pointers = pointer * copied + values(true) + values(false);
-    const int aside = accumulators < many_accumulators ? 0 : with_many;
+    const int pointers = law.pointer * copied + values(true) + values(false);
+    // Where the sums fill half of all registers, ptxas gives the rest what it can have.
+    const int aside = accumulators < law.many_sums ? 0 : law.with_many_sums;
     return accumulators + pointers + aside +
-           (config.mma == MatrixInstruction::mma_sync ? fragments(config) + rest_of_mma_sync : rest_of_wgmma);
+           (config.mma == MatrixInstruction::mma_sync ? fragments(config) + law.rest_of_mma_sync
+                                                      : law.rest_of_wgmma);
 }
 
 }  // namespace warptime::workloads::gemm

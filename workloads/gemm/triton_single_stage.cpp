@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_single_stage.hpp"
 
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/triton_gathers.hpp"
 
 #include <algorithm>
@@ -13,10 +14,10 @@ bool loads_stage_in_turns(const Config& config) {
 }
 
 std::int64_t turns_of_loads(std::int64_t loads_of_a, std::int64_t loads_of_b) {
-    constexpr std::int64_t together = 3;
+    const compilers::Triton::SingleStage& law = compilers::triton().single_stage;
     const std::int64_t loads = loads_of_a + loads_of_b;
-    if (loads <= together) return 1;
-    return ceil_div(loads, loads_of_a + std::max<std::int64_t>(1, loads_of_b / 4));
+    if (loads <= law.together) return 1;
+    return ceil_div(loads, loads_of_a + std::max<std::int64_t>(1, loads_of_b / law.part_of_b));
 }
 
 }  // namespace warptime::workloads::gemm

@@ -4,6 +4,7 @@
 // the stage's mbarrier, the products, the wait for the products of the iteration before, then between three
 // more barriers the bytes to expect and one copy for each operand; 66 instructions and two for each product.
 // SPDX-License-Identifier: Apache-2.0
+#include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/stage_copies.hpp"
@@ -17,19 +18,15 @@ using mk::InstructionClass;
 
 namespace {
 
-/// Issue slots of a warp in an iteration beside its products, barriers and copies: 60 instructions, of which
-/// 34 are uniform and take 1.76 slots each (loops of bandwidth_in_flight).
-constexpr int loop_slots = 86;
-
 /// Before the first box: the tile's place takes two divisions, which depend on one another, two sums of a
 /// lane are set to zero at a time, and all warps meet when a stage's mbarrier is there, and once more when
 /// the bytes of the first are expected (SASS of four of the kernels: 185 instructions and six barriers with
 /// five stages and 64 sums).
 void add_start(Parts& parts) {
     const Config& c = parts.config;
-    constexpr int instructions = 150, of_divisions = 100;
+    const compilers::Triton::Descriptor& law = compilers::triton().descriptor;
     const std::int64_t sums = std::int64_t{c.cta_m} * c.cta_n / (std::int64_t{32} * c.warps);
-    add_arithmetic(parts, instructions + sums / 2, of_divisions);
+    add_arithmetic(parts, law.before + sums / 2, law.chain_before);
     mk::Op barriers;
     barriers.cls = InstructionClass::bar_sync;
     barriers.count = c.stages + 1;
@@ -99,7 +96,8 @@ void add_descriptor_role(Parts& parts) {
     add_boxes(parts, group_id, ahead, true, ready);
     mk::Op address;
     address.cls = InstructionClass::add_s32;
-    address.count = loop_slots;
+    // Issue slots beside products, barriers and copies.
+    address.count = compilers::triton().descriptor.loop_slots;
     address.dep_count = 1;
     address.deps[0] = {ready, 0};
     const mk::Id addressed = b.op(address);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_turning.hpp"
 
+#include "model/machine/demand/lane_addresses.hpp"
+#include "workloads/compilers/triton.hpp"
+
 #include <algorithm>
 
 namespace warptime::workloads::gemm {
@@ -9,9 +12,13 @@ namespace mk = model::kernel;
 
 namespace {
 
-constexpr int lanes = 32;
-constexpr int lane_bytes = 16;              ///< neighbours along M or N that a lane brings
+using model::machine::lanes_per_warp;
 constexpr std::int64_t swizzle_span = 128;  ///< bytes of a row of a stage that wgmma reads (PTX ISA 8.7)
+
+/// Neighbours along M or N that a lane brings.
+int lane_bytes() {
+    return compilers::triton().turning.lane_bytes;
+}
 
 }  // namespace
 
@@ -24,7 +31,7 @@ void note_turned_operands(const Problem& problem, Config& config) {
     if (bytes == both_ways) return;
     const auto turned = [&](bool is_a) {
         return (is_a ? problem.a_major : problem.b_major) != Major::k &&
-               copy_bytes_of(config, is_a) == lane_bytes;
+               copy_bytes_of(config, is_a) == lane_bytes();
     };
     config.turned_a = turned(true);
     config.turned_b = turned(false);
@@ -40,7 +47,13 @@ bool turned_in_its_trip(const Config& config) {
 }
 
 bool turned_in_its_trip(const Config& config, bool is_a) {
-    return (is_a ? config.turned_a : config.turned_b) && copy_bytes_of(config, is_a) == lane_bytes;
+    return (is_a ? config.turned_a : config.turned_b) && copy_bytes_of(config, is_a) == lane_bytes();
+}
+
+bool loaded_in_its_trip(const Config& config, bool is_a) {
+    constexpr int narrowest_asynchronous = 4;
+    return config.strides_by_16 && config.pipeline == Pipeline::cp_async &&
+           (copy_bytes_of(config, is_a) < narrowest_asynchronous || turned_in_its_trip(config, is_a));
 }
 
 void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, mk::Id behind) {
@@ -60,18 +73,18 @@ void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, mk::Id be
     access.direction = mk::Direction::write;
     access.pattern = mk::PatternKind::stride;
     access.bytes = bytes;
-    const int across = std::clamp((is_a ? c.cta_m : c.cta_n) * bytes / lane_bytes, 1, lanes);
+    const int across = std::clamp((is_a ? c.cta_m : c.cta_n) * bytes / lane_bytes(), 1, lanes_per_warp);
     // Swizzled rows of four-byte elements share two banks.
     const int banks = bytes > 1 ? std::min(2, across) : 1;
     access.inner = 1;
-    access.inner_extent = std::max(1, lanes * banks / across);
+    access.inner_extent = std::max(1, lanes_per_warp * banks / across);
     access.outer = swizzle_span / hw::bytes_of(parts.problem.a);
     parts.builder.op(store, {access});
 }
 
 std::int64_t bytes_read_singly(const Problem& problem, const Config& config, std::int64_t warp_n) {
     const bool turned = config.strides_by_16 && hw::bytes_of(problem.b) == 1 && problem.b_major != Major::k;
-    return turned ? std::max<std::int64_t>(1, warp_n * config.cta_k / lanes) : 0;
+    return turned ? std::max<std::int64_t>(1, warp_n * config.cta_k / lanes_per_warp) : 0;
 }
 
 }  // namespace warptime::workloads::gemm

@@ -23,6 +23,10 @@ void note_turned_operands(const Problem& problem, Config& config);
 /// Either of them.
 [[nodiscard]] bool turned_in_its_trip(const Config& config);
 
+/// Whether an operand's rows leave its lanes less than an asynchronous copy takes, while the other's are
+/// copied: each of its elements is loaded in the trip that multiplies it (Triton).
+[[nodiscard]] bool loaded_in_its_trip(const Config& config, bool is_a);
+
 /// Adds the stores of `elements` elements a lane that lanes turn, `behind` what brought them; for copies
 /// (`behind` is mk::no_id) only what they wait for one another.
 void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, model::kernel::Id behind);

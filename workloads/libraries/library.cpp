@@ -40,6 +40,18 @@ struct Section {
     [[nodiscard]] double number(std::string_view field) const { return get<double>(field, "a number"); }
 };
 
+/// Numbers of a table; each word of a list of tiles or clusters counts as one.
+int numbers_in(const toml::table& table) {
+    int numbers = 0;
+    for (const auto& [name, node] : table) {
+        const bool list = name == "tiles" || name == "clusters";
+        numbers += node.is_number()          ? 1
+                   : list && node.is_array() ? static_cast<int>(node.as_array()->size())
+                                             : 0;
+    }
+    return numbers;
+}
+
 std::pair<int, int> extent2(std::string_view text, const std::string& place) {
     int sizes[2] = {0, 0};
     std::size_t part = 0;
@@ -156,6 +168,7 @@ GemmFamily read_family(const Section& section) {
         tile.k_least = number_of(t, "k_least", section.place);
         family.tiles.push_back(tile);
     });
+    family.numbers = numbers_in(section.table);
     return family;
 }
 
@@ -169,6 +182,7 @@ ElementwiseRule read_elementwise(const Section& section) {
     rule.registers_narrow = section.whole("registers_narrow");
     rule.overhead = section.whole("overhead");
     rule.overhead_narrow = section.whole("overhead_narrow");
+    rule.numbers = numbers_in(section.table);
     return rule;
 }
 
@@ -201,6 +215,7 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
     for_each_table(file, "device_copy", origin, [&](const Section& s) {
         libraries.device_copy.granule = s.whole("granule");
         libraries.device_copy.ragged_above = s.whole("ragged_above");
+        libraries.device_copy.numbers = numbers_in(s.table);
     });
 }
 
@@ -211,7 +226,8 @@ Libraries load_libraries() {
     }
     // Picks name the families of the other files.
     for (const hw::EmbeddedFile& file : embedded_libraries()) {
-        if (file.name.ends_with(".picks")) read_picks(file.content, file.name, libraries);
+        if (file.name.ends_with(".picks"))
+            libraries.pick_tables.push_back(read_picks(file.content, file.name, libraries.gemm_families));
     }
     return libraries;
 }

@@ -5,7 +5,6 @@
 #include "workloads/libraries/picks.hpp"
 
 #include "hw/error.hpp"
-#include "workloads/libraries/library.hpp"
 
 #include <fmt/format.h>
 
@@ -115,7 +114,8 @@ void close_questions(std::vector<int>& open, std::vector<PickNode>& nodes) {
 
 }  // namespace
 
-void read_picks(std::string_view text, std::string_view origin, Libraries& libraries) {
+PickTable read_picks(std::string_view text, std::string_view origin,
+                     const std::vector<GemmFamily>& families) {
     PickTable table;
     std::vector<int> open;  // questions whose part above is yet to come
     Words lines{text, origin};
@@ -133,7 +133,7 @@ void read_picks(std::string_view text, std::string_view origin, Libraries& libra
             table.sms = words.whole();
         } else if (first == "pick") {
             if (words.whole() != static_cast<int>(table.picks.size())) words.refuse(line, "picks in order");
-            table.picks.push_back(read_pick(words, libraries.gemm_families));
+            table.picks.push_back(read_pick(words, families));
         } else if (first == "group") {
             PickGroup group;
             Words types{words.next(), origin, number};
@@ -148,7 +148,7 @@ void read_picks(std::string_view text, std::string_view origin, Libraries& libra
         }
     }
     if (!open.empty()) throw Error(std::string(origin), "a tree without end", "leaves for every question");
-    libraries.pick_tables.push_back(std::move(table));
+    return table;
 }
 
 }  // namespace warptime::workloads::libraries

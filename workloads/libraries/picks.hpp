@@ -5,7 +5,7 @@
 #pragma once
 
 #include "hw/dtype.hpp"
-#include "workloads/libraries/tile.hpp"
+#include "workloads/libraries/gemm_family.hpp"
 
 #include <cstdint>
 #include <string>
@@ -13,8 +13,6 @@
 #include <vector>
 
 namespace warptime::workloads::libraries {
-
-struct Libraries;
 
 /// How K was split; the word of a file is that of the enumerator, with `:number` where one says how often.
 enum class SplitOfK : std::uint8_t {
@@ -36,7 +34,7 @@ struct KernelPick {
 
 /// A question (is the feature at most the threshold?) or a leaf.
 struct PickNode {
-    int feature = -1;  ///< of features_of (workloads/gemm/library_picks.hpp); -1: a leaf
+    int feature = -1;  ///< of features_of (workloads/choice/library_picks.hpp); -1: a leaf
     double threshold = 0.0;
     int above = 0;  ///< node where the answer is no; the next one where it is yes. In a leaf: its first pick
     int count = 0;  ///< picks of a leaf
@@ -58,7 +56,8 @@ struct PickTable {
     std::vector<int> leaf_picks;
 };
 
-/// Reads a file of picks into `libraries`, whose families it names; errors name `origin` and the line.
-void read_picks(std::string_view text, std::string_view origin, Libraries& libraries);
+/// Reads a file of picks, which names kernels by `families`. Throws Error naming `origin` and the line.
+[[nodiscard]] PickTable read_picks(std::string_view text, std::string_view origin,
+                                   const std::vector<GemmFamily>& families);
 
 }  // namespace warptime::workloads::libraries

@@ -18,10 +18,7 @@ const std::string head =
     "pick 2 whole other\n";
 
 PickTable read(const std::string& text) {
-    Libraries libraries = load_libraries();
-    libraries.pick_tables.clear();
-    read_picks(text, "test.picks", libraries);
-    return libraries.pick_tables.front();
+    return read_picks(text, "test.picks", load_libraries().gemm_families);
 }
 
 }  // namespace

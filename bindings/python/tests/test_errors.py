@@ -32,7 +32,7 @@ CASES: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("gemm", {"dtype": "\ud800"}, "gemm dtype", "?", "bf16"),
     ("gemm", {"cta_tile": (128, 128)}, "gemm cta_tile", "128x128", "MxNxK"),
     ("gemm", {"cta_tile": (128, -1, 64)}, "gemm cta_tile", "128x-1x64", "MxNxK"),
-    ("gemm", {"gpu": "h200"}, "gpu", "h200", "h200-sxm"),
+    ("gemm", {"gpu": "h20"}, "gpu", "h20", "h200-sxm"),
     ("gemm", {"gpu": None}, "gpu", "", "sheet id"),
     ("gemm", {"gpu": 5}, "gpu", "5", "sheet id"),
     ("gemm", {"gpu": "/nowhere.toml"}, "gpu", "/nowhere.toml", "file that can be read"),

@@ -27,6 +27,13 @@ def test_the_numbers_are_the_programs(sheet: str, program: Path) -> None:
         assert (gpu[key["key"]], gpu.key(key["key"]).source) == (value, key["source"])
 
 
+def test_a_sheet_has_one_spelling() -> None:
+    assert wt.gpu("H200") == wt.gpu("h200-sxm") and repr(wt.gpu("h200")) == "Gpu('h200-sxm')"
+    with pytest.raises(wt.WarptimeError) as raised:
+        wt.gpu("a100")
+    assert raised.value.expected == "one of a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb"
+
+
 def test_a_number_set_to_itself_changes_nothing() -> None:
     gpu = wt.gpu("h200-sxm")
     for name, key in gpu.keys.items():

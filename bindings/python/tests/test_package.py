@@ -6,8 +6,10 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
+import pytest
 import warptime as wt
 from warptime import _core
 
@@ -38,13 +40,22 @@ def test_program_and_package_are_one_version(program: Path) -> None:
     assert wt.__version__ in run(program, "--version")
 
 
+def test_the_program_has_the_recorded_times_that_it_compares_with(program: Path) -> None:
+    recorded = Path(sysconfig.get_path("data")) / "share" / "warptime" / "recorded"
+    assert (recorded / "h200-sxm" / "gemm_bf16.csv").is_file()
+    assert not list(recorded.glob("*/microbench*")) and not list(recorded.glob("*/counters*"))
+    words = ("predict", "gemm", "4096", "4096", "4096", "--dtype", "bf16", "--gpu", "h200-sxm", "--compare-recorded")
+    assert "median of" in run(program, *words)
+
+
 def test_every_public_name_is_described() -> None:
     for name in wt.__all__:
         assert getattr(wt, name).__doc__, name
 
 
-def test_the_examples_of_the_readme_run(source: Path) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (source / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_examples_of_the_documentation_run(source: Path, page: str) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (source / page).read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
     for block in blocks:
         run(sys.executable, "-c", block)

@@ -35,7 +35,8 @@ def test_every_field_of_the_json_is_an_attribute() -> None:
     given = p.to_dict()
     assert given.pop("schema") == "warptime.prediction/1"
     names = {f.name.rstrip("_") for f in dataclasses.fields(p) if not f.name.startswith("_")}
-    assert names == set(given)
+    assert names - {"settings", "would_help"} == set(given)
+    assert p.settings == {}
     for name in ("time_us", "limiter", "shares", "counters", "conditions", "operation", "waves"):
         assert getattr(p, name) == given[name]
     for name in ("utilization", "achieved", "occupancy"):
@@ -89,3 +90,23 @@ def test_threads_agree_with_one_thread() -> None:
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(time_us, sizes)) == [time_us(m) for m in sizes]
+
+
+def test_a_changed_number_is_part_of_the_answer() -> None:
+    p = wt.predict("gemm", **GEMM, gpu=wt.gpu("h200-sxm", {"l2.capacity": "2x"}))
+    assert (p.status, p.settings) == ("what-if", {"gpu.l2.capacity": "2x"})
+    assert "settings    gpu.l2.capacity=2x" in repr(p)
+    assert p.to_dict()["settings"] == p.settings
+
+
+def test_an_absurd_change_is_an_error_and_not_the_end_of_the_interpreter() -> None:
+    with pytest.raises(wt.WarptimeError, match=r"gpu\.sm\.count: got '0', expected a whole number from 1"):
+        wt.gpu("h200-sxm", {"sm.count": 0})
+
+
+def test_what_would_help_comes_with_the_prediction() -> None:
+    p = wt.predict("copy", n=2**28, gpu="h200-sxm")
+    assert p.would_help[0].resource == "dram"
+    assert p.would_help[0].keys == ("dram.bandwidth",)
+    assert p.would_help[0].time_us + p.would_help[0].saved_us == pytest.approx(p.time_us)
+    assert "twice the speed of dram would save" in p.explain().splitlines()[-1]

@@ -20,7 +20,8 @@ def test_the_ranking_is_the_programs(space: str, program: Path) -> None:
     words = [str(program), *WORDS, "--space", space, "--top", "5", "--json"]
     told = json.loads(subprocess.run(words, check=True, capture_output=True, encoding="utf-8").stdout)
     best = wt.best_tiles("gemm", **GEMM, space=space, top=5)
-    assert [vars(tile) for tile in best] == told["tiles"]
+    assert [{**vars(tile), "alike": list(tile.alike)} for tile in best] == told["tiles"]
+    assert best.library is not None and vars(best.library) == told["library"]
     assert len(best) == 5 and len(best[1:3]) == 2
     assert len(best.dropped) == len(told["dropped"])
     for tile in best:
@@ -39,6 +40,29 @@ def test_a_list_and_its_file_are_one_space(tmp_path: Path) -> None:
     assert list(best) == list(wt.best_tiles("gemm", **GEMM, space=path))
     assert len(best) == 2 and best.dropped[0][1].expected
     assert best[0].gap == 0.0 < best[1].gap
+
+
+def test_near_duplicates_are_one_tile_unless_asked_for() -> None:
+    flat: dict[str, Any] = {**GEMM, "m": 64}
+    folded, each = (wt.best_tiles("gemm", **flat, top=5, fold=fold) for fold in (True, False))
+    assert len(folded) == len(each) == 5 and folded[0].time_us == each[0].time_us
+    assert folded[0].alike and not each[0].alike
+    for tile in folded:
+        for other in tile.alike:
+            assert wt.predict("gemm", **flat, **other).time_us == pytest.approx(tile.time_us, rel=2.5e-3)
+            differing = {k for k in {*tile.parameters, *other} if tile.parameters.get(k) != other.get(k)}
+            assert differing and differing <= {"group_m", "raster", "stages"}
+
+
+def test_a_data_frame_has_a_column_a_parameter() -> None:
+    best = wt.best_tiles("gemm", **GEMM, top=4)
+    frame = best.to_pandas()
+    assert frame.time_us.tolist() == [tile.time_us for tile in best]
+    assert frame.cta_tile.tolist() == [tile.parameters["cta_tile"] for tile in best]
+
+
+def test_the_library_is_not_known_everywhere() -> None:
+    assert wt.best_tiles("gemm", m=512, n=512, k=512, dtype="fp16", gpu="t4", top=1).library is None
 
 
 def test_shows_itself() -> None:
@@ -68,7 +92,7 @@ def test_refused(change: dict[str, Any], parameter: str) -> None:
 def test_only_gemm_has_tiles() -> None:
     with pytest.raises(wt.WarptimeError) as raised:
         wt.best_tiles("copy", n=100, gpu="h200-sxm")
-    assert raised.value.expected.startswith("gemm")
+    assert "gemm" in raised.value.expected
 
 
 def test_why_this_tile_and_not_that_one() -> None:

@@ -16,11 +16,20 @@ from warptime._batch import Batch, predict_batch
 from warptime._core import version as __version__
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, GpuKey, GpuSummary, gpu, gpus
+from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
-from warptime._prediction import Achieved, Bound, Kernel, Occupancy, Prediction, Utilization
+from warptime._prediction import Achieved, Bound, Kernel, Occupancy, Prediction, Utilization, WouldHelp
 from warptime._text import Report
-from warptime._tiles import Difference, RankedTile, RankedTiles, TileComparison, best_tiles, read_problems
+from warptime._tiles import (
+    Difference,
+    LibraryKernel,
+    RankedTile,
+    RankedTiles,
+    TileComparison,
+    best_tiles,
+    read_problems,
+)
 
 __all__ = [
     "Achieved",
@@ -31,6 +40,7 @@ __all__ = [
     "GpuKey",
     "GpuSummary",
     "Kernel",
+    "LibraryKernel",
     "Occupancy",
     "Operator",
     "Parameter",
@@ -38,14 +48,17 @@ __all__ = [
     "RankedTile",
     "RankedTiles",
     "Report",
+    "ResidentCtas",
     "TileComparison",
     "Utilization",
     "WarptimeError",
+    "WouldHelp",
     "__version__",
     "best_tiles",
     "explain",
     "gpu",
     "gpus",
+    "occupancy",
     "operators",
     "predict",
     "predict_batch",

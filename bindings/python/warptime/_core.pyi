@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 version: str
 limiters: list[str]
+statuses: list[str]
 
 class Gpu:
     def __init__(self, id_or_path: str, settings: list[str]) -> None: ...
@@ -23,14 +24,19 @@ class Gpu:
     def list_keys(self) -> list[tuple[str, list[float], bool, str, str, str, str, str]]: ...
 
 def gpus() -> list[tuple[str, str, str, bool, str]]: ...
-def operators() -> list[tuple[str, str, list[tuple[str, str, bool, str, list[str], str]]]]: ...
+def operators() -> list[tuple[str, str, list[tuple[str, str, bool, str, list[str], str, str]]]]: ...
 def predict(
     op: str, parameters: dict[str, str], gpu: Gpu, conditions: dict[str, str], engine: str
-) -> tuple[str, str, str]: ...
+) -> tuple[str, str, str, str]: ...
 def predict_batch(
     op: str, values: dict[str, str | NDArray[Any]], gpu: Gpu, engine: str
 ) -> tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8], list[tuple[int, str]]
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.uint8],
+    NDArray[np.uint8],
+    list[tuple[int, str]],
 ]: ...
 def best_tiles(
     op: str,
@@ -40,16 +46,30 @@ def best_tiles(
     engine: str,
     space: str | list[dict[str, str]],
     top: int,
+    fold: bool,
+) -> tuple[str, str]: ...
+def occupancy(
+    gpu: Gpu,
+    threads: int,
+    registers: int,
+    shared_bytes: int,
+    static_shared_bytes: int,
+    carveout_bytes: int,
+    barriers: int,
 ) -> tuple[str, str]: ...
 def tile_times(
+    op: str,
     parameters: dict[str, str],
     gpu: Gpu,
     conditions: dict[str, str],
     engine: str,
     space: list[dict[str, str]],
 ) -> list[float | tuple[bool, str, str, str]]: ...
-def same_kernels(parameters: dict[str, str], gpu: Gpu, space: list[dict[str, str]]) -> list[int]: ...
+def same_kernels(
+    op: str, parameters: dict[str, str], gpu: Gpu, space: list[dict[str, str]]
+) -> list[int]: ...
 def compare_tiles(
+    op: str,
     parameters: dict[str, str],
     gpu: Gpu,
     conditions: dict[str, str],

@@ -61,9 +61,9 @@ class Gpu:
     """
 
     def __init__(self, id_or_path: str, settings: tuple[str, ...] = ()) -> None:
-        self._source = id_or_path
-        self._settings = settings
         self._core = _loaded(id_or_path, settings)
+        self._source = id_or_path if _is_path(id_or_path) else self._core.id
+        self._settings = settings
 
     @property
     def id(self) -> str:
@@ -190,8 +190,8 @@ def _settings_of(changes: Changes, base: Gpu) -> tuple[str, ...]:
         settings = []
         for name, value in changes.items():
             key = str(name).removeprefix("gpu.")
-            # A bare number is in the key's base unit.
-            unit = "" if isinstance(value, str) or key not in base.keys else base.keys[key].unit
+            # A bare number is in the key's base unit; a number without a unit has the unit 1.
+            unit = "" if isinstance(value, str) or key not in base.keys else base.keys[key].unit.removesuffix("1")
             settings.append(utf8(f"{key}={text_of('gpu', key, value)} {unit}".rstrip()))
     return tuple(s if s.startswith(("gpu.", "kernel.")) else f"gpu.{s}" for s in settings)
 
@@ -199,12 +199,14 @@ def _settings_of(changes: Changes, base: Gpu) -> tuple[str, ...]:
 def gpu(id_or_path: str | Gpu, changes: Changes = ()) -> Gpu:
     """A GPU by the id of its sheet (`gpus()` lists them) or the path of a TOML sheet, with changes.
 
+    The id counts in any case, and the words of it that no other sheet has are enough: "H200", "rtx4090".
+
     `changes` maps keys to what `--set` takes ("60 MiB", "2x", "+20%") or to numbers in base units; or is a list of
     "KEY=VALUE". Raises WarptimeError for an unknown sheet or key and for a value of another form.
 
     >>> import warptime as wt
     >>> big = wt.gpu("h200-sxm", {"l2.capacity": "2x"})
-    >>> big["l2.capacity"] / wt.gpu("h200-sxm")["l2.capacity"]
+    >>> big["l2.capacity"] / wt.gpu("h200")["l2.capacity"]
     2.0
     """
     if isinstance(id_or_path, Gpu):

@@ -11,7 +11,10 @@ from warptime._text import html_table, table
 
 @dataclass(frozen=True)
 class Parameter:
-    """One keyword of an operator. `default` is empty where the value is required, or worked out from the others."""
+    """One keyword of an operator. `default` is empty where the value is required, or worked out from the others.
+
+    `alias` is another name that is understood, or empty. All names count in any case.
+    """
 
     name: str
     kind: str
@@ -19,6 +22,7 @@ class Parameter:
     default: str
     choices: tuple[str, ...]
     meaning: str
+    alias: str
 
     def _cells(self) -> tuple[str, str, str, str]:
         form = " | ".join(self.choices) or self.kind
@@ -54,8 +58,8 @@ def _all() -> dict[str, Operator]:
             name,
             meaning,
             tuple(
-                Parameter(p_name, kind, required, default, tuple(choices), p_meaning)
-                for p_name, kind, required, default, choices, p_meaning in parameters
+                Parameter(p_name, kind, required, default, tuple(choices), p_meaning, alias)
+                for p_name, kind, required, default, choices, p_meaning, alias in parameters
             ),
         )
         for name, meaning, parameters in _core.operators()
@@ -72,7 +76,19 @@ def operators() -> dict[str, Operator]:
     return dict(_all())
 
 
+def kind_of(op: str, parameter: str) -> str:
+    """What the parameter takes, as `Parameter.kind`; empty where there is none."""
+    operator = _all().get(op.lower())
+    name = parameter.lower().replace("-", "_")
+    found = (p.kind for p in operator.parameters if name in (p.name, p.alias)) if operator else iter(())
+    return next(found, "")
+
+
 def is_flag(op: str, parameter: str) -> bool:
     """Whether the parameter takes True and False."""
-    operator = _all().get(op)
-    return operator is not None and any(p.name == parameter and p.kind == "boolean" for p in operator.parameters)
+    return kind_of(op, parameter) == "boolean"
+
+
+def takes_extent(op: str, parameter: str) -> bool:
+    """Whether one value is several sizes, as (128, 256, 64)."""
+    return kind_of(op, parameter).startswith("MxN")

@@ -63,13 +63,25 @@ class Occupancy:
     next_limit: str
 
 
+@dataclass(frozen=True)
+class WouldHelp:
+    """A resource of the GPU twice as fast, by the keys that say how fast it is: the time then, and what it saves."""
+
+    resource: str
+    keys: tuple[str, ...]
+    time_us: float
+    saved_us: float
+
+
 @dataclass(frozen=True, repr=False)
 class Prediction:
     """How long an operation takes, with its 80 % band, and why. `predict` makes one; it pickles with all its fields.
 
     Attributes are the fields of `warptime predict --json` (`class` is `class_`, being a word of Python): times in us,
     `clock_mhz` in MHz, `power_w` in W, `shares` and `utilization` as fractions, `counters` in Nsight Compute's units.
-    `status` is calibrated (constants fitted to this GPU) or extrapolated.
+    `status` is calibrated (constants fitted to this GPU), extrapolated, or what-if where numbers were changed; `settings`
+    has those. Of the `fitted_constants`, `own_constants` are from rows of this GPU. `would_help` says what a resource
+    twice as fast would save, most helpful first (analytical engine only).
 
     >>> import warptime as wt
     >>> p = wt.predict("add", n=2**26, dtype="fp32", gpu="h200-sxm")
@@ -102,23 +114,31 @@ class Prediction:
     clock_mhz: float
     power_w: float
     fitted_constants: int
+    own_constants: int
+    inherited_constants: int
     kernels: tuple[Kernel, ...]
+    settings: Mapping[str, str]
+    would_help: tuple[WouldHelp, ...]
     _json: str = field(compare=False)
     _short: str = field(compare=False)
     _explained: str = field(compare=False)
 
     @classmethod
-    def _from_texts(cls, text: str, short: str, explained: str) -> Prediction:
-        given: dict[str, Any] = json.loads(text)
+    def _from_texts(cls, text: str, short: str, explained: str, would_help: str) -> Prediction:
+        given: dict[str, Any] = {"settings": {}, **json.loads(text), **json.loads(would_help)}
         values = {f.name: given[f.name.rstrip("_")] for f in fields(cls) if not f.name.startswith("_")}
         values["bounds"] = tuple(_record(Bound, bound) for bound in given["bounds"])
+        values["would_help"] = tuple(
+            WouldHelp(help["resource"], tuple(help["keys"]), help["time_us"], help["saved_us"])
+            for help in given["would_help"]
+        )
         values["kernels"] = tuple(_record(Kernel, kernel) for kernel in given["kernels"])
         for name, record in (("utilization", Utilization), ("achieved", Achieved), ("occupancy", Occupancy)):
             values[name] = _record(record, given[name])
         return cls(**values, _json=text, _short=short, _explained=explained)
 
     def explain(self) -> Report:
-        """The whole account, as `warptime explain` prints it: shares, bounds with their inputs, counters.
+        """The whole account, as `warptime explain` prints it: shares, bounds with their inputs, counters, what would help.
 
         >>> import warptime as wt
         >>> "bounds: the time if this alone" in wt.predict("copy", n=10**6, gpu="h200-sxm").explain()

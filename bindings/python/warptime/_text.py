@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Report(str):
@@ -40,3 +44,12 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: s
     head = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     body = "".join(line(row, "td") for row in rows)
     return f"<table>{head}<thead>{line(columns, 'th')}</thead><tbody>{body}</tbody></table>"
+
+
+def data_frame(columns: Mapping[str, Any]) -> pandas.DataFrame:
+    """A data frame of pandas, which this package does not install."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("to_pandas needs pandas, which is not installed: pip install pandas") from error
+    return pandas.DataFrame(columns)

@@ -6,18 +6,24 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, required
-from warptime._text import Report, html_table
+from warptime._text import Report, data_frame, html_table
 from warptime._values import Value, text_of, texts_of, utf8
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True)
 class RankedTile:
-    """One tile: `parameters` are keywords of `predict`; `gap` is its time over the best one's, less 1."""
+    """One tile: `parameters` are keywords of `predict`; `gap` is its time over the best one's, less 1.
+
+    `alike` has the tiles that were folded into it: as fast within 0.2 %, and different in group_m, raster or stages only.
+    """
 
     rank: int
     parameters: Mapping[str, Any]
@@ -26,6 +32,16 @@ class RankedTile:
     high_us: float
     limiter: str
     gap: float
+    alike: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class LibraryKernel:
+    """The kernel that the vendor's library would run for the problem: in words, as parameters, and in microseconds."""
+
+    kernel: str
+    parameters: Mapping[str, Any]
+    time_us: float
 
 
 @dataclass(frozen=True)
@@ -59,18 +75,20 @@ class TileComparison:
 
 
 Tile: TypeAlias = "int | Mapping[str, Value]"
-_Asked: TypeAlias = "tuple[dict[str, str], Gpu, dict[str, str], str]"
+_Asked: TypeAlias = "tuple[str, dict[str, str], Gpu, dict[str, str], str]"
 
 
 @dataclass(frozen=True, repr=False)
 class RankedTiles(Sequence[RankedTile]):
     """The fastest tiles of a space, fastest first, and those that cannot run.
 
-    `dropped` has, for each that cannot run, its parameters and what is wrong (parameter, value, expected).
+    `dropped` has, for each that cannot run, its parameters and what is wrong (parameter, value, expected). `library`
+    is what the vendor's library would run; None where its kernels for the GPU or element type are not known.
     """
 
     tiles: tuple[RankedTile, ...]
     dropped: tuple[tuple[Mapping[str, Any], WarptimeError], ...]
+    library: LibraryKernel | None
     _text: str
     _asked: _Asked
 
@@ -99,9 +117,9 @@ class RankedTiles(Sequence[RankedTile]):
         >>> sum(share.more_us for share in slower.shares) > 0
         True
         """
-        parameters, gpu, conditions, engine = self._asked
+        op, parameters, gpu, conditions, engine = self._asked
         two = self._parameters_of("against", against), self._parameters_of("tile", tile)
-        told, text = _core.compare_tiles(parameters, gpu._core, conditions, engine, *two)
+        told, text = _core.compare_tiles(op, parameters, gpu._core, conditions, engine, *two)
         found = json.loads(told)
         shares, bounds = (tuple(Difference(d["name"], *d["us"]) for d in found[name]) for name in ("shares", "bounds"))
         return TileComparison(shares, bounds, text)
@@ -117,6 +135,21 @@ class RankedTiles(Sequence[RankedTile]):
             expected = f"a rank from 1 to {len(self.tiles)}, or a dict of parameters"
             raise WarptimeError(name, utf8(repr(tile)), expected)
         return texts_of("gemm", self.tiles[tile - 1].parameters)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame, one row a tile, with a column for each parameter. Needs pandas.
+
+        >>> import warptime as wt
+        >>> frame = wt.best_tiles("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm", top=3).to_pandas()
+        >>> frame["rank"].tolist(), "cta_tile" in frame
+        ([1, 2, 3], True)
+        """
+        names = dict.fromkeys(name for tile in self.tiles for name in tile.parameters)
+        answers = ("time_us", "low_us", "high_us", "limiter", "gap")
+        columns: dict[str, list[Any]] = {"rank": [tile.rank for tile in self.tiles]}
+        columns.update({name: [tile.parameters.get(name) for tile in self.tiles] for name in names})
+        columns.update({name: [getattr(tile, name) for tile in self.tiles] for name in answers})
+        return data_frame({**columns, "alike": [len(tile.alike) for tile in self.tiles]})
 
     def __repr__(self) -> str:
         return self._text.rstrip("\n")
@@ -152,6 +185,7 @@ def best_tiles(
     gpu: str | Gpu | None = None,
     space: str | os.PathLike[str] | Sequence[Mapping[str, Value]] = "triton",
     top: int = 10,
+    fold: bool = True,
     engine: str = "analytical",
     cache: str | None = None,
     duty: str | None = None,
@@ -163,8 +197,9 @@ def best_tiles(
     """The `top` tiles of a space by predicted time, for an operator that has tiles (gemm).
 
     `space` is "triton", "cutlass", the path of a JSON list, or a list of dicts with the names of gemm (cta_tile,
-    stages, ...) or Triton's (BLOCK_M, num_warps, ...). Conditions are those of `predict`. Raises WarptimeError when no
-    tile can run, and for anything that `predict` refuses.
+    stages, ...) or Triton's (BLOCK_M, num_warps, ...). Tiles that differ in nothing that matters to this problem count
+    as one, unless `fold` is False: `RankedTile.alike` has the others. Conditions are those of `predict`. Raises
+    WarptimeError when no tile can run, and for anything that `predict` refuses.
 
     >>> import warptime as wt
     >>> best = wt.best_tiles("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm", top=3)
@@ -172,6 +207,8 @@ def best_tiles(
     [1, 2, 3]
     >>> again = wt.predict("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm", **best[0].parameters)
     >>> again.time_us == best[0].time_us
+    True
+    >>> best.library.time_us == wt.predict("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm").time_us
     True
     """
     if not isinstance(op, str):
@@ -182,19 +219,22 @@ def best_tiles(
     chosen = utf8(os.fspath(space)) if isinstance(space, (str, os.PathLike)) else _listed(op, space)
     conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
     asked = (
+        utf8(op),
         texts_of(op, parameters),
         required(gpu),
         texts_of("conditions", conditions),
         text_of("conditions", "engine", engine),
     )
-    told, text = _core.best_tiles(utf8(op), asked[0], asked[1]._core, *asked[2:], chosen, min(top, 2**62))
+    told, text = _core.best_tiles(*asked[:2], asked[2]._core, *asked[3:], chosen, min(top, 2**62), bool(fold))
     ranking = json.loads(told)
+    library = ranking["library"]
     return RankedTiles(
-        tuple(RankedTile(**tile) for tile in ranking["tiles"]),
+        tuple(RankedTile(**{**tile, "alike": tuple(tile["alike"])}) for tile in ranking["tiles"]),
         tuple(
             (tile["parameters"], WarptimeError(tile["parameter"], tile["value"], tile["expected"]))
             for tile in ranking["dropped"]
         ),
+        None if library is None else LibraryKernel(**library),
         text,
         asked,
     )

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import SupportsFloat, SupportsIndex, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Protocol, SupportsFloat, SupportsIndex, TypeAlias
+
+import numpy as np
 
 from warptime._error import WarptimeError
-from warptime._operators import is_flag
+from warptime._operators import is_flag, takes_extent
 
-Value: TypeAlias = "str | SupportsIndex | SupportsFloat | tuple[int, ...] | None"
+
+class SomeDtype(Protocol):
+    """An element type of NumPy or PyTorch."""
+
+    @property
+    def itemsize(self) -> int: ...
+
+
+Value: TypeAlias = "str | SupportsIndex | SupportsFloat | Sequence[int] | SomeDtype | type[np.generic] | None"
 
 
 def utf8(text: str) -> str:
@@ -16,8 +26,18 @@ def utf8(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def dtype_name(value: object) -> str | None:
+    """The name of an element type that is an object of NumPy, PyTorch, JAX or Triton; None for anything else."""
+    if isinstance(value, np.dtype):
+        return value.name
+    if isinstance(value, type) and (issubclass(value, np.generic) or hasattr(value, "dtype")):
+        return np.dtype(value).name  # np.float16 and its like are classes
+    return str(value) if type(value).__name__ == "dtype" else None
+
+
 def text_of(op: str, name: str, value: object) -> str:
-    """One value as text: (128, 256, 64) as 128x256x64, 4096.0 as 4096, None as the default (an empty text).
+    """One value as text: (128, 256, 64) as 128x256x64, 4096.0 as 4096, np.float16 as float16, None as the default (an
+    empty text).
 
     Whether it is allowed is for the library to say; only what can be no value at all is refused here.
     """
@@ -29,14 +49,17 @@ def text_of(op: str, name: str, value: object) -> str:
         return utf8(value)
     if type(value).__name__ in ("bool", "bool_"):
         return str(int(bool(value))) if is_flag(op, name) else str(bool(value))
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) or (isinstance(value, list) and takes_extent(op, name)):
         return "x".join(text_of(op, name, part) for part in value)
+    dtype = dtype_name(value)
+    if dtype is not None:
+        return dtype
     if isinstance(value, SupportsIndex):
         return str(value.__index__())
     if isinstance(value, SupportsFloat):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)
-    raise WarptimeError(f"{op} {name}", utf8(repr(value)), "a number, a word or a tuple of sizes")
+    raise WarptimeError(f"{op} {name}", utf8(repr(value)), "a number, a word, an element type or a tuple of sizes")
 
 
 def texts_of(op: str, values: Mapping[str, object]) -> dict[str, str]:

@@ -74,7 +74,7 @@ class _Tuner:
         keys = [(asked, tuple(tile.items())) for tile in tiles]
         new = {key: tile for key, tile in zip(keys, tiles) if key not in self._known}
         if new:
-            told = _core.tile_times(problem, gpu._core, self._conditions, self._engine, list(new.values()))
+            told = _core.tile_times("gemm", problem, gpu._core, self._conditions, self._engine, list(new.values()))
             if len(self._known) > _MOST_KNOWN:
                 self._known = {}
             self._known.update(zip(new, told))
@@ -90,7 +90,7 @@ class _Tuner:
             return configs
         problem = {**problem_of(arguments[0], self._names), **self._parameters}
         tiles = [tile_of(arguments[i], self._names) for i in may_run]
-        kernels = _core.same_kernels(problem, self.gpu(arguments[0])._core, tiles)
+        kernels = _core.same_kernels("gemm", problem, self.gpu(arguments[0])._core, tiles)
         first: dict[object, Any] = {}
         for i, kernel in zip(may_run, kernels):
             rest = {k: v for k, v in configs[i].all_kwargs().items() if k != "num_stages"}
@@ -140,7 +140,7 @@ def prune(
     tuner = _Tuner(gpu, engine, names_of(names), given)
     if gpu is not None:  # what is wrong with the other keywords shows at once
         size = {"m": "128", "n": "128", "k": "128", **tuner._parameters}
-        _core.tile_times(size, tuner.gpu({})._core, tuner._conditions, tuner._engine, [])
+        _core.tile_times("gemm", size, tuner.gpu({})._core, tuner._conditions, tuner._engine, [])
     return {"early_config_prune": tuner.early_config_prune, "perf_model": tuner.perf_model, "top_k": top_k}
 
 

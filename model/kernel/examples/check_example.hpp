@@ -1,4 +1,4 @@
-// What every example kernel has to pass: the checks, and reading back what is written. For tests only.
+// Checks that every example kernel passes, and that its text reads back equal. For tests only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

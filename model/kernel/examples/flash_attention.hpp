@@ -1,7 +1,7 @@
-// FlashAttention-3 forward with a causal mask: two warpgroups of 64 rows whose products take turns, so that
-// the softmax of one runs beside the tensor-core work of the other.
-// Ignores: the rescaling's statistics in detail, the epilogue's normalisation. Source: Shah et al., 2024,
-// sections 3.1 and 3.2.
+// FlashAttention-3 forward with a causal mask: two warpgroups of 64 rows whose products take turns. The
+// softmax of one so runs beside the tensor-core work of the other.
+// Ignores: details of the rescaling's statistics, and the epilogue's normalisation.
+// Source: Shah et al., 2024, sections 3.1 and 3.2.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -93,7 +93,7 @@ inline FlashAttentionOps flash_attention(Kernel& kernel, const FlashAttention& p
     multiply(shared_q, shared_k, scores_done);
     build.wait(scores_done);
     build.signal(k_empty);
-    add_op(build, make_op(InstructionClass::compare_select, 64));  // the diagonal block's mask
+    add_op(build, make_op(InstructionClass::compare_select, 64));  // mask of the diagonal block
     add_op(build, make_op(InstructionClass::mufu, 64));
     build.mark("main_loop");
     build.loop(build.index(0, {term(Variable::tile)}));

@@ -1,4 +1,4 @@
-// Short ways to write ops and accesses in the example kernels.
+// Short ways to write ops and accesses in the example kernels. For tests only.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace warptime::model::kernel::examples {
 
-/// An op that is still being put together, with its accesses.
+/// Draft of an op, with its accesses.
 struct Draft : Op {
     std::vector<Access> accesses;
 };

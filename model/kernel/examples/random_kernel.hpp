@@ -70,7 +70,7 @@ class RandomKernelMaker {
   private:
     static int pick(int low, int high) { return *rc::gen::inRange(low, high + 1); }
     static bool flip() { return pick(0, 1) == 1; }
-    /// Empty or the same as another's half of the time.
+    /// Half of the time empty, or equal to another one's.
     static Name name() {
         return Name(std::string_view(*rc::gen::element<std::string>("", "same", "a", "B.1", "-x_", "9")));
     }
@@ -86,7 +86,7 @@ class RandomKernelMaker {
 
     Index index(int depth = 0) {
         if (!made_.kernel.terms.empty() && pick(0, 3) == 0) {
-            // The same terms again, or a part of them.
+            // The same terms again, or a part.
             const auto first =
                 static_cast<std::uint32_t>(pick(0, static_cast<int>(made_.kernel.terms.size()) - 1));
             return {pick(-5, 5), first, 1};

@@ -1,5 +1,5 @@
-// A pointer chase, a softmax with its row in registers, a histogram with skewed atomics, and a kernel whose
-// trips and addresses come from an interpreted trace.
+// Small kernels for tests: a pointer chase, a softmax in registers, a histogram with skewed atomics, and a
+// traced kernel. Trips and addresses of the traced kernel come from an interpreted trace.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -136,7 +136,7 @@ inline void histogram(Kernel& kernel, std::int64_t elements, std::int64_t per_ct
     build.finish();
 }
 
-/// A sparse row sum as an interpreter saw it: trips known on average, addresses as affine runs.
+/// A sparse row sum as an interpreter saw it: mean trips known, addresses as affine runs.
 inline void traced_kernel(Kernel& kernel) {
     kernel.clear();
     kernel.name = "traced \"spmv\"";

@@ -1,6 +1,7 @@
-// GEMMs whose k-iterations of one tile are done by several CTAs: stream-K with a fix-up through flags, and
+// GEMMs in which several CTAs do the k-iterations of one tile: stream-K with a fix-up through flags, and
 // split-K with a reduction kernel.
-// Ignores: pipelining of the main loop (one stage, synchronous). Source: Osama et al., Stream-K, PPoPP 2023.
+// Ignores: pipelining of the main loop (one stage, synchronous).
+// Source: Osama et al., Stream-K, PPoPP 2023.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -57,7 +58,7 @@ inline Id split_gemm_loop(Kernel& kernel, Builder& build, const SplitGemm& probl
     return sums;
 }
 
-/// Items in the order of the CTAs that do them; a tile's first item owns it and adds up the others' sums.
+/// Items in the order of their CTAs; a tile's first item owns it and adds the others' sums.
 inline void stream_k(Kernel& kernel, const SplitGemm& problem) {
     begin_split_gemm(kernel, problem, "stream_k");
     const std::int64_t steps = problem.k_iterations();
@@ -99,13 +100,13 @@ inline void stream_k(Kernel& kernel, const SplitGemm& problem) {
         }
         return op;
     };
-    // Once when the item begins after the tile does: it hands its sums over.
+    // Runs once when the item begins after the tile does: it hands its sums over.
     build.loop(build.clamp(build.variable(Variable::item_begin), 0, 1));
     add_op(build, rows(InstructionClass::st_global, workspace, Direction::write));
     add_op(build, make_op(InstructionClass::fence));
     build.signal(partial_ready, SignalOn::completion);
     build.end();
-    // Once when the item ends before the tile does, and it owns the tile.
+    // Runs once when the item ends before the tile does, and it owns the tile.
     const Index rest = build.index(steps, {term(Variable::item_end, -1), term(Variable::item_begin, -steps)});
     build.loop(build.clamp(rest, 0, 1));
     build.wait(partial_ready);
@@ -118,7 +119,7 @@ inline void stream_k(Kernel& kernel, const SplitGemm& problem) {
     build.finish();
 }
 
-/// A kernel with split_k items for each tile, each writing its own sums, and a kernel that adds them.
+/// A kernel with split_k items for each tile, each writing its own sums, and a kernel that adds these.
 inline void split_k(Program& program, const SplitGemm& problem) {
     program.clear();
     Kernel& gemm = program.add_kernel();

@@ -1,7 +1,6 @@
-// A CUTLASS GEMM on Hopper: one warpgroup copies by TMA, two multiply by wgmma, together or in turns.
-// Ignores: scheduling of tiles by the producer, the tensor maps' fetch, epilogue arithmetic beyond the
-// conversion. Clusters of 2 along m share the tile of B by multicast.
-// SPDX-License-Identifier: Apache-2.0
+// Warp-specialized GEMM on Hopper: one warpgroup copies by TMA, two multiply by wgmma, together or in turns.
+// Clusters of 2 along m share the tile of B by multicast. Ignores: scheduling of tiles by the producer, the
+// tensor maps' fetch, and epilogue arithmetic beyond the conversion. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/examples/parts.hpp"
@@ -105,7 +104,7 @@ inline void warp_specialized_gemm(Kernel& kernel, const WarpSpecializedGemm& pro
     build.wait(products);
     build.signal(empty);
     if (!problem.pingpong) {
-        // The token of turns belongs to ping-pong only; here it stands for the meeting before the store.
+        // The token of turns belongs to ping-pong only; here it is the barrier before the store.
         kernel.tokens[static_cast<std::size_t>(turn)] =
             token("turn", TokenKind::named_barrier, Scope::cta, 8);
     }

@@ -16,7 +16,7 @@ namespace mk = model::kernel;
 constexpr std::int64_t sub_partitions = 4;
 constexpr std::int64_t trips = 64;
 
-Probe latency(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe latency(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     constexpr std::int64_t unroll = 64;
     ChainLoop loop;
     loop.trips = trips;
@@ -28,7 +28,7 @@ Probe latency(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     return chain_probe(std::move(loop), static_cast<double>(trips * unroll));
 }
 
-Probe rate(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe rate(const Parameters& parameters, const hw::Gpu& gpu) {
     constexpr std::int64_t unroll = 16;
     const std::int64_t chains = integer(parameters, "chains");
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
@@ -63,7 +63,7 @@ bool compares_uniformly(const std::string& first, const std::string& second) {
            (first == "fma_f32" && second == "mad_s32");
 }
 
-Probe mixture(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe mixture(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
     const auto part = [&](const std::string& which) {
         const std::string& name = text(parameters, which);
@@ -85,7 +85,7 @@ Probe mixture(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     return chain_probe(std::move(loop), rounds);
 }
 
-Probe unroll(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe unroll(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
     ChainLoop loop;
     loop.trips = trips;
@@ -104,7 +104,7 @@ std::int64_t run_of(std::int64_t rows, std::int64_t columns) {
 }
 
 /// A block of multiply-adds, column after column, whose lanes hold all of its multiplicands.
-Probe operands(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe operands(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     constexpr std::int64_t steps = 8;
     const std::int64_t rows = integer(parameters, "rows");
     const std::int64_t columns = integer(parameters, "columns");
@@ -120,7 +120,7 @@ Probe operands(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
 }
 
 /// One lane goes round in the shared memory of a CTA of its cluster: an addition makes each address.
-Probe dsmem_chase(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe dsmem_chase(const Parameters& parameters, const hw::Gpu& gpu) {
     constexpr std::int64_t unroll = 8;
     const bool own = integer(parameters, "distance") == 0;
     mk::Op address = op_of(mk::InstructionClass::add_s32);

@@ -175,7 +175,7 @@ void add_swaps_of_lanes(mk::Builder& build, const Additions& a, mk::Id table) {
 /// are left, half on average, have been told what is there now. Recorded rows take an access to the L2 for
 /// each try (270 to 280 cycles). Where warps come back to words, those that are at one sector win in turn:
 /// 4, 132 and 132 of them on 2, 32 and 128 sectors take 2.4, 4.6 and 1.9 times as long as one.
-void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, const hw::Gpu<double>& gpu) {
+void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, const hw::Gpu& gpu) {
     constexpr std::int64_t lanes = 32;
     const std::int64_t warp_count = a.ctas * a.threads / lanes;
     const auto warps = static_cast<double>(warp_count);
@@ -206,7 +206,7 @@ void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, con
     build.end();
 }
 
-void add_kernel_of(mk::Program& program, const Additions& a, const hw::Gpu<double>& gpu) {
+void add_kernel_of(mk::Program& program, const Additions& a, const hw::Gpu& gpu) {
     mk::Kernel& k = add_kernel(program, "count", a.ctas, a.threads);
     mk::Builder build(k);
     mk::Buffer words = words_of("table", a.distinct * a.pitch);
@@ -249,13 +249,13 @@ std::int64_t links_of_sum(const Additions& a) {
     return a.type == "f32" ? 1 : 3;
 }
 
-double sum_cycles(const Additions& a, const hw::Gpu<double>& gpu) {
+double sum_cycles(const Additions& a, const hw::Gpu& gpu) {
     const auto cls = a.type == "f32" ? mk::InstructionClass::add_f32 : mk::InstructionClass::add_s32;
     return static_cast<double>(links_of_sum(a)) * gpu.instructions[cls].latency.value();
 }
 
 /// A try without others: load, sum, swap, test and the way back.
-double round_cycles(const Additions& a, const hw::Gpu<double>& gpu) {
+double round_cycles(const Additions& a, const hw::Gpu& gpu) {
     const auto latency = [&](mk::InstructionClass cls) { return gpu.instructions[cls].latency.value(); };
     return 2.0 * gpu.latency.shared.value() + latency(mk::InstructionClass::atom_shared) +
            sum_cycles(a, gpu) + latency(mk::InstructionClass::set_predicate) +
@@ -265,7 +265,7 @@ double round_cycles(const Additions& a, const hw::Gpu<double>& gpu) {
 /// Additions that are loops of load, add and compare-and-swap: lanes of one bank win one after another, those
 /// of other warps in between. A word that several warps add to is taken for a warp of its own, which makes
 /// all of the additions in turn.
-Turns turns_of(const Additions& a, const hw::Gpu<double>& gpu) {
+Turns turns_of(const Additions& a, const hw::Gpu& gpu) {
     const std::int64_t warps = a.threads / 32;
     Turns turns;
     if (a.pitch > a.bytes() && (warps == 1 || a.distinct > 1)) {
@@ -289,14 +289,14 @@ Turns turns_of(const Additions& a, const hw::Gpu<double>& gpu) {
 
 /// Integer instructions in series for the time from a success until another warp loads the word: each of
 /// `others` comes round at a time of its own.
-std::int64_t wait_for_load(const Additions& a, std::int64_t others, const hw::Gpu<double>& gpu) {
+std::int64_t wait_for_load(const Additions& a, std::int64_t others, const hw::Gpu& gpu) {
     const double round = round_cycles(a, gpu);
     const auto& cost = gpu.instructions[mk::InstructionClass::mad_s32];
     return std::llround(round / static_cast<double>(others + 1) / (cost.latency + cost.interval).value());
 }
 
 void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Turns& turns,
-                  const hw::Gpu<double>& gpu) {
+                  const hw::Gpu& gpu) {
     build.loop(a.rounds);
     add_meeting(build);
     build.loop(turns.tries);
@@ -343,7 +343,7 @@ void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Tu
     build.end();
 }
 
-Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe atomic_shared(const Parameters& p, const hw::Gpu& gpu) {
     const Additions once = additions(p);
     const bool emulated = once.kind != "cas" && once.type != "s32";
     Probe probe;
@@ -373,7 +373,7 @@ Probe atomic_shared(const Parameters& p, const hw::Gpu<double>& gpu) {
     return probe;
 }
 
-Probe atomic_global(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe atomic_global(const Parameters& p, const hw::Gpu& gpu) {
     Probe probe;
     add_kernel_of(probe.program, additions(p), gpu);
     return probe;

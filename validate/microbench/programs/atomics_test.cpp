@@ -13,8 +13,8 @@
 namespace warptime::validate::microbench {
 namespace {
 
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm", {});
+const hw::Gpu& gpu() {
+    static const hw::Gpu loaded = hw::load_gpu("h200-sxm", {});
     return loaded;
 }
 

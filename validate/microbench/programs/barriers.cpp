@@ -55,22 +55,22 @@ Probe repeated(const std::vector<mk::Op>& body, std::int64_t warps, std::int64_t
     return probe;
 }
 
-std::int64_t everywhere(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+std::int64_t everywhere(const Parameters& parameters, const hw::Gpu& gpu) {
     return integer(parameters, "ctas_per_sm") * static_cast<std::int64_t>(gpu.sm.count.value());
 }
 
-Probe bar_sync(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe bar_sync(const Parameters& parameters, const hw::Gpu& gpu) {
     return repeated({op_of(mk::InstructionClass::bar_sync)}, integer(parameters, "warps"),
                     everywhere(parameters, gpu), Comparison::meanwhile);
 }
 
 /// With the number of threads in a register the warp does not go on before it has passed.
-Probe named_barrier(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe named_barrier(const Parameters& parameters, const hw::Gpu& gpu) {
     return repeated({op_of(mk::InstructionClass::bar_sync)}, integer(parameters, "warps"),
                     everywhere(parameters, gpu), Comparison::behind);
 }
 
-Probe mbarrier(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe mbarrier(const Parameters& parameters, const hw::Gpu& gpu) {
     // Having looked, a branch decides whether to look again.
     return repeated({op_of(mk::InstructionClass::mbarrier_arrive),
                      op_of(mk::InstructionClass::mbarrier_try_wait), op_of(mk::InstructionClass::branch)},
@@ -78,7 +78,7 @@ Probe mbarrier(const Parameters& parameters, const hw::Gpu<double>& gpu) {
 }
 
 /// Two warps, each of which waits for the other's arrival before its own.
-Probe ping(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe ping(const Parameters& parameters, const hw::Gpu& gpu) {
     const std::vector<mk::Op> way{op_of(mk::InstructionClass::mbarrier_arrive),
                                   op_of(mk::InstructionClass::mbarrier_try_wait),
                                   op_of(mk::InstructionClass::branch)};
@@ -87,7 +87,7 @@ Probe ping(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     return repeated(body, integer(parameters, "warps"), everywhere(parameters, gpu), Comparison::behind);
 }
 
-Probe cluster_sync(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe cluster_sync(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return repeated({op_of(mk::InstructionClass::cluster_barrier)}, integer(parameters, "warps"), 1,
                     Comparison::meanwhile);
 }

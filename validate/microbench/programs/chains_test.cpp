@@ -19,8 +19,8 @@ namespace {
 
 using mc = model::kernel::InstructionClass;
 
-const hw::Gpu<double>& h200() {
-    static const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm");
+const hw::Gpu& h200() {
+    static const hw::Gpu gpu = hw::load_gpu("h200-sxm");
     return gpu;
 }
 

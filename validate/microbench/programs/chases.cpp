@@ -58,21 +58,21 @@ Probe chase_probe(const Chase& chase) {
     return probe;
 }
 
-Probe chase_global(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe chase_global(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Chase chase;
     chase.bytes = integer(p, "working_set");
     chase.cache = text(p, "path") == "ca" ? mk::CachePolicy::ca : mk::CachePolicy::cg;
     return chase_probe(chase);
 }
 
-Probe chase_l2(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe chase_l2(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Chase chase;
     chase.bytes = integer(p, "working_set");
     chase.strange = text(p, "by") == "all";
     return chase_probe(chase);
 }
 
-Probe chase_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe chase_l1(const Parameters& p, const hw::Gpu& gpu) {
     Chase chase;
     chase.bytes = integer(p, "working_set");
     chase.shared = integer(p, "shared");
@@ -84,7 +84,7 @@ Probe chase_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
 
 /// carveout: a chase on every SM, of which one stands for all; each address is worked out from an
 /// index.
-Probe carveout_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe carveout_l1(const Parameters& p, const hw::Gpu& gpu) {
     Chase chase;
     chase.bytes = integer(p, "working_set");
     chase.stride = integer(p, "stride");
@@ -97,7 +97,7 @@ Probe carveout_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
     return chase_probe(chase);
 }
 
-Probe chase_pages(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe chase_pages(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Chase chase;
     chase.bytes = integer(p, "span");
     chase.stride = integer(p, "stride");
@@ -107,7 +107,7 @@ Probe chase_pages(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
 
 /// One line: the load and the store that waits for it. The rows are quantiles of many lines, near and far;
 /// the program is any of them.
-Probe l2_line(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe l2_line(const Parameters& p, const hw::Gpu& /*gpu*/) {
     (void)integer(p, "percentile");
     Probe probe;
     const std::int64_t lines = integer(p, "lines");
@@ -137,7 +137,7 @@ Probe l2_line(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
 }
 
 /// cold_load: one line after another, each waiting for the one before.
-Probe next_touch(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe next_touch(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Chase chase;
     chase.stride = integer(p, "stride");
     chase.bytes = chase.stride * (integer(p, "count") + 1);

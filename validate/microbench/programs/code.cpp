@@ -98,7 +98,7 @@ Probe further_passes(Text text, double units) {
     return probe;
 }
 
-Text line_of(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Text line_of(const Parameters& parameters, const hw::Gpu& gpu) {
     constexpr std::int64_t instruction_bytes = 16;
     constexpr std::int64_t block = 128;
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
@@ -110,17 +110,17 @@ Text line_of(const Parameters& parameters, const hw::Gpu<double>& gpu) {
 }
 
 /// Instructions of a sub-partition in one pass.
-double instructions_of(const Text& text, const hw::Gpu<double>& gpu) {
+double instructions_of(const Text& text, const hw::Gpu& gpu) {
     return static_cast<double>((text.fma + 2 * text.checks) * text.warps) / gpu.sm.sub_partitions.value();
 }
 
-Probe straight_line(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe straight_line(const Parameters& parameters, const hw::Gpu& gpu) {
     const Text text = line_of(parameters, gpu);
     return further_passes(text, instructions_of(text, gpu));
 }
 
 /// The only pass of a launch, less one through nothing.
-Probe straight_line_first(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe straight_line_first(const Parameters& parameters, const hw::Gpu& gpu) {
     Text text = line_of(parameters, gpu);
     Probe probe;
     probe.units = instructions_of(text, gpu);
@@ -130,14 +130,14 @@ Probe straight_line_first(const Parameters& parameters, const hw::Gpu<double>& g
     return probe;
 }
 
-Probe code_loop(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe code_loop(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Text text;
     text.fma = integer(parameters, "instructions");
     text.warps = integer(parameters, "warps");
     return further_passes(text, static_cast<double>(text.fma));
 }
 
-Probe cold_code(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe cold_code(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Text text;
     text.fma = integer(parameters, "instructions");
     text.passes = integer(parameters, "passes");

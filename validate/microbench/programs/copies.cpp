@@ -86,7 +86,7 @@ void add_warm_word(mk::Builder& build) {
     add_integer(build, 1, 1, {{build.op(fetch, {word}), 0}});
 }
 
-void add_ring(mk::Program& program, const Ring& r, const hw::Gpu<double>& gpu) {
+void add_ring(mk::Program& program, const Ring& r, const hw::Gpu& gpu) {
     mk::Kernel& k = add_kernel(program, "ring", r.ctas, 32,
                                std::max(r.shared, std::max<std::int64_t>(16, r.bytes * r.stages)));
     k.cluster = {r.cluster, 1, 1};
@@ -293,7 +293,7 @@ void add_load_rounds(mk::Program& program, std::int64_t ctas, std::int64_t threa
     build.finish();
 }
 
-Probe copy_latency(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe copy_latency(const Parameters& p, const hw::Gpu& gpu) {
     Ring r;
     r.tensor = text(p, "kind") == "tensor";
     r.bytes = integer(p, "bytes");
@@ -310,7 +310,7 @@ Probe copy_latency(const Parameters& p, const hw::Gpu<double>& gpu) {
     return probe;
 }
 
-Probe copy_stream(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe copy_stream(const Parameters& p, const hw::Gpu& gpu) {
     const std::string& kind = text(p, "kind");
     const std::int64_t ctas = integer(p, "ctas");
     const std::int64_t copies = integer(p, "copies");
@@ -342,7 +342,7 @@ Probe copy_stream(const Parameters& p, const hw::Gpu<double>& gpu) {
     return probe;
 }
 
-Probe cp_async_rows(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe cp_async_rows(const Parameters& p, const hw::Gpu& gpu) {
     Groups g;
     g.row_bytes = integer(p, "row_bytes");
     g.tile_bytes = integer(p, "tile_bytes");
@@ -359,7 +359,7 @@ Probe cp_async_rows(const Parameters& p, const hw::Gpu<double>& gpu) {
 }
 
 /// bandwidth_in_flight.
-Probe move(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe move(const Parameters& p, const hw::Gpu& gpu) {
     const std::string& way = text(p, "way");
     if (way != "async" && way != "bulk") return plain_move(p);
     Probe probe;
@@ -407,7 +407,7 @@ int jumps_of(bool plain, std::int64_t loads) {
 }
 
 /// What all warps of a CTA wait for together, so that it keeps no unit busy.
-mk::Op fetch_of(int jumps, const hw::Gpu<double>& gpu) {
+mk::Op fetch_of(int jumps, const hw::Gpu& gpu) {
     mk::Op op;
     op.cls = mk::InstructionClass::ld_constant;
     const auto& cost = gpu.instructions[op.cls];
@@ -417,7 +417,7 @@ mk::Op fetch_of(int jumps, const hw::Gpu<double>& gpu) {
 }
 
 void add_touches(mk::Program& program, const Parameters& p, std::int64_t ctas, bool touches,
-                 const hw::Gpu<double>& gpu) {
+                 const hw::Gpu& gpu) {
     const std::string& way = text(p, "way");
     const std::int64_t threads = integer(p, "threads");
     const std::int64_t bytes = integer(p, "bytes");
@@ -463,7 +463,7 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t ctas, b
 /// each other and end together; of larger ones the second begins 140 to 210 cycles later, with its requests
 /// behind those of the first, which ends as if it were alone (begin and end of every CTA of such grids, a
 /// probe). The median of all then lies between the two.
-Probe first_touch(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe first_touch(const Parameters& p, const hw::Gpu& gpu) {
     Probe probe;
     const std::int64_t ctas = integer(p, "ctas");
     const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());

@@ -56,7 +56,7 @@ void work(mk::Builder& build, std::int64_t count, mk::Id before = mk::no_id) {
 
 /// `body` again and again on every SM, `unroll` times a trip.
 template <class Body>
-Probe repeated(const Parameters& p, const hw::Gpu<double>& gpu, std::int64_t unroll, Body&& body) {
+Probe repeated(const Parameters& p, const hw::Gpu& gpu, std::int64_t unroll, Body&& body) {
     const std::int64_t warps = integer(p, "warps_per_subpartition");
     const auto ctas = static_cast<std::int64_t>(gpu.sm.count.value());
     Probe probe;
@@ -87,7 +87,7 @@ void take_one_way(mk::Builder& build) {
     after(build, Class::branch, build.op(op_of(Class::shfl)));
 }
 
-Probe divergence(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe divergence(const Parameters& p, const hw::Gpu& gpu) {
     const std::int64_t targets = integer(p, "targets");
     const std::int64_t count = integer(p, "body");
     return repeated(p, gpu, 1, [&](mk::Builder& build, std::int64_t /*number*/) {
@@ -125,7 +125,7 @@ Probe divergence(const Parameters& p, const hw::Gpu<double>& gpu) {
     });
 }
 
-Probe predicated(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe predicated(const Parameters& p, const hw::Gpu& gpu) {
     constexpr std::int64_t unroll = 4;
     constexpr std::int64_t most_predicated = 4;
     std::array<mk::Id, unroll> factors{};

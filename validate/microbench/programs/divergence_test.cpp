@@ -33,7 +33,9 @@ TEST_CASE("lanes that go to different targets run their bodies one after another
     const auto longer = [](int targets) {
         return cycles("divergence", "targets", targets, 64) - cycles("divergence", "targets", targets, 16);
     };
-    for (const int targets : {2, 4}) CHECK(longer(targets) == doctest::Approx(48.0 * targets).epsilon(0.02));
+    for (const int targets : {2, 4}) {
+        CHECK(longer(targets) == doctest::Approx(48.0 * targets).epsilon(0.02));
+    }
     // A text that the nearest instruction cache does not hold: jumps to targets and out of them wait for it.
     const double jumps = (2.0 * 16.0 + 1.0) * hw::load_gpu("h200-sxm").code.jump.value();
     CHECK(longer(16) == doctest::Approx(48.0 * 16.0 + jumps).epsilon(0.02));

@@ -61,7 +61,7 @@ void add_reads(mk::Program& program, const Reads& r, std::int64_t trips) {
     build.finish();
 }
 
-Probe dsmem_read(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe dsmem_read(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Reads r;
     r.cluster = integer(p, "cluster");
     r.ctas = integer(p, "clusters") * r.cluster;

@@ -12,7 +12,7 @@ namespace warptime::validate::microbench {
 struct Family {
     std::string_view suite;  ///< "microbench_" and the name of its CUDA source
     std::string_view op;
-    Probe (*make)(const Parameters& parameters, const hw::Gpu<double>& gpu);
+    Probe (*make)(const Parameters& parameters, const hw::Gpu& gpu);
 };
 
 // One list a file of programs.

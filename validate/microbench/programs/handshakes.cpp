@@ -19,7 +19,7 @@ using Class = mk::InstructionClass;
 constexpr std::int64_t rounds = 64;
 
 /// Waits so many cycles.
-mk::Id wait_for(mk::Builder& build, double cycles, const hw::Gpu<double>& gpu, mk::Id after) {
+mk::Id wait_for(mk::Builder& build, double cycles, const hw::Gpu& gpu, mk::Id after) {
     mk::Op op = idle_for(cycles, gpu);
     op.dep_count = 1;
     op.deps[0] = {after, 0};
@@ -44,7 +44,7 @@ mk::Id poll(mk::Builder& build, Class cls, mk::Id after, const mk::Access* acces
 }
 
 /// Cycles from one look to the next.
-double period_of_poll(double load, const hw::Gpu<double>& gpu) {
+double period_of_poll(double load, const hw::Gpu& gpu) {
     return load + gpu.instructions[Class::set_predicate].latency.value() +
            gpu.instructions[Class::branch].latency.value();
 }
@@ -86,7 +86,7 @@ void nothing(mk::Builder& /*build*/) {}
 
 /// One way: what was written before is made visible, the number goes to the L2, and the other side's load
 /// that finds it there comes back: together one load's way. It left half a round of looking late.
-Probe flag(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe flag(const Parameters& p, const hw::Gpu& gpu) {
     const auto way = [&](mk::Builder& build) {
         const mk::Access read = word_of(build, mk::Direction::read);
         const mk::Id fence = follow(build, Class::fence, mk::no_id);
@@ -98,7 +98,7 @@ Probe flag(const Parameters& p, const hw::Gpu<double>& gpu) {
 }
 
 /// The same to the shared memory of the other SM, which looks there itself.
-Probe dsmem_flag(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe dsmem_flag(const Parameters& p, const hw::Gpu& gpu) {
     const auto way = [&](mk::Builder& build) {
         const mk::Id fence = follow(build, Class::fence, mk::no_id);
         const double there = 0.5 * gpu.instructions[Class::ld_shared_cluster].latency.value();
@@ -111,7 +111,7 @@ Probe dsmem_flag(const Parameters& p, const hw::Gpu<double>& gpu) {
 /// Cooperative groups: a barrier of the CTA, a fence and a counter that one lane adds to and then looks at,
 /// and another barrier of the CTA. The last CTA to add sets the pace. With more CTAs than the single TPCs of
 /// one cluster take, some are across from the counter's partition of the L2, and both ways to it are longer.
-Probe grid_sync(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe grid_sync(const Parameters& p, const hw::Gpu& gpu) {
     const std::int64_t ctas = integer(p, "ctas");
     const std::int64_t threads = integer(p, "threads");
     constexpr std::int64_t one_cluster = 8;
@@ -148,7 +148,7 @@ Probe grid_sync(const Parameters& p, const hw::Gpu<double>& gpu) {
 /// next one fetches 256 bytes at a time, from L2 or DRAM, and a step within them comes from there. Recorded
 /// rows: 712 cycles for four steps from L2, 1060 to 1180 over a flushed one, at any size. SMs share that next
 /// cache, and 132 of them take no longer than one: a CTA stands for all.
-Probe cold_constant(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe cold_constant(const Parameters& p, const hw::Gpu& gpu) {
     constexpr std::int64_t block = 256;
     const std::int64_t bytes = integer(p, "bytes");
     const std::int64_t stride = integer(p, "stride");

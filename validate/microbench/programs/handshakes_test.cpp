@@ -12,7 +12,7 @@ namespace {
 
 using Class = model::kernel::InstructionClass;
 
-double predicted(const hw::Gpu<double>& gpu, const char* suite, const char* op, const char* quantity,
+double predicted(const hw::Gpu& gpu, const char* suite, const char* op, const char* quantity,
                  const Parameters& parameters,
                  model::prediction::Cache cache = model::prediction::Cache::warm) {
     const Family* family = find_family(suite, op);

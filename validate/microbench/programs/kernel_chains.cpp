@@ -32,7 +32,7 @@ enum class Sharing {
 };
 
 Sharing sharing_of(const FixedWork& work, std::int64_t early, model::system::Between between,
-                   const hw::Gpu<double>& gpu) {
+                   const hw::Gpu& gpu) {
     const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
     if (early == 0 || 2 * work.ctas <= sms) return Sharing::none;
     const std::int64_t ctas_per_sm = (work.ctas + sms - 1) / sms;
@@ -49,7 +49,7 @@ Sharing sharing_of(const FixedWork& work, std::int64_t early, model::system::Bet
     return slower > gap * gpu.clock.boost.value() ? Sharing::issue : Sharing::none;
 }
 
-Probe kernel_chain(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe kernel_chain(const Parameters& parameters, const hw::Gpu& gpu) {
     Probe probe;
     FixedWork work = fixed_work_of(parameters);
     probe.between = between_of(parameters);
@@ -75,7 +75,7 @@ Probe kernel_chain(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     return probe;
 }
 
-Probe host_launch(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe host_launch(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     probe.between = between_of(parameters);
     FixedWork work;

@@ -104,7 +104,7 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
     build.finish();
 }
 
-Probe warp_load(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe warp_load(const Parameters& p, const hw::Gpu& /*gpu*/) {
     WarpLoad w;
     w.level = text(p, "level");
     w.width = static_cast<int>(integer(p, "width"));
@@ -123,7 +123,7 @@ Probe warp_load(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
     return probe;
 }
 
-Probe shared_access(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe shared_access(const Parameters& p, const hw::Gpu& /*gpu*/) {
     const std::string& way = text(p, "way");
     const int width = static_cast<int>(integer(p, "width"));
     const int warps = static_cast<int>(integer(p, "warps"));

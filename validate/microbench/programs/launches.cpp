@@ -9,14 +9,14 @@
 namespace warptime::validate::microbench {
 namespace {
 
-Probe one_launch(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe one_launch(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     add_fixed_work(probe.program, fixed_work_of(parameters));
     return probe;
 }
 
 /// The probe keeps its result in a register: no thread stores.
-Probe without_stores(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe without_stores(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     FixedWork work = fixed_work_of(parameters);
     work.stores = false;
@@ -24,7 +24,7 @@ Probe without_stores(const Parameters& parameters, const hw::Gpu<double>& /*gpu*
     return probe;
 }
 
-Probe graph_node(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe graph_node(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     FixedWork work;
     work.ctas = integer(parameters, "ctas");
@@ -34,7 +34,7 @@ Probe graph_node(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
     return probe;
 }
 
-Probe clusters(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe clusters(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     FixedWork work;
     work.cluster = integer(parameters, "cluster");
@@ -48,7 +48,7 @@ Probe clusters(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
 }
 
 /// What the runtime says is resident; any grid asks for it.
-Probe active_clusters(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe active_clusters(const Parameters& parameters, const hw::Gpu& gpu) {
     Parameters grid = parameters;
     grid["clusters"] = "1";
     grid["fma"] = "0";
@@ -61,7 +61,7 @@ Probe active_clusters(const Parameters& parameters, const hw::Gpu<double>& gpu) 
 }
 
 /// With `fma`, the launch was timed; without, its CTAs were counted.
-Probe carveout(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe carveout(const Parameters& parameters, const hw::Gpu& gpu) {
     Parameters work = parameters;
     work.try_emplace("fma", "0");
     Probe probe = one_launch(work, gpu);

@@ -16,7 +16,7 @@ namespace mk = model::kernel;
 
 constexpr std::int64_t batch = 8;
 
-std::int64_t sms_of(const hw::Gpu<double>& gpu) {
+std::int64_t sms_of(const hw::Gpu& gpu) {
     return static_cast<std::int64_t>(gpu.sm.count.value());
 }
 
@@ -30,7 +30,7 @@ void take_off_launch(Probe& probe) {
     add_fixed_work(probe.without, nothing);
 }
 
-Probe isolated_wgmma(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe isolated_wgmma(const Parameters& parameters, const hw::Gpu& gpu) {
     TensorLoad load;
     load.ctas = sms_of(gpu);
     load.n = integer(parameters, "n");
@@ -44,7 +44,7 @@ Probe isolated_wgmma(const Parameters& parameters, const hw::Gpu<double>& gpu) {
     return probe;
 }
 
-Probe isolated_fma(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe isolated_fma(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     ArithmeticLoad load;
     load.ctas = integer(parameters, "ctas");
@@ -54,7 +54,7 @@ Probe isolated_fma(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/)
     return probe;
 }
 
-Probe isolated_memory(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe isolated_memory(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     StreamLoad load;
     load.ctas = integer(parameters, "ctas");
@@ -65,7 +65,7 @@ Probe isolated_memory(const Parameters& parameters, const hw::Gpu<double>& /*gpu
     return probe;
 }
 
-Probe sustained_wgmma(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe sustained_wgmma(const Parameters& parameters, const hw::Gpu& gpu) {
     Probe probe;
     TensorLoad load;
     load.ctas = sms_of(gpu);
@@ -80,7 +80,7 @@ Probe sustained_wgmma(const Parameters& parameters, const hw::Gpu<double>& gpu) 
     return probe;
 }
 
-Probe multiply_add(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe multiply_add(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     ArithmeticLoad load;
     load.ctas = integer(parameters, "ctas");
@@ -109,13 +109,13 @@ Probe sustained_stream(const Parameters& parameters, bool reads, bool writes) {
     return probe;
 }
 
-Probe sustained_read(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe sustained_read(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return sustained_stream(parameters, true, false);
 }
-Probe sustained_write(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe sustained_write(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return sustained_stream(parameters, false, true);
 }
-Probe sustained_copy(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe sustained_copy(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return sustained_stream(parameters, true, true);
 }
 
@@ -150,7 +150,7 @@ Probe rounds_of(const mk::Op& op, std::int64_t ctas, std::int64_t threads, std::
     return probe;
 }
 
-Probe shared_read(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe shared_read(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     mk::Op op;
     op.cls = mk::InstructionClass::ld_shared;
     op.count = 16;
@@ -158,7 +158,7 @@ Probe shared_read(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) 
                      integer(parameters, "rounds"));
 }
 
-Probe sustained_mma_sync(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe sustained_mma_sync(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     mk::Op op;
     op.cls = mk::InstructionClass::mma_sync;
     op.dtype = mk::Dtype::bf16;
@@ -169,18 +169,18 @@ Probe sustained_mma_sync(const Parameters& parameters, const hw::Gpu<double>& /*
                      integer(parameters, "mma") / op.count);
 }
 
-Probe nothing(const Parameters& parameters, const hw::Gpu<double>& gpu) {
+Probe nothing(const Parameters& parameters, const hw::Gpu& gpu) {
     constexpr std::int64_t trips = 1000;
     const mk::Op op = idle_for(static_cast<double>(integer(parameters, "cycles")) / trips, gpu);
     return rounds_of(op, integer(parameters, "ctas"), integer(parameters, "threads"), trips);
 }
 
 /// No kernel at all.
-Probe idle(const Parameters& /*parameters*/, const hw::Gpu<double>& /*gpu*/) {
+Probe idle(const Parameters& /*parameters*/, const hw::Gpu& /*gpu*/) {
     return {};
 }
 
-Probe wave_read(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe wave_read(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     StreamLoad load;
     load.ctas = integer(parameters, "ctas");

@@ -83,7 +83,7 @@ void add_steps(mk::Program& program, std::int64_t steps) {
     build.finish();
 }
 
-Probe chase_loaded(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe chase_loaded(const Parameters& p, const hw::Gpu& /*gpu*/) {
     constexpr std::int64_t steps = 400;
     const std::int64_t ctas = integer(p, "streaming_sms");
     const std::int64_t threads = integer(p, "threads");

@@ -101,7 +101,7 @@ void add_round(mk::Builder& build, const Round& round) {
 
 }  // namespace
 
-mk::Op idle_for(double cycles, const hw::Gpu<double>& gpu) {
+mk::Op idle_for(double cycles, const hw::Gpu& gpu) {
     mk::Op op;
     op.cls = mk::InstructionClass::mufu;
     const auto& cost = gpu.instructions[op.cls];
@@ -111,7 +111,7 @@ mk::Op idle_for(double cycles, const hw::Gpu<double>& gpu) {
     return op;
 }
 
-void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu<double>& gpu) {
+void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu& gpu) {
     mk::Kernel& k =
         add_kernel(program, "tensor_load", load.ctas, 128 * (load.warpgroups + load.stream_warpgroups));
     k.registers_per_thread = static_cast<std::int32_t>(std::min<std::int64_t>(168, load.n / 2 + 32));

@@ -21,7 +21,7 @@ struct TensorLoad {
     std::int64_t stream_warpgroups = 0;  ///< that read memory beside it
     std::int64_t stream_bytes = 0;       ///< by all CTAs together
 };
-void add_tensor_load(model::kernel::Program& program, const TensorLoad& load, const hw::Gpu<double>& gpu);
+void add_tensor_load(model::kernel::Program& program, const TensorLoad& load, const hw::Gpu& gpu);
 
 /// Every CTA moves `bytes` of its own, `turns` times, 16 bytes a lane with `unroll` accesses in flight.
 struct StreamLoad {
@@ -48,6 +48,6 @@ void add_arithmetic_load(model::kernel::Program& program, const ArithmeticLoad& 
 
 /// Cycles that one warp waits, written as instructions of the longest latency, each waiting for the one
 /// before.
-[[nodiscard]] model::kernel::Op idle_for(double cycles, const hw::Gpu<double>& gpu);
+[[nodiscard]] model::kernel::Op idle_for(double cycles, const hw::Gpu& gpu);
 
 }  // namespace warptime::validate::microbench

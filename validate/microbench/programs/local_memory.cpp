@@ -134,7 +134,7 @@ Way way_of(const std::string& name) {
     return static_cast<Way>(found - names.begin());
 }
 
-Probe make(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe make(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     LocalLoop loop;
     loop.sms = integer(parameters, "sms");
     loop.warps = integer(parameters, "warps");

@@ -11,7 +11,7 @@
 namespace warptime::validate::microbench {
 
 TEST_CASE("local memory: loads that fit hit the L1, stores go on to the L2") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
     const Family* family = find_family("microbench_local_memory", "local_access");
     REQUIRE(family != nullptr);

@@ -25,7 +25,7 @@ std::array<std::int32_t, 3> shape_of(const std::string& words) {
     return shape;
 }
 
-Probe mma_sync(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe mma_sync(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     const std::int64_t chains = integer(parameters, "chains");
     const std::int64_t warps = integer(parameters, "warps_per_subpartition");
     mk::Op op = op_of(mk::InstructionClass::mma_sync);
@@ -101,14 +101,14 @@ Wgmma wgmma_of(const Parameters& parameters) {
 
 /// CTAs of an SM stand for as many warpgroups of one; accumulators do not matter, nor do copies of the bulk
 /// engine.
-Probe wgmma(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe wgmma(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Wgmma what = wgmma_of(parameters);
     if (parameters.find("ctas_per_sm") != parameters.end())
         what.warpgroups *= integer(parameters, "ctas_per_sm");
     return wgmma_probe(what);
 }
 
-Probe wgmma_alone(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe wgmma_alone(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Wgmma what = wgmma_of(parameters);
     what.alone = true;
     return wgmma_probe(what);
@@ -177,11 +177,11 @@ Probe rows_probe(const Parameters& parameters, mk::InstructionClass cls) {
     return probe;
 }
 
-Probe ldmatrix(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe ldmatrix(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return rows_probe(parameters, mk::InstructionClass::ldmatrix);
 }
 
-Probe stmatrix(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe stmatrix(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return rows_probe(parameters, mk::InstructionClass::stmatrix);
 }
 

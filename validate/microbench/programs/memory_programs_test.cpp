@@ -19,8 +19,8 @@ struct Case {
     Parameters parameters;
 };
 
-const hw::Gpu<double>& gpu() {
-    static const hw::Gpu<double> loaded = hw::load_gpu("h200-sxm", {});
+const hw::Gpu& gpu() {
+    static const hw::Gpu loaded = hw::load_gpu("h200-sxm", {});
     return loaded;
 }
 

@@ -11,13 +11,13 @@ namespace {
 
 namespace mk = model::kernel;
 
-Probe memset_device(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe memset_device(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     probe.program.add_memset(integer(parameters, "bytes"));
     return probe;
 }
 
-Probe memcpy_device(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe memcpy_device(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     mk::Memcpy copy;
     copy.bytes = integer(parameters, "bytes");
@@ -43,11 +43,11 @@ Probe over_link(const Parameters& parameters, mk::Link link) {
     return probe;
 }
 
-Probe h2d(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe h2d(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return over_link(parameters, mk::Link::host_to_device);
 }
 
-Probe d2h(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe d2h(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return over_link(parameters, mk::Link::device_to_host);
 }
 

@@ -28,12 +28,11 @@ std::int64_t integer(const Parameters& parameters, std::string_view name) {
 namespace {
 
 /// What a load from DRAM waits longer, for the rounds of what runs beside it.
-hw::Cycles<double> wait_beside_load(const Beside& beside, const model::prediction::Engine& engine,
-                                    const hw::Gpu<double>& gpu,
-                                    const model::prediction::Conditions& conditions) {
+hw::Cycles wait_beside_load(const Beside& beside, const model::prediction::Engine& engine, const hw::Gpu& gpu,
+                            const model::prediction::Conditions& conditions) {
     const auto round_of = [&](const model::kernel::Program& program) {
         const auto found = model::system::explain(program, engine, gpu, conditions);
-        return hw::Cycles<double>(found.time * found.clock_hz / beside.rounds);
+        return hw::Cycles(found.time * found.clock_hz / beside.rounds);
     };
     return model::system::wait_beside(round_of(beside.load), round_of(beside.alone), gpu);
 }
@@ -41,7 +40,7 @@ hw::Cycles<double> wait_beside_load(const Beside& beside, const model::predictio
 }  // namespace
 
 Value predict(const Probe& probe, std::string_view quantity, const model::prediction::Engine& engine,
-              const hw::Gpu<double>& gpu, const model::prediction::Conditions& conditions) {
+              const hw::Gpu& gpu, const model::prediction::Conditions& conditions) {
     if (quantity == "power_w" && probe.program.steps.empty()) {
         // Nothing to do, with the clocks up.
         const double idle = gpu.power.idle.value() * gpu.power.tdp.value();
@@ -85,10 +84,10 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
     }
     if (quantity == "region_cycles" || quantity == "cycles_per_instruction") {
         // The median CTA's own clock knows nothing of the last warp of the grid.
-        hw::Gpu<double> even = gpu;
-        even.dram.round_spread = even.l2.round_spread = hw::Cycles<double>(0.0);
+        hw::Gpu even = gpu;
+        even.dram.round_spread = even.l2.round_spread = hw::Cycles(0.0);
         // It begins when half of all have been handed out.
-        even.launch.cta_interval = even.launch.cta_interval * hw::Number<double>(0.5);
+        even.launch.cta_interval = even.launch.cta_interval * hw::Number(0.5);
         if (!probe.beside.load.steps.empty()) {
             even.latency.dram += wait_beside_load(probe.beside, engine, even, conditions);
         }

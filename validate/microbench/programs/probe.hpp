@@ -51,7 +51,7 @@ struct Value {
 /// region_cycles or cycles_per_instruction (cycles at the kernel's own clock), clock_mhz (MHz), power_w (W),
 /// ctas_per_sm or clusters (resident at once). Throws Error for another one, and what the engine refuses.
 [[nodiscard]] Value predict(const Probe& probe, std::string_view quantity,
-                            const model::prediction::Engine& engine, const hw::Gpu<double>& gpu,
+                            const model::prediction::Engine& engine, const hw::Gpu& gpu,
                             const model::prediction::Conditions& conditions);
 
 }  // namespace warptime::validate::microbench

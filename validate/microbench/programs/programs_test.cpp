@@ -61,7 +61,7 @@ const Family& family_of(const Case& c) {
 }
 
 double microseconds(const std::string& suite, const std::string& op, const Parameters& parameters) {
-    static const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    static const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     static const auto engine = model::analytical::make_engine();
     model::prediction::Conditions warm;
     warm.cache = model::prediction::Cache::warm;
@@ -72,7 +72,7 @@ double microseconds(const std::string& suite, const std::string& op, const Param
 }  // namespace
 
 TEST_CASE("every family's program passes the checks and can be predicted") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
     for (const Case& c : cases()) {
         CAPTURE(c.op);
@@ -109,7 +109,7 @@ TEST_CASE("a wgmma loop keeps the tensor cores busy for its share of time only")
 }
 
 TEST_CASE("a device with nothing to do takes its idle power, and no longer") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
     const Family* idle = find_family("microbench_power_sustained", "idle");
     REQUIRE(idle != nullptr);
@@ -124,7 +124,7 @@ TEST_CASE("a device with nothing to do takes its idle power, and no longer") {
 }
 
 TEST_CASE("clusters and CTAs that are resident come from the occupancy rules") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
     const Parameters two{{"cluster", "2"}, {"threads", "128"}, {"shared", "204800"}};
     const Family* clusters = find_family("microbench_clusters", "max_active_clusters");

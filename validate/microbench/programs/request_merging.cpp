@@ -29,12 +29,13 @@ struct Burst {
     std::string way;  ///< load, async or bulk
 };
 
-/// Cycles for which a request takes later ones for the same lines along (model/memory/request_merging.hpp).
+/// Cycles for which a request takes later ones for the same lines along
+/// (model/machine/l2/request_merging.hpp).
 constexpr std::int64_t together = 50;
 
 /// Each round the cluster meets; then its CTAs wait for their turn, which takes a look at the clock, and
 /// read.
-void add_bursts(mk::Program& program, const Burst& b, const hw::Gpu<double>& gpu) {
+void add_bursts(mk::Program& program, const Burst& b, const hw::Gpu& gpu) {
     const std::int64_t ctas = b.readers * b.shared_by;
     mk::Kernel& k = add_kernel(program, "bursts", ctas, 32, most_shared - 1024);
     k.cluster = {ctas, 1, 1};
@@ -100,7 +101,7 @@ void add_bursts(mk::Program& program, const Burst& b, const hw::Gpu<double>& gpu
     build.finish();
 }
 
-Probe burst(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe burst(const Parameters& p, const hw::Gpu& gpu) {
     Burst b;
     b.way = text(p, "way");
     b.rounds = integer(p, "bytes") / burst_bytes;
@@ -129,7 +130,7 @@ constexpr Code of_copy{36.0, 0, 0};
 constexpr Code between_matrices{40.0, 1, 1};
 constexpr Code behind_copies{40.0, 1, 3};
 
-mk::Id add_code(mk::Builder& build, const Code& code, const hw::Gpu<double>& gpu) {
+mk::Id add_code(mk::Builder& build, const Code& code, const hw::Gpu& gpu) {
     for (int i = 0; i < code.jumps; ++i) build.op(op_of(mk::InstructionClass::branch));
     mk::Id last = mk::no_id;
     for (int i = 0; i < code.constants; ++i) {
@@ -150,7 +151,7 @@ mk::Id add_code(mk::Builder& build, const Code& code, const hw::Gpu<double>& gpu
 /// Copies of a tile of `columns` x `rows` by all lanes, 16 bytes each.
 void add_tile_copies(mk::Builder& build, mk::Id buffer, std::int64_t columns, std::int64_t rows,
                      std::int64_t threads, const mk::Index& column, const mk::Index& row, mk::Id token,
-                     const hw::Gpu<double>& gpu) {
+                     const hw::Gpu& gpu) {
     const std::int64_t passes = std::max<std::int64_t>(1, rows * columns * 2 / 16 / threads);
     build.loop(passes);
     const mk::Id place = add_code(build, of_copy, gpu);
@@ -172,7 +173,7 @@ void add_tile_copies(mk::Builder& build, mk::Id buffer, std::int64_t columns, st
     build.end();
 }
 
-void add_tile_loop(mk::Program& program, const TileLoop& t, const hw::Gpu<double>& gpu) {
+void add_tile_loop(mk::Program& program, const TileLoop& t, const hw::Gpu& gpu) {
     const std::int64_t shared = (most_shared / t.resident - 1024) / 1024 * 1024;
     const int warps = static_cast<int>(t.threads / 32);
     mk::Kernel& k = add_kernel(program, "tile_loop", t.tiles_m * t.tiles_n, t.threads, shared);
@@ -243,7 +244,7 @@ void add_tile_loop(mk::Program& program, const TileLoop& t, const hw::Gpu<double
     build.finish();
 }
 
-Probe tile_loop(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe tile_loop(const Parameters& p, const hw::Gpu& gpu) {
     const TileLoop t{integer(p, "bm"),      integer(p, "bn"),      integer(p, "bk"),
                      integer(p, "stages"),  integer(p, "threads"), integer(p, "tiles_m"),
                      integer(p, "tiles_n"), integer(p, "group"),   integer(p, "k"),

@@ -39,7 +39,7 @@ void chase(kernel::Program& program, std::int64_t words, std::int64_t steps) {
     build.finish();
 }
 
-Probe make(const Parameters& parameters, const hw::Gpu<double>& /*gpu*/) {
+Probe make(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     constexpr std::int64_t steps = 2048;
     const std::int64_t words = integer(parameters, "working_set") / 4;
     Probe probe;

@@ -10,7 +10,7 @@
 namespace warptime::validate::microbench {
 
 TEST_CASE("a chase through shared memory takes its latency a step") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
     const Family* family = find_family("microbench_latency", "chase_shared");
     REQUIRE(family != nullptr);

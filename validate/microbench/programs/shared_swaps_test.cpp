@@ -6,9 +6,13 @@
 namespace warptime::validate::microbench {
 
 TEST_CASE("one lane of a bank swaps in a try, of eight-byte words one of each half warp") {
-    for (const std::int64_t distinct : {1, 2, 8, 32, 256}) CHECK(swaps_alone(distinct, 1).tries == 32.0);
+    for (const std::int64_t distinct : {1, 2, 8, 32, 256}) {
+        CHECK(swaps_alone(distinct, 1).tries == 32.0);
+    }
     CHECK(swaps_alone(1, 2).tries == 32.0);
-    for (const std::int64_t distinct : {2, 4, 8, 16}) CHECK(swaps_alone(distinct, 2).tries == 17.0);
+    for (const std::int64_t distinct : {2, 4, 8, 16}) {
+        CHECK(swaps_alone(distinct, 2).tries == 17.0);
+    }
     CHECK(swaps_alone(32, 2).tries == 16.0);
 }
 

@@ -93,7 +93,7 @@ void add_rounds(mk::Program& program, const Parameters& p, std::int64_t rounds, 
     build.finish();
 }
 
-Probe spill(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe spill(const Parameters& p, const hw::Gpu& gpu) {
     const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
     constexpr std::int64_t rounds = 64;
     Probe probe;

@@ -12,7 +12,7 @@
 namespace warptime::validate::microbench {
 
 TEST_CASE("spilled values cost what their stores take of the L2, and nothing where nothing is spilled") {
-    const hw::Gpu<double> gpu = hw::load_gpu("h200-sxm", {});
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
     const auto engine = model::analytical::make_engine();
     const Family* family = find_family("microbench_spill", "spill");
     REQUIRE(family != nullptr);

@@ -79,7 +79,7 @@ void add_stream(mk::Program& program, Stream s) {
 }
 
 /// dram_in_flight: blocks of threads x loads x 16 bytes, taken in turn by the CTAs.
-Probe dram_stream(const Parameters& p, const hw::Gpu<double>& gpu, bool reads, bool writes, bool two) {
+Probe dram_stream(const Parameters& p, const hw::Gpu& gpu, bool reads, bool writes, bool two) {
     Stream s;
     const std::int64_t bytes = integer(p, "bytes");
     s.threads = integer(p, "threads");
@@ -108,21 +108,21 @@ Probe dram_stream(const Parameters& p, const hw::Gpu<double>& gpu, bool reads, b
     return probe;
 }
 
-Probe read_probe(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe read_probe(const Parameters& p, const hw::Gpu& gpu) {
     return dram_stream(p, gpu, true, false, false);
 }
-Probe write_probe(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe write_probe(const Parameters& p, const hw::Gpu& gpu) {
     return dram_stream(p, gpu, false, true, false);
 }
-Probe copy_probe(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe copy_probe(const Parameters& p, const hw::Gpu& gpu) {
     return dram_stream(p, gpu, true, true, false);
 }
-Probe sum_probe(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe sum_probe(const Parameters& p, const hw::Gpu& gpu) {
     return dram_stream(p, gpu, true, true, true);
 }
 
 /// l2_footprint: 1024 threads with four loads go round their own part, or round everything.
-Probe l2_read(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe l2_read(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Stream s;
     s.ctas = integer(p, "sms");
     s.threads = 1024;
@@ -165,7 +165,7 @@ Stream mix_stream(const Parameters& p) {
     return s;
 }
 
-Probe mix(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe mix(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Probe probe;
     add_stream(probe.program, mix_stream(p));
     probe.units = static_cast<double>(integer(p, "bytes"));
@@ -173,7 +173,7 @@ Probe mix(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
 }
 
 /// l1_footprint: one CTA walks over the set again and again; cycles between two loads of a warp.
-Probe stream_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
+Probe stream_l1(const Parameters& p, const hw::Gpu& gpu) {
     Stream s;
     s.threads = integer(p, "threads");
     s.shared = integer(p, "shared");
@@ -202,7 +202,7 @@ Probe stream_l1(const Parameters& p, const hw::Gpu<double>& gpu) {
 }
 
 /// l2_halves: a pass of every CTA over its part or over everything, after it has been read before.
-Probe stream_halves(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe stream_halves(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Stream s;
     s.ctas = integer(p, "ctas");
     s.threads = integer(p, "threads");

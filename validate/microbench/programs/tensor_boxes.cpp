@@ -80,7 +80,7 @@ void add_boxes(mk::Program& program, const Boxes& b) {
     build.finish();
 }
 
-Probe tensor_box(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe tensor_box(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Boxes b;
     b.ctas = integer(p, "ctas");
     b.rows = integer(p, "rows");

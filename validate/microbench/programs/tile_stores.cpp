@@ -138,7 +138,7 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
     build.finish();
 }
 
-Probe tile_store(const Parameters& p, const hw::Gpu<double>& /*gpu*/) {
+Probe tile_store(const Parameters& p, const hw::Gpu& /*gpu*/) {
     TileStores t;
     t.way = text(p, "way");
     t.ctas = integer(p, "ctas");

@@ -1,0 +1,17 @@
+// The version is three numbers, as every report shows it. SPDX-License-Identifier: Apache-2.0
+#include "bindings/reports/version.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+TEST_CASE("the program's version is three numbers with dots between") {
+    const std::string version(warptime::reports::program_version());
+    CHECK(std::count(version.begin(), version.end(), '.') == 2);
+    CHECK(std::isdigit(static_cast<unsigned char>(version.front())) != 0);
+    CHECK(std::isdigit(static_cast<unsigned char>(version.back())) != 0);
+    CHECK(std::all_of(version.begin(), version.end(),
+                      [](unsigned char c) { return c == '.' || std::isdigit(c) != 0; }));
+}

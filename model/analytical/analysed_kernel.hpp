@@ -1,0 +1,67 @@
+// What the analytical engine has worked out about one kernel; `evaluate` reads its time, `explain` all of it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/quantity.hpp"
+#include "model/analytical/item.hpp"
+#include "model/analytical/moved_bytes.hpp"
+#include "model/machine/occupancy/occupancy.hpp"
+#include "model/prediction/limiter.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace warptime::model::analytical {
+
+/// SM cycles of the busiest SM, by cause; they add up to `makespan`.
+struct Exposure {
+    hw::Cycles prologue{};  ///< first loads, straight code before the loop
+    hw::Cycles main_loop{};
+    hw::Cycles epilogue{};
+    hw::Cycles tail{};  ///< what the last, partly filled wave costs beyond its share
+    [[nodiscard]] hw::Cycles makespan() const { return prologue + main_loop + epilogue + tail; }
+};
+
+struct Analysis {
+    machine::Occupancy occupancy{};
+    std::int64_t items = 0;
+    std::int64_t ctas = 0;
+    std::int64_t slots = 0;  ///< CTAs that run at a time
+    std::int64_t sms = 0;    ///< SMs that have work
+    std::int64_t fullest_sm =
+        0;  ///< items on the SM that gets most, where not every CTA has one and all fit; or 0
+    double fullest_group = 1.0;  ///< SMs at work in the graphics processing cluster that has most of them
+    double waves = 0.0;
+    bool persistent = false;
+    ItemDemand item;
+    Traffic traffic{};
+    hw::Cycles loop_chain{};   ///< least period of one CTA's loop by its dependences
+    hw::Cycles loop_period{};  ///< at full residency, of a loop that waits for its loads; 0 of others
+    hw::Cycles turnaround{};   ///< of a CTA slot, between two CTAs
+    hw::Cycles first_text{};   ///< of the first pass through the code, beyond later ones
+    hw::Cycles alone{};        ///< of one item of a CTA that has its SM to itself
+    hw::Cycles apart{};        ///< before the first bytes arrive and after the last have
+    Exposure exposure{};
+    hw::Frequency clock{};
+    hw::Frequency free_clock{};  ///< without the power limit
+    hw::Seconds floor{};
+    hw::Seconds sm_time{};
+    hw::Seconds dram_time{};
+    hw::Seconds l2_time{};
+    hw::Seconds atomic_time{};
+    hw::Seconds launch_time{};
+    hw::Seconds time{};
+    double tensor_utilization = 0.0;
+    prediction::Limiter limiter = prediction::Limiter::launch;
+
+    /// Work items under way at a time.
+    [[nodiscard]] std::int64_t concurrent() const { return persistent ? ctas : std::min(items, slots); }
+    /// CTAs that the busiest SM has at a time: a grid that does not fill the card leaves room.
+    [[nodiscard]] std::int64_t resident() const {
+        const std::int64_t at_work = std::max<std::int64_t>(1, sms);
+        return std::clamp<std::int64_t>((std::min(ctas, items) + at_work - 1) / at_work, 1,
+                                        std::max(1, occupancy.ctas_per_sm));
+    }
+};
+
+}  // namespace warptime::model::analytical

@@ -1,0 +1,162 @@
+// Passes of atomics counted lane by lane, and slices that a set of addresses reaches.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/atomics/atomics.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/kernel/builder.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace hw = warptime::hw;
+namespace kernel = warptime::model::kernel;
+namespace machine = warptime::model::machine;
+
+namespace {
+
+const machine::MemoryPieces& pieces() {
+    static const machine::MemoryPieces of_chip = machine::pieces_of(hw::load_gpu("h200-sxm"));
+    return of_chip;
+}
+
+/// Lanes of one warp at (l x apart) mod `distinct` words of `bytes`, in a kernel of their own.
+struct Case {
+    kernel::Kernel k;
+    kernel::Role role;
+
+    Case(std::int64_t distinct, std::int64_t apart, int bytes) {
+        kernel::Builder build(k);
+        kernel::Buffer words;
+        words.dtype = hw::Dtype::int32;
+        words.extent[0] = distinct * apart / 4;
+        const kernel::Id table = build.buffer(words);
+        build.role("warps", 1);
+        kernel::Op op;
+        op.cls = hw::InstructionClass::red_global;
+        kernel::Access access;
+        access.buffer = table;
+        access.direction = kernel::Direction::atomic;
+        access.pattern = kernel::PatternKind::stride;
+        access.inner = apart / 4;
+        access.bytes = bytes;
+        access.bounds = kernel::Bounds::wrap;
+        build.op(op, {access});
+        build.finish();
+        role = k.roles[0];
+    }
+    [[nodiscard]] const kernel::Access& access() const { return k.accesses[0]; }
+    [[nodiscard]] machine::AtomicTouch touch() const {
+        return machine::atomic_touch(k, access(), 1.0, pieces());
+    }
+};
+
+}  // namespace
+
+TEST_CASE("lanes of one word take turns, words of one sector do not") {
+    CHECK(Case(1, 4, 4).touch().part == 32.0);
+    CHECK(Case(4, 4, 4).touch().part == 8.0);
+    CHECK(Case(16, 4, 4).touch().whole == 4.0);
+    CHECK(Case(1024, 4, 4).touch().whole == 4.0);
+    CHECK(Case(1024, 4, 4).touch().lines == 1.0);
+    CHECK(Case(1024, 8, 8).touch().whole == 8.0);
+    CHECK(Case(1024, 128, 4).touch().part == 32.0);
+    CHECK(Case(1024, 128, 4).touch().lines == 32.0);
+}
+
+TEST_CASE("passes are those of a count by hand, whatever the stride and the number of words") {
+    rc::check([] {
+        const auto distinct = *rc::gen::inRange<std::int64_t>(1, 64);
+        const auto apart = 4 * *rc::gen::inRange<std::int64_t>(1, 40);
+        const machine::AtomicTouch touch = Case(distinct, apart, 4).touch();
+        std::map<std::int64_t, std::map<std::int64_t, int>> sectors;
+        std::set<std::int64_t> lines;
+        for (std::int64_t lane = 0; lane < 32; ++lane) {
+            const std::int64_t at = lane % distinct * apart;
+            ++sectors[at / 32][at];
+            lines.insert(at / 128);
+        }
+        double passes = 0.0;
+        for (const auto& [sector, words] : sectors) {
+            int deepest = 0;
+            for (const auto& [word, lanes] : words) deepest = std::max(deepest, lanes);
+            passes += deepest;
+        }
+        RC_ASSERT(touch.passes() == passes);
+        RC_ASSERT(touch.lines == static_cast<double>(lines.size()));
+    });
+}
+
+TEST_CASE("banks serve every lane where the old value returns, every word where it does not") {
+    Case one_word(1, 4, 4);
+    Case one_bank(64, 128, 4);
+    kernel::Op op;
+    CHECK(machine::bank_passes(one_word.k, op, one_word.access(), pieces()) == 32.0);
+    CHECK(machine::bank_passes(one_bank.k, op, one_bank.access(), pieces()) == 32.0);
+    op.returns = false;
+    CHECK(machine::bank_passes(one_word.k, op, one_word.access(), pieces()) == 1.0);
+    CHECK(machine::bank_passes(one_bank.k, op, one_bank.access(), pieces()) == 32.0);
+}
+
+TEST_CASE("a line keeps one slice busy, many lines all of them") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    CHECK(machine::slices_reached({0.0, 4.0}, gpu) == 1.0);
+    CHECK(machine::slices_reached({0.0, 128.0}, gpu) == 1.0);
+    double last = 1.0;
+    for (int power = 8; power < 30; ++power) {
+        const double slices = machine::slices_reached({0.0, std::ldexp(1.0, power)}, gpu);
+        CHECK(slices >= last);
+        last = slices;
+    }
+    CHECK(last == doctest::Approx(machine::slices_of(gpu)).epsilon(0.001));
+}
+
+TEST_CASE("sets that stay lie in the slices that some bits of a line's number choose") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const auto reached = [&](double lines) {
+        return machine::slices_reached({0.0, 128.0 * lines, true}, gpu);
+    };
+    CHECK(reached(1.0) == 1.0);
+    CHECK(reached(2.0) == 1.0);
+    CHECK(reached(3.0) == 1.5);
+    CHECK(reached(8.0) == 2.0);
+    CHECK(reached(32.0) == 8.0);
+    CHECK(reached(512.0) == doctest::Approx(64.0 * gpu.l2.slice_share.value()));
+    CHECK(reached(1024.0) == reached(512.0));
+    // Beyond the slice bits a fixed set fills the slices like a moving one.
+    CHECK(reached(8192.0) == machine::slices_reached({0.0, 128.0 * 8192.0, false}, gpu));
+}
+
+TEST_CASE("the window is what two turns touch, and never more than the buffer") {
+    kernel::Kernel k;
+    kernel::Builder build(k);
+    kernel::Buffer words;
+    words.dtype = hw::Dtype::int32;
+    words.extent[0] = 1 << 20;
+    k.schedule.tiles = {8, 1, 1, 1};
+    const kernel::Id table = build.buffer(words);
+    build.role("warps", 4);
+    build.loop(100);
+    kernel::Op op;
+    op.cls = hw::InstructionClass::red_global;
+    kernel::Access access;
+    access.buffer = table;
+    access.direction = kernel::Direction::atomic;
+    access.origin[0] =
+        build.index(0, {kernel::term(kernel::Variable::tile, 128), kernel::term(kernel::Variable::warp, 32),
+                        kernel::term(kernel::Variable::loop, 1024)});
+    build.op(op, {access});
+    build.end();
+    build.finish();
+    const auto bytes = [&](double items) {
+        return machine::atomic_window(k, k.roles[0], k.ops[0], k.accesses[0], items).bytes();
+    };
+    CHECK(bytes(8.0) == 2.0 * 4096.0);
+    CHECK(bytes(1.0) == 4096.0 + 512.0);
+    k.buffers[0].extent[0] = 64;
+    CHECK(bytes(8.0) == 256.0);
+}

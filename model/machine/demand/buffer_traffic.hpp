@@ -1,0 +1,67 @@
+// Bytes that a typical work item moves between its SM and one buffer in L2 or DRAM.
+// Ignores: differences between items.
+// Source: model/kernel/README.md, Access.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/access_origin.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::machine {
+
+/// Part of a buffer, in bytes.
+struct Window {
+    double first = 0.0, last = 0.0;
+    bool still = false;  ///< true if the window never moves: the whole buffer
+    [[nodiscard]] double bytes() const { return last - first; }
+    [[nodiscard]] Window with(const Window& other) const {
+        return {std::min(first, other.first), std::max(last, other.last), still && other.still};
+    }
+};
+
+/// Work that a typical item's atomics on one buffer ask of the L2.
+struct AtomicTraffic {
+    double whole = 0.0, part = 0.0;  ///< passes over sectors: every byte changed, or a part
+    double returned = 0.0;           ///< passes that return the old value
+    double ordered = 0.0;            ///< passes that wait for the previous one in their sector
+    double changed = 0.0;            ///< bytes that atomics change, part of the written bytes
+    Window window;                   ///< addresses of the atomics under way
+    double sectors = 1.0;            ///< sectors of the window
+    double waiting = 0.0;            ///< requests for different sectors that wait for one another
+};
+
+/// Traffic of a typical item with one buffer, and the coordinates on which its place depends.
+struct BufferTraffic {
+    double read_bytes = 0.0;     ///< with padding; multicast copies count once per receiver
+    double written_bytes = 0.0;  ///< inside the buffer
+    double sent_bytes = 0.0;     ///< written bytes as sent to L2; partly written sectors count twice
+    double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
+    bool along_m = false, along_n = false, along_batch = false, along_split = false;
+    double span_bytes = 0.0;    ///< distinct bytes read, at most
+    bool in_rows = false;       ///< read in rows that are short against their pitch
+    bool random = false;        ///< a chase: line by line in an order of its own
+    bool shifted = false;       ///< items go round the whole buffer, each from another place
+    bool multicast = false;     ///< one request for several receivers
+    double repeat = 0.0;        ///< items after which the same bytes come again; 0: as the coordinates say
+    double copied_lines = 0.0;  ///< cache lines that lanes request by asynchronous copies
+    double line_bytes = 0.0;    ///< requested bytes of each such line
+    /// bytes from one trip to the next in each row, where rows continue there; else 0
+    double trip_bytes = 0.0;
+    double outside_bytes = 0.0;      ///< bytes of boxes beyond the end of the buffer
+    double outside_own_bytes = 0.0;  ///< outside bytes beside columns that no other item reads
+    /// bytes that its copies ask the L2 to fetch from DRAM at once; 0: DRAM's least piece
+    double brought_bytes = 0.0;
+    AtomicTraffic atomics;
+};
+/// Notes the schedule's coordinates on which the place of an access depends.
+inline void note_dependence(const kernel::AccessOrigin& origin, BufferTraffic& traffic) {
+    traffic.along_m = traffic.along_m || origin.along_m;
+    traffic.along_n = traffic.along_n || origin.along_n;
+    traffic.along_batch = traffic.along_batch || origin.along_batch;
+    traffic.along_split = traffic.along_split || origin.along_split;
+    traffic.shifted = traffic.shifted || origin.shifted;
+    if (origin.repeat > 0.0) traffic.repeat = origin.repeat;
+}
+
+}  // namespace warptime::model::machine

@@ -1,0 +1,43 @@
+// DRAM: each kind of byte at its own share of the bandwidth, and times that add.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/dram/dram.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace hw = warptime::hw;
+using hw::Bytes;
+using warptime::model::machine::dram_seconds;
+
+TEST_CASE("reads, short rows and writes each have their efficiency") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    gpu.dram.bandwidth = hw::BytesPerSecond(4e12);
+    gpu.dram.read_efficiency = hw::Number(0.8);
+    gpu.dram.row_efficiency = hw::Number(0.5);
+    gpu.dram.write_efficiency = hw::Number(0.4);
+    const Bytes none(0.0);
+    const Bytes some(8e9);
+    CHECK(dram_seconds(some, none, none, gpu).value() == doctest::Approx(2.5e-3));
+    CHECK(dram_seconds(none, some, none, gpu).value() == doctest::Approx(4e-3));
+    CHECK(dram_seconds(none, none, some, gpu).value() == doctest::Approx(5e-3));
+    // Writes among reads turn the bus, whatever is read.
+    const double turned = 2e-3 * gpu.dram.turnaround.value();
+    CHECK(dram_seconds(some, some, some, gpu).value() == doctest::Approx(11.5e-3 + turned));
+    CHECK(dram_seconds(Bytes(8e6), none, some, gpu).value() == doctest::Approx(5e-3 + 2.5e-6 + turned));
+    CHECK(dram_seconds(none, none, none, gpu).value() == 0.0);
+}
+
+TEST_CASE("no GPU moves bytes faster than its pins") {
+    for (const hw::SheetSummary& sheet : hw::list_sheets()) {
+        const std::string& id = sheet.id;
+        const auto gpu = hw::load_gpu(id);
+        const Bytes some(1e9);
+        const double pins = 1e9 / gpu.dram.bandwidth.value();
+        CHECK_MESSAGE(dram_seconds(some, Bytes(0.0), Bytes(0.0), gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds(Bytes(0.0), some, Bytes(0.0), gpu).value() >= pins, id);
+        CHECK_MESSAGE(dram_seconds(Bytes(0.0), Bytes(0.0), some, gpu).value() >= pins, id);
+    }
+}

@@ -1,0 +1,36 @@
+// Sectors and lines that one warp-wide access to global memory touches.
+// Ignores: requests of several instructions that merge in L1, and the order in which sectors are served.
+// Source: CUDA Programming Guide 13, "Device Memory Accesses" (32-byte sectors in 128-byte lines).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/machine/demand/lane_addresses.hpp"
+
+#include <cstdint>
+
+namespace warptime::model::machine {
+
+/// Sizes in bytes; the defaults hold on every GPU since Volta.
+struct CacheGeometry {
+    std::int64_t sector = 32;
+    std::int64_t line = 128;
+};
+
+struct Coalesced {
+    std::int64_t sectors = 0;
+    std::int64_t lines = 0;
+    std::int64_t requests = 0;  ///< 1 if any lane is active
+    friend bool operator==(const Coalesced&, const Coalesced&) = default;
+};
+
+/// Counts distinct sectors and lines of `bytes_per_lane` bytes at each active lane's address. Addresses >= 0.
+[[nodiscard]] Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane,
+                                 std::uint32_t active = all_lanes, CacheGeometry geometry = {}) noexcept;
+
+/// Closed form of `coalesce` when lane i reads at base + i x stride, for `lanes` lanes. Addresses are
+/// multiples of bytes_per_lane, a power of two of at most a sector, as the hardware demands. Stride 0 is a
+/// broadcast, stride = bytes_per_lane is contiguous; the stride may be negative.
+[[nodiscard]] Coalesced coalesce_strided(std::int64_t base, std::int64_t stride, int bytes_per_lane,
+                                         int lanes = lanes_per_warp, CacheGeometry geometry = {}) noexcept;
+
+}  // namespace warptime::model::machine

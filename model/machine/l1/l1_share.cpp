@@ -1,0 +1,82 @@
+// Reads of one item that the L1 serves again. Ignores and source: see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/l1/l1_share.hpp"
+
+#include "model/machine/demand/op_kind.hpp"
+#include "model/machine/l1/access_bytes.hpp"
+#include "model/machine/l1/l1_residence.hpp"
+#include "model/machine/l1/local_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace warptime::model::machine {
+
+bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access) {
+    if (access.pattern == kernel::PatternKind::chase ||
+        (access.pattern == kernel::PatternKind::random && access.origin[0].is_constant())) {
+        return true;
+    }
+    if (access.pattern == kernel::PatternKind::collective) {
+        return false;
+    }
+    for (std::size_t t = access.origin[0].first;
+         t < access.origin[0].first + std::size_t{access.origin[0].count}; ++t) {
+        if (kernel.terms[t].modulus > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+double span_bytes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,
+                  const kernel::Freedom& free, double line_bytes) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const double size = hw::bytes_of(buffer.dtype);
+    if (access.pattern == kernel::PatternKind::chase) {
+        const double step = std::max(1.0, static_cast<double>(access.step)) * size;
+        const double lines = static_cast<double>(access.window) * size / step;
+        return lines * std::min(step, line_bytes);
+    }
+    if (access.pattern == kernel::PatternKind::random) {
+        return static_cast<double>(access.distinct) * size;
+    }
+    // The instructions of one op read side by side, within the buffer.
+    return std::min(static_cast<double>(buffer.elements()) * size,
+                    kernel::span_of(kernel, access.origin[0], free) * size +
+                        static_cast<double>(op.count) * access_bytes(kernel, access).full);
+}
+
+bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op) {
+    if (op.cls == hw::InstructionClass::ld_local) return op.access_count == 1;
+    if (op.cls != hw::InstructionClass::ld_global || op.access_count != 1) {
+        return false;
+    }
+    const kernel::Access& access = kernel.accesses[op.first_access];
+    return access.cache == kernel::CachePolicy::ca && is_global(kernel, access) && comes_back(kernel, access);
+}
+
+double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1Reader& reader,
+                    double lines) {
+    const kernel::Access& access = kernel.accesses[op.first_access];
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    if (is_local(buffer)) return local_hits(buffer, bytes_passing(kernel, reader.line_bytes), reader.room);
+    double trips = 1.0;
+    for (const double others : reader.free.loop) {
+        trips *= others + 1.0;
+    }
+    const double read = trips * static_cast<double>(op.count) * reader.warps * op.active * reader.lanes *
+                        access_bytes(kernel, access).full;
+    const double span = span_bytes(kernel, op, access, reader.free, reader.line_bytes);
+    if (span >= read) {
+        return 0.0;
+    }
+    const double kept = access.pattern == kernel::PatternKind::random
+                            ? std::min(1.0, reader.room / span)
+                            : 1.0 - missed_in_turn(span, reader.room, reader.ways);
+    // New data miss in all lines together.
+    return std::pow(kept, lines) * (1.0 - span / read);
+}
+
+}  // namespace warptime::model::machine

@@ -1,0 +1,50 @@
+// Accesses that return to their bytes, and their hits in the L1.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/l1/l1_share.hpp"
+
+#include "model/analytical/kernels_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+
+namespace warptime::model::machine {
+
+TEST_CASE("what comes back: a chase, a gather within a window, an origin that goes round; not a stream") {
+    kernel::Kernel kernel = analytical::fixture::stream(1);
+    CHECK_FALSE(comes_back(kernel, kernel.accesses[0]));
+    kernel::Access chase = kernel.accesses[0];
+    chase.pattern = kernel::PatternKind::chase;
+    chase.window = 4096;  // fp32 elements
+    chase.step = 32;      // a line
+    CHECK(comes_back(kernel, chase));
+    CHECK(span_bytes(kernel, kernel.ops[0], chase, {}, 128.0) == 4096.0 * 4.0);
+    // Steps of eight lines touch one line in eight.
+    chase.step = 256;
+    CHECK(span_bytes(kernel, kernel.ops[0], chase, {}, 128.0) == 4096.0 * 4.0 / 8.0);
+    kernel.terms[kernel.accesses[0].origin[0].first].modulus = 7;
+    CHECK(comes_back(kernel, kernel.accesses[0]));
+}
+
+TEST_CASE("a set that fits misses once; a warp that finds many lines misses more often than a line does") {
+    kernel::Kernel kernel = analytical::fixture::stream(1);
+    kernel::Access& access = kernel.accesses[0];
+    access.cache = kernel::CachePolicy::ca;
+    access.pattern = kernel::PatternKind::chase;
+    access.window = 4096;
+    access.step = 32;
+    REQUIRE(may_hit_l1(kernel, kernel.ops[0]));
+    kernel::Freedom free;
+    free.loop[0] = 99999.0;
+    const auto hits = [&](double room, double lines) {
+        return l1_hit_share(kernel, kernel.ops[0], {free, 1.0, 1.0, room, 128.0, 4.0}, lines);
+    };
+    CHECK(hits(4096.0 * 4.0, 1.0) > 0.99);
+    CHECK(hits(4096.0 * 4.0, 1.0) == hits(4096.0 * 4.0, 32.0));
+    const double some = hits(4096.0 * 3.6, 1.0);
+    CHECK(some < 0.99);
+    CHECK(hits(4096.0 * 3.6, 2.0) == doctest::Approx(some * some).epsilon(0.01));
+    CHECK(hits(4096.0, 1.0) < 1e-3);
+    access.cache = kernel::CachePolicy::cg;
+    CHECK_FALSE(may_hit_l1(kernel, kernel.ops[0]));
+}
+
+}  // namespace warptime::model::machine

@@ -1,0 +1,76 @@
+// Touch of a warp's lanes for each pattern of an access. Ignores and source: see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/l1/lane_touch.hpp"
+
+#include "model/machine/demand/expected_distinct.hpp"
+#include "model/machine/l1/coalescing.hpp"
+#include "model/machine/shared/bank_conflicts.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warptime::model::machine {
+
+namespace {
+
+/// Expected cells of size `cell` that draws from a window of bytes touch.
+double touched(double draws, double window, double cell) {
+    return expected_distinct(draws, std::max(1.0, window / cell));
+}
+
+}  // namespace
+
+LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,
+                   const MemoryPieces& pieces) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    const std::int64_t size = hw::bytes_of(buffer.dtype);
+    const int lanes = std::clamp(static_cast<int>(std::lround(32.0 * active)), 1, 32);
+    const auto line = static_cast<std::int64_t>(pieces.line);
+    const std::int64_t base = (access.origin[0].constant * size % line + line) % line;
+    LaneTouch touch;
+    if (access.pattern == kernel::PatternKind::chase || access.pattern == kernel::PatternKind::broadcast) {
+        touch.sectors = touch.granules = touch.lines = touch.passes = 1.0;
+        return touch;
+    }
+    if (access.pattern == kernel::PatternKind::random) {
+        const double window = static_cast<double>(access.distinct * access.bytes);
+        touch.sectors = touched(lanes, window, pieces.sector);
+        touch.granules = touched(lanes, window, pieces.granule);
+        touch.lines = touched(lanes, window, pieces.line);
+        touch.passes = expected_passes(lanes, access.bytes, window, pieces.banks);
+        return touch;
+    }
+    const bool listed = access.pattern == kernel::PatternKind::listed;
+    const bool strided = access.pattern == kernel::PatternKind::stride;
+    if (!strided && !listed && lanes == 32 && base == 0) {
+        const double bytes = 32.0 * access.bytes;
+        touch.sectors = std::max(1.0, bytes / pieces.sector);
+        touch.granules = std::max(1.0, bytes / pieces.granule);
+        touch.lines = touch.passes = std::max(1.0, bytes / pieces.line);
+        return touch;
+    }
+    LaneAddresses at{};
+    for (std::size_t lane = 0; lane < at.size(); ++lane) {
+        const auto l = static_cast<std::int64_t>(lane);
+        if (listed) {
+            at[lane] = kernel.address_list[access.pool_first + lane] * size;
+            continue;
+        }
+        at[lane] =
+            base +
+            (strided
+                 ? (l % access.inner_extent * access.inner + l / access.inner_extent * access.outer) * size
+                 : l * access.bytes);
+    }
+    const std::uint32_t mask = lanes == 32 ? all_lanes : (1U << lanes) - 1U;
+    const Coalesced fine = coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.sector), line});
+    const Coalesced coarse =
+        coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.granule), line});
+    touch.sectors = static_cast<double>(fine.sectors);
+    touch.lines = static_cast<double>(fine.lines);
+    touch.granules = static_cast<double>(coarse.sectors);
+    touch.passes = static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks));
+    return touch;
+}
+
+}  // namespace warptime::model::machine

@@ -1,0 +1,39 @@
+// Memory that the 32 lanes of one instruction touch: sectors, lines and passes over the banks of the L1.
+// Ignores: the value of index terms that move the whole warp; they count as multiples of a line.
+// Source: model/kernel/README.md, Access; coalescing.hpp and bank_conflicts.hpp.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "model/machine/l1/tag_banks.hpp"
+#include "model/machine/shared/bank_conflicts.hpp"
+
+namespace warptime::model::machine {
+
+/// Units, in bytes, into which a GPU cuts memory; `granule` is the least piece that DRAM delivers.
+struct MemoryPieces {
+    double sector = 0.0, granule = 0.0, line = 0.0;
+    BankGeometry banks;
+    TagBanks tags{};
+};
+[[nodiscard]] inline MemoryPieces pieces_of(const hw::Gpu& gpu) {
+    return {gpu.l1.sector.value(),
+            gpu.dram.access_bytes.value(),
+            gpu.l1.line.value(),
+            {static_cast<std::int64_t>(gpu.shared.banks.value()),
+             static_cast<std::int64_t>(gpu.shared.bank_width.value())},
+            {static_cast<std::uint32_t>(gpu.l1.tag_bank_low.value()),
+             static_cast<std::uint32_t>(gpu.l1.tag_bank_high.value())}};
+}
+
+/// Touch of one instruction by a warp with some lanes active.
+struct LaneTouch {
+    double sectors = 0.0, granules = 0.0, lines = 0.0;
+    double passes = 0.0;  ///< passes over the banks, as shared memory or as data of the L1
+};
+/// Touch of an access with a lane pattern (not a collective one) by `active` of the lanes, a share of 1.
+[[nodiscard]] LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,
+                                 const MemoryPieces& pieces);
+
+}  // namespace warptime::model::machine

@@ -1,0 +1,71 @@
+// Launch floor: time that any kernel takes, whatever its work.
+// Ignores: the host's side of a launch.
+// Source: recorded empty kernels (launch.floor, launch.cold), grids of trivial CTAs and clusters
+// (launch.cta_interval, launch.cluster_interval).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/conditions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace warptime::model::machine {
+
+/// True if some of the kernel's bulk copies need a tensor map; plain rows of bytes need none.
+[[nodiscard]] inline bool copies_by_tensor_map(const kernel::Kernel& kernel) {
+    return std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
+        return op.cls == hw::InstructionClass::cp_async_bulk_tensor;
+    });
+}
+
+/// True if a previous step has written all data that the kernel reads, so that none of the data is cold.
+[[nodiscard]] inline bool reads_results_only(const kernel::Kernel& kernel) {
+    return std::all_of(
+        kernel.accesses.begin(), kernel.accesses.end(), [&kernel](const kernel::Access& access) {
+            if (access.direction == kernel::Direction::write || access.buffer == kernel::no_id) return true;
+            const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+            return buffer.space != kernel::Space::global || buffer.contents == kernel::Contents::written_by;
+        });
+}
+
+/// Time before the first useful instruction and after the last one. After a flush, instructions, constants
+/// and descriptors come from DRAM. `tensor_maps`: the kernel fetches tensor maps before its first copy.
+[[nodiscard]] inline hw::Seconds launch_floor(prediction::Cache cache, bool tensor_maps, const hw::Gpu& gpu) {
+    const hw::Seconds warm = tensor_maps ? gpu.launch.floor + gpu.launch.descriptor : gpu.launch.floor;
+    return cache == prediction::Cache::warm ? warm : warm + gpu.launch.cold;
+}
+
+/// Warps of a CTA over all its roles.
+[[nodiscard]] inline std::int64_t warps_of_cta(const kernel::Kernel& kernel) {
+    return (kernel.cta.volume() + 31) / 32;
+}
+
+/// Launch of the driver's copy within the device, recorded after a flush, and its further passes.
+[[nodiscard]] inline hw::Seconds copy_floor(const kernel::Memcpy& copy, prediction::Cache cache,
+                                            const hw::Gpu& gpu) {
+    const hw::Seconds launch =
+        cache == prediction::Cache::warm ? gpu.launch.memcpy - gpu.launch.cold : gpu.launch.memcpy;
+    return launch + gpu.launch.memcpy_pass * static_cast<double>(copy.passes - 1);
+}
+
+/// Cycles between two CTAs handed out, over the whole chip: one turn for every sixteen warps of a CTA.
+/// Clusters are handed out whole. Source: grids of 768 and 1024 threads a CTA (microbench_cta_launch).
+[[nodiscard]] inline hw::Cycles launch_interval(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    const auto warps = static_cast<double>(warps_of_cta(kernel));
+    const hw::Cycles alone =
+        gpu.launch.cta_interval * std::max(1.0, std::ceil(warps / gpu.launch.cta_warps.value()));
+    const auto together = static_cast<double>(kernel.cluster.volume());
+    if (together <= 1.0) return alone;
+    return std::max(alone, gpu.launch.cluster_interval / together);
+}
+
+/// Cycles from the end of a CTA to the start of the next one in its slot; longer with each warp to set up.
+[[nodiscard]] inline hw::Cycles cta_turnaround(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    return gpu.launch.cta_turnaround + gpu.launch.warp_turnaround * static_cast<double>(warps_of_cta(kernel));
+}
+
+}  // namespace warptime::model::machine

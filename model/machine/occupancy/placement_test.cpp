@@ -1,0 +1,52 @@
+// A kernel on a GPU: residency by hand, and SMs that clusters leave idle.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/occupancy/placement.hpp"
+
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+namespace machine = warptime::model::machine;
+
+TEST_CASE("residency follows the kernel's own resources") {
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    warptime::model::kernel::Kernel kernel;
+    kernel.cta = {256, 1, 1};
+    kernel.registers_per_thread = 128;
+    // 65536 registers / (256 x 128) = 2.
+    CHECK(machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm == 2);
+    kernel.dynamic_shared = 200 * 1024;
+    CHECK(machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm == 1);
+    kernel.dynamic_shared = 300 * 1024;
+    CHECK_THROWS_WITH_AS((void)machine::residency(kernel, machine::limits_of(gpu)),
+                         doctest::Contains("shared_bytes"), warptime::Error);
+}
+
+TEST_CASE("clusters reach the SMs that were recorded for their size") {
+    auto gpu = warptime::hw::load_gpu("h200-sxm");
+    gpu.cluster.active_max_2 = decltype(gpu.cluster.active_max_2)(66.0);
+    gpu.cluster.active_max_4 = decltype(gpu.cluster.active_max_4)(30.0);
+    gpu.cluster.active_max_8 = decltype(gpu.cluster.active_max_8)(0.0);
+    gpu.cluster.groups.assign(1, decltype(gpu.cluster.active_max_8)(0.0));
+    CHECK(machine::reachable_sms(gpu, 1, 132) == 132);
+    CHECK(machine::reachable_sms(gpu, 2, 132) == 132);
+    CHECK(machine::reachable_sms(gpu, 4, 132) == 120);
+    CHECK(machine::reachable_sms(gpu, 4, 60) == 60);
+    CHECK(machine::reachable_sms(gpu, 8, 132) == 132);  // nothing recorded
+}
+
+TEST_CASE("clusters pack into groups of SMs that are no smaller than they are") {
+    // Worked by hand for SMs in groups of 18, 16, 8 and 2.
+    using warptime::hw::Number;
+    const std::array<Number, 4> groups{Number(2.0), Number(8.0), Number(16.0), Number(18.0)};
+    CHECK(machine::clusters_in_groups(groups, 2, 1) == 1 + 4 + 8 + 9);
+    CHECK(machine::clusters_in_groups(groups, 3, 1) == 2 + 5 + 6);
+    CHECK(machine::clusters_in_groups(groups, 16, 1) == 1 + 1);
+    // Two CTAs an SM: the group of 8 has room for 16 CTAs, but for no cluster of more than 8.
+    CHECK(machine::clusters_in_groups(groups, 8, 2) == 2 + 4 + 4);
+    CHECK(machine::clusters_in_groups(groups, 16, 2) == 2 + 2);
+}

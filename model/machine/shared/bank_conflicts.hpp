@@ -1,0 +1,64 @@
+// Passes that one warp-wide access to shared memory takes, with padding and swizzles.
+// Ignores: conflicts between warps and with asynchronous writes, and merged passes of 64-bit accesses whose
+// half-warps read the same words.
+// Source: CUDA Programming Guide 13, "Shared Memory" (32 banks of 4 bytes; equal words are broadcast; 64- and
+// 128-bit accesses go by half and quarter warps). Swizzles: PTX ISA 8.7, tensor swizzling modes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/machine/demand/lane_addresses.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace warptime::model::machine {
+
+struct BankGeometry {
+    std::int64_t banks = 32;
+    std::int64_t bank_bytes = 4;
+    [[nodiscard]] std::int64_t pass_bytes() const { return banks * bank_bytes; }
+};
+
+/// Passes of an access of 1, 2, 4, 8 or 16 bytes per lane. Lanes that fill one pass (32, 16 or 8) form a
+/// phase. A phase takes as many passes as the busiest bank has distinct words, and none without an active
+/// lane.
+[[nodiscard]] std::int64_t shared_passes(const LaneAddresses& addresses, int bytes_per_lane,
+                                         std::uint32_t active = all_lanes,
+                                         BankGeometry geometry = {}) noexcept;
+
+/// Closed form when all 32 lanes read at base + i x stride: phases x gcd(stride / bytes_per_lane, lanes of a
+/// phase). Base and stride are multiples of bytes_per_lane (4, 8 or 16); bank counts are powers of two.
+[[nodiscard]] std::int64_t shared_passes_strided(std::int64_t stride, int bytes_per_lane,
+                                                 BankGeometry geometry = {}) noexcept;
+
+/// Expected passes when `lanes` lanes each read bytes_per_lane bytes at random in a window of `window_bytes`.
+/// The fullest bank decides. Each place of a bank is hit with probability 1 - (1 - 1/places)^lanes, taken as
+/// independent, so hits are binomial. The largest of n such numbers exceeds k with probability 1 - F(k)^n.
+/// Balls into bins: Johnson and Kotz, Urn Models and Their Application, 1977.
+[[nodiscard]] double expected_passes(double lanes, int bytes_per_lane, double window_bytes,
+                                     BankGeometry geometry = {}) noexcept;
+
+/// Passes of an ldmatrix of rows.size() / 8 matrices (1, 2 or 4). Each matrix is a phase of 8 rows of 16
+/// bytes at the given addresses.
+[[nodiscard]] std::int64_t ldmatrix_passes(std::span<const std::int64_t> rows,
+                                           BankGeometry geometry = {}) noexcept;
+
+/// Address of a tile's byte under the swizzle of the tensor memory accelerator. For 128, 64 or 32 bytes,
+/// address bits 4-6, 4-5 or 4 are XORed with bits 7-9, 7-8 or 7. Any other `swizzle_bytes` leaves the address
+/// unchanged.
+[[nodiscard]] constexpr std::int64_t swizzled(std::int64_t address, int swizzle_bytes) noexcept {
+    const std::int64_t mask = swizzle_bytes == 128  ? 7
+                              : swizzle_bytes == 64 ? 3
+                              : swizzle_bytes == 32 ? 1
+                                                    : 0;
+    return address ^ (address >> 7 & mask) << 4;
+}
+
+/// Smallest padding in bytes after each row of `row_bytes` that frees columns from conflicts. The padding is
+/// a multiple of bytes_per_lane and makes the row an odd number of accesses long.
+[[nodiscard]] constexpr std::int64_t conflict_free_padding(std::int64_t row_bytes,
+                                                           int bytes_per_lane) noexcept {
+    return row_bytes / bytes_per_lane % 2 == 0 ? bytes_per_lane : 0;
+}
+
+}  // namespace warptime::model::machine

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/prediction/status.hpp"
+
+#include <algorithm>
+
+namespace warptime::model::prediction {
+
+Status status_of(const hw::Gpu& gpu, const Conditions& conditions) {
+    if (std::any_of(gpu.provenance.begin(), gpu.provenance.end(),
+                    [](const hw::Provenance& key) { return key.origin == hw::Origin::set; })) {
+        return Status::what_if;
+    }
+    const bool recorded = conditions.clock_hz == 0.0 && conditions.available_sms == 0;
+    return gpu.calibrated && recorded ? Status::calibrated : Status::extrapolated;
+}
+
+}  // namespace warptime::model::prediction

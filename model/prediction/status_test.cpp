@@ -1,0 +1,31 @@
+// What a status says: measured here, carried over, or about numbers that were changed.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/prediction/status.hpp"
+
+#include "hw/setting.hpp"
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace warptime::model::prediction;
+namespace hw = warptime::hw;
+
+TEST_CASE("only what rows were recorded under is calibrated") {
+    const auto h200 = hw::load_gpu("h200-sxm");
+    CHECK(status_of(h200, {}) == Status::calibrated);
+    CHECK(status_of(hw::load_gpu("t4"), {}) == Status::extrapolated);
+    Conditions conditions;
+    conditions.clock_hz = 1.5e9;
+    CHECK(status_of(h200, conditions) == Status::extrapolated);
+    conditions = {};
+    conditions.available_sms = 66;
+    CHECK(status_of(h200, conditions) == Status::extrapolated);
+}
+
+TEST_CASE("a changed number makes a what-if, whoever was measured") {
+    const std::vector<hw::Setting> settings{hw::parse_setting("gpu.l2.capacity=2x")};
+    CHECK(status_of(hw::load_gpu("h200-sxm", settings), {}) == Status::what_if);
+    CHECK(status_of(hw::load_gpu("t4", settings), {}) == Status::what_if);
+}

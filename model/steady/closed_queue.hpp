@@ -1,0 +1,63 @@
+// Time of one turn when several CTAs share a server: each uses it for a while, then does something else.
+// Ignores: service times that vary less than exponential ones.
+// Source: exact mean value analysis of one queue with think time, the machine-repairman model (Reiser and
+// Lavenberg, J. ACM 27(2), 1980, doi.org/10.1145/322186.322195).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace warptime::model::steady {
+
+/// Mean time of a turn. `service`: time at the server; `elsewhere`: rest of a turn without waiting. Lies
+/// between max(customers x service, service + elsewhere) and customers x service + elsewhere. Equals the
+/// lower end for one customer and for elsewhere 0.
+[[nodiscard]] inline double turn_time(std::int64_t customers, double service, double elsewhere) {
+    double queue = 0.0;
+    double turn = service + elsewhere;
+    for (std::int64_t present = 1; present <= customers; ++present) {
+        // An arriving customer sees the queue of a system with one customer less.
+        const double residence = service * (1.0 + queue);
+        turn = residence + elsewhere;
+        queue = static_cast<double>(present) * residence / turn;
+    }
+    return turn;
+}
+
+/// Mean time of a turn when all services take the same time. An arriving customer waits for half of the
+/// service under way. Source: Reiser, IEEE Trans. Commun. 27(8), 1979, doi.org/10.1109/TCOM.1979.1094520,
+/// with the residual time of a constant.
+[[nodiscard]] inline double steady_turn_time(std::int64_t customers, double service, double elsewhere) {
+    double queue = 0.0;
+    double busy = 0.0;
+    double turn = service + elsewhere;
+    for (std::int64_t present = 1; present <= customers; ++present) {
+        const double residence = service * (1.0 + queue - 0.5 * busy);
+        turn = residence + elsewhere;
+        const double count = static_cast<double>(present);
+        queue = count * residence / turn;
+        busy = std::min(1.0, count * service / turn);
+    }
+    return std::max(turn, service * static_cast<double>(customers));
+}
+
+/// Time between completions when `customers` each use a server for `first`, another for `second`, then
+/// neither for `elsewhere`. Exact mean value analysis of two queues in a circle (same source as above). Lies
+/// between max(first, second) and the sum of all three, which one customer takes.
+[[nodiscard]] inline double pace_of_two_queues(std::int64_t customers, double first, double second,
+                                               double elsewhere = 0.0) {
+    double queue_first = 0.0;
+    double queue_second = 0.0;
+    double turn = first + second;
+    for (std::int64_t present = 1; present <= customers; ++present) {
+        const double at_first = first * (1.0 + queue_first);
+        const double at_second = second * (1.0 + queue_second);
+        turn = at_first + at_second + elsewhere;
+        queue_first = static_cast<double>(present) * at_first / turn;
+        queue_second = static_cast<double>(present) * at_second / turn;
+    }
+    return turn / static_cast<double>(customers);
+}
+
+}  // namespace warptime::model::steady

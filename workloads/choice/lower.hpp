@@ -1,0 +1,25 @@
+// From an operation to the program that a GPU runs for it, the library's choice made first.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/choice/vendor_choice.hpp"
+#include "workloads/operator/operator.hpp"
+
+#include <memory>
+
+namespace warptime::workloads::choice {
+
+/// The request that a library makes of an open one. `program` holds one candidate after another.
+[[nodiscard]] std::unique_ptr<Request> chosen(const OperatorInfo& info, const Request& open,
+                                              const libraries::Libraries& libraries, const hw::Gpu& gpu,
+                                              const Score& score, model::kernel::Program& program);
+
+/// Refills `program`. Throws Error naming the parameter for a request that cannot run.
+void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
+           const hw::Gpu& gpu, const Score& score, model::kernel::Program& program);
+
+/// The same from text, a problem larger than the GPU's memory being refused with its size.
+void lower(const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu,
+           const Score& score, model::kernel::Program& program);
+
+}  // namespace warptime::workloads::choice

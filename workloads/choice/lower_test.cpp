@@ -1,0 +1,102 @@
+// Lowering by name: every operator has one, and what cannot run is refused by its parameter.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/choice/lower.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/checks.hpp"
+#include "workloads/operations_fixture_test.hpp"
+#include "workloads/registry/registry.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+namespace hw = warptime::hw;
+namespace mk = warptime::model::kernel;
+using namespace warptime::workloads;
+
+namespace {
+
+const libraries::Libraries& data() {
+    static const auto loaded = libraries::load_libraries();
+    return loaded;
+}
+
+const hw::Gpu& gpu(const std::string& id = "h200-sxm") {
+    static const hw::Gpu h200 = hw::load_gpu("h200-sxm");
+    static const hw::Gpu a100 = hw::load_gpu("a100-sxm-80gb");
+    static const hw::Gpu l40s = hw::load_gpu("l40s");
+    return id == "h200-sxm" ? h200 : (id == "l40s" ? l40s : a100);
+}
+
+double by_items(const mk::Program& program, double) {
+    return program.kernel_count == 0 ? 0.0 : static_cast<double>(program.kernels[0].schedule.item_count());
+}
+
+}  // namespace
+
+TEST_CASE("every operator lowers on every calibrated GPU with the fewest parameters it takes") {
+    for (const OperatorInfo& info : operators()) {
+        fixture::Parameters parameters;
+        for (const ParameterInfo& parameter : info.parameters) {
+            if (parameter.required) {
+                parameters[std::string(parameter.name)] = "1024";
+            }
+        }
+        for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
+            CAPTURE(info.name);
+            CAPTURE(std::string(id));
+            mk::Program program;
+            CHECK_NOTHROW(
+                choice::lower(make_operation(info.name, parameters), data(), gpu(id), by_items, program));
+            CHECK_FALSE(program.steps.empty());
+            CHECK_NOTHROW(mk::check(program));
+        }
+    }
+}
+
+TEST_CASE("random operations lower to programs that pass the checks, whatever was there before") {
+    mk::Program reused;
+    CHECK(rc::check("a refilled program equals a fresh one", [&] {
+        const Operation operation = fixture::any_operation();
+        const auto& on = gpu(fixture::word({"h200-sxm", "a100-sxm-80gb", "l40s"}));
+        mk::Program fresh;
+        try {
+            choice::lower(operation, data(), on, by_items, fresh);
+        } catch (const warptime::Error& error) {
+            RC_ASSERT(!error.expected().empty());
+            RC_DISCARD("refused");
+        }
+        mk::check(fresh);
+        choice::lower(operation, data(), on, by_items, reused);
+        RC_ASSERT(reused.steps == fresh.steps);
+        RC_ASSERT(reused.memsets == fresh.memsets);
+        RC_ASSERT(reused.kernel_count == fresh.kernel_count);
+        for (std::size_t i = 0; i < fresh.kernel_count; ++i) {
+            RC_ASSERT(reused.kernels[i] == fresh.kernels[i]);
+        }
+    }));
+}
+
+TEST_CASE("a problem larger than the GPU's memory is refused with both sizes") {
+    mk::Program program;
+    for (const Operation& operation :
+         {fixture::gemm(1000000, 1000000, 64), fixture::vector_operation("copy", std::int64_t{1} << 40),
+          fixture::vector_operation("add", std::int64_t{1} << 40)}) {
+        try {
+            choice::lower(operation, data(), gpu("l40s"), by_items, program);
+            FAIL("not refused");
+        } catch (const warptime::Error& error) {
+            CHECK(error.parameter() == operation.op + " size");
+            CHECK(error.value().find("GB") != std::string::npos);
+            CHECK(error.expected().find("l40s") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("an operator without a lowering is refused") {
+    Operation operation;
+    operation.op = "softmax";
+    mk::Program program;
+    CHECK_THROWS_WITH_AS(choice::lower(operation, data(), gpu(), by_items, program),
+                         doctest::Contains("softmax"), warptime::Error);
+}

@@ -1,0 +1,36 @@
+// The library's kernel beside the tiles is the one that predict finds.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/choice/tiles/library_kernel.hpp"
+
+#include "hw/sheet.hpp"
+#include "model/analytical/engine.hpp"
+#include "workloads/predict.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace warptime::workloads;
+using choice::tiles::library_kernel;
+
+TEST_CASE("the library's kernel is predict's, whatever tile the operation has") {
+    const auto engine = warptime::model::analytical::make_engine();
+    const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    const std::map<std::string, std::string, std::less<>> problem{
+        {"m", "4096"}, {"n", "4096"}, {"k", "4096"}, {"dtype", "bf16"}};
+    auto tiled = problem;
+    tiled.insert({{"cta_tile", "64x64x64"}, {"implementation", "triton"}});
+    Predictor predictor(*engine, gpu);
+    const double predicted = predictor.evaluate(make_operation("gemm", problem), {}).time;
+    for (const auto& given : {problem, tiled}) {
+        const auto found = library_kernel(make_operation("gemm", given), *engine, *engine, gpu, {});
+        REQUIRE(found);
+        CHECK(found->time == predicted);
+        CHECK(found->candidate.config.cta_m >= 64);
+    }
+}
+
+TEST_CASE("a library that is not known for a GPU names no kernel") {
+    const auto engine = warptime::model::analytical::make_engine();
+    const auto gpu = warptime::hw::load_gpu("b200");
+    const auto operation = make_operation("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}});
+    CHECK_FALSE(library_kernel(operation, *engine, *engine, gpu, {}));
+}

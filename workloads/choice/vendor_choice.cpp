@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/choice/vendor_choice.hpp"
+
+#include "hw/architecture_features.hpp"
+#include "hw/error.hpp"
+#include "workloads/choice/library_picks.hpp"
+#include "workloads/gemm/footprint.hpp"
+#include "workloads/gemm/library_kernel.hpp"
+#include "workloads/gemm/lower.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace warptime::workloads::choice {
+
+namespace mk = model::kernel;
+using gemm::ceil_div;
+using gemm::Config;
+using gemm::Major;
+using gemm::Problem;
+using gemm::vendor_config;
+using hw::Dtype;
+using libraries::ClusterShape;
+using libraries::GemmFamily;
+using libraries::Tile;
+
+namespace {
+
+bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu& gpu) {
+    const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
+    const bool along_k =
+        !gemm::takes_columns(family) || (problem.a_major == Major::k && problem.b_major == Major::k);
+    return rows && along_k && family.compute_major == gpu.compute_major &&
+           gpu.compute_minor >= family.compute_minor_min &&
+           problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
+           std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
+}
+
+/// A family for ragged N serves those alone, and then is the only one.
+bool fits_n(const GemmFamily& family, const Problem& problem, bool ragged) {
+    return ragged ? family.ragged_n > 0 && problem.n % family.ragged_n != 0 : family.ragged_n == 0;
+}
+
+/// A cluster that is wider than the grid of tiles runs CTAs without work; the library does not pick those,
+/// but for problems of a single tile, where every cluster is, and where there is no other cluster.
+bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& cluster) {
+    const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
+    const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
+    return tiles_m * tiles_n > 1 && (tiles_m < cluster.m || tiles_n < cluster.n);
+}
+
+/// Dot products are one row of tiles.
+bool too_few_rows(const Problem& problem, const GemmFamily& family, const Tile& tile) {
+    return family.rows_max > 0 && problem.m > tile.m;
+}
+
+/// Grids of several waves come in clusters of one size: 216 of the 236 recorded ones in clusters of two
+/// (gemm_bf16, gemm_bf16_second and gemm_fp16, fit and development rows). In fp8 they come in tiles that the
+/// consumers share: 102 of 111, and 6 of the rest have a side below 64 (gemm_fp8, likewise).
+bool too_many_waves(const Problem& problem, const GemmFamily& family, const Tile& tile,
+                    const ClusterShape& cluster, std::int64_t grid) {
+    const int size = cluster.m * cluster.n;
+    const std::int64_t clusters = ceil_div(ceil_div(problem.m, tile.m), cluster.m) *
+                                  ceil_div(ceil_div(problem.n, tile.n), cluster.n) * problem.batch;
+    if (clusters * size <= grid) {
+        return false;
+    }
+    constexpr int narrow = 64;
+    return (family.cluster_above_one_wave > 0 && size != family.cluster_above_one_wave) ||
+           (family.cooperative_above_one_wave && !tile.cooperative && std::min(tile.m, tile.n) >= narrow);
+}
+
+/// Whether the library splits a problem of so many tiles so often: not where they are many waves already, nor
+/// a short K in few parts.
+bool splits(const Problem& problem, const GemmFamily& family, const Config& config, const hw::Gpu& gpu) {
+    if (config.split_k < 2) return true;
+    if (problem.k * config.split_k < family.split_work_min) return false;
+    const double per_sm =
+        std::floor(gpu.sm.registers.value() / static_cast<double>(config.registers * family.threads));
+    const auto tiles = static_cast<double>(ceil_div(problem.m, config.cta_m) *
+                                           ceil_div(problem.n, config.cta_n) * problem.batch);
+    return family.split_waves_max == 0.0 ||
+           tiles <= family.split_waves_max * std::max(1.0, per_sm) * gpu.sm.count.value();
+}
+
+/// Throws Error where kernels of the type are known, but for no rows as short-aligned as these: names the
+/// size that the rows of a matrix follow from.
+void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families, const hw::Gpu& gpu) {
+    int narrowest = 0;
+    for (const GemmFamily& family : families) {
+        const bool type =
+            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
+        if (!type || family.compute_major != gpu.compute_major) continue;
+        narrowest = narrowest == 0 ? family.row_alignment : std::min(narrowest, family.row_alignment);
+    }
+    if (narrowest == 0 || problem.row_alignment() % narrowest == 0) return;
+    struct Rows {
+        const char* pitch_name;
+        std::int64_t pitch;
+        const char* size_name;
+        std::int64_t size;
+        Dtype dtype;
+    };
+    const bool a_along_k = problem.a_major == Major::k, b_along_k = problem.b_major == Major::k;
+    for (const Rows& rows :
+         {Rows{"lda", problem.lda, a_along_k ? "k" : "m", a_along_k ? problem.k : problem.m, problem.a},
+          Rows{"ldb", problem.ldb, b_along_k ? "k" : "n", b_along_k ? problem.k : problem.n, problem.b},
+          Rows{"ldc", problem.ldc, "n", problem.n, problem.out}}) {
+        const std::int64_t elements = rows.pitch > 0 ? rows.pitch : rows.size;
+        if (elements * hw::bytes_of(rows.dtype) % narrowest == 0) continue;
+        throw Error(
+            fmt::format("gemm {}", rows.pitch > 0 ? rows.pitch_name : rows.size_name),
+            fmt::format("{}", elements),
+            fmt::format("rows of a multiple of {} bytes ({} elements of {}), as the known library "
+                        "kernels on {} take, or an explicit cta_tile",
+                        narrowest, narrowest / hw::bytes_of(rows.dtype), hw::to_string(rows.dtype), gpu.id));
+    }
+}
+
+/// Says what is missing: the type, any kernel of the architecture, one of this type, or one for such rows.
+[[noreturn]] void refuse_choice(const Problem& problem, const std::vector<GemmFamily>& families,
+                                const hw::Gpu& gpu) {
+    if (problem.a != problem.b) {
+        throw Error(
+            "gemm dtype_b", std::string(hw::to_string(problem.b)),
+            fmt::format("{}, as A, or an explicit cta_tile: the library's kernels multiply operands of "
+                        "one type",
+                        hw::to_string(problem.a)));
+    }
+    if (problem.a != Dtype::fp32 && problem.a != Dtype::fp64) {
+        gemm::require_tensor_dtype(problem, gpu);
+    }
+    const bool recorded = std::any_of(families.begin(), families.end(), [&gpu](const GemmFamily& family) {
+        return family.compute_major == gpu.compute_major;
+    });
+    if (!recorded) {
+        throw Error("gemm cta_tile", "none",
+                    fmt::format("an explicit tile on {}: the library's kernels for compute capability {}.{} "
+                                "are not known{}",
+                                gpu.id, gpu.compute_major, gpu.compute_minor,
+                                hw::features_of(gpu.isa).tensor_memory
+                                    ? " (they use tcgen05, which is not modelled yet)"
+                                    : ""));
+    }
+    refuse_rows(problem, families, gpu);
+    throw Error(
+        "gemm dtype", std::string(hw::to_string(problem.a)),
+        fmt::format("a dtype whose library kernels are known on {}, or an explicit cta_tile", gpu.id));
+}
+
+struct TimedConfig {
+    Config config;
+    double time = std::numeric_limits<double>::infinity();
+};
+
+/// Picks by their numbers, but for those that were timed already, which take less than `limit`.
+struct Sought {
+    std::span<const int> numbers, timed;
+    double limit = std::numeric_limits<double>::infinity();
+};
+
+/// No time where none of them is known or takes less than the limit.
+TimedConfig fastest_pick(const Problem& problem, const Sought& sought, const libraries::Libraries& libraries,
+                         const libraries::PickTable& table, const hw::Gpu& gpu, const Score& score,
+                         mk::Program& program) {
+    const auto [numbers, timed, limit] = sought;
+    TimedConfig best;
+    for (auto number = numbers.begin(); number != numbers.end(); ++number) {
+        const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(*number)];
+        if (pick.family < 0 || std::find(numbers.begin(), number, *number) != number ||
+            std::find(timed.begin(), timed.end(), *number) != timed.end()) {
+            continue;
+        }
+        const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
+        const Config config = config_of_pick(problem, pick, table, family, gpu);
+        program.clear();
+        gemm::lower(problem, config, gpu, program);
+        const double time = score(program, std::min(best.time, limit));
+        if (time < best.time) best = {config, time};
+    }
+    return best;
+}
+
+}  // namespace
+
+int next_split(const GemmFamily& family, const Config& config, std::int64_t k_iterations, int split) {
+    if (!family.split_searched || config.split_k > family.split_max) {
+        return 0;
+    }
+    // Time changes little from one to the next of many splits.
+    const int next = split + std::max(1, split / 8);
+    return next <= family.split_max && k_iterations / next >= family.split_min_iterations ? next : 0;
+}
+
+Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily>& families,
+                            const hw::Gpu& gpu, const Score& score, mk::Program& program) {
+    Config best;
+    double best_time = std::numeric_limits<double>::infinity();
+    // The library takes the widest copies that the rows allow.
+    int widest = 0;
+    bool ragged = false;
+    for (const GemmFamily& family : families) {
+        if (serves(family, problem, gpu)) {
+            widest = std::max(widest, family.row_alignment);
+            ragged = ragged || fits_n(family, problem, true);
+        }
+    }
+    const bool few_rows = std::any_of(families.begin(), families.end(), [&](const GemmFamily& family) {
+        return serves(family, problem, gpu) && family.row_alignment == widest &&
+               problem.m <= family.rows_always;
+    });
+    const auto consider = [&](const Config& config) {
+        program.clear();
+        gemm::lower(problem, config, gpu, program);
+        const double time = score(program, best_time);
+        if (time < best_time) {
+            best_time = time;
+            best = config;
+        }
+    };
+    for (const GemmFamily& family : families) {
+        if (!serves(family, problem, gpu) || family.row_alignment != widest ||
+            !fits_n(family, problem, ragged) || (few_rows && problem.m > family.rows_always)) {
+            continue;
+        }
+        for (const Tile& tile : family.tiles) {
+            for (const ClusterShape& cluster : family.clusters) {
+                const std::int64_t grid = gemm::largest_grid(gpu, cluster.m * cluster.n);
+                if (grid == 0 || too_few_rows(problem, family, tile) || problem.k < tile.k_least ||
+                    (family.clusters.size() > 1 && wasteful(problem, tile, cluster)) ||
+                    too_many_waves(problem, family, tile, cluster, grid)) {
+                    continue;
+                }
+                Config config = vendor_config(problem, family, tile, cluster, gpu);
+                const std::int64_t k_iterations = ceil_div(problem.k, config.cta_k);
+                // Fewer tiles than fill the SMs follow that rule; of others the number of splits is tried
+                // out.
+                const bool by_rule = config.split_k > 1;
+                for (int split = config.split_k; split > 0;
+                     split = by_rule ? 0 : next_split(family, config, k_iterations, split)) {
+                    config.split_k = split;
+                    if (!splits(problem, family, config, gpu)) {
+                        if (!by_rule) continue;
+                        config.split_k = 1;
+                    }
+                    config.reduction = gemm::vendor_reduction(problem, family, config);
+                    consider(config);
+                }
+            }
+        }
+    }
+    if (best_time == std::numeric_limits<double>::infinity()) {
+        refuse_choice(problem, families, gpu);
+    }
+    return best;
+}
+
+Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries, const hw::Gpu& gpu,
+                            const Score& score, mk::Program& program) {
+    for (const libraries::PickTable& table : libraries.pick_tables) {
+        const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
+        const auto likely = fastest_pick(problem, {.numbers = picks.likely, .timed = {}}, libraries, table,
+                                         gpu, score, program);
+        if (likely.time == std::numeric_limits<double>::infinity()) continue;
+        // Only what is so much faster matters; a little more allows for how the product is rounded.
+        const double limit = likely.time / too_slow_to_be_picked * (1.0 + 1e-12);
+        const auto nearby =
+            fastest_pick(problem, {picks.around, picks.likely, limit}, libraries, table, gpu, score, program);
+        const bool too_slow = likely.time > too_slow_to_be_picked * nearby.time;
+        const Config& best = too_slow ? nearby.config : likely.config;
+        return best;
+    }
+    return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, program);
+}
+
+}  // namespace warptime::workloads::choice

@@ -1,0 +1,37 @@
+// Kernels from text: one step, the kernel that was written, and errors that say in which file.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/kernel_text.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/small_text_fixture_test.hpp"
+#include "model/kernel/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace mk = warptime::model::kernel;
+using namespace warptime::workloads::frontends;
+
+TEST_CASE("a text is a program of one step that passes the checks") {
+    const mk::Program program = program_of_text(mk::fixture::copy_text, "copy.kernel");
+    REQUIRE(program.kernel_count == 1);
+    REQUIRE(program.steps.size() == 1);
+    CHECK_NOTHROW(mk::check(program));
+    CHECK(mk::to_text(program.kernels[0]) == mk::to_text(mk::parse_text(mk::fixture::copy_text)));
+}
+
+TEST_CASE("a text that is none is refused with its file and line") {
+    std::string text(mk::fixture::copy_text);
+    text.replace(text.find("ld_global"), 9, "ld_globul");
+    try {
+        static_cast<void>(program_of_text(text, "copy.kernel"));
+        FAIL("not refused");
+    } catch (const warptime::Error& error) {
+        CHECK(error.parameter().find("copy.kernel") != std::string::npos);
+        CHECK(std::string(error.what()).find("ld_globul") != std::string::npos);
+    }
+    CHECK_THROWS_WITH_AS(static_cast<void>(read_kernel_file("/no/such.kernel")),
+                         doctest::Contains("/no/such.kernel"), warptime::Error);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/from_parameters.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/gemm/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace warptime::workloads::gemm {
+
+namespace mk = model::kernel;
+
+namespace {
+
+std::string parameter_name(std::string_view name) {
+    return fmt::format("gemm {}", name);
+}
+
+std::int64_t size_of(const Operation& operation, std::string_view name) {
+    const std::string text = value_of(operation, name);
+    return text.empty() ? 0 : parse_size(text, parameter_name(name));
+}
+
+std::int64_t given_size(const Operation& operation, std::string_view name) {
+    const auto given = operation.parameters.find(name);
+    return given == operation.parameters.end() ? 0 : parse_size(given->second, parameter_name(name));
+}
+
+int small_of(const Operation& operation, std::string_view name, int fallback) {
+    const std::string text = value_of(operation, name);
+    if (text.empty()) {
+        return fallback;
+    }
+    const std::int64_t value = parse_size(text, parameter_name(name));
+    if (value > most_of_a_tile) {
+        throw Error(parameter_name(name), text, fmt::format("a whole number of at most {}", most_of_a_tile));
+    }
+    return static_cast<int>(value);
+}
+
+hw::Dtype dtype_of(const Operation& operation, std::string_view name) {
+    return hw::parse_dtype(value_of(operation, name), parameter_name(name));
+}
+
+/// "128x256x64": the registry has checked the form.
+std::array<int, 3> extents(const std::string& text, std::string_view name) {
+    std::array<int, 3> sizes{0, 0, 0};
+    const char* at = text.data();
+    const char* const end = text.data() + text.size();
+    for (int& size : sizes) {
+        const auto [next, error] = std::from_chars(at, end, size);
+        if (error != std::errc{} || size <= 0) {
+            throw Error(parameter_name(name), text, "positive sizes joined by 'x'");
+        }
+        at = next;
+        if (at == end) {
+            break;
+        }
+        ++at;
+    }
+    return sizes;
+}
+
+mk::ScheduleKind schedule_of(const std::string& text, bool& stream_k) {
+    stream_k = text == "stream_k" || text == "stream_k_hybrid";
+    if (stream_k) {
+        throw Error("gemm schedule", text,
+                    "data_parallel, persistent or cluster_launch_control: stream-K is not lowered yet");
+    }
+    if (text == "persistent") {
+        return mk::ScheduleKind::static_stride;
+    }
+    if (text == "cluster_launch_control") {
+        return mk::ScheduleKind::cluster_launch_control;
+    }
+    return mk::ScheduleKind::one_per_cta;
+}
+
+}  // namespace
+
+Problem read_problem(const Operation& operation) {
+    Problem p;
+    p.m = size_of(operation, "m");
+    p.n = size_of(operation, "n");
+    p.k = size_of(operation, "k");
+    p.batch = size_of(operation, "batch");
+    p.a = dtype_of(operation, "dtype");
+    p.b = dtype_of(operation, "dtype_b");
+    p.accumulator = dtype_of(operation, "acc_dtype");
+    p.out = dtype_of(operation, "out_dtype");
+    p.a_major = value_of(operation, "a_major") == "k" ? Major::k : Major::other;
+    p.b_major = value_of(operation, "b_major") == "k" ? Major::k : Major::other;
+    p.lda = given_size(operation, "lda");
+    p.ldb = given_size(operation, "ldb");
+    p.ldc = given_size(operation, "ldc");
+    return p;
+}
+
+void check_pitches(const Problem& p) {
+    const auto check_pitch = [](std::string_view name, std::int64_t pitch, std::int64_t row) {
+        if (pitch > 0 && pitch < row) {
+            throw Error(parameter_name(name), std::to_string(pitch),
+                        fmt::format("at least one row, {}", row));
+        }
+    };
+    check_pitch("lda", p.lda, p.a_major == Major::k ? p.k : p.m);
+    check_pitch("ldb", p.ldb, p.b_major == Major::k ? p.k : p.n);
+    check_pitch("ldc", p.ldc, p.n);
+}
+
+Problem problem_of(const Operation& operation) {
+    const Problem problem = read_problem(operation);
+    check_pitches(problem);
+    return problem;
+}
+
+Config config_of(const Operation& operation, const Problem& problem) {
+    Config c;
+    const auto tile = extents(value_of(operation, "cta_tile"), "cta_tile");
+    c.cta_m = tile[0];
+    c.cta_n = tile[1];
+    c.cta_k = tile[2];
+    const std::string cluster = value_of(operation, "cluster");
+    if (!cluster.empty()) {
+        const auto shape = extents(cluster, "cluster");
+        c.cluster_m = shape[0];
+        c.cluster_n = shape[1];
+    }
+    c.stages = small_of(operation, "stages", 0);
+    c.warps = small_of(operation, "warps", 0);
+    c.group = small_of(operation, "group_m", 1);
+    c.split_k = small_of(operation, "split_k", 1);
+    c.registers = small_of(operation, "registers", 0);
+    c.shared_bytes = size_of(operation, "shared_bytes");
+    const std::string implementation = value_of(operation, "implementation");
+    const bool triton = implementation == "triton" || implementation == "inductor";
+    const std::string raster = value_of(operation, "raster");
+    c.raster = raster == "along_m" ? mk::Raster::along_m : mk::Raster::along_n;
+    const std::string reduction = value_of(operation, "reduction");
+    c.reduction = reduction == "atomic" || (reduction.empty() && triton) ? Reduction::atomic
+                  : reduction == "serial"                                ? Reduction::serial
+                                                                         : Reduction::workspace;
+    bool stream_k = false;
+    c.schedule = schedule_of(value_of(operation, "schedule"), stream_k);
+    const std::string pipeline = value_of(operation, "pipeline");
+    c.pipeline = pipeline == "sync"       ? Pipeline::sync
+                 : pipeline == "cp.async" ? Pipeline::cp_async
+                 : pipeline == "tma"      ? Pipeline::tma
+                                          : Pipeline::automatic;
+    const std::string specialization = value_of(operation, "specialization");
+    c.specialization = specialization == "cooperative" ? Specialization::cooperative
+                       : specialization == "pingpong"  ? Specialization::pingpong
+                                                       : Specialization::none;
+    const std::string mma = value_of(operation, "mma");
+    c.mma = mma == "simt"       ? MatrixInstruction::simt
+            : mma == "mma.sync" ? MatrixInstruction::mma_sync
+            : mma == "wgmma"    ? MatrixInstruction::wgmma
+            : mma == "tcgen05"  ? MatrixInstruction::tcgen05
+                                : MatrixInstruction::automatic;
+    if (!triton && raster.empty()) {
+        c.raster = heuristic_raster(problem, c);
+    }
+    if (triton) {
+        c.strides_by_16 = true;
+        c.strides_known = implementation == "inductor";
+        // Triton's own persistent products launch one program an SM (tutorial 9, NUM_SMS).
+        c.one_cta_per_sm = c.schedule == mk::ScheduleKind::static_stride;
+    }
+    return c;
+}
+
+}  // namespace warptime::workloads::gemm

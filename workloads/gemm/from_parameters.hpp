@@ -1,0 +1,27 @@
+// A GEMM and its kernel configuration, read from the text parameters of an operation.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/gemm/problem.hpp"
+#include "workloads/operator/operation.hpp"
+
+#include <cstdint>
+
+namespace warptime::workloads::gemm {
+
+/// Throws Error naming the parameter, as for a leading dimension shorter than a row.
+[[nodiscard]] Problem problem_of(const Operation& operation);
+
+/// The same without check_pitches. Leading dimensions that are not given are 0, dense.
+[[nodiscard]] Problem read_problem(const Operation& operation);
+/// Throws Error for a leading dimension shorter than a row.
+void check_pitches(const Problem& problem);
+
+/// The largest stages, warps, group_m, split_k and registers.
+inline constexpr std::int64_t most_of_a_tile = 1'000'000;
+
+/// What was given, 0 or automatic where the lowering chooses. Needs a cta_tile. Throws Error for a schedule
+/// that is not lowered yet.
+[[nodiscard]] Config config_of(const Operation& operation, const Problem& problem);
+
+}  // namespace warptime::workloads::gemm

@@ -1,0 +1,113 @@
+// Nothing given is ignored: a parameter changes the program, says what happens anyway, or is refused by name.
+// SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "model/kernel/text.hpp"
+#include "workloads/choice/lower.hpp"
+#include "workloads/registry/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace mk = warptime::model::kernel;
+using namespace warptime::workloads;
+
+namespace {
+
+using Given = std::map<std::string, std::string, std::less<>>;
+
+/// The program as text; nothing where a parameter is refused, whose name `refused` then holds.
+std::string lowered(std::string_view op, const Given& given, std::string* refused = nullptr) {
+    static const auto gpu = warptime::hw::load_gpu("h200-sxm");
+    static const auto data = libraries::load_libraries();
+    const auto by_items = [](const mk::Program& program, double) {
+        return program.kernel_count == 0 ? 0.0 : static_cast<double>(program.kernels[0].grid.volume());
+    };
+    mk::Program program;
+    try {
+        choice::lower(make_operation(op, given), data, gpu, by_items, program);
+        (void)mk::to_text(program);  // checks the description
+    } catch (const warptime::Error& error) {
+        if (refused != nullptr) *refused = error.parameter();
+        return "";
+    }
+    std::string text = mk::to_text(program);
+    for (const auto& copy : program.memcpys) text += std::to_string(copy.bytes) + " ";
+    return text;
+}
+
+std::vector<std::string> values_of(const ParameterInfo& parameter) {
+    switch (parameter.kind) {
+        case ParameterKind::size:
+            return {"6144", "12288"};
+        case ParameterKind::integer:
+            return {"2", "3", "8", "104", "200000"};
+        case ParameterKind::extent2:
+            return {"2x1", "1x2"};
+        case ParameterKind::extent3:
+            return {"64x64x64", "64x128x32"};
+        default:
+            return {parameter.choices.begin(), parameter.choices.end()};
+    }
+}
+
+void check_every_parameter(std::string_view op, const Given& base) {
+    const std::string before = lowered(op, base);
+    REQUIRE_FALSE(before.empty());
+    for (const ParameterInfo& parameter : find_operator(op).parameters) {
+        CAPTURE(parameter.name);
+        int accepted = 0;
+        bool changes = false;
+        for (const std::string& value : values_of(parameter)) {
+            Given given = base;
+            given[std::string(parameter.name)] = value;
+            if (value_or_default(make_operation(op, base), parameter.name) == value) continue;
+            const std::string after = lowered(op, given);
+            accepted += after.empty() ? 0 : 1;
+            changes = changes || (!after.empty() && after != before);
+        }
+        CHECK((accepted == 0 || changes));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every parameter of every operator has an effect or is refused, alone and beside others") {
+    const Given product{{"m", "4096"}, {"n", "4096"}, {"k", "4096"}};
+    const auto with = [&product](Given more) {
+        more.insert(product.begin(), product.end());
+        return more;
+    };
+    check_every_parameter("gemm", product);
+    for (const char* implementation : {"cublas", "cutlass", "triton", "inductor"}) {
+        CAPTURE(std::string(implementation));
+        check_every_parameter("gemm", with({{"cta_tile", "128x128x64"}, {"implementation", implementation}}));
+        check_every_parameter(
+            "gemm", with({{"cta_tile", "128x128x64"}, {"implementation", implementation}, {"split_k", "4"}}));
+    }
+    for (const char* op : {"copy", "add"}) check_every_parameter(op, {{"n", "4096"}});
+}
+
+TEST_CASE("a kernel's parameters are refused where the library chooses, by their names") {
+    for (const auto& [name, value] : Given{{"split_k", "8"},
+                                           {"stages", "2"},
+                                           {"mma", "mma.sync"},
+                                           {"implementation", "triton"},
+                                           {"registers", "128"},
+                                           {"schedule", "persistent"},
+                                           {"acc_dtype", "fp16"}}) {
+        CAPTURE(name);
+        std::string refused;
+        CHECK(lowered("gemm", {{"m", "512"}, {"n", "512"}, {"k", "512"}, {name, value}}, &refused).empty());
+        CHECK(refused == "gemm " + name);
+    }
+    // What is said and true anyway is no error.
+    for (const auto& [name, value] :
+         Given{{"implementation", "cublas"}, {"mma", "auto"}, {"acc_dtype", "fp32"}}) {
+        CAPTURE(name);
+        CHECK_FALSE(lowered("gemm", {{"m", "512"}, {"n", "512"}, {"k", "512"}, {name, value}}).empty());
+    }
+}
