@@ -1,3 +1,4 @@
+// Walks the roles of a kernel once and adds each op's demand to one item.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/item_demand.hpp"
 
@@ -56,8 +57,6 @@ using kernel::NodeKind;
 using kernel::Op;
 
 constexpr double lanes_per_warp = 32.0;
-/// Bytes of a warp's widest shared-memory instruction: 16 a lane.
-constexpr double widest_shared_bytes = 512.0;
 
 /// Counts the copies that a warp issues with an op of the main loop.
 void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand& item) {
@@ -130,7 +129,8 @@ class Accumulator {
             free_.loop[0] = std::max(0.0, most - 1.0);
             const machine::Demand others = result_.loop.demand;
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
-            // Every role is taken to go through all trips; one that peels some does their work elsewhere.
+            // Every role is counted with all trips. The work of trips that a role peels stands in another
+            // part.
             for (std::size_t i = 0; i < machine::server_count; ++i) {
                 result_.peeled.cycles[i] +=
                     (result_.loop.demand.cycles[i] - others.cycles[i]) * (result_.trips - most);
@@ -144,8 +144,8 @@ class Accumulator {
         }
     }
 
-    /// Adds nodes [first, last), each executed `times`; returns the latency of one warp's in-order pass over
-    /// them.
+    /// Adds nodes [first, last), each executed `times`. Returns the latency of one warp's in-order pass over
+    /// the nodes.
     Cycles body(std::size_t first, std::size_t last, double times, int depth, double trips) {
         Cycles issued{};
         Cycles done{};
@@ -206,14 +206,16 @@ class Accumulator {
         batch_.drain();
         stores_.leave();
         runs_.close(gpu_, *part_);
-        // A body that is repeated takes no less than the unit, one that runs once may end before it.
+        // A body that is repeated takes no less than its unit. A body that runs once may end before the unit
+        // does.
         const Cycles busy = depth > 0 ? std::max(path_busy_, units_.busy()) : path_busy_;
         path_busy_ = outside;
         units_ = units_outside;
         return std::max(std::max(issued, done), busy);
     }
 
-    /// Share of an op's reads that the L1 serves; with `lines` that of warps that find so many lines there.
+    /// Share of an op's reads that the L1 serves. With `lines`: the share of warps that find that many lines
+    /// there.
     double l1_hits(const Op& op, double lines = 1.0) {
         if (!machine::may_hit_l1(kernel_, op)) {
             return 0.0;
@@ -246,7 +248,7 @@ class Accumulator {
             return machine::atomic_latency(kernel_, op, load_latency_, gpu_);
         }
         if (machine::is_load(op.cls)) {
-            // A warp waits for the latency of a miss if any of its lines misses.
+            // A warp waits for the latency of a miss if any line of the warp misses.
             double share = l1_hits(op);
             if (share > 0.0) {
                 const Access& access = kernel_.accesses[op.first_access];
@@ -264,8 +266,8 @@ class Accumulator {
         return machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
     }
 
-    /// When a warp may issue further plain loads. Counts the times that it waits for all that went out
-    /// together; what follows because there is room again overlaps what is still under way.
+    /// When a warp may issue further plain loads. Counts waits for loads that went out together. Loads that
+    /// follow into freed room overlap with loads still under way and add no wait.
     Cycles room_for_loads(const Op& op, double times) {
         if (batch_.drained()) {
             part_->load_rounds += times * (1.0 - l1_hits(op));
@@ -274,13 +276,13 @@ class Accumulator {
         return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * lanes_per_warp), gpu_);
     }
 
-    /// In-order issue of one warp: an op starts when the one before has issued and its inputs are there.
+    /// In-order issue of one warp. An op starts when the op before has issued and its own inputs are there.
     void step(std::size_t id, const Op& op, double times, Cycles& issued, Cycles& done) {
         Cycles start = issued;
         const bool waits = machine::is_load(op.cls) && !machine::is_asynchronous_copy(op.cls);
         for (std::uint8_t d = 0; d < op.dep_count; ++d) {
             const kernel::Dep& dep = op.deps[d];
-            // What stands before the loop is complete when it begins.
+            // Results from before the loop are complete when the loop begins.
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_ &&
                 static_cast<std::size_t>(dep.op) < complete_.size()) {
                 start = std::max(start, Cycles(complete_[static_cast<std::size_t>(dep.op)]));
@@ -297,8 +299,8 @@ class Accumulator {
         const double count = static_cast<double>(op.count);
         const Cycles interval = machine::issue_interval(op, kernel_, gpu_);
         Cycles interval_of_warp = interval;
-        Cycles held = interval;  // by the last of its passes
-        Cycles arrival{};        // from the first byte of a load to its last, through the SM's port
+        Cycles held = interval;  // by the last pass of the op
+        Cycles arrival{};        // time from a load's first byte to its last, through the SM's port
         if (waits && op.access_count == 1 && op.cls == InstructionClass::ld_global) {
             const Access& access = kernel_.accesses[op.first_access];
             if (access.pattern != kernel::PatternKind::collective && machine::is_global(kernel_, access)) {
@@ -309,7 +311,7 @@ class Accumulator {
                 const Cycles path = machine::path_cycles(
                     touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits, gpu_);
                 interval_of_warp = std::max(interval, path);
-                // The last of several passes is under way when the one before has passed.
+                // The last of several passes is under way once the pass before has gone through.
                 if (machine::path_cycles(1.0, gpu_) < path) held = machine::path_cycles(1.0, gpu_);
             }
         }
@@ -317,8 +319,8 @@ class Accumulator {
             const Access& access = kernel_.accesses[op.first_access];
             const bool atomic = access.direction == kernel::Direction::atomic;
             if (access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
-                // Loads wait their turn at the sub-partition's way to the banks; stores queue there and let
-                // the warp go on, and additions of one are counted there.
+                // Loads wait for their turn at the sub-partition's path to the banks. Stores queue at that
+                // path and let the warp go on. Additions of one without the old value are counted there.
                 const Cycles path =
                     machine::path_cycles(machine::shared_passes(op, access, kernel_, gpu_), gpu_);
                 if (op.cls == InstructionClass::st_shared || (!atomic && !machine::waited_for(kernel_, id))) {
@@ -348,7 +350,8 @@ class Accumulator {
         Cycles end = std::max(issued, last + latency_of(op) * static_cast<double>(std::max<std::int64_t>(
                                                                   1, std::min(op.chain, op.count))));
         if (machine::is_matrix(op.cls)) {
-            // All warps of the role multiply at the same time: each waits for the tensor cores to serve all.
+            // All warps of the role multiply at the same time. Each warp waits until the tensor cores have
+            // served all.
             const int warps = role_->warps * (role_->alternate ? 1 : role_->instances);
             end = std::max(
                 end, start + machine::tensor_core_cycles(op, static_cast<double>(op.count), warps, gpu_));
@@ -363,7 +366,7 @@ class Accumulator {
         if (waits && op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
             machine::wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
         }
-        // What stands behind a branch is fetched only when it has been taken.
+        // Instructions behind a branch are fetched only after the branch has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
         if (id < complete_.size()) complete_[id] = end.value();
         // Room comes with the first pieces, not with the last.
@@ -398,7 +401,7 @@ class Accumulator {
             part_->demand[machine::Server::barrier] += cost.interval * (executions * warps);
         }
         if (cost.unit != Unit::none && machine::server_of(cost.unit) != machine::Server::issue) {
-            // Slow units leave the registers time enough.
+            // Slow units leave the registers enough time.
             const double turns = std::max(1.0, machine::operand_turns(op, gpu_) / cost.interval.value());
             part_->demand[machine::server_of(cost.unit)] +=
                 machine::arithmetic_cycles(instructions * turns, role.warps * copies, resident_, cost, gpu_);
@@ -442,7 +445,7 @@ class Accumulator {
         }
         if (machine::is_shared(op.cls) && !shared_known) {
             part_->demand[machine::Server::shared] +=
-                machine::shared_cycles(executions * warps * widest_shared_bytes, gpu_);
+                machine::shared_cycles(executions * warps * machine::widest_shared_bytes, gpu_);
         }
     }
 
@@ -455,7 +458,8 @@ class Accumulator {
             return;
         }
         const bool collective = access.pattern == kernel::PatternKind::collective;
-        // A box is moved once by those who share it; lanes that a divergent warp leaves out move nothing.
+        // A box is moved once by the warps that share it. Lanes that a divergent warp leaves out move
+        // nothing.
         const kernel::AccessOrigin origin = kernel::origin_of(kernel_, access);
         const double movers =
             collective ? static_cast<double>(warps) /
@@ -467,10 +471,10 @@ class Accumulator {
         const bool by_lanes = op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg;
         const machine::AccessBytes served = by_lanes ? bytes.on_sectors(sector) : bytes;
         double moved = bytes.full;
-        double asked = bytes.full;   // of the L2's slices
-        double opened = bytes.full;  // in DRAM
+        double asked = bytes.full;   // bytes asked of the L2's slices
+        double opened = bytes.full;  // bytes opened in DRAM
         machine::LaneTouch touch;
-        // Movers count in whole warps' bytes, so shares of the lanes are left to them.
+        // `movers` counts whole warps' bytes and already holds the share of active lanes.
         if (!collective) {
             touch = machine::touch_of(kernel_, access, 1.0, pieces_);
             moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
@@ -514,7 +518,7 @@ class Accumulator {
                                       ? machine::sent_per_written(kernel_, access, pieces_)
                                   : collective ? machine::sent_per_byte(op, bytes, gpu_)
                                                : 1.0;
-            // A sector that lanes write in part counts twice: the L2 keeps its mask and merges it.
+            // A sector that lanes write in part counts twice: the L2 keeps its mask and merges the parts.
             const bool partial = access.pattern == kernel::PatternKind::stride &&
                                  touch.sectors * sector > bytes.full &&
                                  access.direction == kernel::Direction::write;
@@ -529,17 +533,16 @@ class Accumulator {
         }
         if (machine::is_asynchronous_copy(op.cls)) {
             result_.asynchronous = true;
-            // Such copies ask the L2 to fetch the whole line, which PTX writes as .L2::128B.
+            // Such copies ask the L2 for the whole line, which PTX writes as .L2::128B.
             if (machine::in_narrow_rows(access)) traffic.brought_bytes = gpu_.l1.line.value();
             if (bytes.continued) {
                 const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
                 const auto on = static_cast<double>(access.window * hw::bytes_of(buffer.dtype));
                 traffic.trip_bytes = std::max(bytes.row_bytes, on);
             }
-            // Lanes' copies are written in turn with reads of ldmatrix and of several warpgroups, bulk copies
-            // not.
+            // Lanes' copies take turns with reads by ldmatrix and by several warpgroups. Bulk copies do not.
             const bool bulk = op.cls != InstructionClass::cp_async;
-            // What a lane holds and copies in pieces lands in banks that others write, too.
+            // Bytes that a lane copies in pieces land in banks that other lanes write, too.
             const double pieces =
                 machine::in_narrow_rows(access) ? machine::copy_pieces(kernel_, access) : 1.0;
             const Cycles write =
@@ -566,8 +569,9 @@ class Accumulator {
                 part_->demand[machine::Server::l1] +=
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
-                // A line a cycle through the tags when they miss, several and a pass over the banks when they
-                // hit; the bytes pass the array that is also the shared memory either way.
+                // A missed line takes one cycle through the tags. Hits take several lines a cycle through the
+                // tags, and a pass over the banks. In both cases the bytes pass the array that is also the
+                // shared memory.
                 const double cycles =
                     std::max(touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits,
                              machine::shared_cycles(lanes_per_warp * access.bytes, gpu_).value());
@@ -586,26 +590,26 @@ class Accumulator {
     ItemDemand& result_;
     machine::Part* part_ = nullptr;
     const kernel::Role* role_ = nullptr;
-    int first_warp_ = 0;        ///< of the role within the CTA
-    std::size_t first_op_ = 0;  ///< of the loop that is being added
+    int first_warp_ = 0;        ///< first warp of the role within the CTA
+    std::size_t first_op_ = 0;  ///< first op of the loop that is being added
     double lanes_ = 1.0;        ///< share of active lanes in the branches around
     kernel::Freedom free_{};
     bool through_array_ = false;
-    bool tensor_cores_read_ = false;  ///< shared memory, without the load and store unit
-    double l1_room_ = -1.0;           ///< not known yet
+    bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
+    double l1_room_ = -1.0;           ///< -1 until it is worked out
     machine::LoadBatch batch_;
     machine::StoreDrain stores_;
     machine::UnitQueue units_;
     machine::LocalLoop local_;
     machine::IssueRuns runs_;
-    Cycles sent_{};       ///< of the SM's port, by one execution of the op at hand
-    Cycles path_busy_{};  ///< to shared memory, with the warp's stores in this body
+    Cycles sent_{};       ///< time at the SM's port of one execution of the current op
+    Cycles path_busy_{};  ///< time that the warp's stores in this body hold the path to shared memory
     bool role_copies_ = false;
     bool role_multiplies_ = false;
-    bool role_loads_ = false;   ///< from global memory, asynchronously or not
-    bool role_stages_ = false;  ///< through shared memory
-    std::array<double, 640>
-        complete_;  ///< by op, as far as the kernel has ops: a kilobyte is not cleared for ten
+    bool role_loads_ = false;   ///< the role loads from global memory, asynchronously or not
+    bool role_stages_ = false;  ///< the role stages through shared memory
+    /// End of each op in cycles. Only as many entries as the kernel has ops are cleared, which saves time.
+    std::array<double, 640> complete_;
 };
 
 }  // namespace

@@ -7,9 +7,10 @@
 #include "model/kernel/code_size.hpp"
 #include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk.hpp"
-#include "model/machine/atomics/atomics.hpp"
+#include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
+#include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/l1/l1_room.hpp"
 #include "model/machine/l1/lane_touch.hpp"
@@ -20,6 +21,7 @@
 #include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/waves.hpp"
 #include "model/machine/shared/matrix_rows.hpp"
+#include "model/machine/shared/shared.hpp"
 
 #include <algorithm>
 #include <string>
@@ -34,9 +36,6 @@ using kernel::Op;
 using kernel::PatternKind;
 
 namespace {
-
-/// Bytes of a warp's widest shared-memory instruction: 16 a lane.
-constexpr double widest_shared_bytes = 512.0;
 
 /// True for read buffers that stay in L2 from the start: caches are warm and all read buffers fit together.
 bool starts_in_l2(const kernel::Buffer& buffer, prediction::Cache cache, bool fits) {
@@ -63,7 +62,7 @@ class Planner {
                                  : 0.0;
         }
         for (const kernel::Role& role : kernel.roles) {
-            warps_ += static_cast<double>(role.warps) * role.instances;
+            warps_ += role.warps * role.instances;
         }
         fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
     }
@@ -93,12 +92,11 @@ class Planner {
             p.acknowledged = ticks_of(gpu_.latency.bulk_store.value());
         p.waits_for_memory = machine::is_load(op.cls);
         p.flop = kernel::flop_of(op) * count * op.active;
-        double latency = cost.latency.value();
+        double latency = machine::latency_in_sm(op, kernel_, warps_, gpu_).value();
         double shared = 0.0;
         if (machine::is_matrix(op.cls)) {
             add_matrix(op, p, shared);
             if (op.cls == InstructionClass::mma_sync) {
-                latency = kernel::mma_sync_latency(op, gpu_).value();
                 // Share of its time in which nothing else issues in its sub-partition.
                 const double keeps =
                     kernel::matrix_interval(op, gpu_).value() * gpu_.tensor.mma_sync_issue.value();
@@ -112,20 +110,12 @@ class Planner {
                                                           : gpu_.latency.dram.value();
         } else if (machine::moves_matrices(op)) {
             const machine::MatrixRows rows = machine::matrix_rows(kernel_, op);
-            latency =
-                gpu_.latency.shared.value() + cost.interval.value() * static_cast<double>(rows.passes - 1);
             shared = count * static_cast<double>(rows.passes) * gpu_.shared.banks.value() *
                      gpu_.shared.bank_width.value();
             const auto path = static_cast<double>(machine::path_passes(op, rows));
             p.pipe_time = ticks_of(p.instructions * cost.interval.value() * path);
             p.last_interval = ticks_of(cost.interval.value() * path);
-        } else if (machine::is_shared(op.cls)) {
-            latency = op.cls == InstructionClass::atom_shared && !op.returns
-                          ? 0.0
-                          : latency + gpu_.latency.shared.value();
         } else if (machine::is_meeting(op.cls)) {
-            latency = op.cls == InstructionClass::bar_sync ? gpu_.latency.bar_sync.value() : latency;
-            latency += cost.interval.value() * warps_;
             p.barrier = ticks_of(count * cost.interval.value());
             p.pipe_time = 0;
         }
@@ -148,8 +138,8 @@ class Planner {
         }
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
         if (op.cls == InstructionClass::ld_shared_cluster && op.access_count > 0) {
-            p.cluster = ticks_of(count * 32.0 * op.active * kernel_.accesses[op.first_access].bytes /
-                                 gpu_.shared.cluster_bandwidth.value());
+            const double bytes = count * machine::remote_bytes(kernel_, op);
+            p.cluster = ticks_of(machine::cluster_cycles(bytes, gpu_).value());
         }
         // Narrow loads and shared memory take the path to the one array in turn.
         if (narrow_rows_) l1 += shared / gpu_.shared.bandwidth.value();
@@ -195,33 +185,37 @@ class Planner {
     }
 
     void add_accesses(const kernel::Role& role, const Op& op, OpPlan& p, double& shared) {
-        bool width_known = false;
+        bool passes_known = false;
         p.first_access = plan_.accesses.size();
         for (const Access& access : kernel_.accesses_of(op)) {
             if (machine::is_global(kernel_, access)) {
                 plan_.accesses.push_back(access_plan(role, op, access));
-            } else if (op.cls == InstructionClass::atom_shared) {
-                width_known = true;
-                const double passes = machine::bank_passes(kernel_, op, access, machine::pieces_of(gpu_));
-                shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
-                // A sub-partition's half of the path takes a pass in two cycles.
-                if (op.returns) {
-                    const double path = gpu_.shared.pass_interval.value() * passes;
-                    p.pipe_time = std::max(p.pipe_time, ticks_of(path * p.instructions));
-                    p.last_interval = std::max(p.last_interval, ticks_of(path));
-                }
             } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
-                       access.pattern == PatternKind::contiguous) {
-                width_known = true;
-                shared += static_cast<double>(op.count) * 32.0 * access.bytes;
+                       access.pattern != PatternKind::collective && access.buffer != kernel::no_id) {
+                passes_known = true;
+                add_passes(op, machine::shared_passes(op, access, kernel_, gpu_), p, shared);
             }
         }
         p.access_count = plan_.accesses.size() - p.first_access;
         plan_.uses_bulk = plan_.uses_bulk || (p.bulk && p.access_count > 0);
         plan_.loads = plan_.loads || p.waits_for_memory;
-        if (machine::is_shared(op.cls) && !machine::moves_matrices(op) && !width_known) {
-            shared += static_cast<double>(op.count) * widest_shared_bytes;
+        if (machine::is_shared(op.cls) && !machine::moves_matrices(op) && !passes_known) {
+            shared += static_cast<double>(op.count) * machine::widest_shared_bytes;
         }
+    }
+
+    /// Passes over the banks, and the turns that they take on the sub-partition's path to the banks.
+    void add_passes(const Op& op, double passes, OpPlan& p, double& shared) const {
+        shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
+        const bool counted = op.cls == InstructionClass::atom_shared && !op.returns;
+        if (counted) return;
+        const double path = machine::path_cycles(passes, gpu_).value();
+        const Ticks turns = ticks_of(path * p.instructions);
+        if (turns <= p.pipe_time) return;
+        // Stores queue on the path and let their warp go on.
+        if (op.cls == InstructionClass::st_shared) p.passed_on = turns - p.pipe_time;
+        p.pipe_time = turns;
+        p.last_interval = std::max(p.last_interval, ticks_of(path));
     }
 
     AccessPlan access_plan(const kernel::Role& role, const Op& op, const Access& access) const {
@@ -286,7 +280,7 @@ class Planner {
     KernelPlan& plan_;
     bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
-    double warps_ = 0.0;  ///< of a CTA
+    int warps_ = 0;  ///< of a CTA
 };
 
 machine::Fetchers fetchers_of(const Kernel& kernel, const hw::Gpu& gpu) {

@@ -1,6 +1,6 @@
-// Durations of one execution of each op of a kernel at the units of an SM, computed once for a GPU. The
-// simulation reads everything about ops and their accesses here.
-// Ignores: bank conflicts (layouts count as conflict-free) and register banks.
+// Durations of one execution of each op of a kernel at an SM's units, computed once for a GPU.
+// The simulation reads everything about ops and their accesses here.
+// Ignores: register banks.
 // Source: model/kernel/README.md, Meaning 2 to 5; instruction costs of hw/isa.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -13,6 +13,7 @@ using namespace warptime::model::simulation;
 using kernel::examples::add_access;
 using kernel::examples::Draft;
 using kernel::examples::make_op;
+using warptime::hw::Dtype;
 using warptime::hw::InstructionClass;
 
 namespace {
@@ -102,6 +103,39 @@ TEST_CASE("loads bring their own latency, copies free their warp and write share
     CHECK(copy.asynchronous);
     CHECK(copy.copies);
     CHECK_FALSE(copy.bulk);
+}
+
+TEST_CASE("lanes that meet in a bank take turns at the banks and on the path to the banks") {
+    const auto words_apart = [](InstructionClass cls, std::int64_t words) {
+        const kernel::Kernel kernel = kernel_of([&](kernel::Builder& b) {
+            kernel::Buffer table = kernel::examples::vector_of("table", Dtype::int32, 4096);
+            table.space = kernel::Space::shared;
+            const bool stores = cls == InstructionClass::st_shared;
+            kernel::Access access = kernel::examples::lanes(
+                b.buffer(table), stores ? kernel::Direction::write : kernel::Direction::read,
+                kernel::Builder::constant(0), 4);
+            access.pattern = kernel::PatternKind::stride;
+            access.inner = words;
+            Draft op = make_op(cls);
+            add_access(op, access);
+            kernel::examples::add_op(b, op);
+        });
+        return KernelPlan(kernel, gpu(), {}).ops.front();
+    };
+    for (const std::int64_t words : {1, 2, 8, 32}) {
+        CAPTURE(words);
+        const OpPlan load = words_apart(InstructionClass::ld_shared, words);
+        const auto turns = static_cast<double>(words);
+        const double path = gpu().shared.pass_interval.value() * turns;
+        CHECK(cycles_of(load.shared) == doctest::Approx(turns));
+        CHECK(cycles_of(load.pipe_time) >= path);
+        CHECK(cycles_of(load.passed_on) == 0.0);
+        // A store leaves the path to its warp's next instruction as soon as it queues there.
+        const OpPlan store = words_apart(InstructionClass::st_shared, words);
+        CHECK(cycles_of(store.shared) == doctest::Approx(turns));
+        CHECK(cycles_of(store.pipe_time - store.passed_on) ==
+              doctest::Approx(gpu().instructions[InstructionClass::st_shared].interval.value()));
+    }
 }
 
 TEST_CASE("completion times are kept as far back as somebody asks for them") {

@@ -10,6 +10,9 @@
 
 namespace warptime::model::machine {
 
+/// Bytes of a warp's widest instruction, 16 a lane. Charged where an access gives no lane addresses.
+inline constexpr double widest_shared_bytes = 512.0;
+
 [[nodiscard]] inline hw::Cycles shared_cycles(double bytes, const hw::Gpu& gpu) {
     return hw::Bytes(bytes) / gpu.shared.bandwidth;
 }
