@@ -33,7 +33,8 @@ bool has_wgmma(const hw::Gpu& gpu) {
     return has(gpu, hw::InstructionClass::wgmma);
 }
 
-/// Data-centre Blackwell feeds its tensor cores through tcgen05, and mma.sync at a fraction of their rate.
+/// Data-centre Blackwell feeds its tensor cores through tcgen05. There mma.sync reaches only a fraction of
+/// the peak.
 bool has_tcgen05(const hw::Gpu& gpu) {
     return hw::features_of(gpu.isa).tensor_memory;
 }
@@ -53,14 +54,15 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu& gpu
     if (dtype == Dtype::fp32 || dtype == Dtype::fp64) {
         return MatrixInstruction::simt;
     }
-    // Warpgroups are four warps; with fewer Triton multiplies by warps, too.
+    // A warpgroup is four warps. With fewer warps Triton multiplies by mma.sync as well.
     if (has_wgmma(gpu) && wgmma_covers(config) && config.warps % 4 == 0) {
         return MatrixInstruction::wgmma;
     }
     return MatrixInstruction::mma_sync;
 }
 
-/// Compilers multiply by tcgen05 where there is one, so that a kernel of mma.sync has to be asked for.
+/// Compilers multiply by tcgen05 where the GPU has it. A kernel of mma.sync must therefore be requested by
+/// name.
 void require_known_default(const hw::Gpu& gpu, const Config& config) {
     if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu)) {
         throw Error("gemm mma", "auto",
@@ -98,13 +100,14 @@ void check_matrix_instruction(const hw::Gpu& gpu, const Config& config) {
     }
 }
 
-/// The tensor cores must have the type, and the instruction a known rate for it.
+/// Throws Error where the tensor cores lack the type, or where the instruction's rate for the type is
+/// unknown.
 void check_dtype(const Problem& problem, const hw::Gpu& gpu, const Config& config) {
     if (config.mma == MatrixInstruction::simt) {
         return;
     }
     require_tensor_dtype(problem, gpu);
-    // On sm_100 mma.sync converts 8-bit types first, far below its share of their peak.
+    // On sm_100 mma.sync first converts 8-bit types, so its rate is far below its share of their peak.
     const Dtype dtype = problem.multiplied();
     const bool known = dtype == Dtype::bf16 || dtype == Dtype::fp16 || dtype == Dtype::tf32;
     if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu) && !known) {
@@ -151,14 +154,14 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
     if (gathers_as_triton(config) || turned_in_its_trip(config)) {
         return gather_shared_bytes(problem, config);
     }
-    // A Triton-like pipeline reuses the stages for the epilogue; two 8-byte barriers a stage where TMA
-    // signals.
+    // A Triton-like pipeline reuses the stages for the epilogue. Where TMA signals, a stage has two 8-byte
+    // barriers, or one with tensor descriptors.
     const std::int64_t barriers =
         config.pipeline == Pipeline::tma ? 8 * config.stages * (copies_by_descriptor(config) ? 1 : 2) : 0;
     const int buffers = copies_as_triton(config) ? triton_buffers(config) : config.stages;
     const std::int64_t stages = buffers * stage_bytes(problem, config) + barriers;
     if (copies_as_triton(config) && config.mma == MatrixInstruction::mma_sync) {
-        // The tile of results is turned there (all of 138 compiled kernels).
+        // The tile of results is transposed in the memory of the stages (all of 138 compiled kernels).
         const std::int64_t results = std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out);
         std::int64_t held_once = 0;
         for (const bool is_a : {true, false}) {
@@ -183,7 +186,7 @@ int threads(const Config& config) {
 
 int registers_wanted(const Problem& problem, const Config& config) {
     if (gathers_as_triton(config)) {
-        // Pointers and values beyond what a thread can have are spilled, as the loop says; sums must fit.
+        // The loop spills pointers and values for which a thread has no registers. The sums must always fit.
         return std::max(gather_registers(config), config.cta_m * config.cta_n / threads(config));
     }
     if (copies_as_triton(config)) {
@@ -191,11 +194,11 @@ int registers_wanted(const Problem& problem, const Config& config) {
     }
     const int consumers = config.warps * 32;
     if (copies_by_descriptor(config)) {
-        // Addresses are the engine's and the uniform registers' (all 60 kernels of triton_tma).
+        // The bulk engine and uniform registers hold the addresses (all 60 kernels of triton_tma).
         return (config.cta_m * config.cta_n / consumers + compilers::triton().registers.by_descriptor + 7) /
                8 * 8;
     }
-    // Ping-pong: each warpgroup holds a tile of its own.
+    // In ping-pong kernels each warpgroup holds its own tile.
     const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;
     const int accumulators = tiles_held * config.cta_m * config.cta_n / consumers;
     int fragments = 0;
@@ -214,10 +217,10 @@ int registers_per_thread(const Problem& problem, const Config& config, int most,
         return config.registers;
     }
     if (config.specialization != Specialization::none) {
-        // One third of the CTA gives its registers to the consumers (setmaxnreg); launch takes the average.
+        // One third of the CTA gives registers to the consumers (setmaxnreg). The launch takes the average.
         return 168;
     }
-    // The compiler is told how many threads there will be (.reqntid), and that these must fit.
+    // The compiler knows the number of threads (.reqntid) and must make their registers fit.
     const int room = std::max(8, of_sm / threads(config) / 8 * 8);
     const int wanted = std::min({most, room, registers_wanted(problem, config)});
     return gathers_as_triton(config) ? registers_with_room(wanted, config, of_sm) : wanted;

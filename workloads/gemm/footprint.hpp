@@ -1,7 +1,7 @@
 // The resources that a GEMM kernel of a given tiling takes, where its compiler's figures are not given.
-// Ignores: what ptxas really allocates; a given register count or shared size always wins.
-// Source: accumulators and fragments per thread by the layouts of PTX ISA 8.7, 9.7.14-9.7.15; the remaining
-// registers (addresses, descriptors, loop state) are a rounded-up allowance.
+// Ignores: the real allocation by ptxas. A given register count or shared size always wins.
+// Source: accumulators and fragments per thread follow the layouts of PTX ISA 8.7, 9.7.14-9.7.15. The
+// remaining registers (addresses, descriptors, loop state) are a rounded-up allowance.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,30 +12,34 @@
 
 namespace warptime::workloads::gemm {
 
-/// Dynamic shared memory: stages, barriers, and a staged epilogue where it does not alias them.
+/// Bytes of dynamic shared memory: stages, barriers, and the staged epilogue where it needs memory of its
+/// own.
 [[nodiscard]] std::int64_t shared_bytes(const Problem& problem, const Config& config);
 
-/// Registers per thread that the loop wants, as estimated, without a limit: above that of the GPU the
-/// compiler spills. Warp-specialised kernels move registers between their roles: what a consumer thread
-/// wants.
+/// Estimated registers per thread that the loop wants, without a limit. The compiler spills what exceeds the
+/// limit of the GPU. Warp-specialised kernels move registers between their roles; the number is then that of
+/// a consumer thread.
 [[nodiscard]] int registers_wanted(const Problem& problem, const Config& config);
 
-/// Registers per thread at launch, rounded to the allocation unit of 8, at most `most`, which a GPU allows.
-/// `of_sm`: all that CTAs share, for compilers that make room for one more.
+/// Registers per thread at launch, rounded to the allocation unit of 8. `most` is the limit of the GPU.
+/// `of_sm` is the number of registers that all CTAs of an SM share; some compilers save registers so that one
+/// more CTA fits.
 [[nodiscard]] int registers_per_thread(const Problem& problem, const Config& config, int most, int of_sm);
 
-/// Whether all warps multiply and one thread of them asks the bulk engine for stages, as Triton's kernels
-/// with tensor descriptors do.
+/// Whether all warps multiply and one thread asks the bulk engine for stages, as in Triton's kernels with
+/// tensor descriptors.
 [[nodiscard]] bool copies_by_descriptor(const Config& config);
 
-/// Threads of a CTA, with the producer warpgroup where warps are specialised.
+/// Threads of a CTA, including the producer warpgroup where warps are specialised.
 [[nodiscard]] int threads(const Config& config);
 
-/// Throws Error naming the types that there are, where the tensor cores of `gpu` cannot multiply operand A's.
+/// Throws Error where the tensor cores of `gpu` cannot multiply operand A's type. The error names the types
+/// that exist.
 void require_tensor_dtype(const Problem& problem, const hw::Gpu& gpu);
 
-/// Fills instruction, pipeline, stages and warps that are not given, by what the GPU offers; throws Error for
-/// a combination that it lacks (wgmma on sm_80) or a tile that its instruction cannot cover.
+/// Fills in instruction, pipeline, stages and warps that are not given, according to the GPU. Throws Error
+/// for a combination that the GPU lacks (wgmma on sm_80). Throws Error for a tile that its instruction cannot
+/// cover.
 void complete(const Problem& problem, const hw::Gpu& gpu, Config& config);
 
 }  // namespace warptime::workloads::gemm

@@ -1,4 +1,4 @@
-// Resources of a tiling, what is filled in for it, and the combinations that a GPU lacks.
+// Resources of a tiling, the completed configuration, and the combinations that a GPU lacks.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 
@@ -47,11 +47,11 @@ TEST_CASE("Triton turns the tile of results where the stages were") {
     c.mma = MatrixInstruction::mma_sync;
     c.pipeline = Pipeline::cp_async;
     c.strides_by_16 = true;
-    CHECK(shared_bytes(problem_of(1, 1, 1), c) == 64 * 64 * 2);  // compiled; one stage has 4096
+    CHECK(shared_bytes(problem_of(1, 1, 1), c) == 64 * 64 * 2);  // as compiled; one stage has 4096
     c.cta_k = 64;
     c.stages = 3;
     CHECK(shared_bytes(problem_of(1, 1, 1), c) == 32768);
-    // An operand whose elements are loaded has one buffer (64x64x64 with rows of 201 elements, compiled).
+    // An operand whose elements are loaded has one buffer (64x64x64 with rows of 201 elements, as compiled).
     c.strides_known = true;
     c.copy_bytes_b = 2;
     CHECK(shared_bytes(problem_of(1, 1, 1), c) == 24576);

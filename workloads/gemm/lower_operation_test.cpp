@@ -1,4 +1,4 @@
-// gemm from its parameters: problem, tiling, and what each refusal names.
+// gemm from its parameters: problem, tiling, and the name in each refusal.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/choice/lower.hpp"
