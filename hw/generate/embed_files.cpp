@@ -1,5 +1,5 @@
-// Writes a C++ source that holds data files as string literals. Usage: embed_files SYMBOL ROOT LIST OUTPUT,
-// where LIST names one file a line and ROOT is cut off the names.
+// Writes a C++ source that holds data files as string literals.
+// Usage: embed_files SYMBOL ROOT LIST OUTPUT, where LIST names one file a line and ROOT is cut off the names.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -51,7 +51,7 @@ void run(const std::string& symbol, const std::filesystem::path& root, const std
     const std::string scope = split == std::string::npos ? "" : symbol.substr(0, split);
     const std::string name = split == std::string::npos ? symbol : symbol.substr(split + 2);
 
-    // Data files are as long as they are; only compilers that others have stop at 65536 bytes.
+    // Data files may be longer than the 65536 bytes that some compilers accept in a literal.
     std::string text = "// Generated from data files; do not edit.\n#include <array>\n#include <span>\n\n";
     text += "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n";
     text += "#include \"hw/embedded_file.hpp\"\n\n";

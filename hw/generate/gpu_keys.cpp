@@ -1,6 +1,6 @@
-// Writes hw/gpu_keys.hpp and hw/key_rules.hpp from hw/keys.toml. The first has the struct GpuKeys, its
-// visitors and the table key_info; the second the table key_rules. Usage: gpu_keys KEYS_TOML GPU_KEYS_HPP
-// KEY_RULES_HPP.
+// Writes hw/gpu_keys.hpp and hw/key_rules.hpp from hw/keys.toml.
+// The first has the struct GpuKeys, its visitors and the table key_info; the second the table key_rules.
+// Usage: gpu_keys KEYS_TOML GPU_KEYS_HPP KEY_RULES_HPP.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -85,7 +85,7 @@ Allowed read_allowed(std::string text, const std::string& owner) {
 /// Word of an optional field, one of `words`; empty where the field is absent.
 std::string optional_word(const toml::table& table, const char* field, const std::string& owner,
                           std::initializer_list<std::string_view> words) {
-    const std::string word = table[field].value_or(std::string());
+    std::string word = table[field].value_or(std::string());
     if (table.contains(field) && std::find(words.begin(), words.end(), word) == words.end()) {
         throw std::runtime_error(
             fmt::format("{}: {} must be {}, got '{}'", owner, field, fmt::join(words, " or "), word));

@@ -27,7 +27,7 @@ std::string generated(const std::string& table) {
                                 (folder / "rules.hpp").string() + "' 2> '" + (folder / "said").string() + "'";
     const int status =
         std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe, bugprone-command-processor)
-    const std::string text =
+    std::string text =
         status == 0 ? read(folder / "keys.hpp") + read(folder / "rules.hpp") : read(folder / "said");
     std::filesystem::remove_all(folder);
     return text;

@@ -1,3 +1,4 @@
+// The least time of a kernel from its main loops alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/least_time.hpp"
 
@@ -31,15 +32,15 @@ namespace warptime::model::analytical {
 
 namespace {
 
-/// Of all main loops of an item.
+/// Work of all main loops of an item.
 struct LoopWork {
     double tensor_cycles = 0.0;
-    double shared_cycles = 0.0;   ///< by operands that are read, and written where both take turns
+    double shared_cycles = 0.0;   ///< of operands that are read, and of writes where both take turns
     double received_bytes = 0.0;  ///< by asynchronous copies in all trips but the last
     double received_a_trip = 0.0;
-    double written_cycles = 0.0;  ///< of shared memory, by what is received
+    double written_cycles = 0.0;  ///< of shared memory, for received bytes
     bool by_wgmma = false;
-    bool by_lanes = false, in_bulk = false;     ///< asynchronous copies
+    bool by_lanes = false, in_bulk = false;     ///< kind of asynchronous copies
     double copies = 0.0, copies_along_k = 0.0;  ///< by lanes, of one warp in a trip
     double trips = 0.0;
 };
@@ -76,8 +77,8 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
             continue;
         }
         const kernel::AccessOrigin origin = kernel::origin_of(kernel, access);
-        const double movers =
-            warps / kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
+        const double movers = static_cast<double>(warps) /
+                              kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
         const double received =
             share * movers * machine::access_bytes(kernel, access, origin).full * access.multicast_ctas;
         work.written_cycles += trips * machine::shared_cycles(received, gpu).value();
@@ -108,7 +109,7 @@ LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     return work;
 }
 
-/// Whether CTAs take one item after another rather than being replaced.
+/// Whether a CTA takes one item after another, rather than being replaced.
 bool stays(const kernel::Kernel& kernel) {
     return kernel.schedule.kind != kernel::ScheduleKind::one_per_cta &&
            kernel.grid.volume() < kernel.schedule.item_count();
@@ -129,15 +130,16 @@ Turns turns_of(const kernel::Kernel& kernel, const hw::Gpu& gpu, std::int64_t sm
             static_cast<double>(machine::ceil_divide(at_once, sms))};
 }
 
-/// Until the first stage has come from the L2.
+/// Cycles until the first stage has come from the L2.
 double first_stage(const LoopWork& work, bool for_themselves, double port, const hw::Gpu& gpu) {
     if (for_themselves) return near_copy_latency(gpu).value() + work.received_a_trip * port;
     const bool waits = work.in_bulk && work.received_a_trip > 0.0;
     return waits ? load_latency(false, gpu).value() + work.received_a_trip * port : 0.0;
 }
 
-/// What one CTA takes for an item whose warps copy ahead for themselves, though it be alone: its first stage
-/// from the L2, then trips that wait for their stages or follow one another as fast as a warp issues them.
+/// Time that a CTA alone on its SM takes for an item, where its warps copy ahead for themselves. The first
+/// stage comes from the L2. Later trips wait for their stages or follow one another as fast as a warp issues
+/// them.
 double one_after_another(const kernel::Kernel& kernel, const LoopWork& work, double port,
                          const hw::Gpu& gpu) {
     const double received = work.received_a_trip * port;
@@ -166,16 +168,16 @@ hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     const std::int64_t sms = machine::given_sms(gpu, conditions);
     const double at_work = std::min(static_cast<double>(sms), static_cast<double>(kernel.grid.volume()));
     const Turns turns = turns_of(kernel, gpu, sms);
-    // With few SMs at work what only one of them asks for comes faster.
+    // With few SMs at work, bytes that a single SM asks for come faster.
     const machine::PortCosts ports = machine::port_costs(
         machine::fullest_group(gpu, static_cast<std::int64_t>(at_work), kernel.cluster.volume()), gpu);
     const double port = std::min(ports.own, ports.shared);
     const bool for_themselves = kernel.roles.size() == 1 && kernel.cluster.volume() == 1 && work.by_lanes &&
                                 !work.in_bulk && work.tensor_cycles > 0.0;
-    // Copies by lanes are written in turn with what ldmatrix reads.
+    // Lanes' copies and reads by ldmatrix take turns at shared memory.
     const double array = work.shared_cycles + (for_themselves && !work.by_wgmma ? work.written_cycles : 0.0);
     const double busiest = std::max({work.tensor_cycles, array, work.received_bytes * port});
-    // Items that are dealt out evenly end with the SM that gets most of them.
+    // Where items are dealt out evenly, the SM with the most items ends last.
     const std::int64_t of_sm = machine::ceil_divide(kernel.schedule.item_count(), sms);
     const double of_items =
         busiest * (stays(kernel) ? turns.items * turns.slots : static_cast<double>(of_sm));
@@ -183,7 +185,7 @@ hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     if (turns.items == 1.0 || stays(kernel)) {
         cycles = of_items + first_stage(work, for_themselves, port, gpu);
     } else {
-        // What follows a CTA is made room for while others of its SM go on.
+        // Room for a CTA's successor is made while other CTAs of the SM go on.
         cycles = of_items - machine::cta_turnaround(kernel, gpu).value();
     }
     if (for_themselves) cycles = std::max(cycles, turns.items * one_after_another(kernel, work, port, gpu));
@@ -192,7 +194,7 @@ hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     const double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value() * fastest;
     const prediction::Cache cache = work.received_bytes > 0.0 ? conditions.cache : prediction::Cache::warm;
     const bool maps = work.in_bulk && work.received_bytes > 0.0 && machine::copies_by_tensor_map(kernel);
-    // Sums in another order round otherwise.
+    // Sums in another order round differently.
     constexpr double rounding = 1.0 - 1e-9;
     return hw::Seconds((machine::launch_floor(cache, maps, gpu).value() + std::max(0.0, cycles) / clock) *
                        rounding);

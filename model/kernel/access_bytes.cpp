@@ -73,6 +73,9 @@ RecordedLanes stream_lanes(const Kernel& kernel, const Access& access, std::int6
     for (std::size_t r = 0; r < access.pool_length; ++r) {
         total += kernel.address_pool[access.pool_first + r].repeat;
     }
+    if (total <= 0) {
+        return {};
+    }
     std::int64_t left = execution % total;
     for (std::size_t r = 0; r < access.pool_length; ++r) {
         const AddressRun& run = kernel.address_pool[access.pool_first + r];
