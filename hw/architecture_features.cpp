@@ -1,3 +1,4 @@
+// Reads the features of every architecture from the embedded instruction tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/architecture_features.hpp"
 

@@ -39,7 +39,7 @@ enum class Dtype : std::uint8_t { bf16, fp16, tf32, fp32, fp8, int8, fp64, int32
 
 [[nodiscard]] std::string_view to_string(Dtype dtype);
 
-/// Reads a name as listed in DESIGN ("bf16"); throws Error naming `parameter` and the nearest name.
+/// Reads a name of the enumeration, such as "bf16". Throws Error naming `parameter` and the nearest name.
 [[nodiscard]] Dtype parse_dtype(std::string_view text, std::string_view parameter = "dtype");
 
 }  // namespace warptime::hw

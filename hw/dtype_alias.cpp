@@ -1,4 +1,4 @@
-// Names that other software has for the element types. See the header.
+// Names that other software gives the element types. See the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dtype_alias.hpp"
 

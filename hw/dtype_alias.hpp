@@ -1,4 +1,4 @@
-// What other software calls the element types: CUDA, NumPy, PyTorch, JAX and Triton.
+// Names of the element types in other software: CUDA, NumPy, PyTorch, JAX and Triton.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,8 +6,9 @@
 
 namespace warptime::hw {
 
-/// The project's name of an element type for one of another software, in any case: "fp16" for "float16",
-/// "half" and "torch.float16". Any other text comes back as it is, without the module that it names.
+/// The project's name of an element type, for another software's name in any letter case. For example "fp16"
+/// for "float16", "half" and "torch.float16". Any other text comes back unchanged, except that a leading
+/// module name is removed.
 [[nodiscard]] std::string_view without_dtype_alias(std::string_view text);
 
 }  // namespace warptime::hw

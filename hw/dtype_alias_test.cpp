@@ -1,4 +1,4 @@
-// Tests of what other software calls the element types.
+// Tests of other software's names of the element types.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dtype_alias.hpp"
 

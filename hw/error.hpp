@@ -1,5 +1,5 @@
-// Error type of the library: it names the parameter, the value given and the form expected. Library code
-// throws it for bad input; only the command line turns it into an exit code.
+// Error type of the library: it names the parameter, the value given and the form expected.
+// Library code throws it for bad input; only the command line turns it into an exit code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,6 +1,6 @@
 // Cost of each class of warp-instructions on one architecture, and the expansion of PTX into these classes.
 // Ignores: register bank conflicts and dual issue. An interval whose unit has a lane count on the sheet
-// follows from it: 32 results / (lanes per SM / sub-partitions). A changed lane count so changes the
+// follows from it: 32 results / (lanes per SM / sub-partitions). A changed lane count therefore changes the
 // interval.
 // Source: the rows of hw/isa/*.toml, each with its own source.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// How a name that was given is compared with the names known, and the closest one for error messages.
+// Compares a given name with the known names, and finds the closest one for error messages.
 // Source: Levenshtein edit distance with unit costs (Wagner and Fischer, J. ACM 21, 1974).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -28,7 +28,7 @@ struct Provenance {
     std::string date;     ///< of the fit, ISO 8601
 };
 
-/// Fitted constants: of the GPU's own rows, and of a sibling's.
+/// Numbers of fitted constants: from the GPU's own rows, and from a sibling's rows.
 struct ConstantCounts {
     int own = 0;
     int inherited = 0;

@@ -1,5 +1,6 @@
-// Sheets against the vendor's printed figures: CUDA cores, peak rates, bandwidth, cache. Independent of
-// checks.cpp: the figures below are typed from data sheets and white papers, not derived from the sheets.
+// Sheets against the vendor's printed figures: CUDA cores, peak rates, bandwidth, cache.
+// Independent of checks.cpp: the figures below are typed from data sheets and white papers, not derived from
+// the sheets.
 // Source: the documents that each sheet names in its [sources].
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"

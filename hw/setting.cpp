@@ -45,7 +45,7 @@ void read_operation(Setting& setting, std::string_view parameter) {
     }
 }
 
-/// Says what came out of a relative change that is refused.
+/// Refuses a value that the key's rule does not allow. The message states the result of a relative change.
 void require_allowed(std::size_t key, const Setting& setting, double value) {
     const std::string owner = "gpu." + setting.key;
     if (setting.operation == Setting::Operation::absolute) {
@@ -98,7 +98,7 @@ void set_with(Gpu& gpu, const char* name, double value, const Setting& setting) 
     }
 }
 
-/// What the chip has as a whole stays as it is when SMs come or go; what they take together follows them.
+/// Totals of the whole chip stay when the number of SMs changes. Totals of all SMs follow the number.
 void follow_sm_count(Gpu& gpu, double before, const Setting& setting) {
     const double now = gpu.sm.count.value();
     if (now == before) {
@@ -115,12 +115,12 @@ void follow_sm_count(Gpu& gpu, double before, const Setting& setting) {
             }
         }
     });
-    // Nobody has looked at the floor plan of such a chip.
+    // The floor plan of such a chip is not known.
     set_with(gpu, "cluster.groups", 0.0, setting);
     set_with(gpu, "gpc.count", std::min(gpu.gpc.count.value(), now), setting);
 }
 
-/// A smaller shared memory loses the carveouts above it, and CTAs cannot ask for more than it has.
+/// A smaller shared memory loses the larger carveouts, and CTAs cannot ask for more than its capacity.
 void follow_shared_capacity(Gpu& gpu, const Setting& setting) {
     const Bytes capacity = gpu.shared.capacity;
     auto& carveouts = gpu.shared.carveouts;
@@ -134,7 +134,7 @@ void follow_shared_capacity(Gpu& gpu, const Setting& setting) {
     set_with(gpu, "shared.per_cta_default", std::min(gpu.shared.per_cta_default.value(), room), setting);
 }
 
-/// Keys that have no meaning of their own without the one that `setting` has changed from `before`.
+/// Changes keys that depend on the key that `setting` has changed from `before`.
 void follow(Gpu& gpu, std::size_t key, const Setting& setting, double before) {
     if (key_info[key].name == "sm.count") {
         follow_sm_count(gpu, before, setting);

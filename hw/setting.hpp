@@ -1,7 +1,7 @@
-// The one grammar by which a number is changed: KEY=VALUE, as given to --set and --change.
-// VALUE is absolute with its unit ("60 MiB", "5"), a factor ("2x") or a relative change ("+20%", "-10%").
-// KEY begins with gpu. or kernel.; kernel settings are only parsed here and applied by whoever lowers the
-// kernel. SPDX-License-Identifier: Apache-2.0
+// The grammar KEY=VALUE by which --set and --change alter a number.
+// VALUE is absolute with its unit ("60 MiB", "5"), a factor ("2x") or a relative change ("+20%", "-10%"). KEY
+// begins with gpu. or kernel. Kernel settings are only parsed here; the lowering of the kernel applies them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -24,17 +24,17 @@ struct Setting {
     std::string text;   ///< VALUE as given
 };
 
-/// Parses "gpu.l2.capacity=2x". Throws Error for a missing '=', an unknown prefix, an empty part, a factor
-/// below 0 or an unknown GPU key (naming the nearest).
+/// Parses text such as "gpu.l2.capacity=2x". Throws Error for a missing '=', an unknown prefix, an empty part
+/// or a factor below 0. Also throws for an unknown GPU key, naming the nearest key.
 [[nodiscard]] Setting parse_setting(std::string_view text);
 
-/// Applies one setting of scope gpu, notes it in gpu.settings, and marks the key Origin::set, with those that
-/// have to follow: what a chip has as a whole stays when sm.count changes, and carveouts fit into
-/// shared.capacity. Throws Error for a value of the wrong dimension and for one that hw/keys.toml does not
-/// allow. Settings of scope kernel are an error here.
+/// Applies one setting of scope gpu and notes the setting in gpu.settings. Marks the key, and every key that
+/// must follow, as Origin::set. Chip-wide totals stay when sm.count changes, and carveouts fit into
+/// shared.capacity. Throws Error for a value of the wrong dimension, and for a value that hw/keys.toml does
+/// not allow. Settings of scope kernel are an error here.
 void apply_setting(Gpu& gpu, const Setting& setting);
 
-/// Applies those of scope gpu, in order, and skips the others.
+/// Applies the settings of scope gpu in order, and skips the others.
 void apply_settings(Gpu& gpu, std::span<const Setting> settings);
 
 }  // namespace warptime::hw

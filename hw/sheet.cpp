@@ -1,5 +1,6 @@
-// Assembling a GPU from its sheet, its calibration, what they inherit, and its instruction table. See the
-// header. SPDX-License-Identifier: Apache-2.0
+// Assembles a GPU from its sheet, its calibration, their inherited values, and its instruction table. See the
+// header.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 
 #include "hw/checks.hpp"
@@ -25,7 +26,7 @@ constexpr std::string_view calibration_folder = "hw/calibrations/";
 constexpr std::string_view isa_folder = "hw/isa/";
 constexpr int deepest_inheritance = 8;
 
-/// Everything that files say of one GPU, later files overriding earlier ones.
+/// All values that files give for one GPU; later files override earlier ones.
 struct Assembly {
     std::map<std::string, std::string> text;
     std::vector<std::optional<SheetValue>> values = std::vector<std::optional<SheetValue>>(key_count);
@@ -53,7 +54,7 @@ std::vector<std::string_view> embedded_ids(std::string_view folder) {
     return ids;
 }
 
-/// Without what separates words, in lower case: "RTX 4090" is "rtx4090".
+/// `name` in lower case without separators: "RTX 4090" is "rtx4090".
 std::string joined(std::string_view name) {
     std::string text;
     for (const char c : name) {
@@ -64,7 +65,7 @@ std::string joined(std::string_view name) {
     return text;
 }
 
-/// Whether some words of the id, in their order, are the name.
+/// Whether some words of the id, in their order, make up the name.
 bool has_words(std::string_view id, std::string_view name) {
     const std::size_t end = id.find('-');
     const std::string_view word = id.substr(0, end);
@@ -110,7 +111,7 @@ void require_depth(int depth, const std::string& id) {
     }
 }
 
-/// Puts the calibration of `id`, after those it inherits, over `assembly`.
+/// Applies the calibration of `id` to `assembly`, after the calibrations that it inherits.
 void add_calibration(Assembly& assembly, const std::string& id, int depth) {
     require_depth(depth, id);
     const auto text = find_embedded(calibration_folder, id);
@@ -138,7 +139,7 @@ void add_calibration(Assembly& assembly, const std::string& id, int depth) {
 
 Assembly assemble(const std::string& id, std::string_view text, SheetKind kind, int depth);
 
-/// The id is one that sheet_id_of gives.
+/// Needs an id from sheet_id_of.
 Assembly assemble_embedded(const std::string& id, int depth) {
     Assembly assembly = assemble(id, *find_embedded(sheet_folder, id), SheetKind::vendor, depth);
     add_calibration(assembly, id, 0);

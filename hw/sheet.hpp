@@ -1,4 +1,4 @@
-// Loading a GPU by sheet id or from a user's file, and listing the sheets there are.
+// Loads a GPU by sheet id or from a user's file, and lists the embedded sheets.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace warptime::hw {
 
-/// The id of the sheet that is meant: its own in any case, or the words of it that tell it from all others,
-/// in their order ("H200", "rtx4090", "a100-pcie-40gb"). Throws Error listing the ids where several have the
-/// words ("a100"), and naming the nearest where none has.
+/// The id of the sheet that `name` means. `name` is the whole id in any letter case, or enough words of the
+/// id in order. Examples: "H200", "rtx4090", "a100-pcie-40gb". Where several ids have the words ("a100"),
+/// throws Error listing the ids. Where no id has the words, throws Error naming the nearest id.
 [[nodiscard]] std::string sheet_id_of(std::string_view name);
 
-/// `id_or_path`: the name of a sheet (sheet_id_of), or a path (it contains '/' or ends in ".toml") to a TOML
-/// sheet, which may say inherits = "<id>" in its [sheet] and then only needs what differs. The sheet's facts
-/// are checked (checks.hpp), then the settings of scope gpu are applied. Throws Error for an unknown id
-/// (naming the nearest), a file that cannot be read, any fault of parse_sheet_file, and a key that has no
-/// value (naming sheet and key).
+/// `id_or_path`: the name of a sheet (sheet_id_of), or the path of a TOML sheet. A path contains '/' or ends
+/// in ".toml". A user's sheet may say inherits = "<id>" in its [sheet], and then needs only the values that
+/// differ. The sheet's facts are checked (checks.hpp), then the settings of scope gpu are applied. Throws
+/// Error for an unknown id (naming the nearest), a file that cannot be read, and any fault of
+/// parse_sheet_file. Also throws for a key without a value, naming sheet and key.
 [[nodiscard]] Gpu load_gpu(std::string_view id_or_path, std::span<const Setting> settings = {});
 
 struct SheetSummary {

@@ -164,8 +164,8 @@ SheetFile parse_sheet_file(std::string_view text, const std::string& id, SheetKi
                 throw Error(fmt::format("{} {}", id, name), "a plain value", "{ value, confidence, source }");
             }
             file.values.push_back(read_row(root, *row.as_table(), key, id, kind));
-            // Bands say how far off a GPU is predicted, which may be known where no constant was fitted to
-            // it.
+            // Bands state a GPU's prediction error, which may be known even where no constant was fitted to
+            // the GPU.
             if (group.str() != "band") file.rows = std::max(file.rows, file.values.back().provenance.rows);
         }
     }

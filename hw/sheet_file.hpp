@@ -1,5 +1,5 @@
 // One TOML file of a GPU, a sheet of vendor facts or a calibration, as values by key.
-// Ignores: inheritance and missing keys, which are the business of sheet.hpp.
+// Ignores: inheritance and missing keys, which sheet.hpp handles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,8 +33,9 @@ struct SheetFile {
 /// rows, residual and date. user: [sheet] and both kinds.
 enum class SheetKind : std::uint8_t { vendor, calibration, user };
 
-/// Throws Error naming `id` and the key for: invalid TOML, an unknown table, key or field (with the nearest),
-/// a wrong dimension, a number without source or confidence, a fraction where a count is due.
+/// Parses the text of one file. Errors name `id` and the key. Throws Error for invalid TOML, and for an
+/// unknown table, key or field, with the nearest name. Also throws for a wrong dimension, a number without
+/// source or confidence, and a fraction in place of a count.
 [[nodiscard]] SheetFile parse_sheet_file(std::string_view text, const std::string& id, SheetKind kind);
 
 }  // namespace warptime::hw

@@ -1,4 +1,4 @@
-// Tests of reading one sheet or calibration file, mostly of what it refuses.
+// Tests of reading one sheet or calibration file, mostly of refused text.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet_file.hpp"
 

@@ -7,8 +7,8 @@
 
 namespace warptime::hw {
 
-/// The bytes of the file at `path`. Throws Error with the name of the `parameter` that gave the path and the
-/// form `expected` when the file cannot be read.
+/// The bytes of the file at `path`. Throws Error when the file cannot be read. The error names the
+/// `parameter` that gave the path, and the form `expected`.
 [[nodiscard]] std::string read_text_file(const std::string& path, std::string_view parameter,
                                          std::string_view expected = "a file that can be read");
 

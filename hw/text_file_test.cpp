@@ -1,3 +1,4 @@
+// Tests of reading a whole text file.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/text_file.hpp"
 

@@ -1,5 +1,5 @@
-// Shared steps of reading the TOML data files: parsing, required fields, unknown names and citations. Only
-// sources include this file, so that no public header needs toml++.
+// Shared steps of reading the TOML data files: parsing, required fields, unknown names and citations.
+// Only sources include this file, so that no public header needs toml++.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,10 +20,10 @@ struct TomlAssertion : std::exception {
 
 }  // namespace warptime::hw
 
-// Two defects of toml++ 3.3 on text that is not TOML are worked around here. It asserts that a table header
-// begins with a key; with NDEBUG it assumes so, and "[=" is undefined behaviour. Its assertions therefore
-// stay on here and throw. It also calls unreachable on most letters up to U+0499 between tokens, where it
-// means "no blank".
+// Two defects of toml++ 3.3 on text that is not TOML are worked around here. First, the library asserts that
+// a table header begins with a key. With NDEBUG nothing checks this, and "[=" is undefined behaviour. The
+// assertions therefore stay on here and throw. Second, between tokens the library calls unreachable on most
+// letters up to U+0499, where it means "no blank".
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : ::warptime::hw::fail_toml_assertion())

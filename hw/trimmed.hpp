@@ -6,7 +6,7 @@
 
 namespace warptime::hw {
 
-/// `text` without the blanks, tabs and ends of lines at both its ends; empty where nothing else is in it.
+/// `text` without blanks, tabs and line ends at both ends; empty where `text` holds nothing else.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept {
     constexpr std::string_view blanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(blanks);

@@ -1,3 +1,4 @@
+// Tests of text without blanks at both ends.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/trimmed.hpp"
 

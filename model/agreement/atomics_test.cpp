@@ -1,5 +1,5 @@
-// Atomics of many warps and loads across a cluster: both engines agree with closed forms to rounding. The
-// forms count passes of slices and banks, and bytes of port and cluster.
+// Atomics of many warps and loads across a cluster: both engines agree with closed forms to rounding.
+// The forms count passes of slices and banks, and bytes of port and cluster.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/atomics/atomics.hpp"
 

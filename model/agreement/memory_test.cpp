@@ -57,7 +57,7 @@ warptime::hw::Gpu gpu_of_wide_sms() {
 }
 
 /// A producer copies boxes of `rows` x `columns` bf16 into a ring of stages. Four warps consume each stage
-/// with `work` instructions of 8 pipe cycles each, which leave the issue slots to the producer.
+/// with `work` instructions of 8 pipe cycles each. Such instructions leave the issue slots to the producer.
 mk::Kernel ring(std::int64_t trips, int stages, std::int64_t rows, std::int64_t columns, std::int64_t work) {
     mk::Kernel kernel = grid_of(1, 5);
     mk::Builder build(kernel);

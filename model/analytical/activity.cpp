@@ -1,3 +1,4 @@
+// Adds up what a kernel keeps busy on an average SM, over the whole launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/activity.hpp"
 

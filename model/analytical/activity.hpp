@@ -1,4 +1,5 @@
-// What a kernel keeps busy, as its power counts it. SPDX-License-Identifier: Apache-2.0
+// What a kernel keeps busy, as its power counts it.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -8,7 +9,7 @@
 
 namespace warptime::model::analytical {
 
-/// Of the whole launch. Reads of `a` what does not depend on its clock.
+/// Activity of the whole launch. Reads only those parts of `a` that do not depend on its clock.
 [[nodiscard]] machine::Activity activity_of(const Analysis& a, const hw::Gpu& gpu,
                                             prediction::OperandData data);
 

@@ -1,3 +1,4 @@
+// Activity of kernels against closed forms, on a part of the chip and on the whole chip.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/activity.hpp"
 

@@ -1,4 +1,4 @@
-// What the analytical engine has worked out about one kernel; `evaluate` reads its time, `explain` all of it.
+// What the analytical engine has worked out about one kernel. `evaluate` reads the time, `explain` reads all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -28,19 +28,19 @@ struct Analysis {
     std::int64_t ctas = 0;
     std::int64_t slots = 0;  ///< CTAs that run at a time
     std::int64_t sms = 0;    ///< SMs that have work
-    std::int64_t fullest_sm =
-        0;  ///< items on the SM that gets most, where not every CTA has one and all fit; or 0
-    double fullest_group = 1.0;  ///< SMs at work in the graphics processing cluster that has most of them
+    /// Items on the SM that gets most, where some CTAs have no item and all fit; otherwise 0.
+    std::int64_t fullest_sm = 0;
+    double fullest_group = 1.0;  ///< SMs at work in the busiest graphics processing cluster
     double waves = 0.0;
     bool persistent = false;
     ItemDemand item;
     Traffic traffic{};
     hw::Cycles loop_chain{};   ///< least period of one CTA's loop by its dependences
-    hw::Cycles loop_period{};  ///< at full residency, of a loop that waits for its loads; 0 of others
+    hw::Cycles loop_period{};  ///< at full residency, of a loop that waits for its loads; 0 for other loops
     hw::Cycles turnaround{};   ///< of a CTA slot, between two CTAs
-    hw::Cycles first_text{};   ///< of the first pass through the code, beyond later ones
-    hw::Cycles alone{};        ///< of one item of a CTA that has its SM to itself
-    hw::Cycles apart{};        ///< before the first bytes arrive and after the last have
+    hw::Cycles first_text{};   ///< of the first pass through the code, beyond later passes
+    hw::Cycles alone{};        ///< of one item on an SM with a single CTA
+    hw::Cycles apart{};        ///< before the first bytes arrive and after the last have arrived
     Exposure exposure{};
     hw::Frequency clock{};
     hw::Frequency free_clock{};  ///< without the power limit
@@ -56,7 +56,7 @@ struct Analysis {
 
     /// Work items under way at a time.
     [[nodiscard]] std::int64_t concurrent() const { return persistent ? ctas : std::min(items, slots); }
-    /// CTAs that the busiest SM has at a time: a grid that does not fill the card leaves room.
+    /// CTAs that the busiest SM has at a time. A grid that does not fill the GPU leaves room.
     [[nodiscard]] std::int64_t resident() const {
         const std::int64_t at_work = std::max<std::int64_t>(1, sms);
         return std::clamp<std::int64_t>((std::min(ctas, items) + at_work - 1) / at_work, 1,

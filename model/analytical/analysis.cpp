@@ -1,3 +1,4 @@
+// The stages of an analysis: one item, the busiest SM, and the makespan at the clock of the load.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/analysis.hpp"
 
@@ -68,12 +69,12 @@ bool shares_ports(const hw::Gpu& gpu, const Analysis& a) {
     return a.fullest_group < machine::largest_group(gpu);
 }
 
-/// What the ports take then.
+/// Sets the ports' times when only some SMs of a cluster are at work.
 void share_ports(const hw::Gpu& gpu, Analysis& a) {
     if (!shares_ports(gpu, a)) return;
     const machine::PortCosts cost = machine::port_costs(a.fullest_group, gpu);
     for (machine::Part* part : {&a.item.before, &a.item.loop, &a.item.after}) {
-        // What is multicast is shared anyway.
+        // Multicast bytes are shared in any case.
         const bool multicast = part->fetched_bytes < part->received_bytes;
         const double own = multicast ? 0.0 : part->fetched_bytes * a.traffic.own_share;
         part->demand[machine::Server::crossbar_read] =
@@ -82,7 +83,7 @@ void share_ports(const hw::Gpu& gpu, Analysis& a) {
     }
 }
 
-/// CTAs that share an SM: as many as fit, or as the grid has for each.
+/// CTAs that share an SM: as many as fit, or fewer where the grid has fewer for each SM.
 std::int64_t sharing(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                      const prediction::Conditions& conditions, const machine::Occupancy& occupancy) {
     const std::int64_t sms = machine::given_sms(gpu, conditions);
@@ -91,7 +92,7 @@ std::int64_t sharing(const kernel::Kernel& kernel, const hw::Gpu& gpu,
         std::max(1, occupancy.ctas_per_sm));
 }
 
-/// SM cycles of one slot in which a warp waits for plain loads, in units of one such wait.
+/// Number of waits for plain loads in one slot, over all items of the slot.
 double load_rounds(const Analysis& a) {
     const double of_item = a.item.total([](const machine::Part& p) { return p.load_rounds; });
     const double turns = std::ceil(static_cast<double>(a.items) /
@@ -99,13 +100,13 @@ double load_rounds(const Analysis& a) {
     return of_item * turns;
 }
 
-/// Whether warps go round a loop and wait for what they have loaded in each turn.
+/// Whether warps go round a loop and wait in each turn for their own loads.
 bool waits_in_a_loop(const Analysis& a) {
     return !a.item.asynchronous && a.item.trips > 1.0;
 }
 
-/// What the last of all warps takes longer than most, in a loop of plain loads. Warps that stage what they
-/// load meet in every turn, and load for the next one meanwhile.
+/// Extra time of the last warp against most warps, in a loop of plain loads. Warps that stage their loads
+/// meet in every turn and meanwhile load for the next turn.
 Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
     if (!waits_in_a_loop(a) || a.item.loads_itself) return {};
     const double rounds = a.item.total([](const machine::Part& p) { return p.load_rounds; });
@@ -119,7 +120,7 @@ Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
     const Cycles run = a.exposure.makespan() + a.first_text;
-    // The last SM has nothing to do until it gets its first CTA; the others are handed out meanwhile.
+    // The last SM idles until its first CTA. The other CTAs are handed out while SMs run.
     const Cycles first = machine::cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
     const Cycles launch = machine::cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);
     const Cycles handed = first + Cycles(machine::handed_out((launch - first).value(), run.value(),
@@ -127,9 +128,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     // The last CTA cannot end before it has been handed out and has run.
     const Cycles ended = std::max(handed, launch + a.alone);
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
-    // A kernel that reads nothing waits for nothing that a flush has made cold (recorded stores of 1 to 8 MB,
-    // empty kernels), nor does one that reads what a step before it has written (354 sums of splits by
-    // elements, fit and development rows: 0.47 us too slow, all alike, launch.cold).
+    // A flush makes lines cold. A kernel that reads nothing does not wait for cold lines: recorded stores of
+    // 1 to 8 MB, empty kernels. A kernel that only reads results of an earlier step does not wait either.
+    // Evidence: 354 sums of splits by elements, fit and development rows. With launch.cold each sum was
+    // predicted 0.47 us too slow.
     const bool reads_nothing = !bulk && !(0.0 < a.traffic.received.value());
     const bool finds_all = reads_nothing || machine::reads_results_only(kernel);
     a.floor = machine::launch_floor(finds_all ? prediction::Cache::warm : conditions.cache,
@@ -142,18 +144,18 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     }
     a.dram_time = machine::dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read,
                                         a.traffic.dram_row_read, a.traffic.dram_written, gpu);
-    // CTAs that come to whatever SM is free leave no cluster of SMs behind; those with work of their own do.
+    // CTAs that go to any free SM leave no cluster of SMs behind. CTAs with fixed work do.
     const bool even = !a.persistent && a.waves > 1.0;
     const double late = even ? 1.0 : machine::slowest_group(gpu);
     const Cycles stores = machine::l2_ingest_cycles(a.traffic.l2_stored, gpu);
     const bool throughout = Cycles{} < a.item.loop.demand[machine::Server::crossbar_write];
-    // What is asked for at once: by the first round of the first wave.
+    // Bytes asked for at once are those of the first round of the first wave.
     const double bursts = std::max(1.0, a.waves) * std::max(1.0, a.item.trips);
     const Bytes read = a.item.uses_tensor
                            ? a.traffic.l2_read
                            : a.traffic.l2_read + machine::beyond_even(a.traffic.l2_read / bursts, gpu);
     const Cycles both = machine::read_and_stored_cycles(read, stores, throughout, gpu) + a.traffic.outside;
-    // Lines that come from DRAM are put into the slices as stores are.
+    // Lines from DRAM enter the slices in the same way as stores.
     const Cycles l2 =
         std::max(std::max(both, stores * late + machine::l2_ingest_cycles(a.traffic.dram_read, gpu)),
                  a.traffic.hot_lines);
@@ -161,12 +163,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         static_cast<double>(a.items) * a.item.total([](const machine::Part& p) { return p.tensor_flop; });
     const double peak = tensor_rate(a.item.tensor_dtype, gpu).value() * gpu.sm.count.value();
     double utilization = 0.0;
-    // Of one CTA an SM nobody fills the time between two waves.
+    // With one CTA on an SM, no other CTA fills the time between two waves.
     const bool in_step = even && a.occupancy.ctas_per_sm == 1 && waits_in_a_loop(a);
     const Cycles apart = std::min(in_step ? apart_of_waves(a.apart, a.turnaround, a.waves) : a.apart, run);
     const Cycles last = behind_most(a, gpu);
-    // What products wait is within what their begin takes, which was fitted over dirty lines
-    // (launch.descriptor).
+    // Tensor kernels wait for victims within launch.descriptor, which was fitted over dirty lines.
     const bool at_once = conditions.cache == prediction::Cache::flushed && !a.item.uses_tensor;
     const Seconds victims =
         at_once ? machine::wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu)
@@ -174,7 +175,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const auto parts = [&](const hw::Frequency& clock) {
         std::array<double, 4> of{((ended - apart) / clock).value(), (a.dram_time - victims).value(),
                                  (l2 / clock).value(), (a.traffic.atomics / clock).value()};
-        // Slices and channels stand one behind the other with deep queues between: the slower is the pace.
+        // Slices and channels follow one another with deep queues between them: the slower sets the pace.
         of[of[1] < of[2] ? 1 : 2] = 0.0;
         // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
         if (waits_in_a_loop(a)) {
@@ -190,7 +191,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         return of;
     };
     const double exponent = exponent_beside(a.item, sharing(kernel, gpu, conditions, a.occupancy), gpu);
-    Cycles paced{};  // what overlaps, where all of it goes with the clock; 0 until it is known
+    // Overlapped time in cycles, kept where every part goes with the clock; 0 until known.
+    Cycles paced{};
     const auto overlapped_at = [&](const hw::Frequency& clock) {
         const bool dram = !(a.dram_time < l2 / clock);
         if (!dram && Cycles{} < paced) return paced / clock;
@@ -203,8 +205,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         return a.floor + apart / clock + victims + overlapped_at(clock);
     };
     // The clock falls with the load and the load rises with the clock. The first round guesses the load from
-    // the longest part alone; two more settle to below a part in ten thousand, since the slope is small.
-    // Without tensor work it rises with the time since a flush, and the second round knows how long.
+    // the longest part alone. Two more rounds settle to below a part in ten thousand, since the slope is
+    // small. Without tensor work the clock rises with the time since a flush. The second round knows the time
+    // since a flush.
     constexpr int rounds = 3;
     const bool given = conditions.clock_hz > 0.0;
     const auto clock_of_load = [&] {
@@ -240,8 +243,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     a.tensor_utilization = utilization;
 }
 
-/// Latency of a load before traffic is known: from DRAM unless the caches are warm; where single lanes go
-/// through a warm set line by line, whatever share of it the L2 has kept.
+/// Latency of a load before traffic is known. The load comes from DRAM unless the caches are warm. Where
+/// single lanes walk a warm set line by line, the latency follows the share that the L2 has kept.
 Cycles first_latency(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                      const prediction::Conditions& conditions) {
     if (conditions.cache != prediction::Cache::warm) return load_latency(true, gpu);
@@ -260,7 +263,7 @@ Cycles first_latency(const kernel::Kernel& kernel, const hw::Gpu& gpu,
         random = true;
         strange = strange || buffer.before == kernel::Before::warm;
     }
-    // What the description calls warm was brought by whoever ran before; else it was this SM.
+    // A buffer described as warm was brought in by an earlier kernel on any SM; other lines came by this SM.
     if (strange) return machine::lane_latency(machine::places_of_strangers(footprint, gpu), gpu);
     if (!random) return load_latency(false, gpu);
     const Cycles near = (gpu.latency.l2_near + gpu.latency.l2_far) * 0.5;
@@ -277,7 +280,7 @@ RecentSharedReads* reads_of(KeptStages* kept) {
     return kept == nullptr ? nullptr : &kept->problem;
 }
 
-/// What the busiest SM takes, once its item and where the traffic comes from are known.
+/// Time of the busiest SM, once its item and the source of the traffic are known.
 void settle_sm(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
                Analysis& a) {
     share_ports(gpu, a);
@@ -291,7 +294,8 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predictio
     a.alone = timeline.alone() + a.first_text;
 }
 
-/// What one item asks for, put in place: it is the larger part of an analysis, and copying it shows.
+/// Works out one item's demand in place. The item is the larger part of an analysis, and a copy would cost
+/// time.
 void body_stage(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
                 KeptStages* kept, prediction::BodyNumber body, Analysis& a) {
     a.occupancy = machine::residency(kernel, machine::limits_of(gpu));
@@ -304,21 +308,21 @@ void body_stage(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predicti
     }
 }
 
-/// Where the items run, and what they move.
+/// Where the items run, and which bytes they move.
 void problem_stage(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
                    KeptStages* kept, Analysis& a) {
     place(kernel, gpu, conditions, a);
     a.turnaround = machine::cta_turnaround(kernel, gpu);
     a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms, reads_of(kept));
     if (a.traffic.places.near < 1.0) {
-        // The set has outgrown the L2: the same item, whose loads wait longer.
+        // The set has outgrown the L2: the same item, with longer waits for loads.
         a.item = item_demand(kernel, gpu, machine::latency_of(a.traffic.places, gpu),
                              sharing(kernel, gpu, conditions, a.occupancy));
     }
     settle_sm(kernel, gpu, conditions, a);
 }
 
-/// The makespan at the clock that the load leaves.
+/// Makespan at the clock that the load leaves.
 void time_stage(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
                 Analysis& a) {
     combine(kernel, gpu, conditions, a);
@@ -340,7 +344,7 @@ void regroup(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
              Analysis& a, KeptStages* kept) {
     const bool from_dram = a.traffic.from_dram;
     a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms, reads_of(kept));
-    // An SM notices nothing else of what its neighbours share.
+    // An SM sees no other effect of reads that its neighbours share.
     if (a.traffic.from_dram != from_dram || sees_reuse(a.item) || shares_ports(gpu, a))
         settle_sm(kernel, gpu, conditions, a);
     time_stage(kernel, gpu, conditions, a);

@@ -1,4 +1,5 @@
-// Works out the time of one kernel and all that explains it. Ignores: what each law lists.
+// Works out the time of one kernel and all figures that explain the time.
+// Ignores: what each law lists.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,20 +13,20 @@
 
 namespace warptime::model::analytical {
 
-/// What the stages remember of kernels before, on one GPU, which must stay as it is.
+/// What the stages remember of earlier kernels, on one GPU that must stay as it is.
 struct KeptStages {
     BodyStage body;
     RecentSharedReads problem;
 };
 
-/// All stages of a kernel; `body` is its number, if it has one. Throws Error when the kernel cannot run on
-/// the GPU. No allocation otherwise, once `kept` has been used.
+/// Runs all stages of a kernel. `body` is the kernel's number, if it has one. Throws Error when the kernel
+/// cannot run on the GPU. Otherwise allocates nothing once `kept` has been used.
 [[nodiscard]] Analysis analyse(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                                const prediction::Conditions& conditions, KeptStages* kept = nullptr,
                                prediction::BodyNumber body = prediction::unknown_body);
 
-/// Makes `a`, the analysis of a kernel on that GPU under those conditions, that of the same kernel with
-/// another group in its schedule, which changes what CTAs find in L2 and nothing of what one does.
+/// Updates `a` after a change of the group in the kernel's schedule; GPU and conditions stay. A group changes
+/// which lines CTAs find in the L2, but no work of a CTA.
 void regroup(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a, KeptStages* kept = nullptr);
 

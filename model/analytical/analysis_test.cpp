@@ -30,7 +30,7 @@ Analysis of(const mk::Kernel& kernel, const hw::Gpu& on = gpu(), Conditions cond
     return analyse(kernel, on, conditions);
 }
 
-/// Of the main loop, at full residency.
+/// Period of the main loop at full residency.
 double loop_period(const mk::Kernel& kernel, const Analysis& a) {
     const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
     const int resident = a.occupancy.ctas_per_sm;
@@ -119,8 +119,8 @@ TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
     const auto after_prologue = [](const Analysis& a) {
         return (a.exposure.makespan() - a.exposure.prologue).value();
     };
-    // 6 x 22 tiles fill 132 CTAs; each such round more takes the same time, one tile more a whole round. Only
-    // the last round's stores come all at once.
+    // 6 x 22 tiles fill 132 CTAs. Each further round takes the same time, and one further tile takes a whole
+    // round. Only the last round's stores come all at once.
     const Analysis full = of(specialized(6 * 128, 22 * 256, 4096, false));
     const Analysis twice = of(specialized(12 * 128, 22 * 256, 4096, false));
     const Analysis thrice = of(specialized(18 * 128, 22 * 256, 4096, false));
@@ -129,7 +129,7 @@ TEST_CASE("persistent CTAs pace the kernel by the busiest of them") {
     const double round = after_prologue(twice) - after_prologue(full);
     CHECK(after_prologue(thrice) - after_prologue(twice) == doctest::Approx(round));
     CHECK(round > 0.9 * after_prologue(full));
-    // Between two tiles stands what the consumers take, whatever a tile's stores take.
+    // Between two tiles stands only the consumers' gap, for any time of a tile's stores.
     const double longer = after_prologue(of(specialized(12 * 128, 22 * 256, 8192, false))) -
                           after_prologue(of(specialized(6 * 128, 22 * 256, 8192, false)));
     CHECK(2.0 * round - longer == doctest::Approx(gpu().pipeline.tile_gap.value()));
@@ -154,7 +154,7 @@ TEST_CASE("consumers in turns hide the stores of one tile behind the next") {
     CHECK(hidden.item.alternating);
     CHECK_FALSE(shown.item.alternating);
     CHECK(hidden.exposure.makespan() < shown.exposure.makespan());
-    // Four tiles a CTA: all main loops, and the stores of the last.
+    // Four tiles a CTA: all main loops, and the stores of the last tile.
     CHECK(hidden.exposure.main_loop.value() == doctest::Approx(4.0 * loop));
     CHECK(hidden.exposure.epilogue.value() < loop);
 }
@@ -200,7 +200,7 @@ TEST_CASE("what consumers compute with each sum stands between the products of t
         const double round = after_prologue(12 * 128, 4096) - after_prologue(6 * 128, 4096);
         return 2.0 * round - (after_prologue(12 * 128, 8192) - after_prologue(6 * 128, 8192));
     };
-    // 512 of each of eight warps, on four sub-partitions.
+    // 512 instructions of each of eight warps, on four sub-partitions.
     const double busy = 2.0 * 512 * gpu().instructions[hw::InstructionClass::mul_f32].interval.value();
     CHECK(gap(false) == doctest::Approx(gpu().pipeline.tile_gap.value()));
     CHECK(gap(true) == doctest::Approx(gpu().pipeline.tile_gap.value() + busy));
@@ -244,7 +244,7 @@ TEST_CASE("more SMs, more bandwidth, a higher clock or a shorter latency never s
         RC_ASSERT(never_slower([](auto& g) { g.launch.floor = g.launch.floor * 0.5; }));
         RC_ASSERT(never_slower([](auto& g) { g.latency.dram = g.latency.dram * 0.5; }));
         RC_ASSERT(never_slower([](auto& g) { g.clock.boost = g.clock.boost * 1.1; }));
-        // A value that drops below the p-norm's cut may take a little with it.
+        // A value that drops below the p-norm's cut may change the time slightly.
         const double cut = 1.0 + 2.0 * std::pow(0.25, 4.0);
         const auto hardly_slower = [&](auto&& change) {
             hw::Gpu better = gpu();
@@ -265,7 +265,7 @@ TEST_CASE("twice the SMs never slow down a grid of independent CTAs") {
                                       : fixture::stream(*rc::gen::inRange<std::int64_t>(1, 20000), 2);
         hw::Gpu twice = gpu();
         twice.sm.count = twice.sm.count * 2.0;
-        // At one clock: behind a flush a shorter launch gets a lower one.
+        // At one clock, since a shorter launch behind a flush gets a lower clock.
         Conditions all;
         all.clock_hz = 1.9e9;
         const double time = of(kernel, gpu(), all).time.value();
@@ -312,9 +312,9 @@ TEST_CASE("warps that wait for their own chains get into each other's way before
     const double alone = turn(4);
     CHECK(turn(8) > 1.02 * alone);
     CHECK(turn(12) > turn(8));
-    // Three need 48 slots of the 64 cycles of a chain; they cost less than a tenth more than one.
+    // Three warps need 48 slots of a chain's 64 cycles, and take less than a tenth more than one warp.
     CHECK(turn(12) < 1.1 * alone);
-    // Where the slots are full they are what counts.
+    // Where the slots are full, the slots set the period.
     CHECK(turn(32) >= 8.0 * 16.0);
 }
 

@@ -15,12 +15,12 @@
 
 namespace warptime::model::analytical {
 
-/// Below this time launch effects of fixed size dominate the residual, above it they are relative (the
-/// scoreboard draws the same line).
+/// Below this time, launch effects of fixed size dominate the residual. Above it, residuals are relative. The
+/// scoreboard draws the same line.
 inline constexpr double short_kernel_seconds = 10e-6;
 
-/// Whose residuals a kernel shares. Short kernels that only launch or stream are off by half of what short
-/// loops are (recorded rows below 10 us: 0.4 us against 0.8 at the 80 % quantile).
+/// Class of kernels that share residuals. Short kernels that only launch or stream have half the error of
+/// short loops. Recorded rows below 10 us: 0.4 us against 0.8 us at the 80 % quantile.
 enum class Band : std::uint8_t { compute, memory, latency, small, small_loop };
 inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band::latency, Band::small,
                                                Band::small_loop};
@@ -29,7 +29,7 @@ inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band
     return band == Band::small || band == Band::small_loop;
 }
 
-/// Of a kernel that takes `seconds`.
+/// Band of a kernel that takes `seconds`.
 [[nodiscard]] constexpr Band band_of(double seconds, prediction::Limiter limiter,
                                      prediction::KernelClass band_class) {
     if (seconds < short_kernel_seconds) {
@@ -65,7 +65,7 @@ inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band
     return "band.small_loop";
 }
 
-/// Half-width: of the logarithm, or of short kernels in seconds.
+/// Half-width of the band: of the logarithm, or in seconds for short kernels.
 [[nodiscard]] inline double half_width(Band band, const hw::Gpu& gpu) {
     switch (band) {
         case Band::compute:
@@ -106,11 +106,11 @@ inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band
     return with_band(time, limiter, prediction::class_of(limiter), gpu);
 }
 
-/// Whose residuals a kernel shares is a matter of how it is built before one of what limits it. Loops whose
-/// warps load for themselves, asynchronously or not, hang on the latency of their loads and on their
-/// neighbours' turns, whichever server is busiest: latency. Other tensor kernels are off by their tile loop
-/// (and, where a library chose, by the choice), even where DRAM is busiest: compute. What is left streams,
-/// and is known best.
+/// The band class follows how a kernel is built, and only then what limits it. Loops whose warps load for
+/// themselves have class latency, whether asynchronous or not. Such loops depend on load latency and on
+/// neighbours' turns, whichever server is busiest. Other tensor kernels have class compute, even where DRAM
+/// is busiest. Their error is that of the tile loop and, where a library chose, of the choice. Remaining
+/// kernels stream and are known best.
 [[nodiscard]] inline prediction::KernelClass band_class_of(prediction::Limiter limiter, bool loads_itself,
                                                            bool uses_tensor) {
     if (loads_itself) return prediction::KernelClass::latency;

@@ -1,3 +1,4 @@
+// Keeps the demand of items by numbered body, and finds it again by hash.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/body_stage.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 
 using hw::InstructionClass;
 
-/// Powers of two, so that a number says its place by its highest bits.
+/// Powers of two, so that a mask on the upper half of a hash gives the place.
 constexpr std::size_t item_places = 2048, body_places = 1024;
 
 std::size_t hashed_place(std::uint64_t number, std::size_t places) {
@@ -36,7 +37,8 @@ bool is_box_of_copies(const kernel::Kernel& kernel, const kernel::Op& op, const 
     return whole && buffer.space == kernel::Space::global && (plain_store || copy);
 }
 
-/// What the laws of boxes read of the buffer. Of those that read, only bulk copies notice where it ends.
+/// What the laws of boxes read of the buffer. Among accesses that read, only bulk copies notice where a
+/// buffer ends.
 ItemCase::Box box_of(const kernel::Kernel& kernel, const kernel::Access& access, bool bulk,
                      std::int64_t line) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
@@ -53,7 +55,7 @@ ItemCase::Box box_of(const kernel::Kernel& kernel, const kernel::Access& access,
     return box;
 }
 
-/// The access of the one op that stores, where it stands behind the main loop; -1 where there is none such.
+/// Access of the one op that stores, if the op stands behind the main loop; -1 if there is no such op.
 std::int32_t one_store(const kernel::Kernel& kernel) {
     std::int32_t found = -1;
     for (const kernel::Role& role : kernel.roles) {
@@ -92,7 +94,7 @@ bool hangs_on_boxes(const kernel::Kernel& kernel) {
             if (space == kernel::Space::shared) continue;
             if (!is_box_of_copies(kernel, op, access) || ++boxes > ItemCase::most_boxes) return false;
         }
-        // What has no buffer of its own, and what the L1 may keep.
+        // Loads without a buffer, and loads that the L1 may keep, do not hang on boxes.
         if (machine::is_load(op.cls) && !machine::is_asynchronous_copy(op.cls)) return false;
     }
     return true;

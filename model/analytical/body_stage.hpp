@@ -1,7 +1,7 @@
-// The body stage: what an item of a numbered body asks for, kept for problems of other sizes, order or
-// conditions. Kept are bodies that copy whole boxes asynchronously. Sizes change their trips, the part of a
-// box inside its matrix, and where rows begin in their lines, and nothing else. Other bodies are worked out
-// each time. Source: what add_item_demand reads of a kernel; kept_lowerings_test compares.
+// The body stage keeps the demand of a numbered body's item for problems of other sizes, order or conditions.
+// Kept are bodies that copy whole boxes asynchronously. Sizes change three things: the trips, the part of a
+// box inside its matrix, and where rows begin in their lines. Other bodies are worked out each time.
+// Source: what add_item_demand reads of a kernel; kept_lowerings_test compares.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,22 +20,22 @@ namespace warptime::model::analytical {
 /// Whether the sizes of a problem change an item's demand through ItemCase alone.
 [[nodiscard]] bool hangs_on_boxes(const kernel::Kernel& kernel);
 
-/// All that an item's demand depends on, beside its numbered body and the GPU.
+/// All inputs of an item's demand, beside the numbered body and the GPU.
 struct ItemCase {
-    /// Of one access to global memory.
+    /// Inputs of one access to global memory.
     struct Box {
         double inside = 0.0;          ///< bytes of a box that is stored within its matrix
-        double outside_share = 0.0;   ///< of boxes that go on beyond it
+        double outside_share = 0.0;   ///< share of boxes that go on beyond the matrix
         std::int64_t begins = 0;      ///< bytes of a line at which rows may begin: a power of two
         bool short_of_pitch = false;  ///< other bytes lie between its rows
-        bool own_place = false;       ///< what lies outside is beside columns of its own
+        bool own_place = false;       ///< bytes outside lie beside columns of the CTA's own
         friend bool operator==(const Box&, const Box&) = default;
     };
     static constexpr std::size_t most_boxes = 8;
 
     prediction::BodyNumber body = prediction::unknown_body;
     std::int64_t trips_end = 0;  ///< of the typical item
-    double slowdown = 0.0;       ///< of stores that are waited for
+    double slowdown = 0.0;       ///< of stores that a warp waits for
     std::int64_t resident = 0;
     double load_latency = 0.0;
     std::size_t count = 0;  ///< of boxes
@@ -46,7 +46,7 @@ struct ItemCase {
 
 class BodyStage {
   public:
-    /// What add_item_demand makes of an empty one, bit for bit, of a kernel whose body has a number.
+    /// Gives bit for bit what add_item_demand makes of an empty item, for a kernel whose body has a number.
     void add(const kernel::Kernel& kernel, prediction::BodyNumber body, const hw::Gpu& gpu,
              const hw::Cycles& load_latency, std::int64_t resident, ItemDemand& empty);
 
@@ -59,9 +59,9 @@ class BodyStage {
         prediction::BodyNumber number = prediction::unknown_body;
         bool by_boxes = false;          ///< hangs_on_boxes
         std::uint8_t count = 0;         ///< of its boxes
-        bool waits_for_stores = false;  ///< before it goes on
-        std::int32_t stores_once =
-            -1;  ///< the access of the one store, behind the loop, if nobody waits for it
+        bool waits_for_stores = false;  ///< the body waits for stores before it goes on
+        /// Access of the one store behind the loop, if no instruction waits for the store; otherwise -1.
+        std::int32_t stores_once = -1;
         std::array<std::uint16_t, ItemCase::most_boxes> accesses{};
         std::array<bool, ItemCase::most_boxes> bulk{};
     };
@@ -69,9 +69,9 @@ class BodyStage {
 
     [[nodiscard]] Place& place_of(const ItemCase& of);
 
-    // Allocated with the first body.
+    // All three are allocated with the first body.
     std::vector<Body> bodies_;
-    std::vector<Place> items_;         ///< room for all, touched as they come
+    std::vector<Place> items_;         ///< room for all; pages are touched as items come
     std::vector<std::uint32_t> used_;  ///< by hash, 1 + index of the item; 0: none yet
 };
 

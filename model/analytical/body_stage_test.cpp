@@ -1,5 +1,6 @@
-// Of which bodies items are kept; that they are what was worked out, kept_lowerings_test asks of random
-// tiles. SPDX-License-Identifier: Apache-2.0
+// Which bodies keep their items.
+// That kept items equal items worked out anew, kept_lowerings_test checks on random tiles.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/body_stage.hpp"
 
 #include "model/analytical/item_demand.hpp"
@@ -33,7 +34,7 @@ TEST_CASE("an item is kept by the number of its body") {
     const kernel::Kernel ten = fixture::arithmetic(264, 10);
     const kernel::Kernel twenty = fixture::arithmetic(264, 20);
     CHECK(kept(items, ten, 1).trips == 10.0);
-    // What is kept is believed: the number stands for the body.
+    // Kept items are used unchecked: the number stands for the body.
     CHECK(kept(items, twenty, 1).trips == 10.0);
     CHECK(kept(items, twenty, 2).trips == 20.0);
     CHECK(kept(items, twenty, warptime::model::prediction::unknown_body).trips == 20.0);

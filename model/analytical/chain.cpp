@@ -1,3 +1,4 @@
+// Latency of a stage, and the least period of a loop by its dependences.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/chain.hpp"
 
@@ -17,12 +18,12 @@ bool has_stage_to_spare(const kernel::Kernel& kernel) {
                        [](const kernel::Token& token) { return token.depth > 1; });
 }
 
-/// The period of lanes' copies that their warps do not multiply: `ahead` stages are under way, and a trip
-/// takes no less than its own instructions. From DRAM the last piece of a stage comes later than a single
-/// one would. Warps that meet wait for the whole stage before they go on; those that never do wait for their
-/// own part of it, and compute while it is under way (microbench_bulk_copy, async: no longer for 16 warps
-/// than for one). With one stage under way its first copies travel while the
-/// rest is issued, and nobody fills the slices' queues meanwhile (microbench_cp_async_rows, two stages).
+/// Period of lanes' copies that their own warps do not multiply. `ahead` stages are under way, and a trip
+/// takes no less than its own instructions. From DRAM, the last piece of a stage comes later than a single
+/// piece. Warps that meet wait for the whole stage before they go on. Warps that never meet wait for their
+/// own part and compute while that part is under way (microbench_bulk_copy, async: 16 warps take no longer
+/// than one warp). With one stage under way, its first copies travel while the rest is issued. The slices'
+/// queues then stay empty (microbench_cp_async_rows, two stages).
 hw::Cycles copied_alone(const ItemDemand& item, const hw::Cycles& load, int ahead, const hw::Cycles& from_l2,
                         const hw::Gpu& gpu) {
     const hw::Cycles taken = fill_latency(item, load, false, gpu) - load;
@@ -39,7 +40,7 @@ hw::Cycles copied_alone(const ItemDemand& item, const hw::Cycles& load, int ahea
 
 hw::Cycles fill_latency(const ItemDemand& item, const hw::Cycles& load, bool bulk, const hw::Gpu& gpu) {
     const hw::Cycles engine = bulk ? gpu.latency.tma_extra : hw::Cycles{};
-    // What a trip gathers is no part of the stage that it copies.
+    // Gathered bytes of a trip are no part of the stage that it copies.
     const hw::Cycles lines = item.gathers ? item.loop.copied : item.loop.demand[machine::Server::l1];
     const hw::Cycles taken = std::max(lines, item.loop.demand[machine::Server::tma]);
     return load + engine + std::max(item.loop.demand[machine::Server::crossbar_read], taken);
@@ -52,22 +53,23 @@ hw::Cycles loop_chain(const kernel::Kernel& kernel, const ItemDemand& item, cons
     }
     const bool bulk = item.loop.demand[machine::Server::tma] > hw::Cycles{};
     if (!bulk && !item.self_fed) return copied_alone(item, load, kernel::stages_ahead(kernel), from_l2, gpu);
-    // A stage that the bulk engine fills is free when it has been multiplied. Warps that copy for themselves
-    // issue the copies of a stage once all have passed its last reading, before they multiply. What they do
-    // in a trip before they wait, copies of earlier ones travel meanwhile.
-    // With a single stage they multiply first all the same.
+    // A stage that the bulk engine fills is free once it has been multiplied. Warps that copy for themselves
+    // issue a stage's copies before they multiply, after all warps have read the old stage. Instructions of a
+    // trip before its wait overlap with copies of earlier trips. With a single stage, warps multiply first
+    // all the same.
     const hw::Cycles turn =
         item.self_fed && has_stage_to_spare(kernel) ? item.copy_issue - item.until_wait : item.loop.chain;
     if (!bulk && item.waits_behind_copies) {
-        // From a wait to the next trip's copies, and from those to the wait for them, as many trips on as
-        // there are stages under way. What the L1 takes of each copy passes while they are issued.
+        // The chain goes from a wait to the next trip's copies, and from the copies to their own wait. That
+        // wait comes as many trips later as stages are under way. The L1 takes each copy while the next
+        // copies are issued.
         const hw::Cycles to_copies = std::max(item.loop.chain - item.behind_copies, hw::Cycles{});
         const hw::Cycles there = load + item.loop.demand[machine::Server::crossbar_read];
         return (there + to_copies) / static_cast<double>(kernel::stages_ahead(kernel));
     }
     hw::Cycles around = fill_latency(item, load, bulk, gpu) + turn;
-    // Copies of wgmma's loops stand behind the issue of all products of their trip, the last of which wait
-    // for room.
+    // Copies of wgmma loops are issued after all products of their trip. The last products wait for room in
+    // the queue.
     if (copies_by_lanes(item)) around += item.others_read + item.loop.queued;
     const int ahead = kernel::stages_ahead(kernel);
     if (ahead == 1 && !item.gathers) {
@@ -76,13 +78,13 @@ hw::Cycles loop_chain(const kernel::Kernel& kernel, const ItemDemand& item, cons
         around += hindered_by_reads(item, around - transfer, gpu);
     }
     const bool reads_behind = bulk && item.self_fed && has_stage_to_spare(kernel);
-    // A ring that a thread of its own refills waits for whole stages, too (microbench_bandwidth_in_flight).
+    // A ring that a separate thread refills waits for whole stages, too (microbench_bandwidth_in_flight).
     if (!item.self_fed || reads_behind) around += wait_for_stage(item, load, gpu);
-    // Warps that refill their ring themselves take its stages in order, too.
+    // Warps that refill their own ring take its stages in order, too.
     if (reads_behind) around += steady::waits_in_order(ahead, gpu.latency.l2_far < load ? 1.0 : 0.0, gpu);
     if (!reads_behind) return around / static_cast<double>(ahead);
-    // Products of one trip are still under way when the next one's are issued: the place of a stage is free
-    // when its own are done.
+    // Products of one trip are still under way when the next trip's products are issued. The place of a stage
+    // is free only when its own products are done.
     const hw::Cycles products =
         item.loop.demand[machine::Server::tensor] + gpu.instructions[hw::InstructionClass::wgmma].latency;
     return std::max(around / static_cast<double>(ahead), (around + products) / (ahead + 1.0));

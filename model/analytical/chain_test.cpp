@@ -21,7 +21,7 @@ using hw::Cycles;
 
 namespace {
 
-/// Of warps that multiply and copy themselves.
+/// An item whose warps multiply and copy for themselves.
 ItemDemand copied_by_its_warps() {
     ItemDemand item;
     item.asynchronous = true;
@@ -29,7 +29,7 @@ ItemDemand copied_by_its_warps() {
     return item;
 }
 
-/// Groups of copies by lanes, of which so many may be under way.
+/// Groups of copies by lanes, of which `stages` may be under way.
 mk::Kernel copying_with(std::int32_t stages) {
     mk::Kernel kernel;
     mk::Token group;
@@ -67,7 +67,7 @@ TEST_CASE("the period is the way around over the stages, so that more stages are
         mk::examples::WarpSpecializedGemm problem;
         problem.stages = stages;
         mk::examples::warp_specialized_gemm(kernel, problem);
-        // The example's groups of asynchronous products are 2 deep, so one of them is ahead.
+        // The example's groups of asynchronous products are 2 deep, so one group is ahead.
         CHECK(kernel::stages_ahead(kernel) == stages);
         const auto item = item_demand(kernel, gpu, load);
         const double piece =
@@ -131,7 +131,7 @@ TEST_CASE("a stage that is waited for behind a trip's copies goes round by way o
     item.loop.demand[machine::Server::l1] = Cycles(900.0);  // passes while the copies are issued
     CHECK(loop_chain(kernel, item, Cycles(700.0), gpu).value() ==
           doctest::Approx((700.0 + 200.0 + 450.0) / kernel::stages_ahead(kernel)));
-    // Copies that are only just issued before the wait leave the whole trip between.
+    // Copies issued right before the wait leave the whole trip in between.
     item.behind_copies = {};
     CHECK(loop_chain(kernel, item, Cycles(700.0), gpu).value() ==
           doctest::Approx((700.0 + 200.0 + 600.0) / kernel::stages_ahead(kernel)));
@@ -147,7 +147,7 @@ TEST_CASE("copies of lanes go out when the last product of their trip has found 
     item.loop.queued = Cycles(384.0);
     CHECK(loop_chain(kernel, item, gpu.latency.l2_far, gpu).value() ==
           doctest::Approx(without + 384.0 / kernel::stages_ahead(kernel)));
-    // What a thread of the bulk engine's loop issues behind products counts them in its own issue.
+    // A thread that issues bulk copies behind products already counts the products in its own issue.
     item.loop.demand[machine::Server::tma] = Cycles(100.0);
     const double bulk = loop_chain(kernel, item, gpu.latency.l2_far, gpu).value();
     item.loop.queued = {};

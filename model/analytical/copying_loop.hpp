@@ -1,11 +1,12 @@
-// A loop whose warps copy ahead by cp.async and multiply what they have copied: one CTA alone on its SM.
-// Ignores: the order in which the compiler places loads of operands and products; why deeper pipelines are
-// not hindered by the operand reads of wgmma while pipelines of two stages are.
-// With stages to spare a trip of mma.sync takes its busiest server, and the way from the end of one trip's
-// work to the begin of the next: two barriers, address arithmetic, operands on their way. Nobody waits for
-// products of wgmma until the next trip's are issued, so that tensor cores go on meanwhile. Such a trip takes
-// its warps' own instructions or its busiest server. Source: slopes over K of 150 loops whose operands lie in
-// the L2 (docs/mechanisms/evidence.md). SPDX-License-Identifier: Apache-2.0
+// The main loop of a single CTA on an SM whose warps copy ahead by cp.async and multiply.
+// Ignores: the order in which the compiler places operand loads and products. Also ignored: why wgmma's
+// operand reads hinder pipelines of two stages and spare deeper ones.
+// With stages to spare, a trip of mma.sync takes its busiest server and the gap between two trips. The gap is
+// two barriers, address arithmetic, and operands on their way. Products of wgmma are awaited only after the
+// next trip's products are issued, so tensor cores do not pause. Such a trip takes its warps' own
+// instructions or its busiest server.
+// Source: slopes over K of 150 loops whose operands lie in the L2 (docs/mechanisms/evidence.md).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -20,7 +21,7 @@
 
 namespace warptime::model::analytical {
 
-/// Whether the warps that multiply also copy, each lane its bytes.
+/// Whether the warps that multiply also copy, each lane its own bytes.
 [[nodiscard]] inline bool copies_by_lanes(const ItemDemand& item) {
     return item.self_fed && !(hw::Cycles{} < item.loop.demand[machine::Server::tma]);
 }
@@ -30,27 +31,29 @@ namespace warptime::model::analytical {
     return hw::Cycles{} < item.loop.demand[machine::Server::shared_write];
 }
 
-/// Least time of a trip by the order of a warp's own instructions. Products of wgmma are waited for in the
-/// next trip, behind the issue of its own (128x256x64 takes 1026 cycles with 1024 of tensor cores), so that
-/// neither their latency nor what stands before them adds to it.
+/// Least time of a trip by the order of a warp's own instructions. A warp waits for wgmma products in the
+/// next trip, behind the issue of that trip's products. So a trip contains neither the products' latency nor
+/// the instructions before them. Recorded: 128x256x64 takes 1026 cycles a trip, with 1024 cycles of tensor
+/// cores.
 [[nodiscard]] inline hw::Cycles own_chain(const ItemDemand& item, const hw::Gpu& gpu) {
     if (!copies_by_lanes(item) || !reads_by_wgmma(item) || item.gathers) return item.loop.chain;
     const hw::Cycles around = gpu.instructions[hw::InstructionClass::wgmma].latency + item.copy_issue;
     return std::max(hw::Cycles{}, item.loop.chain - around);
 }
 
-/// Least time of a trip of a CTA alone, whatever its stages; 0 for loops of another kind. With wgmma it takes
-/// its warps pipeline.copying_turn beside their copies (two barriers, addresses, the issue of the products),
-/// and pipeline.copy_interval for each copy of a sub-partition: their addresses stand in few registers, which
-/// the copy before has to have read; those of an operand across K are a constant apart and take less
-/// (pipeline.copy_interval_across). Products that the compiler makes wait for one another (128x128x64 with
-/// eight warps and split K: 1050 cycles a trip, of which 514 are this) come before the copies.
+/// Least time of a trip for a single CTA, for any number of stages; 0 for loops of another kind. With wgmma,
+/// the warps need pipeline.copying_turn beside their copies: two barriers, addresses, and the issue of
+/// products. Each copy of a sub-partition adds pipeline.copy_interval. Copy addresses share few registers,
+/// and an earlier copy must have read a register before its reuse. Addresses of an operand across K are a
+/// constant apart and take less (pipeline.copy_interval_across). Products that the compiler makes wait for
+/// one another come before the copies. Recorded: 128x128x64 with eight warps and split K takes 1050 cycles a
+/// trip. Such products take 514 of the 1050 cycles.
 [[nodiscard]] inline hw::Cycles copying_turn(const ItemDemand& item, const hw::Gpu& gpu) {
     if (!copies_by_lanes(item)) return {};
     const bool wgmma = reads_by_wgmma(item);
     hw::Cycles busiest{};
     for (std::size_t i = 0; i < machine::server_count; ++i) {
-        // Nor is wgmma waited for when it reads.
+        // Operand reads of wgmma delay no instruction of a warp.
         if (static_cast<machine::Server>(i) == machine::Server::shared && wgmma) continue;
         if (static_cast<machine::Server>(i) != machine::Server::tensor)
             busiest = std::max(busiest, item.loop.demand.cycles[i]);
@@ -62,14 +65,14 @@ namespace warptime::model::analytical {
     return std::max(busiest, item.multiplied + gpu.pipeline.copying_turn + copies * warps);
 }
 
-/// From the issue of a stage's copies by lanes until its first bytes arrive from the L2.
+/// Time from the issue of a stage's copies by lanes until the first bytes arrive from the L2.
 [[nodiscard]] inline hw::Cycles near_copy_latency(const hw::Gpu& gpu) {
     return gpu.latency.l2_far + gpu.latency.cp_async_l2;
 }
 
-/// Share of the trips of a chain of stages `ahead` apart that wait for DRAM. It gives at least
-/// `dram.access_bytes` of a row, or what the copies ask for, with which the next trips' pieces come along
-/// where they are shorter. Of the `ahead` chains the one that meets most of the first pieces sets the pace.
+/// Share of the trips that wait for DRAM, in a chain of stages `ahead` trips apart. DRAM gives at least
+/// `dram.access_bytes` of a row, or the bytes that the copies ask for. Shorter pieces of the next trips come
+/// along with the first piece. Of the `ahead` chains, the chain with the most first pieces sets the pace.
 [[nodiscard]] inline double first_of_granule(const ItemDemand& item, int ahead, const hw::Gpu& gpu) {
     double share = 0.0;
     for (std::size_t b = 0; b < item.buffers.size(); ++b) {
@@ -82,16 +85,17 @@ namespace warptime::model::analytical {
     return share > 0.0 ? share : 1.0;
 }
 
-/// Share of the trips that wait for DRAM: of waves after the first only those of items that read what no wave
-/// has read, with the first of them to do so.
+/// Share of the trips that wait for DRAM. In later waves, an item waits only if no earlier wave has read its
+/// data. Others that ask together with the first such item wait as well (`wait_with_first`).
 [[nodiscard]] inline double waits_for_dram(const ItemDemand& item, const Traffic& traffic, int ahead,
                                            const hw::Gpu& gpu) {
     const double later = (traffic.waves - 1.0) * traffic.fresh_later * traffic.wait_with_first;
     return (1.0 + later) / traffic.waves * first_of_granule(item, ahead, gpu);
 }
 
-/// The same as `near_copy_latency` over all waves: some wait for DRAM, and where all CTAs ask for a trip's
-/// bytes at the same moment, for all of them. `ahead`: stages that are under way.
+/// Mean of the copies' latency over all waves; equals `near_copy_latency` if all data come from the L2. Some
+/// copies wait for DRAM. Where all CTAs ask for a trip's bytes at once, a copy waits for the whole burst.
+/// `ahead`: stages that are under way.
 [[nodiscard]] inline hw::Cycles copy_latency(const ItemDemand& item, const Traffic& traffic, int ahead,
                                              const hw::Gpu& gpu) {
     const hw::Cycles near = near_copy_latency(gpu);
@@ -104,22 +108,24 @@ namespace warptime::model::analytical {
     // CTAs that wait for lines of their own are seldom at the same trip.
     const double together = 1.0 - traffic.own_share * (1.0 - gpu.l2.merge_private.value());
     const hw::Cycles burst = all * (gpu.clock.boost * gpu.clock.tensor_base) * of_trip * together;
-    // Of the burst what comes while the stage is on its way into the SM costs nothing: the larger the stage,
-    // the more of it (256x128x128, two stages: 17 % too slow on 120 SMs and 1 % too fast on 12).
+    // The part of a burst that comes while the stage moves into the SM costs nothing. A larger stage hides
+    // more of the burst. Without this law, 256x128x128 with two stages was 17 % too slow on 120 SMs. On 12
+    // SMs the same kernel was 1 % too fast.
     const hw::Cycles taken =
         std::max(item.loop.demand[machine::Server::crossbar_read], item.loop.demand[machine::Server::l1]);
     return near + (far - near) * fresh + burst * (far / (far + taken));
 }
 
-/// What the transfer of a stage takes longer with two stages, where all of it comes while wgmma reads the
-/// stage before: until the product is done, copies get what its reads leave of shared memory. `before`: from
-/// the issue of the copies until they begin to arrive. Source: docs/mechanisms/evidence.md.
+/// Extra transfer time of a stage in a loop of two stages. The whole transfer runs while wgmma reads the
+/// stage before. Until the product is done, copies get the bandwidth of shared memory that the reads leave.
+/// `before`: time from the issue of the copies until their first bytes arrive. Source:
+/// docs/mechanisms/evidence.md.
 [[nodiscard]] inline hw::Cycles hindered_by_reads(const ItemDemand& item, const hw::Cycles& before,
                                                   const hw::Gpu& gpu) {
     const machine::Demand& demand = item.loop.demand;
     const double writes = demand[machine::Server::shared_write].value();
     if (!copies_by_lanes(item) || !(0.0 < writes)) return {};
-    // Those of several warpgroups have been counted with the writes.
+    // Copies beside several warpgroups were charged to this server as well.
     constexpr int warpgroup = 4;
     const double counted = item.warps > warpgroup ? writes * gpu.shared.copy_share.value() : 0.0;
     const double reads = demand[machine::Server::shared].value() - counted;
@@ -129,20 +135,20 @@ namespace warptime::model::analytical {
     const double free = 1.0 - reads / product;
     const double speed = std::min(1.0, free * transfer / writes);
     const double within = std::max(0.0, product - before.value());
-    // Either the product ends first, or the transfer at its lower speed.
+    // The hindrance ends with the product or with the slowed transfer, whichever comes first.
     return hw::Cycles(std::min(within * (1.0 - speed), transfer * (1.0 - speed) / std::max(speed, 1e-3)));
 }
 
-/// Whether reads by ldmatrix, or products, set the pace of a loop that copies for itself, and not the way on
-/// which its copies come.
+/// Whether ldmatrix reads or products set the pace of a loop that copies for itself. False where the path of
+/// the copies is the busiest.
 [[nodiscard]] inline bool paced_by_reads(const ItemDemand& item) {
     if (!copies_by_lanes(item) || reads_by_wgmma(item)) return false;
     const machine::Server busiest = item.loop.demand.busiest();
     return busiest != machine::Server::l1 && busiest != machine::Server::crossbar_read;
 }
 
-/// The exponent with which a kernel's time on its SMs, `resident` CTAs on each, and that of the memories
-/// combine.
+/// Exponent of the overlap between a kernel's time on its SMs and the memories' time. `resident`: CTAs on
+/// each SM.
 [[nodiscard]] inline double exponent_beside(const ItemDemand& item, std::int64_t resident,
                                             const hw::Gpu& gpu) {
     const double exponent = gpu.overlap.exponent.value();

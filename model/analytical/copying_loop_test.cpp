@@ -1,4 +1,5 @@
-// The turn of a CTA that copies for itself. SPDX-License-Identifier: Apache-2.0
+// The turn of a CTA that copies for itself.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/copying_loop.hpp"
 
 #include "hw/sheet.hpp"
@@ -41,7 +42,7 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     CHECK(along > across);
     item.copies = 12.0;
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + across));
-    // Those of rows along K have addresses of their own.
+    // Copies of rows along K each have their own address.
     item.copies = 12.0;
     item.copies_along_k = 4.0;
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + along));
@@ -50,7 +51,7 @@ TEST_CASE("a trip of wgmma takes its warps' own instructions, copy by copy, or i
     item.copies = 6.0;
     item.copies_along_k = 2.0;
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(few + along));
-    // Products that the copies wait for come before them.
+    // Products that the copies wait for come before the copies.
     const double overlapped = copying_turn(item, gpu).value();
     item.multiplied = Cycles(500.0);
     CHECK(copying_turn(item, gpu).value() == doctest::Approx(overlapped + 500.0));
@@ -71,7 +72,7 @@ TEST_CASE("products of wgmma are waited for a trip later, those that the warps r
     CHECK(own_chain(item, gpu).value() == doctest::Approx(1024.0));
     item.loop.chain = Cycles(20.0);
     CHECK(own_chain(item, gpu).value() == 0.0);
-    // Whom a producer feeds waits for nothing of this.
+    // A warp that a producer feeds has no such waits.
     item.loop.chain = Cycles(1024.0);
     item.loop.demand[machine::Server::tma] = Cycles(1.0);
     CHECK(own_chain(item, gpu).value() == 1024.0);
@@ -92,7 +93,7 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(0.75 * near + 0.25 * far));
     traffic.fresh_later = 1.0;
     CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(far));
-    // Only those wait that are in step with the first to read.
+    // Only CTAs in step with the first reader wait.
     traffic.wait_with_first = 0.6;
     CHECK(copy_latency(item, traffic, 2, gpu).value() == doctest::Approx(0.3 * near + 0.7 * far));
     traffic.wait_with_first = 1.0;
@@ -101,11 +102,11 @@ TEST_CASE("copies wait for DRAM as often as waves read anew, and for what all of
     CHECK(of_all > 0.0);
     item.trips = 20.0;
     CHECK(copy_latency(item, traffic, 2, gpu).value() - far == doctest::Approx(0.5 * of_all));
-    // Who waits for lines that no other reads is out of step with the others.
+    // A CTA that waits for lines of its own is out of step with the others.
     traffic.own_share = 1.0;
     CHECK(copy_latency(item, traffic, 2, gpu).value() - far ==
           doctest::Approx(0.5 * of_all * gpu.l2.merge_private.value()));
-    // Half of a burst comes while a stage is on its way that takes as long as the wait for its first bytes.
+    // A stage that takes as long as the wait for its first bytes hides half of a burst.
     traffic.own_share = 0.0;
     item.loop.demand[machine::Server::crossbar_read] = gpu.latency.dram + gpu.latency.cp_async_extra;
     CHECK(copy_latency(item, traffic, 2, gpu).value() - far == doctest::Approx(0.25 * of_all));
@@ -139,22 +140,22 @@ TEST_CASE("copies that come while wgmma reads get what its reads leave") {
     item.loop.demand[machine::Server::tensor] = Cycles(1024.0);
     item.loop.demand[machine::Server::crossbar_read] = Cycles(768.0);
     item.loop.demand[machine::Server::shared_write] = Cycles(384.0);
-    // Reads of half the time leave as much as the copies take.
+    // Reads in half the time leave as much bandwidth as the copies need.
     item.loop.demand[machine::Server::shared] = Cycles(512.0);
     CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(0.0));
-    // Three quarters leave half of it, until the product is done.
+    // Reads in three quarters leave half of that bandwidth until the product is done.
     item.loop.demand[machine::Server::shared] = Cycles(768.0);
     CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(342.0));
     CHECK(hindered_by_reads(item, Cycles(2000.0), gpu).value() == 0.0);
-    // Few bytes arrive before it is, at half their speed.
+    // Few bytes all arrive before the product is done, at half their speed.
     item.loop.demand[machine::Server::crossbar_read] = Cycles(100.0);
     item.loop.demand[machine::Server::shared_write] = Cycles(50.0);
     CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(100.0));
-    // Two warpgroups' reads come counted with the writes.
+    // Reads of two warpgroups already include a share of the writes.
     item.warps = 8;
     item.loop.demand[machine::Server::shared] = Cycles(768.0 + gpu.shared.copy_share.value() * 50.0);
     CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == doctest::Approx(100.0));
-    // Products that the warps' own loads feed wait in another way.
+    // Products fed by the warps' own loads wait in another way.
     item.loop.demand[machine::Server::shared_write] = Cycles(0.0);
     CHECK(hindered_by_reads(item, Cycles(340.0), gpu).value() == 0.0);
 }
@@ -170,7 +171,7 @@ TEST_CASE("only loops that ldmatrix paces overlap better the more CTAs share an 
     item.self_fed = true;
     CHECK(exponent_beside(item, 1, gpu) == exponent);
     CHECK(exponent_beside(item, 4, gpu) == doctest::Approx(2.0 * exponent));
-    // What waits on the way of its own copies, and what the tensor cores read themselves.
+    // Loops that wait on the path of their own copies, and loops whose tensor cores read operands themselves.
     item.loop.demand[machine::Server::l1] = Cycles(400.0);
     CHECK(exponent_beside(item, 4, gpu) == exponent);
     item.loop.demand[machine::Server::l1] = Cycles(200.0);

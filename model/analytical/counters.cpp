@@ -1,3 +1,4 @@
+// Turns the traffic of an analysed kernel into the profiler's counters.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/counters.hpp"
 
@@ -12,19 +13,20 @@ namespace warptime::model::analytical {
 
 namespace {
 
-/// Bytes of the profiler's own that the kernel's traffic pushes out of an L2 that the profiler has
-/// invalidated: none until a quarter of its capacity came in, all from three quarters on. Source: kernels of
-/// counters_* that write next to nothing, fit and development rows: 0.0 MB up to 17 MB read, 0.7 at 24, 1.0
-/// at 30, 2.3 at 50 and 2.4 MB from 67 MB on.
+/// Written bytes of the profiler itself that a kernel's traffic pushes out of an invalidated L2. None leave
+/// until a quarter of the L2's capacity came in; all have left from three quarters on. Source: kernels of
+/// counters_* that write next to nothing, fit and development rows. The kernels showed writes of 0.0 MB up to
+/// 17 MB read. At 24 MB read the writes were 0.7 MB, and at 30 MB 1.0 MB. At 50 MB read the writes were 2.3
+/// MB, and from 67 MB on 2.4 MB.
 double profiler_writes(const hw::Bytes& read, const hw::Bytes& written, const hw::Gpu& gpu) {
     const double came_in = ((read + written) / gpu.l2.capacity).value();
     return gpu.l2.cold_dirty.value() * std::clamp(2.0 * came_in - 0.5, 0.0, 1.0);
 }
 
-/// Bytes that bulk stores write twice to the same sectors, as boxes that stand beside one another begin and
-/// end inside of them: they leave line by line of shared memory (128 bytes, the span of its swizzle),
-/// whatever the box. Source: products whose rows of C are an odd number of halves of sectors (ten of
-/// counters_gemm_*, fit and development rows): 1.13 to 1.17 of the sectors that C has, where this says 1.125.
+/// Bytes that bulk stores write twice to the same sectors, where neighbouring boxes meet inside a sector.
+/// Boxes of any shape leave line by line of shared memory (128 bytes, the span of the swizzle). Source:
+/// products whose rows of C are an odd number of half sectors (ten of counters_gemm_*, fit and development
+/// rows). The counted writes are 1.13 to 1.17 of the sectors that C has; the law gives 1.125.
 double written_twice(const kernel::Kernel& kernel, const Analysis& a, const hw::Gpu& gpu) {
     const double line = gpu.l1.line.value();
     double twice = 0.0;
@@ -61,7 +63,7 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
         static_cast<double>(a.items) * a.item.total([](const machine::Part& p) { return p.instructions; });
     const auto resident = static_cast<double>(a.resident());
     const double reads = (asked.looked_up - asked.merged).value() / sector;
-    // What SMs ask for before they work is none of the operands' and counts in the sum alone.
+    // Bytes that SMs request at a kernel's start belong to no operand and count only in the sum of sectors.
     const double started = static_cast<double>(std::min<std::int64_t>(a.ctas, a.sms));
     const double at_start = started * gpu.l2.start_bytes.value() / sector;
     return {{"dram__bytes_read.sum", asked.dram_read.value()},

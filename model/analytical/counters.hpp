@@ -1,9 +1,9 @@
 // The counters that Nsight Compute would show for an analysed kernel, under its names and in its units.
-// Source: Nsight Compute metrics reference; sectors that are homed in the other L2 partition pass two slices
-// and count twice (recorded: about 1.5 times the requested sectors on a two-partition L2). What an SM asks
-// for when a kernel starts on it is in the sum of sectors alone (key l2.start_bytes). An atomic counts a
-// sector for each of its passes, which is 32 for the lanes of a warp that add to one word
-// (microbench_atomics). SPDX-License-Identifier: Apache-2.0
+// Source: Nsight Compute metrics reference. Sectors homed in the other L2 partition pass two slices and count
+// twice; recorded: about 1.5 times the requested sectors on a two-partition L2. Requests of an SM at a
+// kernel's start count in the sum of sectors alone (key l2.start_bytes). An atomic counts one sector for each
+// of its passes. Lanes of a warp that add to one word take 32 passes (microbench_atomics).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -17,7 +17,7 @@
 
 namespace warptime::model::analytical {
 
-/// `kernel` and `conditions` are those of `a`.
+/// `kernel` and `conditions` are those of analysis `a`.
 [[nodiscard]] std::vector<std::pair<std::string, double>> counters_of(
     const kernel::Kernel& kernel, const Analysis& a, const hw::Gpu& gpu,
     const prediction::Conditions& conditions);

@@ -1,5 +1,6 @@
-// How a predicted time answers to a bandwidth, a clock or the launch floor: its elasticities, by central
-// differences. SPDX-License-Identifier: Apache-2.0
+// Elasticities of a predicted time against a bandwidth, a clock or the launch floor.
+// The elasticities are central differences.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/key.hpp"
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"

@@ -1,3 +1,4 @@
+// The analytical engine's stages and explanation behind the common interface.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/engine.hpp"
 

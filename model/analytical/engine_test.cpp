@@ -47,7 +47,7 @@ TEST_CASE("groups of tiles one after another are what each of them is alone") {
     const auto stages = engine->make_stages(gpu);
     const std::array<std::int64_t, 4> groups{1, 8, 3, 1};
     int differ = 0;
-    // With all SMs at work and with some, from DRAM, from L2, and from an L2 that the set has outgrown.
+    // Cases: all SMs at work or some; data from DRAM, from the L2, or from an outgrown L2.
     for (const std::int64_t m : {512, 4096, 32768}) {
         for (const prediction::Cache cache : {prediction::Cache::flushed, prediction::Cache::warm}) {
             mk::Program program;
@@ -99,7 +99,7 @@ TEST_CASE("sustained launches keep the clock of a single one, or that at which t
     mk::Program program;
     program.add_kernel() = fixture::stream(3000, 2);
     mk::examples::cp_async_gemm(program.add_kernel(), {4096, 4096, 4096});
-    // Not behind a flush, which leaves a single launch a lower clock.
+    // No flush before, since a flush leaves a single launch a lower clock.
     prediction::Conditions single;
     single.cache = prediction::Cache::cold;
     prediction::Conditions sustained = single;

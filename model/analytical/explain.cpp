@@ -1,3 +1,4 @@
+// Bounds, shares, utilization and counters of one kernel or memory step.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/explain.hpp"
 
@@ -81,7 +82,7 @@ void add_bounds(const Analysis& a, Prediction& p) {
                      [](const Bound& x, const Bound& y) { return x.time > y.time; });
 }
 
-/// The p-norm is shared out by each term's part of the sum of powers; the SM's part by its exposures.
+/// Shares out the p-norm by each term's part of the sum of powers. The SM's part goes by exposures.
 void add_shares(const Analysis& a, double exponent, Limiter loop, Prediction& p) {
     const double time = a.time.value();
     const double above_floor = time - a.floor.value();
@@ -120,7 +121,7 @@ void add_utilization(const Analysis& a, const hw::Gpu& gpu, Prediction& p) {
                          gpu.dram.bandwidth.value();
 }
 
-/// A GPU that no constant was fitted to may still have rows that tell how far off it is.
+/// A GPU without fitted constants may still have rows that tell its error.
 bool has_own_band(const hw::Gpu& gpu, Band band) {
     return gpu.provenance[hw::key_index(key_of(band))].origin == hw::Origin::fitted;
 }

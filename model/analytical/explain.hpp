@@ -13,7 +13,7 @@ namespace warptime::model::analytical {
 [[nodiscard]] prediction::Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                                                     const prediction::Conditions& conditions);
 
-/// Also of memsets and copies.
+/// The same for memsets and copies.
 [[nodiscard]] prediction::Prediction explain_memory_step(const kernel::Program& program,
                                                          const kernel::Step& step, const hw::Gpu& gpu,
                                                          const prediction::Conditions& conditions);

@@ -22,7 +22,7 @@ TEST_CASE("a wave that loads once takes the latency and then the transfer of all
         REQUIRE(a.waves <= 1.0);
         const double latency = (gpu().latency.dram / a.clock).value();
         CHECK(a.time.value() > a.floor.value() + latency + a.dram_time.value());
-        // Without the transfer it would be the SM's own time.
+        // Upper bound: no overlap between the SM's own time and the transfers.
         CHECK(a.time.value() < a.floor.value() + a.launch_time.value() + a.sm_time.value() +
                                    a.dram_time.value() + a.l2_time.value());
     }
@@ -42,10 +42,11 @@ TEST_CASE("the port's part of the first stage is transfer, the rest of its fill 
     item.loop.demand[machine::Server::crossbar_read] = Cycles(300.0);
     item.loop.demand[machine::Server::tma] = Cycles(100.0);
     CHECK(fill_and_drain(item, Cycles(1000.0), Cycles(600.0)).value() == 730.0);
-    // Plain loads of a loop: the first wait; without any there is none.
+    // Plain loads of a loop: the first wait counts; without loads there is no wait.
     item.asynchronous = false;
     item.trips = 8.0;
-    // What reads nothing waits for no first bytes: its stores leave while it sends them, and are waited for.
+    // A kernel that reads nothing waits for no first bytes. Its stores leave as they are sent and are waited
+    // for.
     CHECK(fill_and_drain(item, Cycles{}, Cycles(600.0)).value() == 20.0);
     item.before.received_bytes = 128.0;
     CHECK(fill_and_drain(item, Cycles{}, Cycles(600.0)).value() == 30.0);
@@ -81,10 +82,10 @@ TEST_CASE("of a store that is waited for only what its bytes do not take comes b
     item.loop.chain = Cycles(3000.0);
     item.loop.demand[machine::Server::crossbar_write] = Cycles(2000.0);
     CHECK(fill_and_drain(item, Cycles{}, Cycles(600.0)).value() == 1600.0);
-    // A trip that waits for loads keeps its whole chain: their latency passes before the bytes come.
+    // A trip that waits for loads keeps its whole chain, since the latency passes before the bytes come.
     item.loop.received_bytes = 128.0;
     CHECK(fill_and_drain(item, Cycles{}, Cycles(600.0)).value() == 3600.0);
-    // A chain that nobody's bytes are in does not go below nothing.
+    // A chain shorter than its transfer counts as zero, not less.
     item.loop.received_bytes = 0.0;
     item.loop.chain = Cycles(100.0);
     CHECK(fill_and_drain(item, Cycles{}, Cycles(600.0)).value() == 600.0);

@@ -1,6 +1,7 @@
 // Adds up what one work item asks of every server, op by op.
-// Ignores: what item.hpp lists. Source: model/kernel/README.md, meaning 1-6; property-tested against the
-// reference walk. SPDX-License-Identifier: Apache-2.0
+// Ignores: what item.hpp lists.
+// Source: model/kernel/README.md, meaning 1-6; property-tested against the reference walk.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -11,8 +12,8 @@
 
 namespace warptime::model::analytical {
 
-/// Into one that is still empty. `load_latency`: of global loads, as the caches stand. `resident`: CTAs that
-/// share an SM. No allocation.
+/// Adds to an item that is still empty. `load_latency`: latency of global loads in the present state of the
+/// caches. `resident`: CTAs that share an SM. No allocation.
 void add_item_demand(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cycles& load_latency,
                      std::int64_t resident, ItemDemand& empty);
 

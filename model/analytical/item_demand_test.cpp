@@ -139,7 +139,7 @@ TEST_CASE("every instruction takes an issue slot, and only its own pipe") {
             item.total([](const machine::Part& p) { return p.demand[machine::Server::issue].value(); });
         const double instructions = total(item, &machine::Part::instructions);
         RC_ASSERT(near(issue * gpu().sm.sub_partitions.value(), instructions));
-        // Those of three registers take half a turn more of the ports.
+        // Instructions of three registers take half a turn more at the ports.
         double turns = 0.0;
         for (const mk::Op& op : kernel.ops) {
             turns = std::max(turns, warptime::model::machine::port_turns(op.cls, gpu()));
@@ -208,7 +208,7 @@ TEST_CASE("both forms of a warp-specialised GEMM multiply their tile") {
               flop * (1.0 + 1.0 / static_cast<double>(problem.k_iterations())));
         CHECK(item.alternating == pingpong);
         CHECK(item.asynchronous);
-        // A of the CTA, and both halves of B, of which it asks for one.
+        // The CTA receives A and both halves of B, and asks for A and one half of B.
         const auto k = static_cast<double>(problem.k);
         const double a = 2.0 * static_cast<double>(problem.rows()) * k;
         CHECK(total(item, &machine::Part::received_bytes) == a + 2.0 * 256 * k);

@@ -1,6 +1,7 @@
 // What is settled once all roles of an item are counted.
-// Ignores: the order in which a server takes what its parts ask. Source: KERNEL, meaning 2 and 4; recorded
-// loops of kernels for unaligned rows, whose times are those of narrow loads and shared memory together.
+// Ignores: the order in which a server takes its parts' requests.
+// Source: model/kernel/README.md, meaning 2 and 4; recorded loops of kernels for unaligned rows, whose times
+// are those of narrow loads and shared memory together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,11 +11,11 @@
 
 namespace warptime::model::analytical {
 
-/// What the prologue copies is what the first trips multiply: it is asked for before the loop and served
-/// while the loop runs, so that every trip bears its part.
+/// The prologue copies what the first trips multiply. These copies are asked for before the loop and served
+/// during the loop, so every trip bears a part.
 inline void fold_prologue(ItemDemand& item) {
     for (std::size_t i = 0; i < machine::server_count; ++i) {
-        // The addresses are computed before.
+        // Addresses are computed before the loop.
         if (machine::of_sub_partition(static_cast<machine::Server>(i))) continue;
         item.loop.demand.cycles[i] += item.before.demand.cycles[i] / item.trips;
         item.before.demand.cycles[i] = hw::Cycles{};
@@ -23,9 +24,9 @@ inline void fold_prologue(ItemDemand& item) {
     item.before.copied = hw::Cycles{};
 }
 
-/// Loads of rows and shared memory take the path to the one array in turn: the L1 of such an item is busy
-/// with both. Copies of whole rows beside gathered elements pass it by, but for what they write. Copies
-/// beside words and bytes that are turned do not. Source: docs/mechanisms/evidence.md.
+/// Loads of rows and shared memory take turns on the path to one array. So the L1 of such an item is busy
+/// with both. Copies of whole rows beside gathered elements bypass the path, except for their writes. Copies
+/// beside words and bytes that are turned do not bypass the path. Source: docs/mechanisms/evidence.md.
 inline void share_array(ItemDemand& item) {
     for (machine::Part* part : {&item.before, &item.loop, &item.after}) {
         const hw::Cycles way_in = part->demand[machine::Server::l1];

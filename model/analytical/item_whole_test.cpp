@@ -1,4 +1,4 @@
-// What is settled over the parts of an item, and loops that gather one operand while they copy the other.
+// The settled parts of an item, and loops that gather one operand while they copy the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/item_whole.hpp"
 
@@ -32,7 +32,7 @@ ItemDemand gathering() {
 TEST_CASE("copies of whole rows pass the array by but for what they write") {
     ItemDemand item = gathering();
     share_array(item);
-    // The way in stays the longer one.
+    // The path into the L1 stays the longer of the two.
     CHECK(item.loop.demand[machine::Server::l1].value() == doctest::Approx(500.0));
     item = gathering();
     item.loop.demand[machine::Server::shared] = Cycles(300.0);

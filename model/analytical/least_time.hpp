@@ -1,10 +1,13 @@
-// A time that no prediction of a kernel falls below, for a small part of its cost: what the tensor cores, the
-// shared memory and the SM's port to the L2 take for the main loops of the SM with the most items, or what a
-// CTA alone takes for its items, trip by trip, at the highest clock. A ranking passes over kernels that
-// cannot be among the fastest by it. Ignores: everything else. Source: the main loop's period is at least
-// what each server takes for all CTAs of the SM, and what the warps of a CTA issue, copy and wait for in turn
-// (timeline.hpp, closed_queue.hpp, copying_loop.hpp, chain.hpp), and parts of a time overlap to no less than
-// the longest (overlap.hpp). SPDX-License-Identifier: Apache-2.0
+// A lower bound of a kernel's predicted time, at a small part of the prediction's cost.
+// A ranking uses the bound to skip kernels that cannot be among the fastest. The bound is the larger of two
+// times at the highest clock. One is the main loops' time on the SM with the most items: tensor cores, shared
+// memory, and the SM's port to the L2. The other is the time of a CTA alone for its items, trip by trip.
+// Ignores: everything else.
+// Source: three facts. The main loop's period is at least each server's time for all CTAs of the SM. The
+// period is also at least the time in which a CTA's warps issue, copy and wait in turn. See timeline.hpp,
+// closed_queue.hpp, copying_loop.hpp and chain.hpp. Parts of a time overlap to no less than the longest part
+// (overlap.hpp).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

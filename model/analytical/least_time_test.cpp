@@ -30,7 +30,7 @@ TEST_CASE("a large product takes what its tensor cores do for the SM with the mo
     const double least = least_time(kernel, gpu(), conditions).value();
     CHECK(least >= cycles / 1e9);
     CHECK(least <= analyse(kernel, gpu(), conditions).time.value());
-    // A chip of one SM has all of them.
+    // A single SM must take all tiles.
     conditions.available_sms = 1;
     CHECK(least_time(kernel, gpu(), conditions).value() > 100.0 * least);
 }
@@ -63,7 +63,7 @@ TEST_CASE("a short product takes its launch, its first stage and its trips one a
     const double least = least_time(kernel, gpu(), flushed).value();
     CHECK(least <= time);
     CHECK(least > 0.45 * time);
-    // Twice the trips take as much again as the launch and the first stage leave.
+    // Twice the trips double what remains beside the launch and the first stage.
     mk::Kernel longer;
     mk::examples::cp_async_gemm(longer, {1024, 1024, 2048});
     const double launch = (gpu().launch.floor + gpu().launch.cold).value();

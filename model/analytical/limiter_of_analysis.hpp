@@ -1,5 +1,6 @@
-// What a kernel's time is owed to: the longest of its times, and within an SM's own time the longest
-// exposure. Ignores: causes that stand close behind. SPDX-License-Identifier: Apache-2.0
+// What limits a kernel: the longest of its times, or within an SM's own time the longest exposure.
+// Ignores: causes that are nearly as long.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/analytical/analysed_kernel.hpp"
@@ -10,7 +11,7 @@
 
 namespace warptime::model::analytical {
 
-/// What the main loop of the busiest SM goes at: its busiest server, or what one CTA waits for.
+/// Limiter of the main loop on the busiest SM: the busiest server, or the wait of one CTA.
 inline prediction::Limiter limiter_of_loop(const Analysis& a) {
     const machine::Server busiest = a.item.loop.demand.busiest();
     const double load = a.item.loop.demand[busiest].value() * static_cast<double>(a.resident());
@@ -21,7 +22,7 @@ inline prediction::Limiter limiter_of_loop(const Analysis& a) {
     return limiter_of(busiest);
 }
 
-/// The cause with the longest time; within the SM's own time the longest exposure.
+/// The cause with the longest time; within the SM's own time, the longest exposure.
 inline prediction::Limiter name_limiter(const Analysis& a) {
     using prediction::Limiter;
     const double sm = a.sm_time.value();

@@ -1,4 +1,4 @@
-// What a main loop goes at, by how many CTAs share an SM and not by how many could.
+// Limiter of a main loop, by the CTAs that share an SM rather than by the CTAs that could.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/limiter_of_analysis.hpp"
 
@@ -11,7 +11,7 @@ using warptime::model::prediction::Limiter;
 
 namespace {
 
-/// A loop that waits 1600 cycles a trip for its copies and computes for 1280 of them; two CTAs fit an SM.
+/// A loop that waits 1600 cycles a trip for its copies and meanwhile computes for 1280; two CTAs fit an SM.
 Analysis loop_of(std::int64_t ctas) {
     Analysis a;
     a.occupancy.ctas_per_sm = 2;

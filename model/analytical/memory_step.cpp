@@ -1,3 +1,4 @@
+// Times of memsets and of copies within the GPU or over a link.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/memory_step.hpp"
 
@@ -15,8 +16,8 @@ namespace {
 
 using hw::Bytes;
 
-/// What is written to DRAM. Launched again and again, an operation finds the lines dirty that it left: what
-/// does not fit is written back every time.
+/// Bytes written to DRAM. An operation that is launched again and again finds its own lines dirty. Bytes that
+/// do not fit are written back every time.
 Bytes written_back(const Bytes& read, const Bytes& stored, bool fits, const hw::Gpu& gpu,
                    prediction::Cache cache) {
     if (cache == prediction::Cache::warm) return fits ? Bytes{} : stored;
@@ -28,7 +29,7 @@ Bytes written_back(const Bytes& read, const Bytes& stored, bool fits, const hw::
 }
 
 MemoryStepTime finish(MemoryStepTime t, const Bytes& stored, const hw::Gpu& gpu) {
-    // Stores go through the L2 even where it keeps them.
+    // Stores go through the L2 even where the L2 keeps them.
     const hw::Seconds fill = stored / (gpu.l2.ingest_bandwidth * gpu.sm.count) / gpu.clock.boost;
     t.dram = std::max(machine::dram_seconds(t.dram_read, Bytes{}, t.dram_written, gpu), fill);
     t.time = t.floor + t.dram;
@@ -60,7 +61,7 @@ MemoryStepTime memcpy_time(const kernel::Memcpy& step, const hw::Gpu& gpu,
     MemoryStepTime t;
     const Bytes bytes(static_cast<double>(step.bytes));
     t.floor = machine::copy_floor(step, conditions.cache, gpu);
-    // Warm data that fit, source and destination, are read from L2.
+    // Warm data that fit, source and destination together, are read from the L2.
     const bool fits = bytes * 2.0 < machine::dirty_capacity_of(gpu);
     t.dram_read = fits && conditions.cache == prediction::Cache::warm ? Bytes{} : bytes;
     t.dram_written = written_back(t.dram_read, bytes, fits, gpu, conditions.cache);

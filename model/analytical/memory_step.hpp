@@ -1,7 +1,9 @@
-// Time of a program's memsets and copies, which the driver runs as kernels or on a copy engine; those to and
-// from the host by the law of the link. Ignores: copies to a peer (NVLink). Source: recorded cudaMemcpy and
-// memset durations (fitted keys launch.memset, launch.memcpy*); the bytes follow the DRAM and write-back laws
-// of any other kernel. SPDX-License-Identifier: Apache-2.0
+// Time of a program's memsets and copies, which the driver runs as kernels or on a copy engine.
+// Copies to and from the host follow the law of the link.
+// Ignores: copies to a peer (NVLink).
+// Source: recorded cudaMemcpy and memset durations (fitted keys launch.memset, launch.memcpy*). The bytes
+// follow the DRAM and write-back laws of any other kernel.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -27,7 +29,7 @@ struct MemoryStepTime {
 [[nodiscard]] MemoryStepTime memcpy_time(const kernel::Memcpy& step, const hw::Gpu& gpu,
                                          const prediction::Conditions& conditions);
 
-/// What such a step is held back by.
+/// Limiter of a memory step.
 [[nodiscard]] inline prediction::Limiter limiter_of(const MemoryStepTime& t) {
     if (t.floor < t.link) return prediction::Limiter::bytes_in_flight;
     return t.floor < t.dram ? prediction::Limiter::dram : prediction::Limiter::launch;

@@ -30,13 +30,13 @@ TEST_CASE("a copy reads every byte once and pays what its writes push out") {
     const auto flushed = analytical::memcpy_time(copy, gpu, with(Cache::flushed));
     const double bytes = 1073741824.0;
     CHECK(flushed.dram_read.value() == bytes);
-    // Its own writes, less those left dirty in L2, plus the older ones displaced: the two are equal when both
-    // saturate.
+    // The copy's own writes leave, less the bytes left dirty in the L2, plus older displaced bytes. The last
+    // two are equal when both saturate.
     CHECK(flushed.dram_written.value() == doctest::Approx(bytes));
     CHECK(flushed.time.value() == doctest::Approx((flushed.floor + flushed.dram).value()));
     CHECK(flushed.floor.value() == gpu.launch.memcpy.value());
     const auto cold = analytical::memcpy_time(copy, gpu, with(Cache::cold));
-    // A line that is read is kept in one and a half partitions, one that is written once.
+    // A read line is kept in one and a half partitions, a written line in one.
     CHECK(cold.dram_written.value() == doctest::Approx(bytes - gpu.l2.capacity.value() / 2.5));
     CHECK(cold.time < flushed.time);
 }

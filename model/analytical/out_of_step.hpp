@@ -1,7 +1,7 @@
-// What an item takes of the busiest server of its SM where its neighbours are at other places of their code,
-// as they are after the first wave. Ignores: how far apart they are.
-// Warps that go through straight code in step are served by one fetch. Apart, they take the fetches in turn,
-// while loops stay in the nearest cache.
+// Time of an item on the busiest server of its SM when neighbours are at other places of their code.
+// CTAs are in that state after the first wave.
+// Ignores: how far apart the CTAs are. Warps that go through straight code in step are served by one fetch.
+// Warps apart take the fetches in turn, while loops stay in the nearest cache.
 // Source: key code.apart_interval; kernels with short main loops (docs/mechanisms/evidence.md).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace warptime::model::analytical {
 
-/// Of the whole item, main loop and straight code.
+/// Busiest server of the whole item, with main loop and straight code.
 [[nodiscard]] inline hw::Cycles busiest_of_item(const ItemDemand& item, const hw::Gpu& gpu) {
     hw::Cycles busiest{};
     for (std::size_t i = 0; i < machine::server_count; ++i) {

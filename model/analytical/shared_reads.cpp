@@ -1,3 +1,4 @@
+// Works out shared reads of operands and keeps recent cases by hash.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/shared_reads.hpp"
 
@@ -18,7 +19,8 @@ machine::Dependence slices_of(const machine::Operand& operand) {
     return {operand.along_m, operand.along_n, operand.along_batch, operand.along_split};
 }
 
-/// Where the facts of a case are kept. Cases that share a place push one another out, and nothing else.
+/// Place of a case among the kept cases. Cases with the same place push one another out, without other
+/// effect.
 std::size_t hash_of(const SharedReadsCase& of) {
     const machine::TileOrder& order = of.reuse.order;
     std::uint64_t hash = std::bit_cast<std::uint64_t>(of.reuse.streamed_bytes_per_item);
@@ -37,7 +39,7 @@ SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu& gpu) {
     std::array<machine::Operand, machine::most_operands> operands = of.operands;
     const bool comes_back = order.items() > of.reuse.concurrent;
     if (comes_back && of.most_room > of.reuse.capacity_bytes) {
-        // Each operand takes the room that the places of its readers ask for.
+        // Each operand takes the room that its readers' places ask for.
         const machine::GroupsAtWork groups = machine::groups_at_work(order, runs, gpu);
         for (std::size_t i = 0; i < of.count; ++i) {
             operands[i].room = machine::room_of_read(groups.of(slices_of(operands[i])), gpu);

@@ -1,7 +1,8 @@
-// The problem stage's part that tiles of one problem share: where reads come from, and which requests merge.
-// It depends on the order of the tiles and the operands' sizes alone. Tilings that differ in stages, warps or
-// the depth of a trip share it, so that it is kept from kernel to kernel. Source: the laws in
-// model/machine/l2 that it asks. SPDX-License-Identifier: Apache-2.0
+// The part of the problem stage that tiles of one problem share: sources of reads, and merged requests.
+// This part depends on the order of the tiles and the operands' sizes alone. Tilings that differ in stages,
+// warps or depth of a trip share the part, so it is kept between kernels.
+// Source: the laws in model/machine/l2.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -14,30 +15,31 @@
 
 namespace warptime::model::analytical {
 
-/// All that it depends on, but the GPU.
+/// All inputs of shared reads, except the GPU.
 struct SharedReadsCase {
     machine::ReuseCase reuse;
     std::array<machine::Operand, machine::most_operands> operands{};  ///< with the room that all would take
     std::size_t count = 0;                                            ///< of operands
-    double most_room = 0.0;                                           ///< in the L2, if all took all of it
-    bool stay = false;                                                ///< CTAs take one item after the other
-    bool merge = false;  ///< whether it is asked which requests merge
+    double most_room = 0.0;  ///< in the L2, if every operand took its full room
+    bool stay = false;       ///< CTAs take one item after the other
+    bool merge = false;      ///< whether merging of requests is asked for
     friend bool operator==(const SharedReadsCase&, const SharedReadsCase&) = default;
 };
 
-/// By operand.
+/// Shared reads by operand.
 struct SharedReads {
     std::array<machine::OperandTraffic, machine::most_operands> moved{};
-    std::array<double, machine::most_operands> in_first_wave{};  ///< slices of it; if asked which merge
-    std::array<double, machine::most_operands> merged{};         ///< share of requests; if asked
+    std::array<double, machine::most_operands>
+        in_first_wave{};  ///< distinct slices of the operand; only if merging is asked for
+    std::array<double, machine::most_operands> merged{};  ///< share of requests that merge; only if asked for
 };
 
 [[nodiscard]] SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu& gpu);
 
-/// What recent kernels asked, on one GPU that stays as it is.
+/// Answers for recent kernels, on one GPU that stays as it is.
 class RecentSharedReads {
   public:
-    /// What shared_reads gives, bit for bit.
+    /// Gives bit for bit the result of shared_reads.
     [[nodiscard]] const SharedReads& of(const SharedReadsCase& wanted, const hw::Gpu& gpu);
 
   private:

@@ -1,9 +1,10 @@
-// What a CTA waits for its stages, and how that changes when CTAs before it have read the same panels.
-// N CTAs that take turns at the servers of an SM are at N different places of their loops. A trip then waits
-// for DRAM once in N times where others have asked for the same panels before; the first to ask waits each
-// time. Waves after the first wait only where the reuse model says that panels come from DRAM. Ignores: which
-// of the CTAs that share a panel is the first in every trip. Source: recorded loops
-// (docs/mechanisms/evidence.md). SPDX-License-Identifier: Apache-2.0
+// How long a CTA waits for its stages, and how earlier readers of the same panels shorten the wait.
+// N CTAs that take turns at the servers of an SM are at N different places of their loops. Where others have
+// asked for the same panels before, a trip waits for DRAM once in N times. The first CTA to ask for a panel
+// waits each time. Later waves wait only where the reuse model says that panels come from DRAM.
+// Ignores: which CTA of a panel is the first in every trip.
+// Source: recorded loops (docs/mechanisms/evidence.md).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/analytical/chain.hpp"
@@ -24,10 +25,11 @@ struct StageWaits {
     hw::Cycles fill{};   ///< for the first stage of an item
     hw::Cycles chain{};  ///< least time of a trip, by its dependences
     hw::Cycles near{};   ///< the same where the stage comes from the L2
-    /// Of a trip, at what CTAs that copy one stage ahead and do not multiply queue for; 0 of others.
+    /// Time of a trip at the server where CTAs queue that copy one stage ahead and do not multiply; 0 for
+    /// others.
     hw::Cycles taken{};
-    /// Share of the CTAs that wait for `chain` whoever shares their SM: those that are the first to ask for
-    /// what they read.
+    /// Share of the CTAs that wait for `chain` whoever shares their SM. These CTAs are the first to ask for
+    /// their panels.
     double first = 0.0;
     /// The least time of a trip when `resident` CTAs share the SM.
     [[nodiscard]] hw::Cycles of(std::int64_t resident) const {
@@ -36,21 +38,22 @@ struct StageWaits {
     }
 };
 
-/// Whether the order of the tiles tells how long an SM waits for a stage: where warps that multiply copy,
-/// too.
+/// Whether the order of the tiles decides how long an SM waits for a stage. True where warps that multiply
+/// also copy.
 [[nodiscard]] inline bool sees_reuse(const ItemDemand& item) {
     return item.self_fed;
 }
 
-/// What the first stage that lanes copy, and only copy, takes beyond latency and transfer: issue, wait and
-/// meeting, less what arrives while a warp issues the rest (microbench_cold_load, way=async).
+/// Extra time of the first stage beyond latency and transfer, where lanes copy and do not multiply. The extra
+/// is issue, wait and barrier, less the bytes that arrive while a warp still issues (microbench_cold_load,
+/// way=async).
 [[nodiscard]] inline hw::Cycles around_lane_copies(const ItemDemand& item, const hw::Gpu& gpu) {
     const hw::Cycles issue =
         item.loop.demand[machine::Server::l1] / static_cast<double>(std::max(1, item.warps));
     return gpu.latency.cp_async_l2 - std::min(item.loop.demand[machine::Server::crossbar_read], issue);
 }
 
-/// What the slices of the L2 take for one trip of all SMs at work, each of one CTA.
+/// Time of the L2's slices for one trip of all SMs at work, with one CTA each.
 [[nodiscard]] inline hw::Cycles trip_from_l2(const kernel::Kernel& kernel, const ItemDemand& item,
                                              const Traffic& traffic, const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
@@ -76,8 +79,8 @@ struct StageWaits {
     return {fill, chain, chain, std::max(fill_latency(item, load, false, gpu) - load, from_l2)};
 }
 
-/// What plain loads of a loop that also copies wait less than for DRAM: its trips that find what earlier
-/// waves have read wait for the L2.
+/// Time that plain loads beside copies save against DRAM. Trips that find data of earlier waves wait only for
+/// the L2.
 [[nodiscard]] inline hw::Cycles gathered_sooner(const ItemDemand& item, const Traffic& traffic, int ahead,
                                                 const hw::Gpu& gpu) {
     if (!item.gathers || !traffic.from_dram) return {};
@@ -85,13 +88,14 @@ struct StageWaits {
     return (gpu.latency.dram - gpu.latency.l2_far) * near;
 }
 
-/// In the first wave, and in those that find what earlier ones have read.
+/// Waits in the first wave, and in waves that find data of earlier waves.
 struct WaitsOfWaves {
     StageWaits first{}, later{};
-    bool alike = false;   ///< both
-    int ahead = 1;        ///< stages under way where the warps that multiply copy by lanes
-    hw::Cycles sooner{};  ///< that what a trip gathers beside copies comes than from DRAM, on average
-    CopyWaits copies{};   ///< of loops that wait for copies behind their own
+    bool alike = false;  ///< both waves wait alike
+    int ahead = 1;       ///< stages under way where the warps that multiply copy by lanes
+    /// Mean time by which bytes gathered beside copies come sooner than from DRAM.
+    hw::Cycles sooner{};
+    CopyWaits copies{};  ///< of loops that wait for copies behind their own copies
 };
 [[nodiscard]] inline WaitsOfWaves waits_of_waves(const kernel::Kernel& kernel, const ItemDemand& item,
                                                  const Traffic& traffic, const hw::Gpu& gpu) {
@@ -106,8 +110,8 @@ struct WaitsOfWaves {
                 ? loop_chain(kernel, item, near_copy_latency(gpu) + steady::waits_in_order(ahead, 0.0, gpu),
                              gpu)
                 : chain;
-        // That its pieces come one by one is in the copies' latency (latency.cp_async_extra). What is
-        // gathered before the wait for it, if it is, leaves it time.
+        // latency.cp_async_extra already holds the wait for a stage's pieces. A stage has more time where
+        // warps gather before their wait.
         const hw::Cycles sooner = gathered_sooner(item, traffic, ahead, gpu);
         const hw::Cycles gathered = std::max(hw::Cycles{}, item.until_wait - sooner);
         const hw::Cycles fill = fill_latency(item, copy, false, gpu) - gathered;

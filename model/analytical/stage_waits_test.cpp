@@ -1,4 +1,5 @@
-// Waits for stages: in the first wave and later, alone and with others. SPDX-License-Identifier: Apache-2.0
+// Waits for stages: in the first wave and later, alone and with others.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/stage_waits.hpp"
 
 #include "model/analytical/item_demand.hpp"

@@ -1,7 +1,10 @@
-// When the CTAs of the busiest SM start, go round their main loop and end: waves of CTAs, persistent CTAs
-// that take one tile after another, and what CTAs that share the SM wait for one another. Ignores: how SMs
-// differ. Source: Little's law on the busiest server (closed_queue.hpp), wave quantization
-// (occupancy/waves.hpp), and the recorded rows that each function names. SPDX-License-Identifier: Apache-2.0
+// When the CTAs of the busiest SM start, go round their main loop and end.
+// Covers waves of CTAs, and persistent CTAs that take one tile after another. Also covers waits between CTAs
+// of one SM.
+// Ignores: how SMs differ.
+// Source: Little's law on the busiest server (closed_queue.hpp), wave quantization (occupancy/waves.hpp), and
+// the recorded rows that each function names.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -24,7 +27,8 @@
 
 namespace warptime::model::analytical {
 
-/// Of an analysis whose item, traffic and placement are known; it must outlive this. `sms`: that get CTAs.
+/// Timeline of the busiest SM, once item, traffic and placement are known. The analysis must outlive the
+/// timeline. `sms`: SMs that get CTAs.
 class Timeline {
   public:
     Timeline(const Analysis& a, const hw::Gpu& gpu, const WaitsOfWaves& waits, std::int64_t sms)
@@ -40,7 +44,7 @@ class Timeline {
             const bool bulk = hw::Cycles{} < a.item.loop.demand[machine::Server::tma];
             for (std::size_t i = 0; i < machine::server_count; ++i) {
                 const auto server = static_cast<machine::Server>(i);
-                // What lanes copy and nobody multiplies writes to shared memory and does nothing else there.
+                // Lanes' copies that no products read use shared memory only for their writes.
                 const bool only_copied = !a.item.self_fed && server == machine::Server::shared && !bulk;
                 if (server != machine::Server::l1 && server != machine::Server::crossbar_read &&
                     !only_copied && server != machine::Server::shared_write &&
@@ -52,10 +56,10 @@ class Timeline {
         alone_ = item(1, waits.first);
     }
 
-    /// Period of the main loop with `resident` CTAs on the SM: the busiest server, the chain, or what one
-    /// turn of the pipeline takes its producer. Recorded loops with producers of their own follow the largest
-    /// of them; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an SM
-    /// wait for one another at the busiest server; one CTA alone takes its own chain.
+    /// Period of the main loop with `resident` CTAs on the SM. The period is the longest of three times: the
+    /// busiest server, the chain, and one turn of the producer. Recorded loops with separate producers follow
+    /// that maximum; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an
+    /// SM queue at the busiest server. A single CTA takes its own chain.
     [[nodiscard]] hw::Cycles period(std::int64_t resident, const StageWaits& waits) const {
         const hw::Cycles chain = waits.of(resident);
         const hw::Cycles once = a_.item.loop.demand[busiest_];
@@ -75,8 +79,8 @@ class Timeline {
                             std::max(at_port(resident), text_in_turn(resident)));
         }
         if (!a_.item.asynchronous && a_.item.loads_itself && busiest_ == machine::Server::l1) {
-            // What one CTA loads, stores and multiplies in turn leaves the path to the L1 to the others
-            // meanwhile.
+            // While one CTA loads, stores and multiplies in turn, the path to the L1 is free for the other
+            // CTAs.
             const hw::Cycles rest = chain + others_gather() - once;
             return hw::Cycles(steady::turn_time(resident, once.value(), std::max(0.0, rest.value())));
         }
@@ -90,12 +94,12 @@ class Timeline {
             const hw::Cycles turn(steady::turn_time(resident, waits.taken.value(), elsewhere));
             return std::max(std::max(busy, hw::Cycles(between_two(resident))), turn);
         }
-        // One thread that waits, expects and issues needs its time for each turn, and what it computes
-        // before.
+        // A producer is one thread that waits, expects and issues. Each turn costs that time and the
+        // instructions before the copies.
         const bool bulk = a_.item.loop.demand[machine::Server::tma] > hw::Cycles{};
         const hw::Cycles least = bulk ? gpu_.pipeline.step_floor + a_.item.copy_issue : hw::Cycles{};
-        // A warpgroup that adds each trip's sums to its own goes on to the next trip when it has (gemm_fp8,
-        // 48x64 to 128x80 in 80 to 256 trips: 1.00 to 1.04 of that, fit and development rows).
+        // A warpgroup that adds each trip's sums to its own goes on only after the addition. Recorded
+        // (gemm_fp8, fit and development rows): 48x64 to 128x80 in 80 to 256 trips take 1.00 to 1.04 of that.
         const hw::Cycles added = a_.item.multiplied;
         const hw::Cycles pace = bulk ? hw::Cycles{} : hw::Cycles(between_two(resident));
         const hw::Cycles gaps =
@@ -106,8 +110,8 @@ class Timeline {
         return std::max(std::max(std::max(busy + gaps, pace), chain), std::max(least, added));
     }
 
-    /// What the first pass through the code takes beyond later ones (less than nothing where the caches still
-    /// hold more than they do in turns).
+    /// Extra time of the first pass through the code. Negative where the caches hold more at the start than
+    /// between later passes.
     [[nodiscard]] hw::Cycles first_pass(bool flushed) const {
         const machine::Part* longest = &a_.item.loop;
         for (const machine::Part* part : {&a_.item.before, &a_.item.after}) {
@@ -131,9 +135,9 @@ class Timeline {
     }
 
   private:
-    /// Of the busiest server before the loop. Stages behind the first come in while that one is multiplied,
-    /// so that on its way into the SM the loop waits for one of those `ahead` and not for all; what they
-    /// write to shared memory holds up its reads there.
+    /// Busy time of the busiest server before the loop. While the first stage is multiplied, the later stages
+    /// arrive. So on the way into the SM the loop waits for one of `ahead` stages, not for all. Writes of all
+    /// stages to shared memory still delay the reads there.
     [[nodiscard]] static hw::Cycles of_prologue(const ItemDemand& item, int ahead) {
         if (!copies_by_lanes(item)) return longest_of(item.before);
         const double stages = std::clamp(item.trips, 1.0, static_cast<double>(ahead));
@@ -146,21 +150,21 @@ class Timeline {
         return longest;
     }
 
-    /// Warps of a sub-partition take its issue slots one after another for the addresses of single elements:
-    /// what a warp waits for the others in a trip.
+    /// Time per trip that a warp waits while other warps of its sub-partition compute addresses of single
+    /// elements. Issue slots go to one warp after another.
     [[nodiscard]] hw::Cycles others_gather() const {
         const double own = std::min(1.0, gpu_.sm.sub_partitions.value() / static_cast<double>(a_.item.warps));
         return a_.item.loop.demand[machine::Server::issue] * (a_.item.gathers ? 1.0 - own : 0.0);
     }
-    /// Of the busiest server.
+    /// Busy time of the busiest server in a straight part.
     [[nodiscard]] static hw::Cycles longest_of(const machine::Part& part) {
         hw::Cycles longest{};
         for (const hw::Cycles& busy : part.demand.cycles) longest = std::max(longest, busy);
         return longest;
     }
 
-    /// Whether the port or the bulk engine is the busiest: a CTA has several stages on their way there, boxes
-    /// of one size that nobody's products hold up.
+    /// Whether the SM's port or the bulk engine is the busiest server. A CTA then has several stages queued
+    /// there, as boxes of one size, and no products delay them.
     [[nodiscard]] bool copies_in_bulk() const {
         return hw::Cycles{} < a_.item.loop.demand[machine::Server::tma] &&
                (busiest_ == machine::Server::crossbar_read || busiest_ == machine::Server::tma);
@@ -177,12 +181,12 @@ class Timeline {
         return {warps, a_.item.warps == 1 && a_.sms > 1};
     }
 
-    /// Until the text of a part has been fetched once.
+    /// Time until the text of a part has been fetched once.
     [[nodiscard]] hw::Cycles text_of(const machine::Part& part, std::int64_t resident) const {
         return machine::fetch_interval(part.code, fetchers(resident), gpu_) * part.code;
     }
 
-    /// The same in a loop whose warps wait for their own results, too, and between two instructions.
+    /// The same for a loop whose warps also wait for their own results between two instructions.
     [[nodiscard]] hw::Cycles text_in_turn(std::int64_t resident) const {
         const hw::Cycles text = text_of(a_.item.loop, resident);
         if (!(hw::Cycles{} < text)) return text;
@@ -190,8 +194,8 @@ class Timeline {
         return text + std::max(a_.item.loop.chain - issue, hw::Cycles{});
     }
 
-    /// Warps that read operands and multiply go round two queues, that of their sub-partition and that of the
-    /// shared memory: where both are nearly as busy, each waits for the other now and then.
+    /// Warps that read operands and multiply go round two queues: the sub-partition and the shared memory.
+    /// Where both queues are nearly as busy, a warp sometimes waits at each.
     [[nodiscard]] double between_two(std::int64_t resident) const {
         double multiply = 0.0;
         for (const machine::Server server :
@@ -203,15 +207,15 @@ class Timeline {
             std::max(a_.item.loop.demand[machine::Server::l1], a_.item.loop.demand[machine::Server::shared])
                 .value();
         if (!(0.0 < multiply) || !(0.0 < read) || a_.item.warps == 0) return 0.0;
-        // Barriers and operands on their way take no queue's time.
+        // Barriers and operand latency occupy no queue.
         const double turn = multiplies_before_copies(a_.item) ? gpu_.pipeline.turn.value() : 0.0;
         const double pace = steady::pace_of_two_queues(resident * a_.item.warps, multiply, read,
                                                        turn * static_cast<double>(a_.item.warps));
         return pace * static_cast<double>(resident);
     }
 
-    /// The turn of a warp that waits for its loads, and at the SM's port for those of the others; its own
-    /// transfer is a part of its chain.
+    /// Turn of a warp that waits for its own loads and, at the SM's port, for loads of other warps. The
+    /// warp's own transfer is a part of its chain.
     [[nodiscard]] hw::Cycles at_port(std::int64_t resident) const {
         const double port = a_.item.loop.demand[machine::Server::crossbar_read].value();
         if (!(0.0 < port) || a_.item.warps == 0) return {};
@@ -220,16 +224,16 @@ class Timeline {
         return hw::Cycles(steady::steady_turn_time(resident * a_.item.warps, one, rest));
     }
 
-    /// Warps of a sub-partition in the loop: of instances that take turns one is.
+    /// Warps of a sub-partition that are in the loop. Of instances that take turns, one is in the loop.
     [[nodiscard]] std::int64_t looping_warps(std::int64_t resident) const {
         const auto parts = static_cast<std::int64_t>(gpu_.sm.sub_partitions.value());
         const std::int64_t looping =
             a_.item.alternating ? a_.item.warps / a_.item.alternating_instances : a_.item.warps;
         return std::max<std::int64_t>(1, machine::ceil_divide(resident * looping, parts));
     }
-    /// The turn of a warp that waits for its own chain and, link by link, for the other warps of its
-    /// sub-partition: the law of a queue knows no scale, so that all links of a turn make one. Units that
-    /// hold an instruction for several slots keep the warps in turn (wave_fma, launch_kernel,
+    /// Turn of a warp that waits for its own chain and, at each link, for its sub-partition's other warps.
+    /// The law of a queue has no scale, so all links of a turn can count as one link. Units that hold an
+    /// instruction for several slots keep the warps in turn instead (wave_fma, launch_kernel,
     /// instruction_rate).
     [[nodiscard]] hw::Cycles among_warps(const hw::Cycles& busy, std::int64_t resident) const {
         const bool one_slot = busiest_ == machine::Server::issue || busiest_ == machine::Server::registers ||
@@ -240,10 +244,10 @@ class Timeline {
         return hw::Cycles(steady::steady_turn_time(warps, own, std::max(a_.loop_chain.value() - own, 0.0)));
     }
 
-    /// The turn of a warp that waits for its local memory, on its sub-partition's way to the L1, or for what
-    /// atomics on shared memory give back, on the SM's banks, and for the other warps there: their turns
-    /// differ, so that they do not fall into step (microbench_local_memory, loads that hit, and
-    /// microbench_atomics, loops that swap words of one bank).
+    /// Turn of a warp that waits for local memory or for old values of atomics on shared memory. Local memory
+    /// queues at its sub-partition's path to the L1; atomics queue at the SM's banks. The turns of warps
+    /// differ, so the warps do not fall into step. Source: microbench_local_memory (loads that hit) and
+    /// microbench_atomics (loops that swap words of one bank).
     [[nodiscard]] hw::Cycles out_of_turn(const hw::Cycles& busy, const hw::Cycles& chain,
                                          bool by_sub_partition, std::int64_t resident) const {
         const auto parts =
@@ -254,15 +258,15 @@ class Timeline {
         return hw::Cycles(steady::turn_time(warps, own, std::max(chain.value() - own, 0.0)));
     }
 
-    /// The same of warps that come to the same code at the same time.
+    /// The same for warps that reach the same code at the same time.
     [[nodiscard]] hw::Cycles in_step(std::int64_t resident) const {
         const std::int64_t warps = looping_warps(resident);
         if (a_.item.uses_tensor || warps < 2) return a_.loop_chain;
         return machine::pass_in_step(a_.item.loop, a_.loop_chain, warps, gpu_);
     }
-    /// Warps of a sub-partition go round their loops in step, one issue slot apart, so that the gap behind a
-    /// taken branch is filled by those that come after it and by nothing else (loop_unroll,
-    /// instruction_rate; divergence, up to eight warps and 60 branches a trip).
+    /// Issue slots that stay empty behind taken branches. Warps of a sub-partition go round their loops in
+    /// step, one issue slot apart. So only the warps that come after fill the gap behind a branch. Source:
+    /// loop_unroll, instruction_rate; divergence, up to eight warps and 60 branches a trip.
     [[nodiscard]] hw::Cycles behind_branches(std::int64_t resident) const {
         const auto parts = static_cast<std::int64_t>(gpu_.sm.sub_partitions.value());
         const std::int64_t warps = machine::ceil_divide(resident * a_.item.warps, parts);
@@ -271,7 +275,7 @@ class Timeline {
         return std::max(hw::Cycles{}, gap - filled) * a_.item.loop.branches;
     }
 
-    /// A trip of a loop that waits for copies behind its own, where they have arrived.
+    /// A trip of a loop whose wait for copies stands behind its own copies, if the copies have arrived.
     [[nodiscard]] hw::Cycles without_waits(std::int64_t resident) const {
         const hw::Cycles busy = a_.item.loop.demand[busiest_] * static_cast<double>(resident);
         const hw::Cycles gaps =
@@ -279,9 +283,9 @@ class Timeline {
         return std::max(std::max(busy + gaps, hw::Cycles(between_two(resident))), a_.item.loop.chain);
     }
 
-    /// The period from trip to trip. Of asynchronous copies the last trip has none left to wait for: the
-    /// transfer of the first stage, which the prologue waits for, stands in its place. A producer that goes
-    /// on with the next tile has no last trip.
+    /// Time of all trips. The last trip of asynchronous copies has no copies to wait for. In its place stands
+    /// the transfer of the first stage, which the prologue waits for. A producer that goes on with the next
+    /// tile has no last trip.
     [[nodiscard]] hw::Cycles main_loop(std::int64_t resident, const StageWaits& waits) const {
         if (a_.item.trips == 0.0) return {};
         if (multiplies_before_copies(a_.item)) {
@@ -313,8 +317,8 @@ class Timeline {
         return {(item.prologue + item.epilogue).value(), item.main_loop.value()};
     }
 
-    /// What the last epilogue takes longer because all SMs store at the same time: the L2 takes in less than
-    /// their ports send together. Epilogues before it fall apart, and their stores mix with other SMs' loads.
+    /// Extra time of the last epilogue when all SMs store at once. The L2 takes in less than the SMs' ports
+    /// send together. Earlier epilogues fall apart, and their stores mix with other SMs' loads.
     [[nodiscard]] hw::Cycles burst(std::int64_t resident) const {
         const double sending = static_cast<double>(a_.sms) / gpu_.sm.count.value();
         const double alone = machine::port_costs(a_.fullest_group, gpu_).stored;
@@ -324,10 +328,9 @@ class Timeline {
         return hw::Cycles(sent * (slower - 1.0));
     }
 
-    /// After the first wave the CTAs of an SM are no longer in step (out_of_step_items.hpp). Nor does an item
-    /// take less than a machine of one repairman needs for all of them, the busiest server with everything
-    /// else that an item takes as the time away; whole items differ little, so that their services are
-    /// constant.
+    /// After the first wave the CTAs of an SM are no longer in step (out_of_step_items.hpp). An item also
+    /// takes no less than a closed queue at the busiest server gives. In that queue everything else in an
+    /// item is time away from the server. Whole items differ little, so their services are constant.
     void fill_gaps(Exposure& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         if (resident < 2 || !(a_.item.self_fed || a_.item.gathers)) return;
@@ -339,7 +342,7 @@ class Timeline {
         const double some_loop = resident > 2 ? main_loop(some, waits_.first).value() : 0.0;
         const double apart =
             steady::time_out_of_step(resident, together(alone_), some, some_loop, together(whole), vacant);
-        // Loads of single elements are served in no order, trip by trip.
+        // Loads of single elements are served trip by trip, in no fixed order.
         const double turn = a_.item.gathers ? steady::turn_time(resident, once, elsewhere)
                                             : steady::steady_turn_time(resident, once, elsewhere);
         const double between = std::max(apart, turn) - vacant;
@@ -349,10 +352,11 @@ class Timeline {
         whole.epilogue = whole.epilogue * changed;
     }
 
-    /// CTAs that share an SM in the last wave. Two that have the slots of their sub-partitions between them
-    /// get on alike and end together, so that the SM that is ready first takes two of what is left; others,
-    /// and more than two, have drifted apart by then, and it is dealt out (fp32 tiles of 128x128, 256x64 and
-    /// 64x256 take whole waves from the third on, those of 64x64 do not: gemm_fp32, gemm_fp32_second).
+    /// CTAs that share an SM in the last wave. Two CTAs that fill the slots of their sub-partitions progress
+    /// alike and end together. So the SM that is ready first takes two of the remaining items. Other CTAs,
+    /// and more than two, have drifted apart by then, and the items are dealt out singly. Recorded fp32 tiles
+    /// of 128x128, 256x64 and 64x256 take whole waves from the third on; tiles of 64x64 do not (gemm_fp32,
+    /// gemm_fp32_second).
     [[nodiscard]] std::int64_t in_tail(const machine::Waves& w) const {
         const bool in_step = w.full_waves > 1 && a_.occupancy.ctas_per_sm == 2 && a_.item.asynchronous &&
                              !a_.item.uses_tensor &&
@@ -370,7 +374,8 @@ class Timeline {
             Exposure only = item(last, waits_.first);
             only.epilogue += burst(last);
             if (a_.fullest_sm > last) {
-                // One SM has more to store, while the L2 is done with what the others send.
+                // The fullest SM stores more, and its last stores run after the L2 has taken those of the
+                // other SMs.
                 const hw::Cycles stored = only.epilogue;
                 only = item(a_.fullest_sm, waits_.first);
                 only.epilogue = std::max(only.epilogue, stored);
@@ -415,8 +420,8 @@ class Timeline {
         total.prologue = one.prologue;
         hw::Cycles step = one.main_loop;
         if (a_.item.alternating) {
-            // While one consumer stores its tile the other multiplies. Where a token makes them take turns
-            // the longer of the two sets the pace; else they get into each other's way.
+            // One consumer stores its tile while the other multiplies. Where a token orders the consumers,
+            // the longer phase sets the pace. Without a token the consumers delay each other.
             step = a_.item.in_turn
                        ? std::max(one.main_loop, one.epilogue)
                        : hw::Cycles(steady::pace_of_two_queues(a_.item.alternating_instances,
@@ -424,10 +429,10 @@ class Timeline {
             total.epilogue = one.epilogue;
             total.main_loop = step * (fair - 1.0) + one.main_loop;
         } else {
-            // Where a producer runs ahead, a tile's bulk stores leave while the next one is multiplied:
-            // between the products of two tiles stands what the consumers take from one to the next, however
-            // large, and what they compute with each sum (fp8: tiles of one and two trips were 10 to 18 %
-            // too fast).
+            // Where a producer runs ahead, bulk stores of a tile leave while the next tile is multiplied. Two
+            // costs remain between the products of two tiles. One is the consumers' gap, the same for any
+            // tile size. The other is the arithmetic on each sum. Without that arithmetic, fp8 tiles of one
+            // and two trips were predicted 10 to 18 % too fast.
             const bool ahead = a_.item.loop.demand[machine::Server::tma] > hw::Cycles{} && !a_.item.self_fed;
             const hw::Cycles between =
                 ahead ? gpu_.pipeline.tile_gap + a_.item.after.demand[machine::Server::fp32] : one.epilogue;
@@ -452,8 +457,8 @@ class Timeline {
     machine::Server busiest_;
     hw::Cycles busy_before_, busy_after_;  ///< of the busiest server in the straight parts
     hw::Cycles copying_turn_;
-    hw::Cycles multiply_{};  ///< of the busiest server but those that only copy
-    Exposure alone_{};       ///< of one item of a CTA that has its SM to itself
+    hw::Cycles multiply_{};  ///< of the busiest server among those that do more than copy
+    Exposure alone_{};       ///< of one item on an SM with a single CTA
 };
 
 }  // namespace warptime::model::analytical

@@ -36,7 +36,7 @@ TEST_CASE("further waves add no less than a wave that fills the SM, and the firs
     REQUIRE(a.waves > 2.0);
     const auto all = timeline.exposure();
     CHECK(all.makespan().value() == doctest::Approx(a.exposure.makespan().value()).epsilon(1e-12));
-    // One CTA after another on each slot, each with at least the busiest server's time for all of its trips.
+    // One CTA follows another on each slot. Each CTA takes at least the busiest server's time for all trips.
     const double busiest = a.item.loop.demand[a.item.loop.demand.busiest()].value() * a.item.trips;
     CHECK(all.makespan().value() > busiest * a.waves * a.occupancy.ctas_per_sm * 0.95);
     CHECK(timeline.alone().value() < all.makespan().value());
@@ -68,7 +68,7 @@ TEST_CASE("a CTA that takes tile after tile fills its stages and stores anew for
     const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
     const Timeline timeline(a, gpu(), waits, 132);
     const double tiles = std::ceil(static_cast<double>(kernel.schedule.item_count()) / 132.0);
-    // One CTA an SM: no tile overlaps another's work, however the last wave is shared out.
+    // With one CTA on an SM, no tile overlaps another's work, however the last wave is shared out.
     CHECK(timeline.exposure().makespan().value() ==
           doctest::Approx(timeline.alone().value() * tiles).epsilon(0.01));
 }
@@ -90,7 +90,7 @@ TEST_CASE("of the stages ahead the loop waits for one on its way into the SM, an
     CHECK(alone_with(machine::Server::crossbar_read, all) - none == doctest::Approx(all / waits.ahead));
     CHECK(alone_with(machine::Server::l1, all) - none == doctest::Approx(all / waits.ahead));
     CHECK(alone_with(machine::Server::shared, all) - none == doctest::Approx(all));
-    // A loop shorter than its stages has filled no more of them than it has trips.
+    // A loop with fewer trips than stages fills only as many stages as trips.
     a.item.trips = 1.0;
     const double one = alone_with(machine::Server::shared, 0.0);
     CHECK(alone_with(machine::Server::crossbar_read, all) - one == doctest::Approx(all));
@@ -126,7 +126,7 @@ TEST_CASE("CTAs that copy one stage ahead queue for each other's transfer") {
     CHECK(timeline.period(2, copies).value() == doctest::Approx(800.0));
     copies.taken = hw::Cycles(400.0);
     CHECK(timeline.period(1, copies).value() == doctest::Approx(800.0));
-    // One of two finds the other at the server half of the time.
+    // One CTA finds the other at the server half of the time.
     CHECK(timeline.period(2, copies).value() == doctest::Approx(1000.0));
     CHECK(timeline.period(8, copies).value() >= 3200.0);
 }
@@ -149,7 +149,7 @@ TEST_CASE("CTAs of an SM fill each other's gaps after the first wave, whether la
             a.items = a.ctas = waves * a.slots;
             return Timeline(a, gpu(), waits, sms).exposure().makespan().value();
         };
-        // Waves in step follow one another, a turnaround between them.
+        // Waves in step follow one another with a turnaround in between.
         CHECK(of_waves(4) - of_waves(3) < of_waves(1) + a.turnaround.value());
         const double all = Timeline(a, gpu(), waits, sms).alone().value() + a.turnaround.value();
         CHECK(of_waves(4) - of_waves(3) >= all);

@@ -1,3 +1,4 @@
+// Follows the reads and writes of each buffer through L2 and DRAM.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/traffic.hpp"
 
@@ -28,8 +29,8 @@ namespace {
 using hw::Bytes;
 using hw::Cycles;
 
-/// Whether CTAs of the kernel itself have written what others of them read in `buffer`, be it under another
-/// name: partial sums that the last CTA of a tile adds up.
+/// Whether CTAs of the kernel have written what other CTAs of the kernel read in `buffer`. The written buffer
+/// may have another name: partial sums that the last CTA of a tile adds up.
 bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand& item) {
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         if (item.buffers[b].written_bytes > 0.0 && kernel.buffers[b].dtype == buffer.dtype &&
@@ -40,8 +41,9 @@ bool written_here(const kernel::Kernel& kernel, const kernel::Buffer& buffer, co
     return false;
 }
 
-/// A buffer that an earlier step wrote or that the description calls warm is in L2 as far as it fits.
-/// `emptied`: caches before every kernel, also of what the kernel before has left in them.
+/// A buffer counts as warm if an earlier step wrote the buffer or the description says so. A warm buffer is
+/// in the L2 as far as the buffer fits. `emptied`: caches are emptied before every kernel, also of what the
+/// kernel before left there.
 bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, const ItemDemand& item,
                  prediction::Cache cache, bool emptied) {
     switch (buffer.before) {
@@ -57,7 +59,7 @@ bool starts_warm(const kernel::Kernel& kernel, const kernel::Buffer& buffer, con
     return cache == prediction::Cache::warm;
 }
 
-/// What is read again and again of one operand; the others take their share of the L2.
+/// Set that is read again and again in one operand. The other operands take their share of the L2.
 machine::L2Set set_of(const machine::BufferTraffic& use, double whole, double footprint,
                       const kernel::Kernel& kernel, const hw::Gpu& gpu, std::int64_t sms) {
     machine::L2Set set;
@@ -69,9 +71,9 @@ machine::L2Set set_of(const machine::BufferTraffic& use, double whole, double fo
     return set;
 }
 
-/// Bytes that can leave L2 again of what is written to a buffer: one that fits stays while it is written
-/// again and again (recorded additions to small sets write nothing to DRAM), and of a larger one what random
-/// victims leave of it (counted writes to local memory of 35, 52 and 69 MB leave to 0.55, 0.9 and 1.0).
+/// Written bytes of a buffer that can leave the L2 again. A buffer that fits stays while it is written again
+/// and again: recorded additions to small sets write nothing to DRAM. Of a larger buffer, a share leaves by
+/// random victims. Of counted writes to local memory of 35, 52 and 69 MB, shares of 0.55, 0.9 and 1.0 leave.
 double lines_dirtied(double written, double whole, const hw::Gpu& gpu) {
     if (written <= whole) return written;
     const double kept = machine::kept_at_random(whole / machine::dirty_capacity_of(gpu).value());
@@ -90,30 +92,31 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
     return machine::readers_in_group(order, slices, runs);
 }
 
-/// What all items read of one buffer.
+/// Reads of one buffer by all items.
 struct BufferReads {
     const machine::BufferTraffic* use = nullptr;
-    bool laps = false;       ///< SMs that go round the same set, all of it, end up side by side
-    double lines = 0.0;      ///< bytes of the lines that another partition asks their home for
+    /// SMs that go round the same whole set end up side by side.
+    bool laps = false;
+    double lines = 0.0;      ///< bytes of the lines that another partition asks the lines' home for
     double from_dram = 0.0;  ///< bytes
 };
 
-/// Of a kernel's buffers, those that are read, and in which order its items do.
+/// The buffers of a kernel that are read, and the order of the reads.
 struct Reads {
     bool emptied = false;  ///< a profiler has emptied the caches before this kernel
     machine::ReuseCase reuse;
     std::size_t count = 0;
     std::array<machine::Operand, max_buffers> operands{};
     std::array<BufferReads, max_buffers> buffers{};
-    bool merge = false;                   ///< whether it is asked which requests merge
-    RecentSharedReads* recent = nullptr;  ///< of kernels before, if any are kept
-    SharedReads own;                      ///< if not
+    bool merge = false;                   ///< whether merging of requests is asked for
+    RecentSharedReads* recent = nullptr;  ///< answers for earlier kernels, if any are kept
+    SharedReads own;                      ///< used if no answers are kept
     const SharedReads* shared = nullptr;  ///< by operand, of the first `counted()`
 
     [[nodiscard]] std::size_t counted() const { return std::min(count, machine::most_operands); }
 };
 
-/// Share of a buffer's requests that is left when all merge that can.
+/// Share of a buffer's requests that is left when all possible merges happen.
 double left_of(const Reads& reads, std::size_t i, const hw::Gpu& gpu) {
     const machine::GroupRuns runs = machine::group_runs(reads.reuse.concurrent, gpu);
     return machine::left_of_merged(
@@ -121,8 +124,8 @@ double left_of(const Reads& reads, std::size_t i, const hw::Gpu& gpu) {
         gpu);
 }
 
-/// Share of what could merge that does while CTAs wait for the L2. What lanes copy says how far a trip brings
-/// those together that are behind.
+/// Share of the possible merges that happen while CTAs wait for the L2. The bytes that lanes copy in a trip
+/// decide how closely CTAs that lag catch up.
 double in_step_of(const machine::BufferTraffic& use, std::int64_t concurrent, const ItemDemand& item,
                   const hw::Gpu& gpu) {
     const double residents = machine::group_runs(concurrent, gpu).count;
@@ -131,7 +134,7 @@ double in_step_of(const machine::BufferTraffic& use, std::int64_t concurrent, co
     return machine::in_step_by_copies(residents, bytes, use.line_bytes, gpu);
 }
 
-/// Whether CTAs wait for whole lines from DRAM that no other reads.
+/// Whether CTAs wait for whole lines from DRAM that no other CTA reads.
 bool waits_alone(const Reads& reads, double items, const hw::Gpu& gpu) {
     const double wave = std::min(static_cast<double>(reads.reuse.concurrent), items);
     for (std::size_t i = 0; i < reads.counted(); ++i) {
@@ -143,13 +146,13 @@ bool waits_alone(const Reads& reads, double items, const hw::Gpu& gpu) {
     return false;
 }
 
-/// Share of the CTAs that are in step where they lie so that they could be.
+/// Share of the CTAs in step, among those whose places allow it.
 double in_step_of(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand& item,
                   const machine::GroupRuns& runs, const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
     const bool bulk = hw::Cycles{} < item.loop.demand[machine::Server::tma];
     const double others = machine::others_on_sm(kernel, item.warps, bulk, runs.count, gpu);
-    // Those that only load catch up with one another at the memory (microbench_request_merging, bursts).
+    // CTAs that only load catch up with one another at the memory (microbench_request_merging, bursts).
     const bool computes = item.loop.flop + item.loop.tensor_flop > 0.0;
     return machine::share_in_step(others, waits_alone(reads, items, gpu), computes ? item.trips : 0.0, gpu);
 }
@@ -160,7 +163,8 @@ Lookups lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::G
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
         const double fetched = buffer.use->fetched_bytes * items;
-        // How often both partitions are asked hangs little on how many merge: half of those that can.
+        // The number of merges hardly changes how often both partitions are asked, so half of the possible
+        // merges count.
         const double requests = fetched * (0.5 * (1.0 + left_of(reads, i, gpu)));
         const double crossed = machine::crossings(requests, buffer.lines, gpu);
         result.looked_up += Bytes(fetched);
@@ -172,8 +176,8 @@ Lookups lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::G
     return result;
 }
 
-/// Share that merges of a buffer's requests which could: boxes whose rows begin inside of lines ask for them
-/// in other pieces at each place.
+/// Share of a buffer's possible merges that happen. Boxes whose rows begin inside lines ask for lines in
+/// different pieces at each place, and then fewer requests merge.
 double in_pieces(const kernel::Kernel& kernel, const ItemDemand& item, const BufferReads& buffer,
                  const hw::Gpu& gpu) {
     const kernel::Buffer& rows = kernel.buffers[static_cast<std::size_t>(buffer.use - &item.buffers[0])];
@@ -183,7 +187,7 @@ double in_pieces(const kernel::Kernel& kernel, const ItemDemand& item, const Buf
     return inside ? gpu.l2.merge_misaligned.value() : 1.0;
 }
 
-/// Bytes of read requests that others take along.
+/// Bytes of read requests that merge with other requests.
 Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand& item,
                    const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
@@ -213,9 +217,9 @@ Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemD
     return Bytes(merged);
 }
 
-/// Bytes that the slices serve of reads by CTAs whose warps copy for themselves, as counters count them:
-/// every request that no other takes along, and once each line that the other partition asks for. In visits
-/// of `slice_visits` each.
+/// Bytes that the slices serve for reads by CTAs whose warps copy for themselves, as counters count them.
+/// Every request that does not merge counts, and each line that the other partition asks for counts once. The
+/// unit is visits of `slice_visits` each.
 double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const ItemDemand& item,
                       const hw::Gpu& gpu) {
     const auto items = static_cast<double>(kernel.schedule.item_count());
@@ -233,8 +237,8 @@ double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const It
     return served / machine::slice_visits(gpu);
 }
 
-/// Looks up what CTAs share of the reads. `most`: room that all operands would take. `stay`: CTAs take one
-/// item after the other.
+/// Looks up how CTAs share the reads. `most`: room that all operands would take. `stay`: CTAs take one item
+/// after another.
 void share(double most, bool stay, const hw::Gpu& gpu, Reads& reads) {
     SharedReadsCase of;
     of.reuse = reads.reuse;
@@ -251,7 +255,7 @@ void share(double most, bool stay, const hw::Gpu& gpu, Reads& reads) {
     reads.shared = &reads.own;
 }
 
-/// What `traffic` gives; fills `reads` in on the way.
+/// Works out the result of `traffic` and fills in `reads`.
 Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::int64_t concurrent,
                      const hw::Gpu& gpu, const prediction::Conditions& conditions, std::int64_t sms,
                      Reads& reads) {
@@ -312,8 +316,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     share(footprint + written, stay, gpu, reads);
     double read = 0.0;
     double row_read = 0.0;
-    double known = 1.0;  // share of the items after the first wave whose slices an earlier wave has read
-    double kept = 1.0;   // share of them whose slices are still in the L2 if an earlier wave has read them
+    // Share of the items after the first wave whose slices an earlier wave has read.
+    double known = 1.0;
+    // Share of such items whose slices are still in the L2.
+    double kept = 1.0;
     const double waves = std::ceil(items / static_cast<double>(reuse.concurrent));
     result.waves = waves;
     double asked = 0.0;
@@ -330,14 +336,15 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         buffer.laps = use.shifted && use.read_bytes >= operand.total_bytes &&
                       2.0 * static_cast<double>(sms) >= gpu.sm.count.value();
         buffer.lines = moved.compulsory_bytes;
-        // Where every so many-th item reads the same the description says who meets; else pairs do.
+        // Where items read the same at fixed distances, the description says which items meet; otherwise
+        // pairs meet.
         const double carried =
             use.repeat > 0.0 || buffer.laps
                 ? 1.0 - in_step_of(use, reuse.concurrent, item, gpu) * (1.0 - left_of(reads, i, gpu))
                 : machine::unmerged_share(distinct, gpu);
         fetched_by_item = fetched_by_item + use.fetched_bytes;
         result.own_share = result.own_share + use.fetched_bytes * (buffer.laps ? 0.0 : distinct);
-        // A slice takes as long for a sector of a line as for two.
+        // A slice takes the same time for one sector of a line as for two.
         const double served =
             use.repeat > 0.0 ? std::max(use.fetched_bytes, use.copied_lines * gpu.l2.access_bytes.value())
                              : use.fetched_bytes - use.outside_bytes;
@@ -356,7 +363,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         }
         // A set that is read again and again stays as long as the whole L2 holds it.
         if (warm[i] && footprint <= all) continue;
-        // What one item reads again comes from DRAM again when the set has outgrown the L2.
+        // Where the set has outgrown the L2, an item's repeated reads come from DRAM each time.
         const double turns =
             use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
         const double missed =
@@ -364,7 +371,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         buffer.from_dram = buffer.lines = missed;
         read += missed;
         if (warm[i]) {
-            // A set that has outgrown the L2 is waited for as long as one that never was in it.
+            // A set that has outgrown the L2 costs the same wait as a set that was never there.
             const double lost = std::min(1.0, missed / (use.read_bytes * items));
             if (1.0 - lost < result.places.near) result.places = {1.0 - lost, 0.0, lost};
         }
@@ -396,7 +403,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     const bool throughout = Cycles{} < item.loop.demand[machine::Server::crossbar_write];
     const double bursts =
         throughout ? std::numeric_limits<double>::infinity() : items / static_cast<double>(reuse.concurrent);
-    // They leave sooner where operands are hit again, which stay before them.
+    // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
     result.dram_written =

@@ -64,7 +64,7 @@ TEST_CASE("what has outgrown the L2 is waited for from DRAM, however warm the ca
     const auto streamed = of(fixture::stream(ctas, 1), Cache::warm);
     CHECK(streamed.places.dram == doctest::Approx(1.0));
     CHECK(streamed.places.near + streamed.places.other + streamed.places.dram == doctest::Approx(1.0));
-    // Operands that many tiles read again are found in the L2 more often than not.
+    // Operands that many tiles read again are mostly found in the L2.
     const auto shared = of(gemm(16384, 16384, 8192), Cache::warm);
     CHECK(shared.places.dram < 0.5);
 }
@@ -90,11 +90,11 @@ TEST_CASE(
         const auto item = item_demand(kernel, gpu(), hw::Cycles(600.0));
         return lookups(kernel, item, 132, gpu(), cold).dram_read.value();
     };
-    // Steps follow one another, and only a profiler comes between them.
+    // Steps follow one another directly; only a profiler empties caches between steps.
     CHECK(of(kernel, Cache::flushed).dram_read.value() == doctest::Approx(bytes(1024, 512)));
     CHECK(of(kernel, Cache::cold).dram_read.value() == doctest::Approx(bytes(1024, 512)));
     CHECK(counted() == doctest::Approx(2.0 * bytes(1024, 512)));
-    // What CTAs of the kernel itself write, be it under another name, they find there in any case.
+    // Bytes that the kernel's own CTAs write are in the L2 in any case, even under another buffer name.
     sums.extent = kernel.buffers[2].extent;
     sums.dtype = kernel.buffers[2].dtype;
     CHECK(counted() == doctest::Approx(bytes(1024, 512)));
@@ -104,15 +104,15 @@ TEST_CASE(
     "writes: none for what stays dirty, all but that beyond, and the older lines pushed out after a flush") {
     const auto small = fixture::stream(64, 1);
     CHECK(of(small, Cache::cold).dram_written.value() == 0.0);
-    // What it reads displaces lines that are all dirty, what it writes those that are so in part.
+    // Reads displace lines that are all dirty. Writes displace lines that are dirty in part.
     const double moved = 64.0 * fixture::stream_bytes_per_cta;
     REQUIRE(moved < gpu().l2.dirty_first.value() * gpu().l2.capacity.value());
     CHECK(of(small, Cache::flushed).dram_written.value() ==
           doctest::Approx(moved * (1.0 + gpu().l2.dirty_fraction.value())));
     const auto large = fixture::stream(65536, 1);
     const double w = 65536.0 * fixture::stream_bytes_per_cta;
-    // The last bytes to come in stay, to within those of a wave: lines read are kept in one and a half
-    // partitions, lines written once.
+    // The last bytes to come in stay, to within the bytes of a wave. Read lines are kept in one and a half
+    // partitions, written lines in one.
     const double stays = gpu().l2.capacity.value() / 2.5;
     CHECK(of(large, Cache::cold).dram_written.value() == doctest::Approx(w - stays).epsilon(0.01));
     CHECK(of(large, Cache::warm).dram_written.value() == of(large, Cache::cold).dram_written.value());
@@ -132,7 +132,7 @@ TEST_CASE("laws of every GEMM") {
         RC_ASSERT(cold.dram_read.value() >= compulsory * (1.0 - 1e-9));
         RC_ASSERT(cold.dram_read.value() <= cold.received.value() * (1.0 + 1e-9));
         RC_ASSERT(cold.l2_read.value() <= cold.received.value() * (1.0 + 1e-9));
-        // As many become one as may, and none crosses to another partition.
+        // Bound: all possible requests merge, and none crosses to another partition.
         const double merged = 1.0 / (gpu().l2.merge_requests.value() * machine::slice_visits(gpu()));
         RC_ASSERT(cold.l2_read.value() >= merged * cold.received.value() * (1.0 - 1e-9));
         const auto flushed = of(kernel, Cache::flushed);
@@ -192,7 +192,7 @@ TEST_CASE("the slices' time goes by the requests that counters count where warps
         CHECK(t.l2_read.value() * visits ==
               doctest::Approx(counted.looked_up.value() - counted.merged.value()).epsilon(0.1));
     }
-    // CTAs that share SMs are less in step, and the fewer the more stages are under way.
+    // CTAs that share SMs are less in step. With more stages under way, even fewer are in step.
     CHECK(traffic(tiles, item, 528, gpu(), cold).l2_read.value() >
           traffic(tiles, item, 132, gpu(), cold).l2_read.value());
     mk::Kernel deeper = tiles;
@@ -236,6 +236,6 @@ TEST_CASE("rows of bulk copies that begin inside of lines or sectors merge less"
     const double were_it_not = merged(other);
     other.l2.merge_misaligned = hw::Number(0.25);
     CHECK(merged(other) == doctest::Approx(0.25 * were_it_not));
-    // A row of 128 bytes touches a sector more at every second place.
+    // A row of 128 bytes touches an extra sector at every second place.
     CHECK(were_it_not == doctest::Approx(whole * 144.0 / 128.0));
 }

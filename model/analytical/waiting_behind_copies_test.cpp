@@ -1,4 +1,5 @@
-// Trips that wait for copies of earlier ones. SPDX-License-Identifier: Apache-2.0
+// Trips that wait for copies of earlier ones.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/waiting_behind_copies.hpp"
 
 #include "hw/sheet.hpp"
@@ -12,7 +13,7 @@ using warptime::hw::Cycles;
 
 namespace {
 
-/// A loop of `trips` that copies 32 bytes of each row, of which a line is brought.
+/// A loop of `trips` that copies 32 bytes of each row; the L2 receives `brought` bytes of the row.
 ItemDemand loop_of(double trips, double brought) {
     ItemDemand item;
     item.trips = trips;
@@ -63,7 +64,7 @@ TEST_CASE("of the trips that a line brings one waits for DRAM, where the multipl
     const CopyWaits line = copy_waits(loop_of(8.0, 128.0), traffic, 2, gpu);
     CHECK(half.share == doctest::Approx(0.5));
     CHECK(line.share == doctest::Approx(0.25));
-    // A burst brings what two or four trips need, of a megabyte in all.
+    // A burst brings the bytes of two or four trips, out of a megabyte in all.
     const double each =
         1e6 / (gpu.dram.bandwidth * gpu.dram.read_efficiency).value() * gpu.clock.boost.value() / 8.0;
     const double alone = gpu.latency.dram.value() + 50.0;
@@ -99,7 +100,7 @@ TEST_CASE("an item waits for what it copies behind its first stages, and for DRA
     const auto all = [&waits](double busy, double trips) {
         return all_with_waits(Cycles(busy), trips, waits).value();
     };
-    // Stages 0 and 1 are there; of 2 to 7 the fourth begins a line.
+    // Stages 0 and 1 are there. Among stages 2 to 7, stage 4 begins a line.
     CHECK(all(100.0, 8.0) == doctest::Approx(2.0 * 100.0 + 5.0 * 300.0 + 1000.0));
     CHECK(all(400.0, 8.0) == doctest::Approx(7.0 * 400.0 + 1000.0));
     CHECK(all(2000.0, 8.0) == doctest::Approx(8.0 * 2000.0));

@@ -6,7 +6,7 @@
 // addresses. A chase has its step within the window instead. The `count` instructions together move a
 // collective box once. Rank 1 on a buffer of higher rank is an index into its memory. At equal rank the lanes
 // run along the fastest dimension; the other dimensions are clipped too. Stride 0 in a dimension of more than
-// one element means packed. Run r of a stream is used `repeat` times, active lane i at start + step *
+// one element means packed. Run r of a stream is used `repeat` times. Active lane i lies at start + step *
 // repetition + inner * i. Listed lanes with a negative index are inactive. Broadcast and chase touch one
 // address per warp.
 // SPDX-License-Identifier: Apache-2.0

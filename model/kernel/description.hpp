@@ -145,10 +145,10 @@ struct AddressRun {
     friend bool operator==(const AddressRun&, const AddressRun&) = default;
 };
 
-/// One access of an op. Collective: moves a box at an origin (elements, fastest dimension first) once per op,
-/// by a warp or by the copy engine. With `outer` > 0 a warp's lanes move the box in pieces of `bytes`, placed
-/// as in a stride. Other patterns give the addresses of each lane; `origin[0]` is the element index of lane
-/// 0. Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads `bytes` at (l % inner_extent) *
+/// One access of an op. Collective: a warp or the copy engine moves one box per op, at an origin (elements,
+/// fastest dimension first). With `outer` > 0 a warp's lanes move the box in pieces of `bytes`, placed as in
+/// a stride. Other patterns give the addresses of each lane; `origin[0]` is the element index of lane 0.
+/// Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads `bytes` at (l % inner_extent) *
 /// inner + (l / inner_extent) * outer elements. Random: `distinct` possible elements. Chase: each access
 /// depends on the previous one, `step` elements further in a `window`. Listed and stream: addresses from the
 /// kernel's pool [first, first + length).
@@ -285,8 +285,8 @@ struct Node {
 };
 
 /// `instances` copies of a group of `warps` warps that run the same body [first_node, last_node) for every
-/// work item. With `alternate` the instances take the work items in turn (ping-pong), each passing over the
-/// token phases of the others' items.
+/// work item. With `alternate` the instances take the work items in turn (ping-pong). Each instance passes
+/// over the token phases of the others' items.
 struct Role {
     Name name;
     std::int32_t warps = 1;

@@ -10,9 +10,10 @@
 
 namespace warptime::model::kernel {
 
-/// Stages that the copies run ahead: the deepest token of the kernel, at least 1. In a ring of mbarriers
-/// every stage may be in flight. With groups of asynchronous copies one stage less. The multiplying warps
-/// issue a group only after their wait for the previous stage, so one stage is always being read.
+/// Stages by which copies run ahead: the depth of the kernel's deepest token, at least 1. In a ring of
+/// mbarriers every stage may be in flight. With groups of asynchronous copies, one stage less may be in
+/// flight. The multiplying warps issue a group only after their wait for the previous stage. So one stage is
+/// always being read.
 [[nodiscard]] inline int stages_ahead(const Kernel& kernel) {
     int depth = 1;
     for (const Token& token : kernel.tokens) {

@@ -14,9 +14,10 @@
 //     end
 //   end
 //
-// An index is `constant + coefficient*variable.position/divisor%modulus[low,high] + ...`; a nested expression
-// stands in parentheses, or as nested.N; `@N` gives the place in the pool of terms when it is shared with an
-// earlier one. `//` begins a comment. SPDX-License-Identifier: Apache-2.0
+// An index is `constant + coefficient*variable.position/divisor%modulus[low,high] + ...`. A nested expression
+// stands in parentheses, or as nested.N. `@N` gives the place in the pool of terms that an index shares with
+// an earlier index. `//` begins a comment.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/description.hpp"

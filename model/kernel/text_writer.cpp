@@ -1,5 +1,6 @@
-// Writes descriptions as text. Index expressions stand inline when the pool of terms lies in the order of
-// writing. Otherwise the pool is listed first and every index names its place in it.
+// Writes descriptions as text.
+// Index expressions stand inline when the pool of terms lies in the order of writing. Otherwise the pool is
+// listed first and every index names its place in it.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/kernel/checks.hpp"

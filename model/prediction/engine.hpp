@@ -1,6 +1,6 @@
-// The one interface of both engines; everything outside model/ sees engines only through it. A prediction is
-// made in three stages: `body`, what a CTA does in its trips; `problem`, what sizes, schedule and caches make
-// of that; `time`, the makespan at the clock that the load leaves.
+// The one interface of both engines; everything outside model/ sees engines only through it.
+// A prediction has three stages. `body` is the work of a CTA in its trips. `problem` adds sizes, schedule and
+// caches. `time` gives the makespan at the clock that the load leaves.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,9 +17,10 @@
 
 namespace warptime::model::prediction {
 
-/// The stages of one engine on one GPU, for one thread. The caller keeps them as long as their results help:
-/// the body stage remembers numbered bodies, the problem stage what tiles of one problem share. Of bounded
-/// size. No answer depends on what is remembered; without a number nothing is.
+/// The stages of one engine on one GPU, for one thread. The caller keeps the stages as long as their memory
+/// helps. The body stage remembers numbered bodies. The problem stage remembers results that tiles of one
+/// problem share. The memory is bounded. Answers do not depend on the memory; kernels without a body number
+/// leave nothing there.
 class Stages {
   public:
     Stages() = default;
@@ -27,19 +28,20 @@ class Stages {
     Stages& operator=(const Stages&) = delete;
     virtual ~Stages() = default;
 
-    /// Time, band and limiter of one step, through all stages. `body`: of the step's kernel. No allocation
-    /// once a body is known.
+    /// Time, band and limiter of one step, through all stages. `body`: number of the kernel's body. No
+    /// allocation once a body is known.
     [[nodiscard]] virtual Estimate evaluate(const kernel::Program& program, const kernel::Step& step,
                                             const Conditions& conditions, BodyNumber body = unknown_body) = 0;
 
-    /// Seconds that `evaluate` of the kernel does not fall below, from its main loop alone.
+    /// Lower bound in seconds of `evaluate` for the kernel, from its main loop alone.
     [[nodiscard]] virtual double least_time(const kernel::Kernel& /*kernel*/,
                                             const Conditions& /*conditions*/) const {
         return 0.0;
     }
 
-    /// A program of one kernel, its schedule's group as each of `groups` in turn, which the last one stays:
-    /// the body once, the later stages for each. Both spans have the same length.
+    /// Evaluates a program of one kernel with each of `groups` as its schedule's group, in turn. The body
+    /// stage runs once, the later stages for each group. The kernel keeps the last group. Both spans have the
+    /// same length.
     virtual void evaluate_groups(kernel::Program& program, std::span<const std::int64_t> groups,
                                  const Conditions& conditions, std::span<Estimate> estimates) {
         for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -58,7 +60,7 @@ class Engine {
     virtual ~Engine() = default;
 
     [[nodiscard]] virtual std::string_view name() const = 0;
-    /// `gpu` must outlive them, and stay as it is once they remember a body or compare groups.
+    /// `gpu` must outlive the stages, and must not change once the stages remember a body or compare groups.
     [[nodiscard]] virtual std::unique_ptr<Stages> make_stages(const hw::Gpu& gpu) const = 0;
     /// The full answer; its time equals evaluate's bit for bit.
     [[nodiscard]] virtual Prediction explain(const kernel::Program& program, const kernel::Step& step,

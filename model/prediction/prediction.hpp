@@ -22,7 +22,7 @@ struct Estimate {
     KernelClass band_class = KernelClass::latency;  ///< class whose residuals give the band
 };
 
-/// what_if: of numbers that were changed, which nobody can measure.
+/// what_if: the answer rests on changed numbers and cannot be measured.
 enum class Status : std::uint8_t { calibrated, extrapolated, what_if };
 inline constexpr std::size_t status_count = 3;
 [[nodiscard]] std::string_view to_string(Status status);

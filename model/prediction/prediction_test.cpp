@@ -1,4 +1,5 @@
-// Names of a prediction's status. SPDX-License-Identifier: Apache-2.0
+// Names of a prediction's status.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/prediction/prediction.hpp"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// Decides a prediction's status from the origin of its constants and the launch conditions.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/prediction/status.hpp"
 

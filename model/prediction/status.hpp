@@ -1,4 +1,4 @@
-// How far the numbers behind an answer were measured on the GPU that it is about.
+// Whether the numbers behind an answer were measured on the GPU in question.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,8 +8,9 @@
 
 namespace warptime::model::prediction {
 
-/// calibrated: constants fitted to rows of this GPU, under conditions that rows are recorded under, which are
-/// those of the whole chip at a clock that nobody has chosen. what_if: a key was changed by a setting.
+/// calibrated: constants are fitted to rows of this GPU, and the launch has the conditions of recorded rows.
+/// These conditions are the whole chip, at a clock that the user has not chosen. what_if: a setting has
+/// changed a key.
 [[nodiscard]] Status status_of(const hw::Gpu& gpu, const Conditions& conditions);
 
 }  // namespace warptime::model::prediction

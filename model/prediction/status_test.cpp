@@ -1,4 +1,4 @@
-// What a status says: measured here, carried over, or about numbers that were changed.
+// Meaning of a status: measured here, carried over, or resting on changed numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/prediction/status.hpp"
 

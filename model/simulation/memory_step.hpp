@@ -1,5 +1,5 @@
-// Memsets and device-to-device copies, piece by piece through DRAM behind the driver's fixed cost. Copies to
-// and from the host follow the law of the link.
+// Memsets and device-to-device copies, piece by piece through DRAM behind the driver's fixed cost.
+// Copies to and from the host follow the law of the link.
 // Ignores: copies to a peer, and the copy kernels' work in the SMs.
 // Source: keys launch.memset, launch.memcpy, launch.memcpy_pass; write-back by
 // model/machine/dram/write_back.hpp for the bytes so far.

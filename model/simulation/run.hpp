@@ -44,7 +44,7 @@ struct Run {
 };
 
 /// `trace` may be null. Throws Error when the kernel cannot be launched, or is beyond simulation. Also throws
-/// when its warps wait for one another for ever, naming the tokens.
+/// when its warps wait for one another without end, naming the tokens.
 [[nodiscard]] Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                       const prediction::Conditions& conditions, double clock_hz,
                       std::vector<TraceRow>* trace = nullptr);

@@ -1,6 +1,7 @@
-// Simulated time in whole numbers of 2^-28 SM cycles. Integers make sums independent of their order, so the
-// same input gives the same trace. Most durations are whole cycles and so are exact. The fraction keeps the
-// rounding of one 32-byte sector's DRAM time below 1e-6. 2^63 ticks are 20 seconds.
+// Simulated time in whole numbers of 2^-28 SM cycles.
+// Integers make sums independent of their order, so the same input gives the same trace. Most durations are
+// whole cycles and so are exact. The fraction keeps the rounding of one 32-byte sector's DRAM time below
+// 1e-6. 2^63 ticks are 20 seconds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

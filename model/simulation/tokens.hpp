@@ -1,6 +1,6 @@
 // Completion times of the phases of one CTA's tokens, in simulated time.
-// Ignores: arrivals from other CTAs of a cluster (they act as this one) and tokens of grid scope, which are
-// always complete.
+// Ignores: arrivals from other CTAs of a cluster, which act as this CTA. Also ignored: tokens of grid scope,
+// which are always complete.
 // Source: model/kernel/walk.hpp, whose rules number phases and groups. An async_group does wait here
 // (README.md of model/kernel, Tokens).
 //

@@ -1,8 +1,8 @@
-// Events of one CTA's main loops and the events that each waits for, without numbers. Nodes are ops, waits
-// and signals of one iteration. Edges are program order, deps and tokens, each with the number of iterations
-// between its ends. Fixed arrays: building does not allocate.
-// Ignores: servers shared with other warps and CTAs (the engines add them), branches (taken), and iterations
-// at the ends of a loop.
+// Events of one CTA's main loops and the events that each waits for, without numbers.
+// Nodes are ops, waits and signals of one iteration. Edges are program order, deps and tokens, each with the
+// number of iterations between its ends. Fixed arrays: building does not allocate.
+// Ignores: servers shared with other warps and CTAs (the engines add these), and iterations at a loop's ends.
+// Branches count as taken.
 // Source: README.md, Meaning 2 to 4 and 7; the phase rules of walk.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,8 +16,8 @@ namespace warptime::model::steady {
 
 /// Builds the topology of a kernel's main loops. The main loop of each role is the one with most
 /// instructions. Inner loops of up to 8 trips are unfolded. A longer inner loop with most of the work becomes
-/// the main loop; any other folds into nodes that stand for all its trips. One warp stands for its role, and
-/// one instance, except where instances take turns within the loop (tokens keyed by tile). Roles number
+/// the main loop; any other folds into nodes that stand for all its trips. One warp of one instance stands
+/// for its role. Exception: instances that take turns within the loop (tokens keyed by tile). Roles number
 /// iterations so that no distance is negative. Ops whose `when` fails in the middle of the loop are left out.
 ///
 /// Needs a kernel that check() accepts, at most 8 roles and 32 tokens. Throws Error naming the kernel when

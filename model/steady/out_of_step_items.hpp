@@ -1,6 +1,6 @@
-// Time of one item after another when the CTAs of an SM are at different places of their items. While one CTA
-// computes addresses, fills its stages or stores, the others have the main loop's servers for themselves.
-// CTAs in their main loops at the same time share these servers.
+// Time of one item after another when the CTAs of an SM are at different places of their items.
+// While one CTA computes addresses, fills its stages or stores, the others have the main loop's servers for
+// themselves. CTAs in their main loops at the same time share these servers.
 // Ignores: which CTAs overlap; only the mean is followed.
 // Source: mean field; each CTA is in each part of its item for that part's share of the time. Evidence:
 // docs/mechanisms/evidence.md.
@@ -12,7 +12,7 @@
 
 namespace warptime::model::steady {
 
-/// Times of an item when some CTAs of the SM are in the same part of theirs.
+/// Times of an item when some CTAs of the SM are in the same part of their items.
 struct ItemTogether {
     double aside = 0.0;  ///< time before and after its main loop
     double loop = 0.0;

@@ -1,6 +1,7 @@
-// Ring of stages that are copied far ahead and awaited in order: extra time of a way round the ring. A late
-// stage holds up later stages, while an early stage waits for earlier ones. Trips so take longer than the
-// average wait divided by the stages under way. All stages are there before the first is asked for again.
+// Ring of stages that are copied far ahead and awaited in order: extra time of a way round the ring.
+// A late stage holds up later stages, while an early stage waits for earlier ones. Trips therefore take
+// longer than the average wait divided by the stages under way. All stages are there before the first is
+// asked for again.
 // Ignores: which pieces of a stage come late.
 // Source: x(i) = max(x(i - 1) + turn, x(i - ahead) + L(i)) with independent normal L, followed for 20000
 // trips. Evidence: docs/mechanisms/evidence.md.

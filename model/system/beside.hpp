@@ -1,6 +1,6 @@
-// Wait of one kernel's load for DRAM while another kernel's loops load on the other SMs. Rounds of these
-// loops take longer than a lone warp's, and a single load shares a part of that time. The rest they wait on
-// their own SMs, before the queues that all SMs share.
+// Wait of one kernel's load for DRAM while another kernel's loops load on the other SMs.
+// Rounds of these loops take longer than a lone warp's, and a single load shares a part of that time. The
+// rest they wait on their own SMs, before the queues that all SMs share.
 // Ignores: the path between SMs and slices, which L2 hits share, and stores.
 // Source: microbench_latency chase_loaded (key dram.shared_wait).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,3 +1,4 @@
+// Sums the steps of a program on an engine.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/system/program.hpp"
 

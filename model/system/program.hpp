@@ -1,5 +1,6 @@
 // A program's time on one stream: the sum of its steps' device durations, and the span with the gaps between
-// them. SPDX-License-Identifier: Apache-2.0
+// them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/prediction/engine.hpp"

@@ -1,6 +1,7 @@
 // GEMM on Ampere as compilers make it: cp.async into 3 stages, mma.sync from registers, 2 CTAs per SM by
-// shared memory. Both operands are contiguous along k. Ignores: address arithmetic and the loop's own
-// instructions. SPDX-License-Identifier: Apache-2.0
+// shared memory. Both operands are contiguous along k.
+// Ignores: address arithmetic and the loop's own instructions.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/examples/parts.hpp"

@@ -1,5 +1,5 @@
-// FlashAttention-3 forward with a causal mask: two warpgroups of 64 rows whose products take turns. The
-// softmax of one so runs beside the tensor-core work of the other.
+// FlashAttention-3 forward with a causal mask: two warpgroups of 64 rows whose products take turns.
+// The softmax of one warpgroup thus runs beside the tensor-core work of the other.
 // Ignores: details of the rescaling's statistics, and the epilogue's normalisation.
 // Source: Shah et al., 2024, sections 3.1 and 3.2.
 // SPDX-License-Identifier: Apache-2.0

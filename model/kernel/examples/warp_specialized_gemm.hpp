@@ -1,6 +1,8 @@
 // Warp-specialized GEMM on Hopper: one warpgroup copies by TMA, two multiply by wgmma, together or in turns.
-// Clusters of 2 along m share the tile of B by multicast. Ignores: scheduling of tiles by the producer, the
-// tensor maps' fetch, and epilogue arithmetic beyond the conversion. SPDX-License-Identifier: Apache-2.0
+// Clusters of 2 along m share the tile of B by multicast.
+// Ignores: scheduling of tiles by the producer, the tensor maps' fetch, and epilogue arithmetic beyond the
+// conversion.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/examples/parts.hpp"

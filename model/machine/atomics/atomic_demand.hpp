@@ -1,5 +1,6 @@
-// Demand of an atomic access to global memory on an item's SM and on the L2. Operands leave the SM with a
-// sector of address and kind ahead of each line. The slices carry out the passes, and old values come back.
+// Demand of an atomic access to global memory on an item's SM and on the L2.
+// Operands leave the SM with a sector of address and kind ahead of each line. The slices carry out the
+// passes, and old values come back.
 // Ignores: operands that share a word (a whole word goes out for each lane).
 // Source: microbench_atomics atomic_global.
 // SPDX-License-Identifier: Apache-2.0

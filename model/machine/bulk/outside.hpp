@@ -1,6 +1,7 @@
-// Rows of a box outside its matrix: the bulk engine fills them with zeros, yet asks the L2 for them. It asks
-// row by row, always in one place. A box without a row inside uses one place of the L2; otherwise each column
-// of boxes uses one line. Requests of a box and of other SMs merge, up to l2.merge_requests at a time.
+// Rows of a box outside its matrix: the bulk engine fills them with zeros, yet asks the L2 for them.
+// It asks row by row, always in one place. A box without a row inside uses one place of the L2; otherwise
+// each column of boxes uses one line. Requests of a box and of other SMs merge, up to l2.merge_requests at a
+// time.
 // Ignores: which SMs ask at the same time.
 // Source: sectors of each slice, and times of such boxes of 1 to 132 CTAs (microbench_tensor_boxes).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-// Bulk copy engine: cycles to walk a box row by row, with a request for each line that a row touches. Short
-// rows therefore cost as much as a line, and rows that begin inside a line almost two.
+// Bulk copy engine: cycles to walk a box row by row, with a request for each line that a row touches.
+// Short rows therefore cost as much as a line, and rows that begin inside a line almost two.
 // Source: recorded bulk-tensor copies of boxes with different rows (key tma.row_interval).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

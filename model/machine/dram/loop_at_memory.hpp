@@ -1,5 +1,6 @@
-// Time of a loop of plain loads whose warps wait for L2 and DRAM while other warps use them. Busy memories
-// make loads wait longer, and waiting warps ask for nothing, which bounds the load on the memories.
+// Time of a loop of plain loads whose warps wait for L2 and DRAM while other warps use them.
+// Busy memories make loads wait longer, and waiting warps ask for nothing, which bounds the load on the
+// memories.
 // Ignores: asynchronous copies, which run ahead, and order within a slice.
 // Source: microbench_bandwidth_in_flight. Chain and L2 transfer combine like other overlapping times. Ports
 // and slices have deep queues between them, so a loop that its port paces sees the slower one. DRAM holds

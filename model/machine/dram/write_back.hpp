@@ -1,5 +1,5 @@
-// DRAM writes during a kernel: its own lines, and older dirty lines that its traffic pushes out of L2. Lines
-// written back after the kernel's end belong to the next step.
+// DRAM writes during a kernel: its own lines, and older dirty lines that its traffic pushes out of L2.
+// Lines written back after the kernel's end belong to the next step.
 // Ignores: which lines are dirty where, and partial sectors.
 // Source: reading and writing kernels over a clean and a dirty L2 (H200); microbench_cold_load, flushed
 // against cold. F, phi and Dm are the fitted keys l2.dirty_first, l2.dirty_fraction and l2.dirty_capacity.

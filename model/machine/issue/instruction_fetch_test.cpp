@@ -55,7 +55,8 @@ TEST_CASE("code costs what the cache that holds it takes for an instruction") {
     CHECK(fetch_interval(15000.0, {2.0}, gpu).value() == doctest::Approx(2.0));
     CHECK(fetch_interval(15000.0, {4.0}, gpu).value() == doctest::Approx(4.0));
     CHECK(fetch_interval(47000.0, {4.0}, gpu).value() == doctest::Approx(5.0));
-    // A warp that is a CTA of its own fetches more slowly from the far cache, and at full rate from L2.
+    // A warp that is a CTA of its own fetches more slowly from the far cache. From the L2 it fetches at full
+    // rate.
     CHECK(fetch_interval(15000.0, {0.25, true}, gpu).value() == doctest::Approx(3.0));
     CHECK(fetch_interval(47000.0, {0.25, true}, gpu).value() == doctest::Approx(5.0));
 }

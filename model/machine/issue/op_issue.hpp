@@ -1,5 +1,4 @@
-// Cycles for which one instruction keeps its warp from issuing the next, and its use of the path to the
-// banks.
+// Cycles for which one instruction blocks its warp's next issue, and its use of the path to the banks.
 // Ignores: other warps of the sub-partition.
 // Source: loads and stores with conflicts (microbench_bank_conflicts, key shared.pass_interval). One warp
 // takes two cycles a pass, four warps one.

@@ -1,6 +1,6 @@
-// L1 data path: cycles of loads and asynchronous copies in its tag stage and its array. Every load that
-// misses passes the tag stage. Copies of 16 bytes a lane bypass the array line by line, so short rows cost
-// more for their bytes.
+// L1 data path: cycles of loads and asynchronous copies in its tag stage and its array.
+// Every load that misses passes the tag stage. Copies of 16 bytes a lane bypass the array line by line, so
+// short rows cost more for their bytes.
 // Ignores: hits of global loads, and lines beyond four a request.
 // Source: keys l1.request_interval (products whose unaligned rows force 2- and 4-byte loads) and
 // l1.line_interval (a sweep of tiles); docs/mechanisms/evidence.md.

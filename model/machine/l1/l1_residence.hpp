@@ -1,4 +1,4 @@
-// Share of a set that the L1 still holds when the set is visited again and again in the same order.
+// Share of a set that the L1 still holds when the set is visited repeatedly in the same order.
 // Ignores: reads of other sets in between.
 // Source: lines fill the cache's sets evenly while they fit; a hash spreads the lines beyond, so their number
 // in a set is Poisson distributed. A set with one line too many misses all its lines in turn (least recently

@@ -32,7 +32,7 @@ struct LaneTouch {
     double sectors = 0.0, granules = 0.0, lines = 0.0;
     double passes = 0.0;  ///< passes over the banks, as shared memory or as data of the L1
 };
-/// Touch of an access with a lane pattern (not a collective one) by `active` of the lanes, a share of 1.
+/// Touch of an access with a lane pattern, not a collective one. `active`: share of active lanes, at most 1.
 [[nodiscard]] LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,
                                  const MemoryPieces& pieces);
 

@@ -20,8 +20,8 @@ namespace warptime::model::machine {
     return gpu.dram.queue * beyond_the_mean_of_many(pieces);
 }
 
-/// Limits the loads of an op of `warps` warps from `start` on to the rate of the path to the L1. No load
-/// passes another. The last load finds a line that nobody has asked for.
+/// Limits an op's loads by `warps` warps, from `start` on, to the rate of the path to the L1. No load passes
+/// another. The last load finds a line that has not been asked for.
 inline void wait_for_rows(const kernel::Kernel& kernel, const kernel::Op& op, double warps,
                           const hw::Cycles& start, const hw::Cycles& load_latency, const hw::Gpu& gpu,
                           hw::Cycles& issued, hw::Cycles& end) {

@@ -1,6 +1,6 @@
-// Lines and bank passes of one instruction whose lanes fetch a box in pieces of less than 16 bytes. Kernels
-// fetch unaligned matrices so: a lane holds a few neighbouring elements of a row and takes them one after the
-// other. The next lanes hold the row's next elements, then those of further rows.
+// Lines and bank passes of one instruction whose lanes fetch a box in pieces of less than 16 bytes.
+// Kernels fetch unaligned matrices in this way. A lane holds a few neighbouring elements of a row and takes
+// the elements one after another. The next lanes hold the row's next elements, then those of further rows.
 // Ignores: rows of one instruction that share a line.
 // Source: recorded loops of such kernels (key l1.tag_interval; docs/mechanisms/evidence.md).
 // SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ namespace warptime::model::machine {
 }
 
 /// True if warps that use the tensor cores fetch the box for their stage element by element. Each lane then
-/// has one element in each row that it visits, instead of a vector of 16 bytes in pieces.
+/// has one element in each row that it visits, not a vector of 16 bytes in pieces.
 [[nodiscard]] bool gathers(const kernel::Kernel& kernel, const kernel::Access& access);
 
 /// True if any access of the kernel is in narrow rows.

@@ -1,5 +1,5 @@
-// An SM's port to L2: cycles to receive and to send bytes over the crossbar while all SMs work. Fewer SMs at
-// work: l2_ports.hpp.
+// An SM's port to L2: cycles to receive and to send bytes over the crossbar while all SMs work.
+// Fewer SMs at work: l2_ports.hpp.
 // Ignores: merged requests (request_merging.hpp) and hops between the two L2 partitions.
 // Source: recorded rates of bulk copies; fitted keys l2.port_bandwidth, l2.box_bandwidth and
 // l2.write_bandwidth.

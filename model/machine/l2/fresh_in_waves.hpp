@@ -1,5 +1,5 @@
-// Share of a persistent kernel's tiles that read an operand's slice which no earlier wave has read. Copies of
-// such a tile wait for DRAM, even where the other operand is in L2.
+// Share of a persistent kernel's tiles that read an operand's slice which no earlier wave has read.
+// Copies of such a tile wait for DRAM, even where the other operand is in L2.
 // Ignores: slices that the L2 loses again.
 // Source: a count over the order of the tiles; the test enumerates every tile. Evidence:
 // docs/mechanisms/evidence.md.

@@ -19,9 +19,9 @@ namespace warptime::model::machine {
 }
 
 /// Bytes, among `requests` for `fetched` bytes of lines, that visit a second slice as well. A partition asks
-/// a line's home once, when its first SM asks, and keeps a copy. With k = requests / fetched >= 1 from random
-/// sides, each of P - 1 others asks with probability 1 - (1 - 1/P)^k. Two partitions so add half a visit for
-/// lines read once, and one for lines that many SMs read. Repeated reads add none.
+/// a line's home once, when its first SM asks, and keeps a copy. Let k = requests / fetched >= 1, from random
+/// sides. Then each of P - 1 others asks with probability 1 - (1 - 1/P)^k. With two partitions, lines read
+/// once add half a visit, and lines that many SMs read add one. Repeated reads add none.
 [[nodiscard]] inline double crossings(double requests, double fetched, const hw::Gpu& gpu) {
     if (!(0.0 < fetched)) return 0.0;
     const double partitions = gpu.l2.partitions.value();

@@ -24,8 +24,8 @@ struct L2Set {
     double reach = 1.0;  ///< share of the bytes that the SMs of one partition read
 };
 
-/// Share of visits in turn that miss when `bytes` lie evenly over sets of `ways` lines that hold `room` in
-/// all. A set with one line too many misses all its lines in turn.
+/// Share of visits in turn that miss. `bytes` lie evenly over sets of `ways` lines, and all sets together
+/// hold `room` bytes. A set with one line too many misses all its lines in turn.
 [[nodiscard]] inline double lost_in_turn(double bytes, double room, double ways) {
     if (bytes <= room) return 0.0;
     return std::min(1.0, (ways + 1.0) * (bytes - room) / bytes);
@@ -35,8 +35,8 @@ struct L2Set {
 [[nodiscard]] inline L2Places places_in_turn(const L2Set& set, const hw::Gpu& gpu) {
     const double partitions = std::max(1.0, gpu.l2.partitions.value());
     const double part = gpu.l2.capacity.value() / partitions;
-    // Home lines that only other partitions read take room for a while. A set read in parts so keeps less
-    // than a set that all SMs read.
+    // Home lines that only other partitions read take room for a while. Therefore the L2 keeps less of a set
+    // read in parts than of a set that all SMs read.
     const double apart = partitions > 1.0 ? (1.0 - set.reach) / (1.0 - 1.0 / partitions) : 1.0;
     const double whole = gpu.l2.partition_usable.value();
     const double room = part * (whole + (gpu.l2.usable.value() - whole) * apart);

@@ -1,7 +1,7 @@
-// DRAM reads of shared operands in closed form: number and LRU distance of each slice's repeated touches. A
-// slice is touched again in the next wave, after a gap (a column or band), or after a plane. Each kind has a
-// count and a stack distance in bytes of room; l2_places.hpp turns the distance into misses. Counts come from
-// the tiles that runs of items touch, at all boundaries between waves or at four.
+// DRAM reads of shared operands in closed form: number and LRU distance of each slice's repeated touches.
+// A slice is touched again in the next wave, after a gap (a column or band), or after a plane. Each kind has
+// a count and a stack distance in bytes of room; l2_places.hpp turns the distance into misses. Counts come
+// from the tiles that runs of items touch, at all boundaries between waves or at four.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/l2/l2_reuse.hpp"
 

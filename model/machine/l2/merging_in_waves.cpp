@@ -18,8 +18,9 @@ double requests_of(std::int64_t readers, std::int64_t most) {
     return static_cast<double>(requests);
 }
 
-/// Tile of an item where clusters in a line follow one another across that line, in bands. A tile order has
-/// such bands the other way round (`group` tiles along the line), to keep a cluster's CTAs together.
+/// Tile of an item where the clusters of a line follow one another across the line, in bands. A tile order
+/// has such bands the other way round, with `group` tiles along the line. That order keeps a cluster's CTAs
+/// together.
 TileCoordinate across(const TileOrder& order, std::int64_t line, std::int64_t item) {
     const std::int64_t band = order.group / line;
     const std::int64_t plane = item / order.plane();

@@ -1,4 +1,4 @@
-// Warps of other CTAs on the SM that put a CTA out of step with CTAs that read the same lines.
+// Warps of other CTAs on the SM that put a CTA out of step with its fellow readers.
 // Ignores: the places of their loops.
 // Source: sectors of tiled products counted by Nsight Compute (docs/mechanisms/evidence.md).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,8 @@
-// Read requests of one GPC for the same sectors merge on their way to the L2. An earlier request takes later
-// ones along while its slice works on it, up to l2.merge_requests in all. That window is some 50 cycles for
-// lines in L2, and the DRAM latency for others. Any SM of the GPC merges with any other, never with SMs of
-// another GPC. Multicast copies never merge: one request already reaches several SMs.
+// Read requests of one GPC for the same sectors merge on their way to the L2.
+// An earlier request takes later ones along while its slice works on it, up to l2.merge_requests in all. That
+// window is some 50 cycles for lines in L2, and the DRAM latency for others. Any SM of the GPC merges with
+// any other, never with SMs of another GPC. Multicast copies never merge: one request already reaches several
+// SMs.
 // Ignores: which SMs of a GPC share a slot's CTAs.
 // Source: Nsight Compute's sectors for bursts by chosen SMs with chosen delays (microbench_request_merging).
 // SPDX-License-Identifier: Apache-2.0

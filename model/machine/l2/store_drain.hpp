@@ -1,6 +1,6 @@
-// Arrival of a CTA's stores in L2: a fence waits for plain stores, the end of a group for bulk stores. A tile
-// takes its transfer through the SM's port, then a latency that does not depend on its size. Where all SMs
-// store, fences wait behind all stores at the L2's rate; groups wait for their own stores alone.
+// Arrival of a CTA's stores in L2: a fence waits for plain stores, the end of a group for bulk stores.
+// A tile takes its transfer through the SM's port, then a latency that does not depend on its size. Where all
+// SMs store, fences wait behind all stores at the L2's rate; groups wait for their own stores alone.
 // Ignores: stores of the SM's other CTAs, and which warp stores last.
 // Source: microbench_epilogue tile_store (keys latency.store, latency.bulk_store).
 // SPDX-License-Identifier: Apache-2.0

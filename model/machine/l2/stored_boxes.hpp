@@ -1,5 +1,5 @@
-// Bytes that stores send and write. An item that stores once, at its end, changes nothing else when another
-// share of its boxes lies inside.
+// Bytes that stores send and write.
+// An item that stores once, at its end, changes nothing else when another share of its boxes lies inside.
 // Ignores: waits for stores.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -12,8 +12,8 @@
 
 namespace warptime::model::machine {
 
-/// Work of the fullest slice beyond an average slice when `bytes` are asked for at once, as bytes of all
-/// slices.
+/// Extra work of the fullest slice over an average slice, when `bytes` are asked for at once. Given as bytes
+/// of all slices.
 [[nodiscard]] inline hw::Bytes beyond_even(const hw::Bytes& bytes, const hw::Gpu& gpu) {
     if (!(0.0 < bytes.value())) return {};
     const double slices = gpu.l2.slices.value() * gpu.sm.count.value();

@@ -22,7 +22,7 @@ namespace warptime::model::machine {
     });
 }
 
-/// True if a previous step has written all data that the kernel reads, so that none of the data is cold.
+/// True if a previous step has written all data that the kernel reads. Then no data is cold.
 [[nodiscard]] inline bool reads_results_only(const kernel::Kernel& kernel) {
     return std::all_of(
         kernel.accesses.begin(), kernel.accesses.end(), [&kernel](const kernel::Access& access) {

@@ -1,5 +1,5 @@
-// Copies between host and device: a fixed time, then bytes at a rate. The rate is that of the link or, for
-// pageable memory, of the driver's copies through pinned buffers.
+// Copies between host and device: a fixed time, then bytes at a rate.
+// The rate is that of the link or, for pageable memory, of the driver's copies through pinned buffers.
 // Ignores: several copies at once, NUMA distance of the host's memory, and peers (NVLink).
 // Source: latency and bandwidth fitted per direction (keys link.*).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,9 @@
-// Cost of local memory's loads and stores beyond that of global memory. Loads come behind stores that wait
-// for the SM's port.
+// Cost of local memory's loads and stores beyond that of global memory.
+// Loads come behind stores that wait for the SM's port.
 // Ignores: the number of SMs that store at the moment.
 // Source: microbench_local_memory; loops that spill, whose loads and stores add up
-// (docs/mechanisms/evidence.md). SPDX-License-Identifier: Apache-2.0
+// (docs/mechanisms/evidence.md).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

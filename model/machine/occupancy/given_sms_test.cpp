@@ -1,3 +1,4 @@
+// SMs that a launch is given, with and without a limit by the conditions.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/occupancy/given_sms.hpp"
 

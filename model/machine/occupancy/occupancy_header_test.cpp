@@ -1,5 +1,5 @@
-// Occupancy against NVIDIA's own calculator, cuda_occupancy.h, where the CUDA toolkit is installed. The same
-// program writes the recorded table that replaces the calculator elsewhere:
+// Occupancy against NVIDIA's own calculator, cuda_occupancy.h, where the CUDA toolkit is installed.
+// The same program writes the recorded table that replaces the calculator elsewhere:
 // WARPTIME_WRITE_OCCUPANCY_CASES=model/machine/occupancy/occupancy_cases.csv warptime_machine_tests
 // -tc='*recorded table*'
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,7 @@
 // Order in which work items visit the tiles of a grid, and the tiles that a run of items touches.
 // Ignores: clusters (an item is then a cluster and the grid counts clusters) and listed schedules.
-// kernel::Schedule fixes the meaning. Source: the public tile orders that docs/mechanisms/evidence.md names.
+// kernel::Schedule fixes the meaning.
+// Source: the public tile orders that docs/mechanisms/evidence.md names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -66,7 +67,7 @@ struct TouchedInPlane {
 };
 
 /// Tiles that a run of items touches, ready to count for any dependence. A run over several planes is a
-/// suffix of the first plane, whole planes, and a prefix of the last one.
+/// suffix of the first plane, whole planes, and a prefix of the last.
 class TouchedTiles {
   public:
     /// Number of distinct values in the run of the coordinates named by `dependence`, taken together.

@@ -1,5 +1,6 @@
-// Grids that launch bands of tiles whole: CTAs of the last band without a tile end at once. Such CTAs still
-// take a turn at an SM when CTAs are dealt out. An SM may so get three working CTAs where two would do.
+// Grids that launch bands of tiles whole: CTAs of the last band without a tile end at once.
+// Such CTAs still take a turn at an SM when CTAs are dealt out. As a result an SM may get three working CTAs
+// where two would do.
 // Ignores: how long such a CTA keeps its place.
 // Source: the public swizzle of thread blocks that docs/mechanisms/evidence.md names.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
-// Power of a running launch: the board's constant part, plus the energy of its work over time. Dynamic power
-// of the SMs goes with the clock and the square of the supply voltage. The voltage falls linearly with the
-// clock. DRAM power goes with its bytes alone.
+// Power of a running launch: the board's constant part, plus the energy of its work over time.
+// Dynamic power of the SMs goes with the clock and the square of the supply voltage. The voltage falls
+// linearly with the clock. DRAM power goes with its bytes alone.
 // Ignores: temperature, differences between boards, and the toggling of real data beyond random or zeros.
 // Source: P = C V^2 f (Weste and Harris, CMOS VLSI Design, chapter 5); shares fitted (keys power.*).
 // SPDX-License-Identifier: Apache-2.0

@@ -32,9 +32,9 @@ struct BankGeometry {
                                                  BankGeometry geometry = {}) noexcept;
 
 /// Expected passes when `lanes` lanes each read bytes_per_lane bytes at random in a window of `window_bytes`.
-/// The fullest bank decides. Each place of a bank is hit with probability 1 - (1 - 1/places)^lanes, taken as
-/// independent, so hits are binomial. The largest of n such numbers exceeds k with probability 1 - F(k)^n.
-/// Balls into bins: Johnson and Kotz, Urn Models and Their Application, 1977.
+/// The fullest bank decides. Each place of a bank is hit with probability 1 - (1 - 1/places)^lanes. Places
+/// count as independent, so hits are binomial. The largest of n such numbers exceeds k with probability 1 -
+/// F(k)^n. Balls into bins: Johnson and Kotz, Urn Models and Their Application, 1977.
 [[nodiscard]] double expected_passes(double lanes, int bytes_per_lane, double window_bytes,
                                      BankGeometry geometry = {}) noexcept;
 

@@ -1,6 +1,7 @@
-// Passes over the banks of shared memory that a kernel's ldmatrix or stmatrix takes. An access of pattern
-// `stride` gives the rows of 16 bytes: row i stands i x inner elements from the origin. It has inner_extent
-// rows, eight a matrix. Without such an access the layout is conflict-free and the width the widest.
+// Passes over the banks of shared memory that a kernel's ldmatrix or stmatrix takes.
+// An access of pattern `stride` gives the rows of 16 bytes: row i stands i x inner elements from the origin.
+// It has inner_extent rows, eight a matrix. Without such an access the layout is conflict-free and the width
+// the widest.
 // Ignores: conflicts between different warps.
 // Source: bank_conflicts.hpp; PTX ISA 8.7, ldmatrix.
 // SPDX-License-Identifier: Apache-2.0
