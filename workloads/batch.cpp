@@ -1,4 +1,4 @@
-// Groups rows by their words. See the header.
+// Groups rows by their words, and predicts each row of a group by its numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/batch.hpp"
 
@@ -17,10 +17,10 @@ namespace warptime::workloads {
 
 namespace {
 
-// Groups are working memory: past this many they are forgotten and read again.
+// Groups take memory. Beyond this many, all are dropped, and later rows read their words again.
 constexpr std::size_t most_groups = std::size_t{1} << 14;
 
-/// As the registry spells the parameter or the condition.
+/// The registry's spelling of a parameter or a condition.
 std::string canonical_name(const OperatorInfo& info, std::string_view name) {
     if (const ParameterInfo* parameter = find_parameter(info, name)) {
         return std::string(parameter->name);
@@ -125,7 +125,7 @@ Batch::Group& Batch::group_of(std::size_t row) {
         const std::uint64_t key = (std::uint64_t{group} << 32U) | code;
         group = column.groups.emplace(key, static_cast<std::uint32_t>(column.groups.size())).first->second;
     }
-    // The last column counts the groups in the order in which they appear.
+    // Codes of the last column number the groups in the order of their first rows.
     if (group == groups_.size()) {
         fill_group(groups_.emplace_back(), row);
     }
@@ -136,7 +136,7 @@ void Batch::fill_group(Group& group, std::size_t row) const {
     try {
         Texts texts = texts_of(row);
         for (const NumberColumn& number : numbers_) {
-            texts.parameters[number.column.name] = "1";  // stands for each row's own number
+            texts.parameters[number.column.name] = "1";  // stands for each row's number
         }
         group.request = read_request(*info_, make_operation(info_->name, texts.parameters));
         group.conditions = conditions_of(texts);
@@ -200,7 +200,7 @@ void Batch::predict(std::size_t begin, std::size_t end, BatchAnswers& answers) {
             answer = predict_numbers(row, group);
         }
         if (!answer) {
-            // What a row is refused for is worded once, where every other caller gets it from.
+            // Words the refusal as every other caller gets it, by predicting the row from text.
             try {
                 std::tie(answer, status) = predict_text(row);
             } catch (const Error& error) {

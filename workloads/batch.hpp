@@ -1,5 +1,6 @@
-// Many operations of one operator, given as columns and answered as columns: words are read once for each
-// combination of them, and per row only numbers are set. SPDX-License-Identifier: Apache-2.0
+// Many operations of one operator, given as columns and answered as columns.
+// Words are read once for each combination. Rows with the same words only differ in their numbers.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/batch_column.hpp"
@@ -20,8 +21,8 @@
 
 namespace warptime::workloads {
 
-/// Where the answers go, one a row; times in seconds. A row that failed has NaN times, and its error names
-/// it.
+/// Places for the answers, one for each row; times in seconds. A failed row has NaN times, and its entry in
+/// `errors` says why.
 struct BatchAnswers {
     std::span<double> time, low, high;
     std::span<std::uint8_t> limiter;                          ///< prediction::Limiter
@@ -31,9 +32,10 @@ struct BatchAnswers {
 
 class Batch {
   public:
-    /// Parameters and conditions as columns. Throws Error for what is wrong in every row: an unknown name
-    /// (with the nearest), one that comes twice, lengths that differ (naming both), a required parameter that
-    /// is missing, a text that is refused. `predictor` must outlive this; one thread at a time.
+    /// Takes parameters and conditions as columns. Throws Error for a fault of all rows. Such faults are an
+    /// unknown name (naming the nearest), a repeated name and different lengths (naming both). Further faults
+    /// are a missing required parameter and a refused text. `predictor` must outlive this object. One thread
+    /// at a time may use it.
     Batch(std::string_view op, std::vector<BatchColumn> columns, Predictor& predictor);
 
     [[nodiscard]] std::size_t rows() const { return rows_; }
@@ -50,17 +52,18 @@ class Batch {
         std::string name;
         bool is_condition;
         WordValues values;
-        /// From the group of the columns before and this one's code to the group of them all.
+        /// Maps a group of the earlier columns and a code of this column to a group that includes this
+        /// column.
         std::unordered_map<std::uint64_t, std::uint32_t> groups;
     };
-    /// What rows with the same words share.
+    /// Data that rows with the same words share.
     struct Group {
-        bool sound = false;  ///< the words are allowed; else every row fails
+        bool sound = false;  ///< the words are allowed; otherwise every row fails
         std::unique_ptr<Request> request;
         model::prediction::Conditions conditions;
         model::prediction::Status status = {};
     };
-    /// A row as a command line would give it.
+    /// A row in the texts of a command line.
     struct Texts {
         std::map<std::string, std::string, std::less<>> parameters, conditions;
     };
@@ -72,16 +75,16 @@ class Batch {
     void fill_group(Group& group, std::size_t row) const;
     [[nodiscard]] Texts texts_of(std::size_t row) const;
     [[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts) const;
-    /// Nothing where the row is refused.
+    /// The prediction of a row; empty where the row is refused.
     [[nodiscard]] std::optional<model::prediction::Estimate> predict_numbers(std::size_t row, Group& group);
-    /// The same answer the long way, with its status; throws Error for a row that is refused.
+    /// The same prediction from text, with its status. Throws Error for a refused row.
     [[nodiscard]] std::pair<model::prediction::Estimate, model::prediction::Status> predict_text(
         std::size_t row) const;
 
     const OperatorInfo* info_;
     Predictor* predictor_;
     std::size_t rows_ = 1;
-    std::string longest_;  ///< the column that rows_ comes from
+    std::string longest_;  ///< the column that gives rows_
     std::map<std::string, std::string, std::less<>> constants_, constant_conditions_;
     std::vector<NumberColumn> numbers_;
     std::vector<WordColumn> words_;

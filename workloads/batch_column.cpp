@@ -1,4 +1,4 @@
-// Numbers of columns checked without going through text, and as words where a parameter takes words.
+// Checks numbers of columns without text, and turns numbers into words for parameters that take words.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/batch_column.hpp"
 
@@ -21,7 +21,7 @@ std::string text_of(double number) {
                                                                  : fmt::format("{}", number);
 }
 
-/// NaN has one word; numbers that compare equal share theirs.
+/// Gives one word for every NaN, and one word for numbers that compare equal.
 template <class Number>
 WordValues words_of_numbers(std::span<const Number> numbers) {
     WordValues values;
@@ -85,7 +85,7 @@ std::optional<std::int64_t> number_at(const BatchColumn& column, std::size_t row
         return value >= 1 && value <= largest ? std::optional(value) : std::nullopt;
     }
     const double real = std::get<std::span<const double>>(column.values)[row];
-    // Written so that NaN is refused.
+    // This form of the comparison also refuses NaN.
     if (!(real >= 1.0 && real <= static_cast<double>(largest) && real == std::floor(real))) {
         return std::nullopt;
     }

@@ -1,4 +1,4 @@
-// Tests of the columns of a batch.
+// The columns of a batch.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/batch_column.hpp"
 

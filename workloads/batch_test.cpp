@@ -1,4 +1,4 @@
-// A batch is its rows predicted one by one, bit for bit; what is refused is worded the same.
+// A batch equals its rows predicted one by one, bit for bit, and words refusals in the same way.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/batch.hpp"
 
@@ -47,7 +47,7 @@ struct Fixture {
     }
 };
 
-/// A column of words, the parameter of each operation; what is not given is an empty word.
+/// A column of words with one parameter of each operation. A missing parameter is an empty word.
 BatchColumn column_of(std::string_view name, const std::vector<workloads::Operation>& operations) {
     WordValues values;
     for (const workloads::Operation& operation : operations) {

@@ -1,5 +1,6 @@
-// The conditions of a prediction set one by one from text: an option of a command line, a cell of a CSV row,
-// a keyword of Python. SPDX-License-Identifier: Apache-2.0
+// Sets the conditions of a prediction one by one from text.
+// The text is an option of a command line, a cell of a CSV row, or a keyword of Python.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -12,21 +13,21 @@ namespace warptime::workloads {
 
 struct ConditionInfo {
     std::string_view name;
-    std::string_view default_text;  ///< empty: from the GPU or the model
+    std::string_view default_text;  ///< empty: the GPU or the model gives it
     std::string_view meaning;
 };
 
-/// cache, duty, data, available_sms, clock_mhz.
+/// The conditions cache, duty, data, available_sms and clock_mhz.
 [[nodiscard]] std::span<const ConditionInfo> condition_infos();
 
-/// In any case; null for any other name.
+/// Finds a condition by its name in any case; null for any other name.
 [[nodiscard]] const ConditionInfo* find_condition(std::string_view name);
 
 /// Sets one condition; clock_mhz is in MHz. Throws Error naming the condition for an unknown name or a value
-/// of another form. What the GPU can have of them is for the caller to check (check_conditions).
+/// of another form. The caller must check that the GPU can have the value (check_conditions).
 void set_condition(model::prediction::Conditions& conditions, std::string_view name, std::string_view text);
 
-/// Throws Error when more SMs or a higher clock are asked for than the GPU has.
+/// Throws Error when the conditions ask for more SMs or a higher clock than the GPU has.
 void check_conditions(const model::prediction::Conditions& conditions, const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads

@@ -1,4 +1,4 @@
-// Tests of conditions set from text.
+// Conditions set from text.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/condition_values.hpp"
 

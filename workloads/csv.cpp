@@ -1,5 +1,5 @@
-// A reader with one character of look-ahead over a fixed buffer, and a writer that quotes only where it must.
-// Source of the grammar: RFC 4180, section 2; of well-formed UTF-8: Unicode 15, table 3-7.
+// A reader with one character of look-ahead over a fixed buffer, and a writer with minimal quoting.
+// Source of the grammar: RFC 4180, section 2. Source of well-formed UTF-8: Unicode 15, table 3-7.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/csv.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-// Number of continuation bytes after a lead byte, and the range of the first of them; -1: not a lead byte.
+// Number of bytes after a lead byte, and the range of the first such byte; -1: not a lead byte.
 struct Utf8Lead {
     int continuation;
     unsigned low;
@@ -29,7 +29,7 @@ Utf8Lead lead_of(unsigned byte) {
         return {1, 0x80, 0xBF};
     }
     if (byte >= 0xE0 && byte <= 0xEF) {
-        // E0 would be overlong below A0; ED reaches the surrogates from A0.
+        // After E0, bytes below A0 would be overlong. After ED, bytes from A0 on would be surrogates.
         return {2, byte == 0xE0 ? 0xA0U : 0x80U, byte == 0xED ? 0x9FU : 0xBFU};
     }
     if (byte >= 0xF0 && byte <= 0xF4) {
@@ -166,7 +166,7 @@ void CsvReader::check_utf8(std::string_view field, std::int64_t first_line) cons
 }
 
 bool CsvReader::next(CsvRecord& record) {
-    while (peek() == '\n' || peek() == '\r') {  // empty lines
+    while (peek() == '\n' || peek() == '\r') {  // skips empty lines
         if (take() == '\r' && peek() != '\n') {
             fail(line_, "a carriage return alone", "lines that end in LF or CRLF");
         }
@@ -238,7 +238,7 @@ std::size_t CsvTable::require(std::string_view column) const {
 
 void append_csv_field(std::string& out, std::string_view field) {
     const bool edge_blank = !field.empty() && (field.front() == ' ' || field.back() == ' ');
-    // At the start of a text these bytes would be taken for its mark, not for content.
+    // At the start of a text readers would take these bytes for a byte-order mark.
     const bool marked = field.starts_with(byte_order_mark);
     if (!edge_blank && !marked && field.find_first_of(",\"\r\n") == std::string_view::npos) {
         out += field;
@@ -256,7 +256,7 @@ void append_csv_field(std::string& out, std::string_view field) {
 
 void append_csv_record(std::string& out, const CsvRecord& record) {
     if (record.size() == 1 && record.front().empty()) {
-        out += "\"\"\n";  // an empty line would be skipped by readers
+        out += "\"\"\n";  // readers would skip an empty line
         return;
     }
     for (std::size_t i = 0; i < record.size(); ++i) {

@@ -1,5 +1,6 @@
-// Comma-separated text (RFC 4180) read and written one record at a time, in constant memory.
-// Ignores: separators other than the comma, and character sets other than UTF-8. Source: RFC 4180; RFC 3629.
+// Reads and writes comma-separated text (RFC 4180) one record at a time, in constant memory.
+// Ignores: separators other than the comma, and character sets other than UTF-8.
+// Source: RFC 4180; RFC 3629.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,19 +13,20 @@
 
 namespace warptime::workloads {
 
-/// One record; the reader refills it, so that its strings keep their memory.
+/// One record; the reader refills it, so its strings keep their memory.
 using CsvRecord = std::vector<std::string>;
 
-/// What a reader refuses to hold in memory: an unclosed quote must not swallow a whole file.
+/// Limits on a reader's memory: an unclosed quote must not read a whole file.
 struct CsvLimits {
     std::size_t field_bytes = std::size_t{1} << 16;
     std::size_t record_bytes = std::size_t{1} << 20;
     std::size_t fields = 4096;
 };
 
-/// Reads records: quotes, doubled quotes, line breaks inside quotes, LF or CRLF; a byte-order mark at the
-/// start and empty lines are skipped. Throws Error naming `name` and the line for broken quotes, a stray
-/// carriage return, text that is not UTF-8 or holds NUL, and for fields and records past the limits.
+/// Reads records with quotes, doubled quotes, line breaks inside quotes, LF or CRLF. Skips empty lines and a
+/// byte-order mark at the start. Throws Error naming `name` and the line for broken quotes and a stray
+/// carriage return. It does the same for text that is not UTF-8 or holds NUL. Fields and records beyond the
+/// limits are errors, too.
 class CsvReader {
   public:
     /// `name` is the owner in errors: a file's name as the user gave it. The stream must outlive the reader.
@@ -35,7 +37,7 @@ class CsvReader {
     /// Line, from 1, at which the last record begins.
     [[nodiscard]] std::int64_t line() const { return record_line_; }
     [[nodiscard]] const std::string& name() const { return name_; }
-    /// "cases.csv line 12": the owner of an error in the last record.
+    /// The owner of an error in the last record, as "cases.csv line 12".
     [[nodiscard]] std::string where() const;
 
   private:
@@ -60,8 +62,8 @@ class CsvReader {
     std::int64_t record_line_ = 0;
 };
 
-/// A text whose first record names the columns. Throws Error when it is empty, when a name is empty or comes
-/// twice; a record with another number of fields is the caller's to refuse (`record.size()`).
+/// A text whose first record names the columns. Throws Error when the text is empty, a name is empty or a
+/// name comes twice. The caller must refuse a record with another number of fields (`record.size()`).
 class CsvTable {
   public:
     CsvTable(std::istream& in, std::string name, CsvLimits limits = {});
@@ -71,7 +73,7 @@ class CsvTable {
     [[nodiscard]] const CsvRecord& columns() const { return columns_; }
     /// Index of a column; npos when there is none.
     [[nodiscard]] std::size_t find(std::string_view column) const;
-    /// As find; throws Error naming the file and the column when it is missing.
+    /// Index of a column. Throws Error naming the file and the column when it is missing.
     [[nodiscard]] std::size_t require(std::string_view column) const;
     [[nodiscard]] bool next(CsvRecord& record) { return reader_.next(record); }
     [[nodiscard]] const CsvReader& reader() const { return reader_; }
@@ -81,12 +83,13 @@ class CsvTable {
     CsvRecord columns_;
 };
 
-/// Appends one field, quoted only where RFC 4180 needs it (comma, quote, line break, or blank at an edge).
+/// Appends one field, with quotes only where RFC 4180 needs them (comma, quote, line break, or blank at an
+/// edge).
 void append_csv_field(std::string& out, std::string_view field);
 /// Appends the fields of a record and a line feed.
 void append_csv_record(std::string& out, const CsvRecord& record);
 
-/// Offset of the first byte that is not well-formed UTF-8 (or is NUL); npos when all is well.
+/// Offset of the first byte that is not well-formed UTF-8 or is NUL; npos when there is none.
 [[nodiscard]] std::size_t find_invalid_utf8(std::string_view text);
 
 }  // namespace warptime::workloads

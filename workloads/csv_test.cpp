@@ -1,4 +1,4 @@
-// Tests of the CSV reader and writer: the grammar, its errors with their lines, and constant memory.
+// The CSV reader and writer: the grammar, errors with their lines, and constant memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/csv.hpp"
 
@@ -41,7 +41,7 @@ std::string owner_of_error(const std::string& text, CsvLimits limits = {}) {
     return "no error";
 }
 
-// Produces `rows` equal lines without ever holding more than one of them.
+// Produces `rows` equal lines and holds only one line in memory.
 class RepeatedLine : public std::streambuf {
   public:
     RepeatedLine(std::string line, long rows) : line_(std::move(line)), rows_(rows) {}
@@ -100,8 +100,8 @@ TEST_CASE("UTF-8 is checked as the standard defines it") {
     CHECK(find_invalid_utf8("\xED\xA0\x80") == 0);      // surrogate
     CHECK(find_invalid_utf8("\xF4\x90\x80\x80") == 0);  // past U+10FFFF
     CHECK(find_invalid_utf8("\xF0\x8F\xBF\xBF") == 0);  // overlong
-    CHECK(find_invalid_utf8("a\xE2\x82") == 1);         // cut short
-    CHECK(find_invalid_utf8("\x80") == 0);              // continuation alone
+    CHECK(find_invalid_utf8("a\xE2\x82") == 1);         // incomplete sequence
+    CHECK(find_invalid_utf8("\x80") == 0);              // continuation without a lead byte
     CHECK(find_invalid_utf8("\xF4\x8F\xBF\xBF") == std::string_view::npos);
 }
 

@@ -32,7 +32,7 @@ inline std::string word(std::vector<std::string> words) {
     return *rc::gen::elementOf(std::move(words));
 }
 
-/// Of any operator, with sizes from tiny to large; most can run on every GPU.
+/// An operation of any operator, with sizes from tiny to large. Most operations can run on every GPU.
 inline Operation any_operation() {
     const auto size = [] { return *rc::gen::inRange(1, 3 << *rc::gen::inRange(0, 12)); };
     if (*rc::gen::inRange(0, 3) == 0) {

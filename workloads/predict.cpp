@@ -8,7 +8,7 @@
 
 namespace warptime::workloads {
 
-/// Lowered bodies of one operator, and the stages that know their numbers.
+/// Lowered bodies of one operator, and the stages that know the numbers of these bodies.
 struct Predictor::KnownBodies {
     const OperatorInfo* info = nullptr;
     std::unique_ptr<LoweringKeeper> lowerings;
@@ -38,7 +38,7 @@ Predictor::KnownBodies* Predictor::bodies_of(const OperatorInfo& info) {
 
 choice::Score Predictor::score_under(const model::prediction::Conditions& conditions) {
     return [this, &conditions](const model::kernel::Program& candidate, double limit) {
-        // Some candidates are slower than the best so far by what keeps an SM busy at least.
+        // The least busy time of an SM already makes some candidates slower than the best so far.
         if (std::isfinite(limit) && candidate.kernel_count > 0 &&
             !(choosing_->least_time(candidate.kernels.front(), conditions) < limit)) {
             return std::numeric_limits<double>::infinity();
@@ -76,7 +76,7 @@ model::prediction::Prediction Predictor::explain(const Operation& operation,
                                                  const model::prediction::Conditions& conditions) {
     lower(operation, conditions);
     model::prediction::Prediction answer = model::system::explain(program_, *engine_, *gpu_, conditions);
-    // Padded tiles and repeated work earn nothing.
+    // Padded tiles and repeated work do not count.
     answer.flops_per_s = find_operator(operation.op).work(operation).operations / answer.time;
     return answer;
 }

@@ -1,4 +1,4 @@
-// One call from an operation to its prediction, through any engine: lower, choose, sum the steps.
+// Predicts an operation with any engine in one call: lower, choose, sum the steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace warptime::workloads {
 
-/// Keeps stages and program between calls of one thread, so that many rows cost no allocation.
+/// Keeps stages and program between calls of one thread, so that many rows cause no allocation.
 class Predictor {
   public:
-    /// `chooser` scores what a library might launch, where the operation leaves that open; null: `engine`. A
-    /// slow engine is given a fast one, and both then predict the same launch. All must outlive this, and
-    /// stay as they are.
+    /// `chooser` scores the kernels that a library might launch, where the operation leaves the choice open;
+    /// null: `engine`. A slow engine gets a fast chooser, and both engines then predict the same launch. All
+    /// arguments must outlive this object and must not change.
     Predictor(const model::prediction::Engine& engine, const hw::Gpu& gpu,
               const model::prediction::Engine* chooser = nullptr);
     ~Predictor();
@@ -25,8 +25,8 @@ class Predictor {
     Predictor& operator=(const Predictor&) = delete;
     [[nodiscard]] model::prediction::Estimate evaluate(const Operation& operation,
                                                        const model::prediction::Conditions& conditions);
-    /// The same from a request that the operator's record has read. Throws Error for a refusal, without the
-    /// wording that the operation's text allows.
+    /// Predicts a request that the operator's record has read. Throws Error for a refusal; its wording does
+    /// not use the operation's text.
     [[nodiscard]] model::prediction::Estimate evaluate(const OperatorInfo& info, const Request& request,
                                                        const model::prediction::Conditions& conditions);
     [[nodiscard]] model::prediction::Prediction explain(const Operation& operation,
@@ -39,9 +39,9 @@ class Predictor {
   private:
     struct KnownBodies;
 
-    /// Refers to `conditions`; for one choice among candidates.
+    /// Scores candidates of one choice; the score refers to `conditions`.
     [[nodiscard]] choice::Score score_under(const model::prediction::Conditions& conditions);
-    /// Null where the operator's requests share no bodies.
+    /// Bodies of an operator; null where its requests share no bodies.
     [[nodiscard]] KnownBodies* bodies_of(const OperatorInfo& info);
     void lower(const Operation& operation, const model::prediction::Conditions& conditions);
 
@@ -51,7 +51,7 @@ class Predictor {
     std::unique_ptr<model::prediction::Stages> stages_;    ///< of `engine_`
     std::unique_ptr<model::prediction::Stages> choosing_;  ///< of the chooser
     model::kernel::Program program_;
-    std::vector<std::unique_ptr<KnownBodies>> bodies_;  ///< one an operator
+    std::vector<std::unique_ptr<KnownBodies>> bodies_;  ///< one for each operator
     const model::kernel::Program* last_;
 };
 

@@ -1,4 +1,4 @@
-// From an operation to its prediction: both answers agree bit for bit, on every GPU, and their laws hold.
+// From an operation to its prediction: evaluate and explain agree bit for bit on every GPU, and laws hold.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/predict.hpp"
 
@@ -21,10 +21,10 @@ using fixture::any_operation;
 
 namespace {
 
-/// The clock of tensor work, and what the p-norm leaves out, are good to a part in a thousand.
+/// Tolerance of a part in a thousand: the clock of tensor work, and times that the p-norm leaves out.
 constexpr double settled = 1.0 + 2e-3;
 
-/// One predictor a GPU, for all tests.
+/// One predictor for each GPU, shared by all tests.
 Predictor& predictor(const std::string& id) {
     static const auto engine = warptime::model::analytical::make_engine();
     static const hw::Gpu h200 = hw::load_gpu("h200-sxm");
@@ -71,14 +71,14 @@ TEST_CASE("explain and evaluate agree bit for bit, and shares sum to one") {
         RC_ASSERT(std::abs(sum - 1.0) < 1e-9);
         RC_ASSERT(full.steps.size() == on.program().steps.size());
         warptime::model::kernel::check(on.program());
-        // The order of calls leaves no trace.
+        // The order of calls has no effect.
         RC_ASSERT(on.evaluate(operation, conditions).time == hot.time);
     }));
 }
 
 namespace {
 
-/// The same answers, and no bounds.
+/// Gives the same answers without bounds.
 class WithoutBoundsStages final : public prediction::Stages {
   public:
     explicit WithoutBoundsStages(std::unique_ptr<prediction::Stages> of) : of_(std::move(of)) {}
@@ -149,7 +149,7 @@ TEST_CASE("a GEMM of the same tiles is never faster for being larger") {
         const auto k = within(256);
         const fixture::Parameters config{
             {"cta_tile", "128x128x64"}, {"implementation", "triton"}, {"warps", "4"}, {"stages", "3"}};
-        // Rows that begin inside of lines cost more than those that do not, so rows stay whole lines.
+        // Rows that begin inside lines cost more, so all rows here are whole lines.
         const auto even = [](int x) { return std::max(16, x / 16 * 16); };
         const auto lines = [](int x) { return std::max(64, x / 64 * 64); };
         const double smaller = time_of(fixture::gemm(even(m[0]), lines(n[0]), lines(k[0]), config));

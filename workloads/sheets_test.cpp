@@ -1,5 +1,6 @@
-// Every sheet predicts: times lie between a roofline and a small multiple of it, or the refusal says why.
-// The roofline is worked out here from the sheet's peaks, not by the engine.
+// Every sheet predicts: times lie near a roofline, or the refusal gives its reason.
+// The times are at least the roofline and at most a small multiple. The test computes the roofline from the
+// sheet's peaks, not by the engine.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
@@ -24,7 +25,8 @@ prediction::Prediction explain(const hw::Gpu& gpu, const Operation& operation) {
     return Predictor(*engine, gpu).explain(operation, {});
 }
 
-/// A 4096-cubed product; `feed`: share of the dense rate that its instruction can reach.
+/// The roofline of a 4096-cubed product; `feed` is the share of the dense rate that its instruction can
+/// reach.
 double gemm_roofline(const hw::Gpu& gpu, hw::Dtype dtype, double feed) {
     const double side = 4096.0;
     const double rate =
@@ -135,12 +137,12 @@ TEST_CASE("Blackwell has no wgmma, and tcgen05 is not modelled yet") {
     refusal = refusal_of(b200, with("mma", "tcgen05"));
     CHECK(refusal.parameter == "gemm mma");
     CHECK(mentions(refusal.expected, "tcgen05 is not modelled yet"));
-    // mma.sync runs 8-bit types far below the share of the peak that the sheet knows.
+    // mma.sync runs 8-bit types far below its share of the peak in the sheet.
     refusal = refusal_of(b200, with("mma", "mma.sync", "fp8"));
     CHECK(refusal.parameter == "gemm dtype");
     CHECK(mentions(refusal.expected, "bf16, fp16 or tf32"));
     CHECK(explain(b200, with("mma", "mma.sync", "tf32")).time > 0.0);
-    // Triton and CUTLASS multiply by tcgen05 there: such a tile is not answered as another kernel.
+    // On this GPU Triton and CUTLASS multiply by tcgen05, so the model must not answer with another kernel.
     for (const char* implementation : {"triton", "cutlass", "cublas"}) {
         refusal = refusal_of(b200, with("implementation", implementation));
         CHECK(refusal.parameter == "gemm mma");

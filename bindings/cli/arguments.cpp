@@ -1,4 +1,4 @@
-// The only file that knows CLI11: builds its parser from the specification and reads the values back.
+// Builds the parser of CLI11 from the specification and reads the values back; only this file knows CLI11.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/arguments.hpp"
 
@@ -94,7 +94,7 @@ void build(CLI::App& app, const CommandSpec& spec) {
     throw UsageError(last.subcommand_kind, argument, hw::expected_names(argument, views));
 }
 
-// The chain of subcommands that were given, the root first.
+// The chain of given subcommands, the root first.
 std::vector<std::pair<const CLI::App*, const CommandSpec*>> path_of(const CLI::App& app,
                                                                     const CommandSpec& root) {
     std::vector<std::pair<const CLI::App*, const CommandSpec*>> path{{&app, &root}};
@@ -127,7 +127,7 @@ void read_values(const CLI::App& app, const CommandSpec& spec, Arguments& argume
     }
 }
 
-// --CTA_tile=128x128x64 is --cta-tile=128x128x64.
+// Spells --CTA_tile=128x128x64 as --cta-tile=128x128x64.
 std::string canonical(std::string argument) {
     if (argument.starts_with("--")) {
         const auto end = std::min(argument.find('='), argument.size());
@@ -158,7 +158,7 @@ ParseResult parse_arguments(const CommandSpec& root, std::string_view version,
     CLI::App app(root.meaning, root.name);
     app.set_version_flag("--version", std::string(version), "Print the version");
     build(app, root);
-    std::vector<std::string> reversed;  // CLI11 takes them last first
+    std::vector<std::string> reversed;  // CLI11 takes the last argument first
     std::transform(given.rbegin(), given.rend(), std::back_inserter(reversed), canonical);
     ParseResult result;
     try {

@@ -1,6 +1,6 @@
-// A command line as data: the commands with their options, and what the user gave. Every value stays text;
-// its reader checks the form, so that a number too large is refused and not rounded. SPDX-License-Identifier:
-// Apache-2.0
+// A command line as data: the commands with their options, and the user's values.
+// Every value stays text. Its reader checks the form, so that too large a number is refused and not rounded.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>
@@ -13,9 +13,8 @@ namespace warptime::cli {
 
 enum class OptionKind { value, repeated, flag, positional };
 
-/// `name` is spelled with `_`, as parameters are; on the command line `-` and `_` mean the same, and
-/// case does not count. A positional
-/// may be given by name as well.
+/// An option. `name` has `_`, as parameters have; on the command line `-` and `_` mean the same, in any case.
+/// A positional option may also be given by name.
 struct OptionSpec {
     std::string name;
     std::string meaning;
@@ -26,8 +25,8 @@ struct OptionSpec {
     std::string alias = {};  ///< another long name
 };
 
-/// `subcommand_kind` names what a subcommand is ("command", "operator") in errors. An option that a command
-/// and its subcommand both have may stand on either side; the subcommand's value counts.
+/// A command. `subcommand_kind` names the kind of its subcommands ("command", "operator") in errors. An
+/// option of both a command and its subcommand may stand on either side; the subcommand's value counts.
 struct CommandSpec {
     std::string name;
     std::string meaning;
@@ -37,24 +36,25 @@ struct CommandSpec {
     std::string subcommand_kind;
 };
 
-/// Values by option name; a flag that was given has one empty value.
+/// Values by option name; a given flag has one empty value.
 struct Arguments {
     std::vector<std::string> commands;  ///< the path of subcommands, "predict", "gemm"
     std::map<std::string, std::vector<std::string>, std::less<>> values;
 
     [[nodiscard]] bool has(std::string_view name) const { return values.find(name) != values.end(); }
-    /// The value, nothing when not given.
+    /// The value, or nothing for an option that was not given.
     [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
 };
 
-/// What was asked for, or a text to print (help, version).
+/// The arguments, or a text to print (help, version).
 struct ParseResult {
     Arguments arguments;
     std::optional<std::string> text;
 };
 
-/// Throws UsageError naming the argument, with the nearest name for an unknown command or option.
+/// Parses the arguments. Throws UsageError naming the argument, and the nearest name for an unknown command
+/// or option.
 [[nodiscard]] ParseResult parse_arguments(const CommandSpec& root, std::string_view version,
                                           const std::vector<std::string>& given);
 

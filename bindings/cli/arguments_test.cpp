@@ -1,4 +1,4 @@
-// Tests of the command-line reader: values as text, both spellings, nearest names, help with its example.
+// The command-line reader: values as text, both spellings, nearest names, help with its example.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/arguments.hpp"
 

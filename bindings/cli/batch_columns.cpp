@@ -22,7 +22,7 @@ struct KnownColumn {
     ColumnRole role;
 };
 
-/// Names and aliases; a name that is several things stands once.
+/// Names and aliases of all columns; a name with several meanings comes once.
 std::map<std::string_view, KnownColumn> known_columns() {
     std::map<std::string_view, KnownColumn> known;
     for (const workloads::OperatorInfo& info : workloads::operators()) {

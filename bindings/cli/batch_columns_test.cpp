@@ -1,4 +1,4 @@
-// Tests of the roles of a batch's columns.
+// The roles of a batch's columns.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/batch_columns.hpp"
 

@@ -30,7 +30,7 @@ struct Count {
     std::int64_t failed = 0;
 };
 
-/// One row's prediction, or why there is none.
+/// The prediction of a row, or the reason for its failure.
 struct Outcome {
     std::optional<BatchAnswer> answer;
     std::string error;
@@ -45,13 +45,13 @@ Outcome outcome_of(BatchPredictor& predictor, const workloads::CsvTable& table,
     }
 }
 
-/// A column of the input that the output has too.
+/// A column of the input that the output also has.
 struct KeptColumn {
     std::size_t index;
     std::string name;
 };
 
-/// Every column of the input but the results of an earlier run.
+/// Every column of the input except results of an earlier run.
 std::vector<KeptColumn> kept_columns(const workloads::CsvTable& table,
                                      const std::vector<BatchColumnRole>& columns) {
     std::vector<KeptColumn> kept;
@@ -94,7 +94,7 @@ void append_csv_row(std::string& text, const std::vector<KeptColumn>& kept, cons
     }
 }
 
-/// The input's cells stay text; a result that there is not is null.
+/// Cells of the input stay text; a missing result is null.
 void append_json_row(std::string& text, const std::vector<KeptColumn>& kept, const workloads::CsvRecord& row,
                      const Outcome& outcome) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
@@ -117,7 +117,7 @@ void append_json_row(std::string& text, const std::vector<KeptColumn>& kept, con
     text += object.dump();
 }
 
-/// CSV, or a JSON list with one row a line.
+/// Writes the rows as CSV, or as a JSON list with one row a line.
 Count predict_rows(workloads::CsvTable& table, const std::vector<KeptColumn>& kept, BatchPredictor& predictor,
                    bool as_json, OutputFile& output) {
     constexpr std::size_t flush_at = std::size_t{1} << 16;
@@ -158,7 +158,7 @@ int run_batch(const Arguments& arguments) {
     }
     std::ifstream file;
     if (input != "-") {
-        // A folder opens as a stream and fails only when read.
+        // A folder opens as a stream without an error and fails only at the first read.
         std::error_code ignored;
         file.open(input, std::ios::binary);
         if (!file || std::filesystem::is_directory(input, ignored)) {
@@ -177,7 +177,7 @@ int run_batch(const Arguments& arguments) {
     if (defaults.gpu.empty() && !names_gpu) {
         throw UsageError("gpu", "", "--gpu with a sheet id or a path, or a column gpu");
     }
-    // With a file for the rows, JSON is the summary; without one, it is the rows.
+    // With an output file for the rows, JSON holds the summary. Without one, JSON holds the rows.
     const bool as_json = arguments.has("json") && output_path == "-";
     const std::vector<KeptColumn> kept = kept_columns(table, columns);
     BatchPredictor predictor(std::move(columns), std::move(defaults));

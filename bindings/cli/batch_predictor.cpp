@@ -15,7 +15,8 @@ namespace warptime::cli {
 BatchPredictor::BatchPredictor(std::vector<BatchColumnRole> columns, BatchDefaults defaults)
     : columns_(std::move(columns)), defaults_(std::move(defaults)) {
     if (!defaults_.gpu.empty()) {
-        static_cast<void>(chip_of(defaults_.gpu, defaults_.engine));  // wrong for every row: fail at once
+        static_cast<void>(chip_of(
+            defaults_.gpu, defaults_.engine));  // this error concerns every row, so it must come at once
     }
 }
 

@@ -1,4 +1,4 @@
-// Predicts the rows of a batch one by one, keeping GPUs, engines and their working memory between rows.
+// Predicts the rows of a batch one by one and keeps GPUs, engines and their memory between rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace warptime::cli {
 
-/// What empty cells mean. An empty gpu: the row has to name one.
+/// Values of empty cells. Where gpu is empty, each row must name a GPU.
 struct BatchDefaults {
     std::string gpu;
     std::string engine;
@@ -30,13 +30,14 @@ class BatchPredictor {
   public:
     BatchPredictor(std::vector<BatchColumnRole> columns, BatchDefaults defaults);
 
-    /// Throws Error for a row that cannot be predicted; `where` names the row. The others are not affected.
+    /// Predicts a row. Throws Error for a row that cannot be predicted, without effect on other rows; `where`
+    /// names the row.
     [[nodiscard]] BatchAnswer predict(const workloads::CsvRecord& row, const std::string& where);
 
   private:
     struct Chip {
         std::unique_ptr<model::prediction::Engine> engine;
-        std::unique_ptr<model::prediction::Engine> chooser;  ///< of what a library launches
+        std::unique_ptr<model::prediction::Engine> chooser;  ///< scores the launches of a library
         hw::Gpu gpu;
         std::unique_ptr<workloads::Predictor> predictor;
     };

@@ -138,7 +138,8 @@ void append_estimates(std::string& text, const validate::RecordedRows& rows, con
     }
 }
 
-/// What each row says of a constant in closed form, in the key's base unit, and what all of them give.
+/// Appends evidence of constants in closed form: the value from each row, and the value from all rows. Both
+/// are in the key's base unit.
 void append_evidence(std::string& text, const std::vector<calibrate::Finding>& findings) {
     for (const calibrate::Finding& finding : findings) {
         for (const calibrate::Evidence& one : finding.evidence) {
@@ -158,8 +159,8 @@ bool has_predictable_rows(const validate::RecordedRows& rows, const std::string&
     });
 }
 
-/// Fit and development rows beside their predictions: what mechanisms may be looked for in; then, of each
-/// constant that has a closed form, the fit rows that it rests on.
+/// Writes fit and development rows with their predictions, in which mechanisms may be sought. The fit rows of
+/// each constant in closed form follow.
 void write_list(const fs::path& path, const validate::RecordedRows& rows, const hw::Gpu& gpu,
                 const std::vector<std::string>& suites, const model::prediction::Engine& engine,
                 const calibrate::Plan& plan) {
@@ -169,7 +170,7 @@ void write_list(const fs::path& path, const validate::RecordedRows& rows, const 
     workloads::append_csv_record(
         text, {"suite", "op", "params", "cache", "measured_us", "predicted_us", "low_us", "high_us",
                "limiter", "class", "key", "row_value", "value", "unit"});
-    // Many a microbenchmark is no program that could be predicted.
+    // Many microbenchmarks are no programs that the model can predict.
     std::vector<std::string> predicted = suites;
     predicted.erase(
         std::remove_if(predicted.begin(), predicted.end(),
@@ -186,7 +187,7 @@ int run_calibrate(const Arguments& arguments) {
     const fs::path current = sources / "hw/calibrations" / (id + ".toml");
     const fs::path output = arguments.get("output").value_or(current.string());
     hw::Gpu gpu = load_requested_gpu(id, {});
-    // A GPU that was never fitted has no file yet.
+    // A GPU without any fit has no file yet.
     const std::string text =
         fs::exists(current) ? hw::read_text_file(current.string(), "--sources") : std::string();
     if (!text.empty()) validate::apply_calibration(text, current.filename().string(), gpu);

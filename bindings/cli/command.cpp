@@ -56,7 +56,7 @@ int report(const Error& error, bool json, int exit_code) {
         try {
             print(reports::to_json(error) + "\n");
         } catch (const Error&) {
-            return exit_code;  // stdout is what failed
+            return exit_code;  // stdout itself has failed
         }
     }
     return exit_code;

@@ -1,4 +1,4 @@
-// The commands of the program: what each accepts, and the function that runs it.
+// The commands of the program: the arguments of each, and the function that runs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace warptime::cli {
 
-/// `run` writes to stdout and gives the exit code; it throws UsageError or Error.
+/// A command. `run` writes to stdout and returns the exit code. Throws UsageError or Error.
 struct Command {
     CommandSpec spec;
     int (*run)(const Arguments&) = nullptr;
@@ -25,8 +25,8 @@ struct Command {
 [[nodiscard]] Command record_command();
 [[nodiscard]] Command calibrate_command();
 
-/// Runs the program: `given` without its own name. Errors become one line on stderr, with --json also an
-/// object on stdout, and the exit code.
+/// Runs the program with the arguments `given`, without its own name. An error becomes one line on stderr and
+/// the exit code; with --json it is also an object on stdout.
 [[nodiscard]] int run_program(const std::vector<std::string>& given);
 
 }  // namespace warptime::cli

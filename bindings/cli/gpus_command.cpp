@@ -1,4 +1,4 @@
-// gpus: the sheets there are, or every number of one sheet with its source.
+// gpus: the list of sheets, or every number of one sheet with its source.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"

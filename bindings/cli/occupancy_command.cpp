@@ -1,4 +1,4 @@
-// occupancy: how many CTAs of given resources are resident, what limits them, what would let in one more.
+// occupancy: the number of resident CTAs of given resources, their limit, and the need of one more CTA.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"

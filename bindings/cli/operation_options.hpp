@@ -1,4 +1,4 @@
-// The parameters of an operator as options of a command, and the operation that they ask for.
+// The parameters of an operator as options of a command, and the operation that the options give.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace warptime::cli {
 
-/// `problem`: only what says which product it is, not how it is computed.
+/// The parameters to offer. `problem`: only those that name the product, not its implementation.
 enum class Parameters { all, problem };
 
 [[nodiscard]] std::vector<OptionSpec> operation_options(const workloads::OperatorInfo& info,
                                                         Parameters which);
 
-/// The operator is the second word of the command. Throws UsageError.
+/// Reads the operation; its operator is the second word of the command. Throws UsageError.
 [[nodiscard]] workloads::Operation read_operation(const Arguments& arguments,
                                                   const std::vector<hw::Setting>& settings);
 

@@ -1,4 +1,4 @@
-// operators: what can be predicted, with the parameters of each operator.
+// operators: the operators that can be predicted, with the parameters of each.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"

@@ -1,4 +1,4 @@
-// Output through C streams, every failure noticed.
+// Writes output through C streams and detects every failure.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/output.hpp"
 
@@ -42,7 +42,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (std::error_code ignored; std::filesystem::is_directory(path_, ignored)) {
         fail("a file, not a folder");
     }
-    // "x": never writes through a file or link that is already there.
+    // Mode "x" never writes through an existing file or link.
     temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
     file_ = std::fopen(temporary_.c_str(), "wbx");
     if (file_ == nullptr) {

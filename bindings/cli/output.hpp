@@ -1,4 +1,4 @@
-// Text to stdout and stderr, and files that appear whole or not at all.
+// Writes text to stdout and stderr, and files that appear whole or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace warptime::cli {
 
-/// Writes to stdout; throws Error when it cannot (a full disk, a closed pipe).
+/// Writes to stdout. Throws Error when the write fails (a full disk, a closed pipe).
 void print(std::string_view text);
 
-/// One line on stderr, "warptime: ...", control characters written out.
+/// Writes one line "warptime: ..." to stderr; control characters appear as escapes.
 void print_message(std::string_view message);
 
-/// Writes to a temporary file beside `path`, which `commit` renames; without commit nothing remains. The path
-/// "-" is stdout. Throws Error naming the path.
+/// Writes to a temporary file beside `path`; `commit` renames that file. Without commit no file remains. The
+/// path "-" is stdout. Throws Error naming the path.
 class OutputFile {
   public:
     explicit OutputFile(std::string path);
@@ -30,7 +30,7 @@ class OutputFile {
     [[noreturn]] void fail(const char* expected) const;
 
     std::string path_;
-    std::string temporary_;  ///< empty for stdout, and once committed
+    std::string temporary_;  ///< empty for stdout and after commit
     std::FILE* file_ = nullptr;
 };
 

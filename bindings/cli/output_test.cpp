@@ -1,4 +1,4 @@
-// Tests that an output file appears whole or not at all.
+// An output file appears whole or not at all.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/output.hpp"
 

@@ -1,4 +1,4 @@
-// predict and explain: one operation on one GPU, briefly or in depth.
+// predict and explain: one operation on one GPU, in short or in detail.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/operation_options.hpp"
@@ -71,7 +71,7 @@ int run_predict(const Arguments& arguments, bool in_depth) {
     const hw::Gpu gpu = load_requested_gpu(required_gpu(arguments), settings);
     workloads::check_conditions(conditions, gpu);
 
-    // What a library launches does not depend on who predicts it.
+    // The launch of a library does not depend on the predicting engine.
     const auto chooser = make_engine(default_engine);
     workloads::Predictor predictor(*engine, gpu, chooser.get());
     prediction::Prediction answer = predictor.explain(operation, conditions);

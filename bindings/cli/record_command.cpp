@@ -1,4 +1,4 @@
-// record: measurements of the GPU of this machine, by suites, within a budget.
+// record: measures the GPU of this machine by suites, within a budget.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"

@@ -1,4 +1,5 @@
-// Reads the options of a recording. SPDX-License-Identifier: Apache-2.0
+// Reads the options of a recording.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/record_options.hpp"
 
 #include "bindings/cli/usage_error.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::array<int, 3> caught{SIGINT, SIGTERM, SIGHUP};
 
-// A signal handler can reach nothing else.
+// A signal handler can only reach a global variable.
 volatile std::sig_atomic_t interrupted = 0;
 
 extern "C" void note_interrupt(int) {

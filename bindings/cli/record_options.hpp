@@ -1,4 +1,5 @@
-// What `record` and `validate --live` ask alike: suites, budget, GPU, sources; progress and interrupts.
+// The common options of `record` and `validate --live`, their progress and interrupts.
+// The options are suites, budget, GPU and sources.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,16 +11,17 @@
 
 namespace warptime::cli {
 
-/// "a,b" as a and b.
+/// Splits "a,b" into a and b.
 [[nodiscard]] std::vector<std::string> split_by_comma(const std::string& list);
 
-/// --suite, --budget, --gpu, --sources, --probes.
+/// The options --suite, --budget, --gpu, --sources and --probes.
 [[nodiscard]] std::vector<OptionSpec> record_option_specs();
 
-/// Those and --resume and --output; progress goes to stderr. Throws UsageError.
+/// Reads these options and --resume and --output; progress goes to stderr. Throws UsageError.
 [[nodiscard]] validate::record::RecordOptions read_record_options(const Arguments& arguments);
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP only set a mark, so that what has been recorded is written.
+/// While an object of this class lives, SIGINT, SIGTERM and SIGHUP only set a mark. The rows recorded so far
+/// are then written.
 class Interrupts {
   public:
     Interrupts();

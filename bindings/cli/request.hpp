@@ -1,4 +1,4 @@
-// The options that every predicting command has, and what they ask for: GPU, settings, conditions, engine.
+// The options of every predicting command, and their values: GPU, settings, conditions, engine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,28 +15,28 @@
 
 namespace warptime::cli {
 
-/// --gpu, --set, --json: of every command that loads a GPU.
+/// The options --gpu, --set and --json of every command that loads a GPU.
 [[nodiscard]] std::vector<OptionSpec> gpu_options();
-/// The above, the conditions and --engine.
+/// The options of gpu_options, the conditions and --engine.
 [[nodiscard]] std::vector<OptionSpec> predicting_options();
 [[nodiscard]] OptionSpec json_option();
 
-/// Throws UsageError when --gpu is missing.
+/// The value of --gpu. Throws UsageError when it is missing.
 [[nodiscard]] std::string required_gpu(const Arguments& arguments);
-/// Every --set, parsed.
+/// All values of --set, parsed.
 [[nodiscard]] std::vector<hw::Setting> read_settings(const Arguments& arguments);
 [[nodiscard]] model::prediction::Conditions read_conditions(const Arguments& arguments);
 
-/// Throws UsageError for a name that is no engine.
+/// Makes an engine. Throws UsageError for an unknown name.
 [[nodiscard]] std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name);
 using engines::default_engine;
 
-/// The same GPU for every use of the program: a sheet id or a path, changed by the settings.
+/// Loads a GPU from a sheet id or a path and applies the settings. Every command loads a GPU in this way.
 [[nodiscard]] hw::Gpu load_requested_gpu(const std::string& id_or_path,
                                          const std::vector<hw::Setting>& settings);
 
-/// Writes settings of scope kernel into the parameters: an absolute value replaces, a factor needs a value
-/// given.
+/// Writes settings of scope kernel into the parameters. An absolute value replaces the given value; a factor
+/// needs a given value.
 void apply_kernel_settings(const std::vector<hw::Setting>& settings,
                            std::map<std::string, std::string, std::less<>>& parameters);
 

@@ -52,7 +52,7 @@ std::size_t read_top(const Arguments& arguments) {
     });
 }
 
-/// What is asked about every problem alike.
+/// Data that all problems share.
 struct Question {
     const hw::Gpu& gpu;
     const model::prediction::Engine& engine;
@@ -61,11 +61,11 @@ struct Question {
     std::size_t top = default_top;
     bool explain = false;
     bool json = false;
-    bool unfold = false;  ///< near-duplicates apart
+    bool unfold = false;  ///< lists near-duplicates one by one
     const std::vector<hw::Setting>& settings;
 };
 
-/// Each of the shown tiles with its whole prediction.
+/// Each shown tile with its whole prediction.
 std::vector<tiles::ExplainedTile> explained(const workloads::Operation& operation,
                                             const tiles::Ranking& ranking,
                                             std::span<const tiles::Candidate> space, const Question& asked) {
@@ -107,7 +107,7 @@ std::string answer(const workloads::Operation& operation, const Question& asked)
     return json.dump(2);
 }
 
-/// Every problem of a list that CUTLASS reads, too; those that are refused are said at the end.
+/// Answers every problem of a list in CUTLASS's format. Refused problems come at the end.
 int answer_list(const std::string& path, const Question& asked) {
     const auto problems = as_usage([&path] { return workloads::frontends::read_problem_file(path); });
     Json answers = Json::array();
@@ -134,7 +134,7 @@ int answer_list(const std::string& path, const Question& asked) {
     return failed ? exit_some_rows_failed : exit_fine;
 }
 
-/// A list has its own sizes and types.
+/// Throws UsageError for sizes and types beside a list, which has its own.
 void check_alone(const Arguments& arguments) {
     for (const workloads::ParameterInfo& parameter :
          tiles::require_tiled(arguments.commands.at(1)).parameters) {

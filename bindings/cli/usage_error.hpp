@@ -1,4 +1,4 @@
-// An Error in how the program was called, which ends it with exit code 2 instead of 1.
+// An Error in the call of the program; the program then ends with exit code 2 instead of 1.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,7 +19,7 @@ class UsageError : public Error {
     explicit UsageError(const Error& error) : Error(error) {}
 };
 
-/// Runs `read`, which only reads what the user gave; an Error there is wrong usage.
+/// Runs `read`, which only reads the user's input. An Error in it means wrong usage.
 template <class Function>
 auto as_usage(Function&& read) -> decltype(std::forward<Function>(read)()) {
     try {

@@ -22,7 +22,7 @@ namespace warptime::cli {
 
 namespace {
 
-/// Names of --engine, separated by commas.
+/// The names in --engine, separated by commas.
 std::vector<std::string> engine_names(const Arguments& arguments) {
     std::vector<std::string> names;
     const std::string text = arguments.get("engine").value_or(std::string(default_engine));
@@ -38,21 +38,21 @@ std::vector<std::string> engine_names(const Arguments& arguments) {
     return names;
 }
 
-/// 0: all rows.
+/// The size of the sample; 0: all rows.
 std::size_t read_sample(const Arguments& arguments) {
     const std::optional<std::string> text = arguments.get("sample");
     if (!text) return 0;
     return as_usage([&] { return static_cast<std::size_t>(workloads::parse_size(*text, "sample")); });
 }
 
-/// 0 names none.
+/// How many of the worst rows to name; 0: no row.
 std::size_t read_worst(const Arguments& arguments) {
     const std::string text = arguments.get("worst").value_or("3");
     if (text == "0") return 0;
     return as_usage([&] { return static_cast<std::size_t>(workloads::parse_size(text, "worst")); });
 }
 
-/// Ceilings are about the GPUs as they are, in the default engine, on all rows.
+/// Ceilings hold for unchanged GPUs, the default engine and all rows. Throws UsageError for other options.
 void check_about_ceilings(const Arguments& arguments, const std::vector<std::string>& engines) {
     for (const char* option : {"check", "tighten"}) {
         if (!arguments.has(option)) continue;
@@ -69,8 +69,8 @@ void check_about_ceilings(const Arguments& arguments, const std::vector<std::str
     }
 }
 
-/// Records on this machine into a folder that holds nothing else, so that all is measured that is asked for.
-/// The folder of --data keeps the rows that are new to it. Gives an exit code.
+/// Records on this machine into an empty folder, so that all requested rows are measured. The folder of
+/// --data keeps the new rows. Returns an exit code.
 int record_live(const Arguments& arguments, const std::filesystem::path& folder) {
     for (const char* option : {"check", "tighten"}) {
         if (arguments.has(option))
@@ -78,7 +78,7 @@ int record_live(const Arguments& arguments, const std::filesystem::path& folder)
     }
     const std::string kept = arguments.get("data").value_or("");
     if (!kept.empty()) {
-        // A folder that cannot be read or written is refused before hours of measuring.
+        // Refuses a folder that cannot be read or written before hours of measuring.
         validate::record::RowStore(kept, {}, "").write();
     }
     validate::record::RecordOptions options = read_record_options(arguments);
@@ -132,7 +132,7 @@ int run_validate(const Arguments& arguments) {
     const std::vector<std::string> names = engine_names(arguments);
     check_about_ceilings(arguments, names);
 
-    // What a library launches is chosen once and for all by the fast engine.
+    // The fast engine chooses the launches of a library for all engines.
     const auto chooser = make_engine(default_engine);
     std::vector<std::unique_ptr<model::prediction::Engine>> engines;
     std::vector<std::unique_ptr<validate::RowPredictor>> predictors;

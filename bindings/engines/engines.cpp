@@ -34,7 +34,7 @@ model::prediction::Status status_of(std::string_view engine, const hw::Gpu& gpu,
 
 model::prediction::Status status_of(std::string_view engine, model::prediction::Status known) {
     using model::prediction::Status;
-    // Constants are fitted through the analytical engine alone.
+    // Constants are fitted only with the analytical engine.
     const bool fitted = hw::same_name(engine, default_engine) || known != Status::calibrated;
     return fitted ? known : Status::extrapolated;
 }

@@ -1,4 +1,4 @@
-// Tests of the names of the engines.
+// The names of the engines.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/engines/engines.hpp"
 

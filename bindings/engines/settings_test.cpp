@@ -1,5 +1,6 @@
-// Every key of a GPU changed by a setting: an absurd value is refused or answered by a finite time, and worse
-// hardware is never faster. SPDX-License-Identifier: Apache-2.0
+// Every key of a GPU changed by a setting.
+// An absurd value is refused or gives a finite time, and worse hardware is never faster.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/engines/engines.hpp"
 #include "hw/checks.hpp"
 #include "hw/error.hpp"
@@ -26,7 +27,7 @@ namespace prediction = warptime::model::prediction;
 namespace workloads = warptime::workloads;
 using Gpu = hw::Gpu;
 
-/// Every key, or every sixteenth under sanitizers, where one key takes seconds.
+/// Tests every key, or every sixteenth under sanitizers, where one key takes seconds.
 #if defined(WARPTIME_SANITIZED)
 constexpr std::size_t key_step = 16;
 #else
@@ -38,7 +39,7 @@ const Gpu& h200() {
     return gpu;
 }
 
-/// Large, thin, given tiles of two compilers, and a stream of bytes.
+/// Large and thin products, given tiles of two compilers, and a stream of bytes.
 std::vector<workloads::Operation> operations() {
     return {workloads::make_operation("gemm", {{"m", "8192"}, {"n", "8192"}, {"k", "8192"}}),
             workloads::make_operation("gemm", {{"m", "16"}, {"n", "4096"}, {"k", "4096"}}),
@@ -53,7 +54,7 @@ std::vector<workloads::Operation> operations() {
             workloads::make_operation("copy", {{"n", "67108864"}})};
 }
 
-/// Small enough for the simulation.
+/// Operations that are small enough for the simulation.
 std::vector<workloads::Operation> small_operations() {
     return {workloads::make_operation("gemm", {{"m", "256"},
                                                {"n", "256"},
@@ -66,7 +67,7 @@ std::vector<workloads::Operation> small_operations() {
             workloads::make_operation("copy", {{"n", "100000"}})};
 }
 
-/// The GPU with one key in a setting's own words; nothing where that is refused.
+/// The GPU with one key changed by a setting; empty where the setting is refused.
 std::optional<Gpu> with(const std::string& setting) {
     try {
         Gpu gpu = h200();
@@ -78,7 +79,7 @@ std::optional<Gpu> with(const std::string& setting) {
     }
 }
 
-/// Nothing where the operation cannot run on it.
+/// The time on the GPU; empty where the operation cannot run there.
 std::optional<double> time_of(const workloads::Operation& operation, const Gpu& gpu,
                               const prediction::Conditions& conditions = {},
                               std::string_view engine_name = "analytical") {
@@ -133,7 +134,7 @@ TEST_CASE("an absurd value of any key is refused, or the time is finite") {
 
 TEST_CASE("worse hardware is never faster") {
     const std::vector<workloads::Operation> asked = operations();
-    // A flush leaves more dirty lines in a larger L2, which the kernel then has to write back.
+    // A flush leaves more dirty lines in a larger L2, and the kernel must then write back these lines.
     prediction::Conditions warm;
     warm.cache = prediction::Cache::warm;
     std::vector<double> before, before_warm;

@@ -1,4 +1,4 @@
-// What each bind file adds to the private module _core.
+// The parts that each bind file adds to the private module _core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,23 +6,23 @@
 
 namespace warptime::python {
 
-/// warptime::Error becomes warptime.WarptimeError with parameter, value and expected.
+/// Translates warptime::Error to warptime.WarptimeError with parameter, value and expected.
 void bind_error(pybind11::module_& module);
-/// gpus, and the class Gpu.
+/// Adds gpus and the class Gpu.
 void bind_gpu(pybind11::module_& module);
-/// operators and conditions.
+/// Adds operators and conditions.
 void bind_registry(pybind11::module_& module);
-/// predict.
+/// Adds predict.
 void bind_prediction(pybind11::module_& module);
-/// predict_batch.
+/// Adds predict_batch.
 void bind_batch(pybind11::module_& module);
-/// best_tiles.
+/// Adds best_tiles.
 void bind_tiles(pybind11::module_& module);
-/// occupancy.
+/// Adds occupancy.
 void bind_occupancy(pybind11::module_& module);
-/// tile_times.
+/// Adds tile_times.
 void bind_tile_times(pybind11::module_& module);
-/// compare_tiles and read_problems.
+/// Adds compare_tiles and read_problems.
 void bind_comparison(pybind11::module_& module);
 
 }  // namespace warptime::python

@@ -1,4 +1,5 @@
-// A batch: NumPy columns in, NumPy columns out, no Python object a row except for words in object arrays.
+// A batch from NumPy columns to NumPy columns.
+// No row needs a Python object, except for words in object arrays.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/engines/engines.hpp"
 #include "bindings/python/bind.hpp"
@@ -17,19 +18,19 @@ namespace warptime::python {
 
 namespace {
 
-// Rows between two looks at Ctrl-C.
+// Rows between two checks for Ctrl-C.
 constexpr std::size_t rows_at_once = 2048;
 
 std::span<double> span_of(py::array_t<double>& array) {
     return {array.mutable_data(), static_cast<std::size_t>(array.size())};
 }
 
-/// (time, low, high in s, indices of the limiter's and the status's name, [(row, message) of those that
-/// failed])
+/// Returns (time, low, high in s, indices of the limiter's and the status's name, [(row, message) of failed
+/// rows]).
 py::tuple predict_batch(const std::string& op, const py::dict& values, Model& gpu,
                         const std::string& engine) {
     std::vector<workloads::BatchColumn> columns;
-    std::vector<py::object> owners;  // of the memory that the columns look at
+    std::vector<py::object> owners;  // of the columns' memory
     for (const auto& [name, value] : values) {
         columns.push_back(
             column_of(py::cast<std::string>(name), py::reinterpret_borrow<py::object>(value), owners));

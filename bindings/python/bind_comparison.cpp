@@ -1,4 +1,5 @@
-// Two tiles side by side, and the problems of a list. SPDX-License-Identifier: Apache-2.0
+// Compares two tiles, and reads the problems of a list.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
 #include "bindings/reports/tile_comparison.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 namespace tiles = workloads::choice::tiles;
 
-/// (JSON, text)
+/// Returns (JSON, text).
 std::tuple<std::string, std::string> compare_tiles(const std::string& op, const Texts& parameters, Model& gpu,
                                                    const Texts& conditions, const std::string& engine,
                                                    const Texts& first, const Texts& second) {
@@ -32,7 +33,7 @@ std::tuple<std::string, std::string> compare_tiles(const std::string& op, const 
     return {reports::comparison_json(a, b, -1), reports::comparison_text(a, b)};
 }
 
-/// Parameters of gemm for each problem, or why it was refused: parameter, value, expected.
+/// The parameters of gemm for each problem, or its refusal: parameter, value, expected.
 std::vector<std::variant<Texts, std::tuple<std::string, std::string, std::string>>> read_problems(
     const std::string& path) {
     std::vector<std::variant<Texts, std::tuple<std::string, std::string, std::string>>> problems;

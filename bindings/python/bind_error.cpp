@@ -1,4 +1,4 @@
-// The library's one error as the package's one exception.
+// Translates the library's only error to the package's only exception.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "hw/error.hpp"
@@ -12,7 +12,7 @@ namespace warptime::python {
 
 namespace {
 
-/// Text from a file need not be UTF-8; the exception's must be.
+/// Text from a file need not be UTF-8, but the exception's text must be.
 py::str text_of(const std::string& text) {
     return py::reinterpret_steal<py::str>(
         PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));

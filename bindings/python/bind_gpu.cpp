@@ -1,4 +1,4 @@
-// GPUs: the sheets there are, and one of them with changes.
+// GPUs: the list of sheets, and a single sheet with changes.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
@@ -12,7 +12,7 @@ namespace warptime::python {
 
 namespace {
 
-/// (id, name, architecture, calibrated, board)
+/// Returns tuples (id, name, architecture, calibrated, board).
 py::list list_gpus() {
     py::list list;
     for (const hw::SheetSummary& sheet : hw::list_sheets()) {
@@ -21,7 +21,8 @@ py::list list_gpus() {
     return list;
 }
 
-/// (key, values, is list, unit, meaning, origin, confidence, source), in the order of hw/keys.toml
+/// Returns tuples (key, values, is list, unit, meaning, origin, confidence, source), in the order of
+/// hw/keys.toml.
 py::list keys_of(const Model& model) {
     py::list list;
     hw::visit_keys(model.gpu(), [&](std::size_t index, const auto& field) {
@@ -45,7 +46,7 @@ py::list keys_of(const Model& model) {
 
 void bind_gpu(py::module_& module) {
     module.def("gpus", &list_gpus);
-    // An ordinary metaclass, so that stubs can say what the class is.
+    // An ordinary metaclass lets stubs declare the class.
     py::class_<Model>(module, "Gpu", py::metaclass(reinterpret_cast<PyObject*>(&PyType_Type)))
         .def(py::init<const std::string&, const std::vector<std::string>&>(), py::arg("id_or_path"),
              py::arg("settings"))

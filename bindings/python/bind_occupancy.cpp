@@ -1,4 +1,4 @@
-// Resident CTAs of given resources, as the report that the program has too.
+// Resident CTAs of given resources, in the same report as the program's.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
@@ -13,7 +13,7 @@ namespace warptime::python {
 
 namespace {
 
-/// (JSON, text)
+/// Returns (JSON, text).
 std::tuple<std::string, std::string> occupancy(const Model& gpu, int threads, int registers,
                                                std::int64_t shared_bytes, std::int64_t static_shared_bytes,
                                                std::int64_t carveout_bytes, int barriers) {

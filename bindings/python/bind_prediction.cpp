@@ -1,4 +1,4 @@
-// One prediction, as the JSON that every binding shares and as the two texts for people.
+// One prediction as the JSON that every binding shares and as two texts.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/engines/engines.hpp"
 #include "bindings/python/bind.hpp"
@@ -22,8 +22,8 @@ namespace {
 
 namespace prediction = model::prediction;
 
-/// (JSON, short text, text in depth, JSON of what would help). The simulation is too slow to be asked that
-/// for every prediction.
+/// Returns (JSON, short text, long text, JSON of what would help). The last one is empty for the simulation,
+/// which is too slow for it.
 std::tuple<std::string, std::string, std::string, std::string> predict(const std::string& op,
                                                                        const Texts& parameters, Model& gpu,
                                                                        const Texts& conditions,

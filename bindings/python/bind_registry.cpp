@@ -1,4 +1,4 @@
-// The operators and conditions there are, so that Python can say what it takes.
+// The known operators and conditions, from which Python lists the arguments.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "workloads/condition_values.hpp"
@@ -15,7 +15,7 @@ namespace warptime::python {
 
 namespace {
 
-/// (name, meaning, [(name, kind, required, default, choices, meaning, alias)])
+/// Returns tuples (name, meaning, [(name, kind, required, default, choices, meaning, alias)]).
 py::list list_operators() {
     py::list list;
     for (const workloads::OperatorInfo& info : workloads::operators()) {

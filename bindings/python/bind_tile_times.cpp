@@ -1,5 +1,6 @@
-// Times of tiles one by one, in the order given: what a tuner asks, which sorts for itself and must be told
-// of each configuration apart whether it cannot run or only cannot be predicted, and which are one kernel.
+// Times of tiles one by one, in the given order, for a tuner.
+// A tuner sorts for itself. It must know of each configuration whether it cannot run, or only cannot be
+// predicted. It must also know which configurations are one kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
@@ -20,16 +21,16 @@ namespace {
 
 namespace tiles = workloads::choice::tiles;
 
-/// May run after all, then parameter, value and what was expected.
+/// Whether the tile may run after all, then parameter, value and expected value.
 using Refusal = std::tuple<bool, std::string, std::string, std::string>;
-/// Seconds, or why there are none.
+/// Seconds, or the reason why there is no time.
 using Answer = std::variant<double, Refusal>;
 
 Refusal refusal_of(bool may_run, const Error& error) {
     return {may_run, error.parameter(), error.value(), error.expected()};
 }
 
-/// What is not lowered may run well all the same.
+/// Whether the tile may run. A tile without a lowering may still run well.
 bool may_run(const workloads::Operation& operation, const tiles::Candidate& candidate, const hw::Gpu& gpu) {
     try {
         return tiles::fits(operation, candidate, gpu);
@@ -66,8 +67,8 @@ std::vector<Answer> tile_times(const std::string& op, const Texts& parameters, M
     return answers;
 }
 
-/// For each tile the first of the space that compiles to the same kernel; its own place for one that cannot
-/// be described.
+/// For each tile the first tile of the space that compiles to the same kernel. A tile that cannot be
+/// described has its own place.
 std::vector<std::size_t> same_kernels(const std::string& op, const Texts& parameters, Model& gpu,
                                       const std::vector<Texts>& space) {
     const workloads::Operation operation = workloads::make_operation(op, parameters);

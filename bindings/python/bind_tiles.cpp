@@ -1,4 +1,4 @@
-// Ranking of tiles: the spaces, or a list from Python.
+// Ranks tiles of a named space or of a list from Python.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/engines/engines.hpp"
 #include "bindings/python/bind.hpp"
@@ -41,7 +41,7 @@ std::vector<tiles::Candidate> space_of(const std::variant<std::string, std::vect
     return candidates;
 }
 
-/// (JSON with every tile, text of the `top` fastest)
+/// Returns (JSON with every tile, text of the `top` fastest).
 std::tuple<std::string, std::string> best_tiles(const std::string& op, const Texts& parameters, Model& gpu,
                                                 const Texts& conditions, const std::string& engine,
                                                 const std::variant<std::string, std::vector<Texts>>& space,

@@ -1,5 +1,7 @@
-// Words of an array are told apart by their bytes, or by the identity of their object, before any text is
-// made: a column of a million rows has few distinct ones. SPDX-License-Identifier: Apache-2.0
+// Reads columns from Python and makes the text of each distinct word only once.
+// Words of an array are compared by their bytes or by their object's identity. A column of a million rows has
+// few distinct words.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/columns.hpp"
 
 #include "hw/error.hpp"
@@ -17,7 +19,7 @@ namespace {
 
 using workloads::WordValues;
 
-/// UCS-4 of fixed width, padded with zeros.
+/// Words of fixed width in UCS-4, padded with zeros.
 WordValues words_of_text(const py::array& array) {
     const auto width = static_cast<std::size_t>(array.itemsize());
     const auto* bytes = static_cast<const char*>(array.data());

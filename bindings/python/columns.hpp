@@ -10,8 +10,9 @@
 
 namespace warptime::python {
 
-/// A str, or a 1-D array of int64, float64, fixed-width str or objects (str, or None for the default; others
-/// as str() has them). Arrays that the column looks into are added to `owners`, which must outlive it.
+/// A column from a str, or from a 1-D array of int64, float64, fixed-width str or objects. An object is a
+/// str, None for the default, or a value that str() turns into text. Arrays whose memory the column uses are
+/// added to `owners`, which must outlive the column.
 [[nodiscard]] workloads::BatchColumn column_of(std::string name, const pybind11::object& value,
                                                std::vector<pybind11::object>& owners);
 

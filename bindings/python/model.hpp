@@ -1,4 +1,4 @@
-// A GPU with the working memory of the predictions on it, for any number of threads.
+// A GPU with the working memory of its predictions, for any number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace warptime::python {
 
-/// Names and values as the program takes them.
+/// Names and values in the program's form.
 using Texts = std::map<std::string, std::string, std::less<>>;
 
-/// Throws Error for what the GPU cannot have.
+/// The conditions. Throws Error for conditions that the GPU cannot have.
 [[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts, const hw::Gpu& gpu);
 
-/// Lends one Predictor to one user at a time and keeps those that come back, so that calls in a row parse and
-/// allocate nothing twice.
+/// Lends a Predictor to one user at a time and keeps returned ones. Later calls then parse and allocate
+/// nothing again.
 class Model {
   public:
-    /// Predictor and the engines that it refers to.
+    /// A Predictor and the engines that it refers to.
     struct Session {
         std::unique_ptr<model::prediction::Engine> engine;
         std::unique_ptr<model::prediction::Engine> chooser;

@@ -1,4 +1,4 @@
-// The private module of the package warptime; its public face, with types and examples, is warptime/*.py.
+// The private module of the package warptime; warptime/*.py is its public part with types and examples.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/reports/version.hpp"

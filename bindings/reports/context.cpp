@@ -1,4 +1,4 @@
-// Turns checked parameters into the plain list that the reports print.
+// Turns checked parameters into the list that reports print.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/context.hpp"
 

@@ -1,5 +1,5 @@
-// What a report says besides the prediction: the operation with its parameters, the GPU, the conditions, the
-// engine. SPDX-License-Identifier: Apache-2.0
+// The data of a report besides the prediction: operation with parameters, GPU, conditions, engine.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -13,8 +13,8 @@
 
 namespace warptime::reports {
 
-/// `number`: the text is a whole number and is written without quotes in JSON. `is_default`: not asked for;
-/// the reports for a terminal leave it out.
+/// A parameter in a report. `number`: the text is a whole number, which JSON shows without quotes.
+/// `is_default`: the user did not ask for it, and terminal reports omit it. dtype always counts as asked for.
 struct ReportParameter {
     std::string name;
     std::string text;
@@ -31,11 +31,11 @@ struct ReportContext {
     std::vector<std::pair<std::string, std::string>> settings;  ///< key with prefix, value as given
 };
 
-/// One more change; a key that was changed before keeps the earlier value in sight.
+/// Adds a change. The entry of a key that was changed before still shows the earlier value.
 void add_setting(const std::string& key, const std::string& value, ReportContext& context);
 
-/// The settings are those of the GPU. Parameters that the lowering works out (a tile that was not given) are
-/// left out.
+/// Makes the context with the settings of the GPU. Parameters that the lowering works out (a missing tile)
+/// are omitted.
 [[nodiscard]] ReportContext make_report_context(const workloads::Operation& operation, const hw::Gpu& gpu,
                                                 const model::prediction::Conditions& conditions,
                                                 std::string_view engine);

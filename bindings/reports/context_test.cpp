@@ -1,4 +1,4 @@
-// Tests of the parameters that a report lists.
+// The parameters that a report lists.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/context.hpp"
 

@@ -1,4 +1,4 @@
-// Bisects each resource: the CTAs that a resource allows never get fewer when it shrinks.
+// Bisects each resource, because a smaller resource never allows fewer CTAs.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/occupancy_hint.hpp"
 
@@ -10,7 +10,7 @@ using model::machine::CtaResources;
 using model::machine::Limit;
 using model::machine::SmLimits;
 
-// Largest value in [low, high] at which `fits`; nothing when it does not fit at `low`.
+// The largest value in [low, high] at which `fits` holds; empty when it does not hold at `low`.
 template <class Fits>
 std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t high, const Fits& fits) {
     if (high < low || !fits(low)) {
@@ -27,7 +27,7 @@ std::optional<std::int64_t> largest_that_fits(std::int64_t low, std::int64_t hig
     return low;
 }
 
-// Lowers one resource of `cta` until its limit allows `wanted` CTAs, if it stands in the way.
+// Lowers one resource of `cta` until its limit allows `wanted` CTAs, if the resource limits them.
 template <class Value>
 void add_hint(std::vector<OccupancyHint>& hints, const char* name, Limit limit, int wanted, CtaResources& cta,
               Value CtaResources::*resource, std::int64_t smallest, const SmLimits& limits) {

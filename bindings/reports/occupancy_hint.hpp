@@ -1,4 +1,4 @@
-// What the resources of a CTA would have to come down to for one more resident CTA.
+// The smaller resources of a CTA with which one more CTA would be resident.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace warptime::reports {
 
-/// `largest`: the largest value that lets in the CTA, given the hints before it; nothing when there is none.
+/// A hint for one resource. `largest`: the largest value that allows the CTA together with the earlier hints;
+/// empty when no value does.
 struct OccupancyHint {
     std::string resource;  ///< threads, registers, shared_bytes, barriers, ctas
     std::int64_t given = 0;
     std::optional<std::int64_t> largest;
 };
 
-/// One hint for each resource that stands in the way of one CTA more than now; all of them are needed
-/// together.
+/// One hint for each resource that prevents one more CTA. The CTA fits only if all hints are followed.
 [[nodiscard]] std::vector<OccupancyHint> hints_for_one_more(const model::machine::CtaResources& cta,
                                                             const model::machine::SmLimits& limits);
 

@@ -1,4 +1,4 @@
-// Tests of the occupancy hints: together they let in one more CTA, and none of them could be larger.
+// Occupancy hints: together they allow one more CTA, and no larger value would.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/occupancy_hint.hpp"
 
@@ -42,7 +42,7 @@ TEST_CASE("all hints together let in one more CTA, and each is as large as it ca
         machine::CtaResources changed = cta;
         for (const OccupancyHint& hint : hints) {
             if (!hint.largest) {
-                return;  // this one cannot be met, so neither can the whole
+                return;  // no value suffices, so one more CTA is impossible
             }
             RC_ASSERT(*hint.largest < hint.given);
             change(changed, hint.resource, *hint.largest);

@@ -1,4 +1,4 @@
-// Resident CTAs of given resources: what limits them, and what would let in one more, as text and JSON.
+// Resident CTAs of given resources, their limit, and the need of one more CTA, as text and JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,15 +18,15 @@ struct OccupancyReport {
     int warps_max = 0;
     model::machine::CtaResources cta;
     model::machine::Occupancy result;
-    std::vector<OccupancyHint> hints;  ///< for one CTA more
+    std::vector<OccupancyHint> hints;  ///< for one more CTA
 };
 
-/// Throws Error for resources that no CTA of this GPU can have.
+/// Makes the report. Throws Error for resources that no CTA of this GPU can have.
 [[nodiscard]] OccupancyReport occupancy_report(const model::machine::CtaResources& cta, const hw::Gpu& gpu);
 
 [[nodiscard]] std::string text_of(const OccupancyReport& report);
 
-/// schema warptime.occupancy/1
+/// The JSON with schema warptime.occupancy/1.
 [[nodiscard]] std::string to_json(const OccupancyReport& report, int indent = 2);
 
 }  // namespace warptime::reports

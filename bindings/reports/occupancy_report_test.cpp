@@ -1,4 +1,4 @@
-// The report of an occupancy says what is resident, the limit, and what one more CTA needs.
+// The report of an occupancy: resident CTAs, the limit, and the need of one more CTA.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/occupancy_report.hpp"
 

@@ -1,4 +1,4 @@
-// Writes the JSON contract with ordered keys, so that equal predictions are equal bytes.
+// Writes the JSON contract with ordered keys, so that equal predictions give equal bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/prediction_json.hpp"
 
@@ -80,7 +80,7 @@ Json steps_json(const std::vector<StepReport>& steps) {
 }
 
 std::string text_of(const Json& json, int indent) {
-    // Text from the outside (a path, a cell) need not be UTF-8; the output must be.
+    // Text from outside (a path, a cell) need not be UTF-8, but the output must be.
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -10,17 +10,18 @@
 
 namespace warptime::reports {
 
-/// Times in microseconds (time_us, low_us, high_us, span_us), clock in MHz, power in W; shares and
-/// utilization are fractions; `settings` is there only where numbers were changed; bound inputs and counters
-/// keep their own units. A number that is not finite becomes null. `indent` < 0: on one line.
+/// The JSON of a prediction. Times are in microseconds (time_us, low_us, high_us, span_us), clock in MHz,
+/// power in W; shares and utilization are fractions. Bound inputs and counters keep their own units.
+/// `settings` exists only where numbers were changed. A number that is not finite becomes null. `indent` < 0:
+/// one line.
 [[nodiscard]] std::string to_json(const model::prediction::Prediction& prediction,
                                   const ReportContext& context, int indent = 2);
 
-/// {"error": {"parameter", "value", "expected", "message"}}
+/// The JSON of an error: {"error": {"parameter", "value", "expected", "message"}}.
 [[nodiscard]] std::string to_json(const Error& error, int indent = 2);
 
-/// What was asked: version, gpu, operation, conditions and engine, as to_json writes them; for answers that
-/// are not one prediction.
+/// The JSON of a request: version, gpu, operation, conditions and engine, as to_json writes them. Use it for
+/// answers that are not a single prediction.
 [[nodiscard]] std::string request_json(const ReportContext& context);
 
 }  // namespace warptime::reports

@@ -1,4 +1,4 @@
-// Tests of the JSON contract: every key, in its order, with its unit; nothing else.
+// The JSON contract: every key, in its order, with its unit, and nothing else.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/prediction_json.hpp"
 

@@ -1,4 +1,4 @@
-// Lays a prediction out in lines of at most about 100 characters, units chosen for reading.
+// Prints a prediction in lines of at most about 100 characters, with units that read well.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/prediction_text.hpp"
 
@@ -54,12 +54,12 @@ void write_operation(Lines out, const ReportContext& context) {
     }
 }
 
-/// Whether any kernel runs; memory sets and copies have no CTAs.
+/// Whether any kernel runs, because memory sets and copies have no CTAs.
 bool has_ctas(const Prediction& p) {
     return p.occupancy.ctas_per_sm > 0;
 }
 
-/// Rates of what the operation does at all.
+/// Rates of those units that the operation uses.
 std::string achieved_text(const Prediction& p) {
     std::string text;
     const auto add = [&text](const char* name, double rate, const char* unit) {
@@ -155,7 +155,7 @@ void write_utilization(Lines out, const Prediction& p) {
                                                                     {"dram", u.dram}}};
     fmt::format_to(out, "\nutilization: busy time of a unit over the kernel's time, all SMs together\n");
     for (const auto& [name, fraction] : units) {
-        // A step without CTAs keeps only the memory busy.
+        // A step without CTAs only keeps the memory busy.
         if (has_ctas(p) || fraction > 0.0) {
             fmt::format_to(out, "  {} {}", name, percent_text(fraction));
         }

@@ -1,5 +1,6 @@
-// A prediction for a terminal: a short form of about eight lines, and a long one that shows where the time
-// goes. SPDX-License-Identifier: Apache-2.0
+// A prediction for a terminal: a short form of about eight lines, and a long form.
+// The long form shows which causes take the time.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/reports/context.hpp"
@@ -9,12 +10,12 @@
 
 namespace warptime::reports {
 
-/// Operation, time with its band, limiter, what was achieved, occupancy, the largest shares.
+/// The short form: operation, time with its band, limiter, achieved rates, occupancy, the largest shares.
 [[nodiscard]] std::string short_text(const model::prediction::Prediction& prediction,
                                      const ReportContext& context);
 
-/// The above, then shares as bars, every bound with its inputs (largest time first), utilization, occupancy,
-/// counters and steps.
+/// The short form, then shares as bars and every bound with its inputs (largest time first). Utilization,
+/// occupancy, counters and steps follow.
 [[nodiscard]] std::string explain_text(const model::prediction::Prediction& prediction,
                                        const ReportContext& context);
 

@@ -1,4 +1,4 @@
-// Tests that the terminal reports say what a reader looks for, in readable units and the right order.
+// The terminal reports: the expected contents, in readable units and the right order.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/prediction_text.hpp"
 

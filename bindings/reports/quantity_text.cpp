@@ -1,4 +1,4 @@
-// Chooses prefixes; the choice is made on the rounded number, so that 999.96 us reads 1.000 ms.
+// Chooses prefixes for the rounded number, so that 999.96 us reads 1.000 ms.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/quantity_text.hpp"
 

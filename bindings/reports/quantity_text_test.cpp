@@ -1,4 +1,4 @@
-// Tests of readable numbers, at the edges where the prefix or the number of digits changes.
+// Readable numbers, where the prefix or the number of digits changes.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/quantity_text.hpp"
 

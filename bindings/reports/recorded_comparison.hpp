@@ -1,5 +1,5 @@
-// A prediction beside the time that was recorded for the same case: same GPU, parameters and conditions.
-// Ignores: rows of other conditions or of a neighbouring size; a case that was never recorded has no answer.
+// Compares a prediction with the recorded time of the same case: same GPU, parameters and conditions.
+// Ignores: rows of other conditions or of a neighbouring size. A case without a recording has no answer.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,19 +14,19 @@
 
 namespace warptime::reports {
 
-/// The newest row that recorded this very case on this GPU, every parameter equal when defaults are written
-/// out; nothing when there is none. Throws Error for a row that cannot be read as a case.
+/// The newest row of this case on this GPU; empty if there is none. With defaults written out, every
+/// parameter must be equal. Throws Error for a row that cannot be read as a case.
 [[nodiscard]] std::optional<validate::RecordedRow> recorded_row_of(
     const validate::RecordedRows& rows, const workloads::Operation& operation,
     const model::prediction::Conditions& conditions, std::string_view gpu);
 
-/// Two lines in the layout of the reports: the recorded time and where it comes from, and the error
+/// Two lines in the layout of the reports. One gives the recorded time and its origin, the other the error
 /// (predicted - recorded) / recorded.
 [[nodiscard]] std::string recorded_text(const std::optional<validate::RecordedRow>& row,
                                         const model::prediction::Prediction& prediction);
 
 /// The report `json` with one more member, `recorded`: {time_us, error, in_band, samples, method, board,
-/// library, date}, or null when the case was not recorded.
+/// library, date}. It is null when the case was not recorded.
 [[nodiscard]] std::string with_recorded_json(const std::string& json,
                                              const std::optional<validate::RecordedRow>& row,
                                              const model::prediction::Prediction& prediction);

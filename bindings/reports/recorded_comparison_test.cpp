@@ -1,4 +1,4 @@
-// Tests of the comparison with recorded rows: the row of this very case is found, and no other.
+// The comparison with recorded rows finds the row of this very case and no other.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/recorded_comparison.hpp"
 

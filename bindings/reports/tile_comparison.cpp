@@ -21,7 +21,7 @@ using workloads::choice::tiles::ExplainedTile;
 using workloads::choice::tiles::share_differences;
 
 using hw::us_per_s;
-/// Differences below this part of the time are not worth a word.
+/// Differences below this part of the time are not reported.
 constexpr double negligible_difference = 5e-4;
 
 std::string line(const Difference& d) {

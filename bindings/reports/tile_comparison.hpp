@@ -1,4 +1,4 @@
-// Two tiles side by side, and the others of a ranking beside its first, as text and JSON.
+// Two tiles side by side, and a ranking's first tile against the others, as text and JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,13 +13,15 @@ namespace warptime::reports {
 [[nodiscard]] std::string comparison_text(const workloads::choice::tiles::ExplainedTile& first,
                                           const workloads::choice::tiles::ExplainedTile& second);
 
-/// schema warptime.tile_comparison/1: tiles[2]{parameters{}, time_us, limiter, ctas_per_sm, warps_per_sm,
-/// waves} (or {parameters{}, error{}} for one that cannot run), shares[{name, us[2]}], bounds[{name, us[2]}].
+/// The comparison as JSON, schema warptime.tile_comparison/1. Members: tiles[2]{parameters{}, time_us,
+/// limiter, ctas_per_sm, warps_per_sm, waves}, shares[{name, us[2]}], bounds[{name, us[2]}]. A tile that
+/// cannot run is {parameters{}, error{}}.
 [[nodiscard]] std::string comparison_json(const workloads::choice::tiles::ExplainedTile& first,
                                           const workloads::choice::tiles::ExplainedTile& second,
                                           int indent = 2);
 
-/// Two lines for each of `others`: what makes it slower than the first of a ranking, and its highest bounds.
+/// Two lines for each tile in `others`: the reasons why it is slower than the ranking's first, and its
+/// highest bounds.
 [[nodiscard]] std::string why_first_text(const workloads::choice::tiles::ExplainedTile& first,
                                          std::span<const workloads::choice::tiles::ExplainedTile> others);
 

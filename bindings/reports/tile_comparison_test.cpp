@@ -1,4 +1,4 @@
-// The reports of two tiles say both times, what differs, and why one cannot run.
+// The reports of two tiles give both times, the differences, and the reason for a refusal.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/tile_comparison.hpp"
 

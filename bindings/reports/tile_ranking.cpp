@@ -29,7 +29,7 @@ Json json_of(const Parameters& parameters) {
     return object;
 }
 
-/// "m=4096 n=4096 k=4096 dtype=bf16": what was asked for.
+/// The problem in words, as "gemm m=4096 n=4096 k=4096 dtype=bf16".
 std::string problem_of(const ReportContext& request) {
     std::string text = request.op;
     for (const ReportParameter& parameter : request.parameters) {
@@ -77,7 +77,7 @@ std::string alike_text(std::span<const std::size_t> alike) {
     return alike.empty() ? "" : fmt::format(", and {} alike", alike.size());
 }
 
-/// Reasons by parameter, most frequent first, each with its first case.
+/// Reasons by parameter, most frequent first, each with its first tile.
 std::string dropped_text(const Ranking& ranking, std::span<const Candidate> space,
                          const RankingContext& context, const hw::Gpu& gpu) {
     struct Reason {

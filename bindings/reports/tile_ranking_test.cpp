@@ -1,4 +1,4 @@
-// The reports name every tile as predict takes it, and count what was dropped.
+// The reports name every tile as predict takes it, and count the dropped tiles.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/tile_ranking.hpp"
 

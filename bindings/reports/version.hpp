@@ -6,7 +6,7 @@
 
 namespace warptime::reports {
 
-/// As CMake's project has it.
+/// The version in CMake's project.
 [[nodiscard]] std::string_view program_version();
 
 }  // namespace warptime::reports

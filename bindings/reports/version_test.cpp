@@ -1,4 +1,5 @@
-// The version is three numbers, as every report shows it. SPDX-License-Identifier: Apache-2.0
+// The version has three numbers, as every report shows it.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/version.hpp"
 
 #include <doctest/doctest.h>

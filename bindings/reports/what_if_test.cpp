@@ -1,4 +1,4 @@
-// Settings are part of every answer, and an answer with settings is a what-if.
+// Every answer lists its settings, and an answer with settings is a what-if.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/what_if.hpp"
 

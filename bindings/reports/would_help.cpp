@@ -22,7 +22,7 @@ using hw::us_per_s;
 /// Savings below this part of the time are within the noise of any measurement.
 constexpr double negligible_saving = 1e-3;
 
-/// Every resource of hw/keys.toml with its keys, in the order of their first ones.
+/// Every resource of hw/keys.toml with its keys, in the order of each resource's first key.
 std::vector<WouldHelp> all_resources() {
     std::vector<WouldHelp> resources;
     for (std::size_t key = 0; key < hw::key_count; ++key) {

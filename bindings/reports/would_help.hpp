@@ -1,7 +1,9 @@
 // Which resource of the GPU would save most of a prediction's time if it were twice as fast.
-// Each resource's speeds are doubled in turn, everything else as it is, the kernels included: another tile
-// might gain more. Ignores: issue slots, which no key states the rate of. Source: finite differences of
-// predictions, over the keys that hw/keys.toml gives the same `resource`. SPDX-License-Identifier: Apache-2.0
+// The speeds of each resource are doubled in turn. All else stays, also the kernels; another tile might gain
+// more.
+// Ignores: issue slots, because no key gives their rate.
+// Source: finite differences of predictions, over the keys that hw/keys.toml gives the same `resource`.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -14,22 +16,24 @@
 
 namespace warptime::reports {
 
-/// A resource at twice its speed. Seconds.
+/// A resource at twice its speed; times in seconds.
 struct WouldHelp {
     std::string resource;
-    std::vector<std::string> keys;  ///< that say how fast it is, without the prefix gpu.
-    double time = 0.0;              ///< of the program then
+    std::vector<std::string> keys;  ///< that give its speed, without the prefix gpu.
+    double time = 0.0;              ///< of the program with the faster resource
     double saved = 0.0;
 };
 
-/// Those that save at least a thousandth of `time`, the most helpful first. `time`: of the program as it is.
+/// Resources that save at least a thousandth of `time`, the most helpful first. `time` is that of the
+/// unchanged program.
 [[nodiscard]] std::vector<WouldHelp> twice_as_fast(const model::kernel::Program& program,
                                                    const model::prediction::Engine& engine,
                                                    const hw::Gpu& gpu,
                                                    const model::prediction::Conditions& conditions,
                                                    double time);
 
-/// "next        twice the speed of l2 would save 12.0 us (6.9 %): gpu.l2.bandwidth, ...", then the others.
+/// The text "next        twice the speed of l2 would save 12.0 us (6.9 %): gpu.l2.bandwidth, ...", then the
+/// other resources.
 [[nodiscard]] std::string would_help_text(const std::vector<WouldHelp>& helpful, double time);
 
 /// The report `json` with one more member, `would_help`: [{resource, keys[], time_us, saved_us}].

@@ -1,5 +1,6 @@
-// Twice the speed of a resource saves what a prediction on such a GPU saves, and the most helpful comes
-// first. SPDX-License-Identifier: Apache-2.0
+// Twice the speed of a resource saves as much as a prediction on such a GPU.
+// The most helpful resource comes first.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/would_help.hpp"
 
 #include "hw/sheet.hpp"

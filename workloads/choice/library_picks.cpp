@@ -42,16 +42,17 @@ bool all_persistent(std::span<const int> found, const PickTable& table,
     });
 }
 
-/// Persistent kernels come in so many tiles and clusters that a leaf's are chance: there the trees narrow the
-/// choice down to so many, which times decide. Trees that had not seen the rows' shapes: with 6, 9, 12, 16
-/// and 30 of them gemm_bf16 stands at 4.25, 3.83, 3.69, 3.70 and 3.78 %, gemm_fp16 at 4.92, 4.91, 4.51, 4.50
-/// and 4.58 (fit and development rows); with six of any kernels gemm_fp32 was 20 and gemm_int8 2 points
+/// The number of picks to which the trees narrow a choice among persistent kernels; predicted times decide
+/// the rest. These kernels have so many tiles and clusters that one leaf holds a random few. Evidence: fit
+/// and development rows, with trees that had not seen the shapes of the rows. With 6, 9, 12, 16 and 30 picks
+/// gemm_bf16 has errors of 4.25, 3.83, 3.69, 3.70 and 3.78 %. Those of gemm_fp16 are 4.92, 4.91, 4.51, 4.50
+/// and 4.58 %. Where times decided among six picks of any kernels, gemm_fp32 was 20 and gemm_int8 2 points
 /// worse.
 constexpr std::size_t few = 16;
-/// So many are looked at to tell whether those few are slow.
+/// The number of picks whose times tell whether the likely picks are slow.
 constexpr std::size_t around = 100;
 
-/// The number of splits that a pick stands for.
+/// The number of splits that a pick means.
 int splits_of(const Problem& problem, const KernelPick& pick, const Config& config, int sms) {
     if (pick.split == SplitOfK::whole) return 1;
     if (pick.split == SplitOfK::each) {
@@ -110,7 +111,7 @@ LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::
     if (group == nullptr) return {};
     const auto features = features_of(problem, table.sms);
     auto at = static_cast<std::size_t>(group->root);
-    // Leaves lie in the order of the tree, so that the picks below a question are neighbours.
+    // Leaves lie in the order of the tree, so the picks below one question are neighbours.
     LikelyPicks picks;
     for (;;) {
         picks.likely = picks_below(table, at);
@@ -132,8 +133,8 @@ Config config_of_pick(const Problem& problem, const KernelPick& pick, const Pick
         const std::int64_t tiles = ceil_div(ceil_div(problem.m, pick.tile.m), pick.cluster.m) *
                                    ceil_div(ceil_div(problem.n, pick.tile.n), pick.cluster.n) *
                                    problem.batch * static_cast<std::int64_t>(size);
-        // Whether these split K is the pick's, how often the family's rule, but where all of the grid shares
-        // it out.
+        // A pick says whether K is split; the family's rule says how often. With `segments` the whole grid
+        // shares out K.
         if (pick.split == SplitOfK::whole) config.split_k = 1;
         if (pick.split == SplitOfK::segments) {
             config.split_k = static_cast<int>(std::max<std::int64_t>(1, config.max_ctas / tiles));

@@ -1,6 +1,6 @@
-// The kernels that a library launched for products like one: asks the trees of workloads/libraries/picks.hpp.
-// Ignores: where the trees are wrong (docs/mechanisms/libraries.md says how often). SPDX-License-Identifier:
-// Apache-2.0
+// The kernels that a library launched for similar products, found by trees (workloads/libraries/picks.hpp).
+// Ignores: cases in which the trees are wrong (docs/mechanisms/libraries.md says how often).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -12,8 +12,8 @@
 
 namespace warptime::workloads::choice {
 
-/// Tiles whose number, and whose place in the last wave, the trees ask for; scripts/learn_picks.py has the
-/// same.
+/// Tile sizes for the questions of the trees: how many tiles, and how many in the last wave.
+/// scripts/learn_picks.py has the same sizes.
 inline constexpr std::array<std::pair<int, int>, 12> asked_tiles{{{16, 64},
                                                                   {64, 16},
                                                                   {32, 64},
@@ -28,25 +28,25 @@ inline constexpr std::array<std::pair<int, int>, 12> asked_tiles{{{16, 64},
                                                                   {128, 320}}};
 inline constexpr std::size_t feature_count = 14 + 2 * asked_tiles.size();
 
-/// What the trees may ask for, in the order of their numbers.
+/// The numbers that the trees may ask for, in their order.
 [[nodiscard]] std::array<double, feature_count> features_of(const gemm::Problem& problem, int sms);
 
-/// Numbers of picks, some more than once.
+/// Numbers of picks; one number may come more than once.
 struct LikelyPicks {
-    std::span<const int> likely;  ///< to choose from; none where nothing is recorded for such a GPU or type
-    std::span<const int> around;  ///< those and others of products a little less alike, where times decide
+    std::span<const int> likely;  ///< candidates; empty where nothing is recorded for the GPU or type
+    std::span<const int> around;  ///< where times decide: the candidates and picks of less similar products
 };
 
-/// `families`: those that the picks name.
+/// `families`: the families that the picks name.
 [[nodiscard]] LikelyPicks picks_of(const gemm::Problem& problem, const libraries::PickTable& table,
                                    const std::vector<libraries::GemmFamily>& families, const hw::Gpu& gpu);
 
-/// The library takes none of the likely kernels where the fastest of them takes so many times as long as one
-/// of those around: products between what was recorded (trees that had not seen the rows' shapes:
-/// gemm_bf16_second 4.1 to 3.8 %, gemm_fp16_second 9.9 to 8.5 %, the others stay; fit and development rows).
+/// If the fastest likely pick takes this many times as long as a pick around, the pick around is taken. This
+/// happens for products between recorded products. Trees that had not seen the rows' shapes: gemm_bf16_second
+/// went from 4.1 to 3.8 %, gemm_fp16_second from 9.9 to 8.5 %, the others stayed (fit and development rows).
 inline constexpr double too_slow_to_be_picked = 1.2;
 
-/// The kernel of a pick for this problem.
+/// The configuration of a pick for this problem.
 [[nodiscard]] gemm::Config config_of_pick(const gemm::Problem& problem, const libraries::KernelPick& pick,
                                           const libraries::PickTable& table,
                                           const libraries::GemmFamily& family, const hw::Gpu& gpu);

@@ -1,4 +1,4 @@
-// The trees of picks: what they are asked, which GPUs they speak of, and the kernels that they name.
+// The trees of picks: their questions, their GPUs, and the kernels that they name.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/library_picks.hpp"
 
@@ -62,9 +62,9 @@ TEST_CASE("the features that trees ask for are those that they were learned with
     CHECK(f[9] == 1792.0 * 728.0 / 2120.0);
     CHECK(f[10] == 1.0);
     CHECK(f[12] == 8.0);
-    CHECK(f[14] == 112.0 * 12.0);  // tiles of 16x64
+    CHECK(f[14] == 112.0 * 12.0);  // number of tiles of 16x64
     CHECK(f[15] == (112 * 12 - 1) % 132);
-    CHECK(f[feature_count - 2] == 14.0 * 3.0);  // tiles of 128x320
+    CHECK(f[feature_count - 2] == 14.0 * 3.0);  // number of tiles of 128x320
 }
 
 TEST_CASE("only the GPU that was asked has picks, and a kernel chosen there is one of them") {
@@ -91,10 +91,10 @@ TEST_CASE("only the GPU that was asked has picks, and a kernel chosen there is o
 TEST_CASE("splits fill so many CTAs an SM, or take so many k-iterations each") {
     Problem p = problem_of(512, 512, 8192);
     p.a = p.b = p.out = warptime::hw::Dtype::fp32;
-    // 16 tiles of 128x128: 2 CTAs on each of 132 SMs are 16.5 of each.
+    // 16 tiles of 128x128: 2 CTAs on each of 132 SMs give 16.5 CTAs a tile.
     CHECK(chosen(one_leaf("fill:2 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 16);
     CHECK(chosen(one_leaf("whole xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 1);
-    // 1024 iterations of 8.
+    // 1024 iterations with 8 elements of K each.
     CHECK(chosen(one_leaf("each:128 xmma_sm80_ffma_align16 128x128 0 0 1x1"), p).split_k == 8);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a persistent grid ends where the library's does, and its CTAs may sha
     CHECK(whole.cluster_n == 5);
     CHECK(whole.max_ctas == 110);
     CHECK(whole.split_k == 1);
-    // 32 tiles, 132 CTAs.
+    // The product has 32 tiles, the grid 132 CTAs.
     const Config shared = chosen(one_leaf("segments xmma_sm90_tf32 64x128 0 0 1x1 pingpong"), p);
     CHECK(shared.split_k == 4);
     CHECK(shared.reduction == Reduction::last_cta);
@@ -117,7 +117,8 @@ TEST_CASE("where no kernel is known the rules of the library choose") {
 }
 
 TEST_CASE("a likely kernel that is far slower than those around is not believed") {
-    // m <= 8192 ? the small tile : the large one, written often enough that times do not decide at once.
+    // The tree: m <= 8192 ? the small tile : the large one. The large one comes often enough that times do
+    // not decide at the first question.
     std::string large = "=";
     for (int i = 0; i < 20; ++i) large += " 1";
     Libraries libraries = data();
@@ -130,7 +131,7 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
     const LikelyPicks picks = picks_of(p, libraries.pick_tables.front(), libraries.gemm_families, gpu());
     CHECK(picks.likely.size() == 1);
     CHECK(picks.around.size() == 21);
-    CHECK(chosen(libraries, p).cta_m == 64);  // all take the same time
+    CHECK(chosen(libraries, p).cta_m == 64);  // the score is equal for all
     mk::Program program;
     const auto tile_m_by = [&](double exponent) {
         return choose_vendor_kernel(
@@ -145,6 +146,6 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
             .cta_m;
     };
     CHECK(tile_m_by(1.0) == 128);   // eight times as many tiles
-    CHECK(tile_m_by(0.05) == 64);   // 1.11 times as long
-    CHECK(tile_m_by(0.12) == 128);  // 1.28 times
+    CHECK(tile_m_by(0.05) == 64);   // the likely pick takes 1.11 times as long
+    CHECK(tile_m_by(0.12) == 128);  // the likely pick takes 1.28 times as long
 }

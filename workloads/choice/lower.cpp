@@ -23,7 +23,7 @@ std::unique_ptr<Request> choose_gemm(const Request& open, const libraries::Libra
                                                choose_vendor_kernel(problem, libraries, gpu, score, program));
 }
 
-/// Who chooses for which operator.
+/// The chooser of each operator that has one.
 struct Choice {
     const OperatorInfo& (*info)();
     Chooser choose;

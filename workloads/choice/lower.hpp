@@ -1,4 +1,4 @@
-// From an operation to the program that a GPU runs for it, the library's choice made first.
+// From an operation to the program that a GPU runs, after the library's choice of a kernel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace warptime::workloads::choice {
 
-/// The request that a library makes of an open one. `program` holds one candidate after another.
+/// The closed request that a library makes of an open one. `program` holds one candidate after another.
 [[nodiscard]] std::unique_ptr<Request> chosen(const OperatorInfo& info, const Request& open,
                                               const libraries::Libraries& libraries, const hw::Gpu& gpu,
                                               const Score& score, model::kernel::Program& program);
@@ -18,7 +18,7 @@ namespace warptime::workloads::choice {
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
            const hw::Gpu& gpu, const Score& score, model::kernel::Program& program);
 
-/// The same from text, a problem larger than the GPU's memory being refused with its size.
+/// Does the same from text. Throws Error with the size for a problem larger than the GPU's memory.
 void lower(const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu,
            const Score& score, model::kernel::Program& program);
 

@@ -1,4 +1,4 @@
-// Lowering by name: every operator has one, and what cannot run is refused by its parameter.
+// Lowering by name: every operator has a lowering, and a refusal names the parameter.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/lower.hpp"
 

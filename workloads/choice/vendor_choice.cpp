@@ -40,27 +40,29 @@ bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu& gpu
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
 
-/// A family for ragged N serves those alone, and then is the only one.
+/// A family for ragged N serves only ragged N, and is then the only family.
 bool fits_n(const GemmFamily& family, const Problem& problem, bool ragged) {
     return ragged ? family.ragged_n > 0 && problem.n % family.ragged_n != 0 : family.ragged_n == 0;
 }
 
-/// A cluster that is wider than the grid of tiles runs CTAs without work; the library does not pick those,
-/// but for problems of a single tile, where every cluster is, and where there is no other cluster.
+/// Whether a cluster is wider than the grid of tiles, so that some of its CTAs have no work. The library does
+/// not take such clusters. Two cases are exceptions: problems of a single tile, where every cluster is too
+/// wide, and families with one cluster.
 bool wasteful(const Problem& problem, const Tile& tile, const ClusterShape& cluster) {
     const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
     const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
     return tiles_m * tiles_n > 1 && (tiles_m < cluster.m || tiles_n < cluster.n);
 }
 
-/// Dot products are one row of tiles.
+/// Whether the problem has too many rows for dot products, which need one row of tiles.
 bool too_few_rows(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     return family.rows_max > 0 && problem.m > tile.m;
 }
 
-/// Grids of several waves come in clusters of one size: 216 of the 236 recorded ones in clusters of two
-/// (gemm_bf16, gemm_bf16_second and gemm_fp16, fit and development rows). In fp8 they come in tiles that the
-/// consumers share: 102 of 111, and 6 of the rest have a side below 64 (gemm_fp8, likewise).
+/// Whether a grid of several waves excludes this cluster or tile. The library launches such grids in clusters
+/// of one size: 216 of 236 recorded grids have clusters of two (gemm_bf16, gemm_bf16_second and gemm_fp16,
+/// fit and development rows). In fp8 the consumers share the tiles of such grids: 102 of 111, and 6 of the
+/// others have a side below 64 (gemm_fp8, the same kinds of rows).
 bool too_many_waves(const Problem& problem, const GemmFamily& family, const Tile& tile,
                     const ClusterShape& cluster, std::int64_t grid) {
     const int size = cluster.m * cluster.n;
@@ -74,8 +76,8 @@ bool too_many_waves(const Problem& problem, const GemmFamily& family, const Tile
            (family.cooperative_above_one_wave && !tile.cooperative && std::min(tile.m, tile.n) >= narrow);
 }
 
-/// Whether the library splits a problem of so many tiles so often: not where they are many waves already, nor
-/// a short K in few parts.
+/// Whether the library splits a problem so often. It does not split tiles that already fill many waves, nor a
+/// short K in few parts.
 bool splits(const Problem& problem, const GemmFamily& family, const Config& config, const hw::Gpu& gpu) {
     if (config.split_k < 2) return true;
     if (problem.k * config.split_k < family.split_work_min) return false;
@@ -87,8 +89,8 @@ bool splits(const Problem& problem, const GemmFamily& family, const Config& conf
            tiles <= family.split_waves_max * std::max(1.0, per_sm) * gpu.sm.count.value();
 }
 
-/// Throws Error where kernels of the type are known, but for no rows as short-aligned as these: names the
-/// size that the rows of a matrix follow from.
+/// Throws Error where kernels of the type are known, but none for rows of this alignment. The error names the
+/// size that determines the rows of a matrix.
 void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families, const hw::Gpu& gpu) {
     int narrowest = 0;
     for (const GemmFamily& family : families) {
@@ -121,7 +123,8 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     }
 }
 
-/// Says what is missing: the type, any kernel of the architecture, one of this type, or one for such rows.
+/// Throws Error with the missing item: the type, any kernel of the architecture, of the type, or for such
+/// rows.
 [[noreturn]] void refuse_choice(const Problem& problem, const std::vector<GemmFamily>& families,
                                 const hw::Gpu& gpu) {
     if (problem.a != problem.b) {
@@ -157,13 +160,13 @@ struct TimedConfig {
     double time = std::numeric_limits<double>::infinity();
 };
 
-/// Picks by their numbers, but for those that were timed already, which take less than `limit`.
+/// Picks by their numbers, without those in `timed`; only times below `limit` count.
 struct Sought {
     std::span<const int> numbers, timed;
     double limit = std::numeric_limits<double>::infinity();
 };
 
-/// No time where none of them is known or takes less than the limit.
+/// The fastest pick. Its time stays infinite where no pick is known or all take at least the limit.
 TimedConfig fastest_pick(const Problem& problem, const Sought& sought, const libraries::Libraries& libraries,
                          const libraries::PickTable& table, const hw::Gpu& gpu, const Score& score,
                          mk::Program& program) {
@@ -191,7 +194,7 @@ int next_split(const GemmFamily& family, const Config& config, std::int64_t k_it
     if (!family.split_searched || config.split_k > family.split_max) {
         return 0;
     }
-    // Time changes little from one to the next of many splits.
+    // Between two large numbers of splits the time changes little, so the step grows.
     const int next = split + std::max(1, split / 8);
     return next <= family.split_max && k_iterations / next >= family.split_min_iterations ? next : 0;
 }
@@ -200,7 +203,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                             const hw::Gpu& gpu, const Score& score, mk::Program& program) {
     Config best;
     double best_time = std::numeric_limits<double>::infinity();
-    // The library takes the widest copies that the rows allow.
+    // The library takes the widest copies that the alignment of rows allows.
     int widest = 0;
     bool ragged = false;
     for (const GemmFamily& family : families) {
@@ -237,8 +240,8 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                 }
                 Config config = vendor_config(problem, family, tile, cluster, gpu);
                 const std::int64_t k_iterations = ceil_div(problem.k, config.cta_k);
-                // Fewer tiles than fill the SMs follow that rule; of others the number of splits is tried
-                // out.
+                // With fewer tiles than fill the SMs, the rule gives the number of splits. Otherwise the
+                // search tries several numbers.
                 const bool by_rule = config.split_k > 1;
                 for (int split = config.split_k; split > 0;
                      split = by_rule ? 0 : next_split(family, config, k_iterations, split)) {
@@ -266,7 +269,7 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
         const auto likely = fastest_pick(problem, {.numbers = picks.likely, .timed = {}}, libraries, table,
                                          gpu, score, program);
         if (likely.time == std::numeric_limits<double>::infinity()) continue;
-        // Only what is so much faster matters; a little more allows for how the product is rounded.
+        // Only picks faster by this factor matter. The last factor allows for rounding of the product.
         const double limit = likely.time / too_slow_to_be_picked * (1.0 + 1e-12);
         const auto nearby =
             fastest_pick(problem, {picks.around, picks.likely, limit}, libraries, table, gpu, score, program);

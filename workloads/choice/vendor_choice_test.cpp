@@ -1,4 +1,4 @@
-// Which family, tile and split the choice takes, by alignment, dtype and the score of each candidate.
+// The family, tile and split of the choice, by alignment, dtype and each candidate's score.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/vendor_choice.hpp"
 
@@ -32,7 +32,7 @@ const GemmFamily& nvjet() {
     return *found;
 }
 
-/// Scores by the number of CTA tiles, so that a choice needs no engine.
+/// Scores a program by its number of CTA tiles, so that a choice needs no engine.
 double fewest_items(const mk::Program& program, double /*limit*/ = 0.0) {
     double items = 0.0;
     for (std::size_t i = 0; i < program.kernel_count; ++i) {
@@ -62,7 +62,7 @@ TEST_CASE("searched splits ascend from one to the family's limits and end") {
                 ++tried;
             }
             CHECK(tried <= most);
-            // Where both limits leave room, more than one is tried.
+            // The search tries more than one number where both limits allow it.
             CHECK((tried > 1) == (most > 1 && iterations / 2 >= 8));
         }
     }
@@ -95,7 +95,7 @@ TEST_CASE("the best-scoring candidate wins") {
     CHECK(1.0 * best.cta_m * best.cta_n <= largest);
     mk::Program again;
     lower(p, best, gpu(), again);
-    // Every candidate scored at least as much.
+    // No candidate has a lower score.
     const double score = fewest_items(again);
     for (const Tile& t : nvjet().tiles) {
         for (const ClusterShape& cluster : nvjet().clusters) {
@@ -138,7 +138,7 @@ TEST_CASE("a family for ragged N is taken where its number does not divide N, an
 
 TEST_CASE("several waves of fp8 run tiles that the consumers share") {
     mk::Program program;
-    // The score prefers many items: were ping-pong tiles allowed, their number would decide.
+    // This score prefers many items. If ping-pong tiles were allowed, their number would decide.
     const auto most_items = [](const mk::Program& candidate, double limit) {
         return -fewest_items(candidate, limit);
     };

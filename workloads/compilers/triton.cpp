@@ -17,7 +17,7 @@ std::span<const hw::EmbeddedFile> embedded_compilers();
 
 namespace {
 
-/// One table of the file, all of whose numbers have to be asked for.
+/// One table of the file; the reader must ask for every number in it.
 class Section {
   public:
     Section(const toml::table& root, std::string_view origin, std::string_view path)
@@ -39,7 +39,7 @@ class Section {
         number = *value;
         ++read_;
     }
-    /// Numbers read; throws Error for one of the table that nobody asked for.
+    /// The count of numbers read. Throws Error for a number in the table that nobody asked for.
     [[nodiscard]] int finish() const {
         int numbers = 0;
         for (const auto& [name, node] : *table_) numbers += node.is_number() ? 1 : 0;

@@ -1,5 +1,6 @@
-// What the Triton compiler, and the ptxas that it calls, make of the loop of a matrix product: numbers alone,
-// each from triton-<version>.toml with its source. Ignores: other versions than the one embedded.
+// Numbers that describe how the Triton compiler, and its ptxas, treat the loop of a matrix product.
+// Each number comes from triton-<version>.toml with its source.
+// Ignores: all versions except the embedded one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,15 +8,15 @@
 
 namespace warptime::workloads::compilers {
 
-/// Registers that a loop wants: (a * gathered of A + b * gathered of B + sums * sums of a lane) / over +
-/// copies * copies of a lane + rest.
+/// A law for the registers that a loop wants: (a * ga + b * gb + sums * s) / over + copies * c + rest. For a
+/// lane, ga and gb count gathered elements of A and B, s sums, and c copies.
 struct RegisterLaw {
     int a = 0, b = 0, sums = 0, over = 1, copies = 0, rest = 0;
 };
 
-/// Field for field the tables of the file, which say what each number is and where it is from.
+/// The numbers of the file. The fields follow its tables, which give each number's meaning and source.
 struct Triton {
-    /// What the compiler knows of strides.
+    /// The compiler's knowledge of strides.
     struct Alignment {
         int divisor = 0;
     } alignment;
@@ -25,7 +26,7 @@ struct Triton {
         int buffers_less_of_mma_sync = 0;
     } pipeline;
 
-    /// Registers of a thread of loops that copy whole lanes.
+    /// Registers of a thread in loops that copy whole lanes.
     struct Registers {
         int pointer = 0;
         int rest_of_wgmma = 0;
@@ -47,7 +48,7 @@ struct Triton {
         int bytes_of_split = 0;
     } series;
 
-    /// Instructions of a warp beside copies, products and accesses.
+    /// Instructions of a warp that are neither copies, products nor accesses.
     struct Instructions {
         struct Wgmma {
             int before = 0;
@@ -92,7 +93,7 @@ struct Triton {
         int outputs_after_over = 0;
     } instructions;
 
-    /// Loops of one stage: loads of a trip that go out together.
+    /// Loops of one stage: loads of a trip that the warp issues together.
     struct SingleStage {
         int together = 0;
         int part_of_b = 0;
@@ -161,21 +162,21 @@ struct Triton {
         int registers_max = 0;
     } gathers;
 
-    /// Operands that lanes turn.
+    /// Operands that lanes transpose.
     struct Turning {
         int lane_bytes = 0;
         int instructions_of_bytes = 0;
         int instructions_of_bytes_over = 0;
     } turning;
 
-    int numbers = 0;  ///< read from the file
+    int numbers = 0;  ///< how many were read from the file
 };
 
-/// The version that predictions are of.
+/// The compiler version that predictions describe.
 [[nodiscard]] const Triton& triton();
 
-/// Reads the text of such a file. Throws Error naming `origin` and the field for a number that is missing, of
-/// another form, or not known, and for a table without a source.
+/// Reads the text of such a file. Throws Error naming `origin` and the field. Errors are a number that is
+/// missing, of another form, or unknown, and a table without a source.
 [[nodiscard]] Triton read_triton(std::string_view text, std::string_view origin);
 
 }  // namespace warptime::workloads::compilers

@@ -1,4 +1,4 @@
-// The compiler's numbers: all are read, each table says where they are from, and a wrong one is named.
+// The compiler's numbers: all are read, each table gives its source, and an error names the wrong number.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/compilers/triton.hpp"
 

@@ -54,7 +54,7 @@ void lower(const Problem& problem, const LaunchRule& rule, mk::Kernel& kernel) {
     address.count = std::max<std::int64_t>(1, std::llround(rule.overhead * rule.accesses_per_thread));
     address.chain = std::min<std::int64_t>(address.count, 8);
     const mk::Id addressed = b.op(address);
-    // All loads go out before the first use, as the compiler hoists them.
+    // The compiler hoists all loads above the first use.
     mk::Id first_load = mk::no_id;
     mk::Id last_load = mk::no_id;
     for (int part = 0; part < rule.accesses_per_thread; ++part) {

@@ -9,8 +9,8 @@
 
 namespace warptime::workloads::elementwise {
 
-/// How a kernel cuts the vector: each thread of `threads` makes `accesses_per_thread` vector accesses of
-/// `bytes_per_access` per operand, a CTA apart; `overhead` warp-instructions go with each.
+/// How a kernel cuts the vector. Each of `threads` threads makes `accesses_per_thread` vector accesses of
+/// `bytes_per_access` per operand, one CTA apart. Each access adds `overhead` warp-instructions.
 struct LaunchRule {
     int threads = 128;
     int bytes_per_access = 16;
@@ -19,7 +19,8 @@ struct LaunchRule {
     double overhead = 0.0;
 };
 
-/// out[i] = f(in_0[i], ... in_{inputs-1}[i]) with `arithmetic` fp32 warp-instructions per 32 elements.
+/// The operation out[i] = f(in_0[i], ... in_{inputs-1}[i]) with `arithmetic` fp32 warp-instructions per 32
+/// elements.
 struct Problem {
     std::int64_t n = 0;
     hw::Dtype dtype = hw::Dtype::fp32;

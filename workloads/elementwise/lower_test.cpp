@@ -1,4 +1,4 @@
-// Elementwise kernels: every element is read and written once, by the grid that the launch rule gives.
+// Elementwise kernels: the grid of the launch rule reads and writes every element once.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/elementwise/lower.hpp"
 

@@ -1,5 +1,6 @@
-// Copy and add, by PyTorch's own kernels and its launch rules, or by the best kernel that the description can
-// express. SPDX-License-Identifier: Apache-2.0
+// Copy and add, by PyTorch's kernels and launch rules, or by an ideal kernel.
+// The ideal kernel is the best that the description can express.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/elementwise/operator.hpp"
 
 #include "hw/error.hpp"
@@ -44,7 +45,7 @@ LaunchRule rule_of(const libraries::Libraries& libraries, std::string_view op, h
     throw Error("library data", std::string(op), "an [[elementwise]] rule for this operator");
 }
 
-/// Wide loads, several in flight, nothing but the copy itself.
+/// Wide loads with several in flight, and nothing but the copy itself.
 constexpr LaunchRule ideal_rule{256, 16, 4, 32, 1.0};
 
 class VectorRequest : public Request {
@@ -81,7 +82,7 @@ class CopyRequest final : public VectorRequest {
             elementwise::lower({n, dtype, 1, 0}, ideal_rule, program.add_kernel());
             return;
         }
-        // Contiguous and of one type: PyTorch hands the copy to cudaMemcpyAsync.
+        // PyTorch hands a contiguous copy of one type to cudaMemcpyAsync.
         model::kernel::Memcpy copy;
         copy.bytes = n * hw::bytes_of(dtype);
         const libraries::DeviceCopyRule& rule = libraries.device_copy;

@@ -1,4 +1,4 @@
-// copy and add: PyTorch's own way and the ideal kernel, and the bytes of each.
+// copy and add: PyTorch's kernels and the ideal kernel, and the bytes of each.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/choice/lower.hpp"

@@ -1,4 +1,4 @@
-// The parameters of copy and add: the same for both, and one size that must be given.
+// The parameters of copy and add: both have the same ones, with one required size.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/elementwise/operator.hpp"
@@ -19,7 +19,7 @@ TEST_CASE("copy and add take the same parameters") {
     REQUIRE(copy.size() == 3);
     CHECK(copy[0].required);
     CHECK(copy[0].kind == workloads::ParameterKind::size);
-    CHECK_FALSE(copy[2].part_of_key);  // who wrote the kernel does not name the case
+    CHECK_FALSE(copy[2].part_of_key);  // the implementation does not name the case
 }
 
 TEST_CASE("arrays are bf16 and PyTorch's unless said otherwise") {

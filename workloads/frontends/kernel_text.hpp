@@ -9,11 +9,11 @@
 
 namespace warptime::workloads::frontends {
 
-/// Throws Error naming `origin`, line and column for a text that is no kernel, or none that passes the
-/// checks.
+/// Reads a kernel from text. Throws Error naming `origin`, line and column for a text that is no kernel or
+/// fails the checks.
 [[nodiscard]] model::kernel::Program program_of_text(std::string_view text, std::string_view origin);
 
-/// The same from a file. Throws Error for one that cannot be read.
+/// Reads the same from a file. Throws Error for an unreadable file.
 [[nodiscard]] model::kernel::Program read_kernel_file(const std::string& path);
 
 }  // namespace warptime::workloads::frontends

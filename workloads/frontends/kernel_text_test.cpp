@@ -1,4 +1,4 @@
-// Kernels from text: one step, the kernel that was written, and errors that say in which file.
+// Kernels from text: one step, the kernel as written, and errors that name the file.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/kernel_text.hpp"
 

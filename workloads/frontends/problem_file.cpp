@@ -19,7 +19,8 @@ namespace {
 using Json = nlohmann::json;
 using Texts = std::map<std::string, std::string, std::less<>>;
 
-/// CUTLASS's name and the model's (DataTypeNames of cutlass_library; both fp8 formats have one rate).
+/// Names of a type in CUTLASS and in the model (DataTypeNames of cutlass_library; both fp8 formats have one
+/// rate).
 struct TypeName {
     std::string_view cutlass;
     std::string_view warptime;
@@ -79,7 +80,7 @@ std::string type_of(const Json& value, const char* name) {
     throw Error(name, word, hw::expected_names(word, names));
 }
 
-/// Type of an operand: float means tf32 to a tensor kernel (sm90_gmma_builder.inl of CUTLASS).
+/// The type of an operand: float means tf32 to a tensor kernel (sm90_gmma_builder.inl of CUTLASS).
 std::string operand_type(const Json& problem, const char* name) {
     std::string type = type_of(required(problem, name), name);
     return type == "fp32" ? "tf32" : type;
@@ -93,7 +94,7 @@ void check_names(const Json& problem) {
     }
 }
 
-/// Two of a layout's letters count; the third is the order of C.
+/// Reads the layout. Only its first two letters count; the third is the order of C.
 void take_layout(const Json& problem, Texts& parameters) {
     const std::string layout = word_of(required(problem, "layout"), "layout");
     if (layout.size() != 3 || layout.find_first_not_of("nt") != std::string::npos) {

@@ -1,5 +1,5 @@
-// CUTLASS's list of problems: its own example, the layouts by their letters, and what is refused alone or at
-// all. SPDX-License-Identifier: Apache-2.0
+// CUTLASS's list of problems: its own example, the letters of layouts, and refusals of a problem or a file.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/problem_file.hpp"
 
 #include "workloads/gemm/from_parameters.hpp"

@@ -30,7 +30,7 @@ std::int64_t grid_volume(const std::string& text, std::size_t from) {
     return std::stoll(found[1]) * std::stoll(found[2]) * std::stoll(found[3]);
 }
 
-/// The tile of a family that a kernel is built of, `stages` and `k` deciding where several have its size.
+/// The tile of a family with this size. Where several tiles have the size, `stages` and `k` decide.
 const libraries::Tile* find_tile(const libraries::GemmFamily& family, int m, int n, int k, int stages) {
     const libraries::Tile* found = nullptr;
     for (const libraries::Tile& tile : family.tiles) {
@@ -47,10 +47,10 @@ std::int64_t padded(std::int64_t tiles, std::int64_t cluster) {
     return ceil_div(tiles, cluster) * cluster;
 }
 
-/// The cluster of Hopper's kernels of xmma, whose names do not tell it: its side along M is the grid's y
-/// (14051 of 14051 launches that were asked for theirs). Of those along N that make the grid, whole or as
-/// many clusters as the card takes at once, the smallest that has more than one CTA (two thirds of those
-/// launches); steps may say it ("cluster=2x1x1").
+/// The cluster of Hopper's xmma kernels, whose names do not tell it. The side along M is the grid's y (14051
+/// of 14051 launches whose cluster was asked for). Several sides along N may explain the grid, whole or with
+/// as many clusters as the GPU holds at once. The smallest with more than one CTA is taken, which is right
+/// for two thirds of those launches. Recorded steps may also say the cluster ("cluster=2x1x1").
 libraries::ClusterShape cluster_of_grid(const std::string& text, std::size_t from, const Problem& problem,
                                         const libraries::Tile& tile, const hw::Gpu& gpu) {
     static const std::regex grid("grid=([0-9]+)x([0-9]+)x[0-9]+(?: cluster=([0-9]+)x([0-9]+)x)?");
@@ -83,8 +83,9 @@ int splits_of(const std::string& text, std::size_t from) {
                : 1;
 }
 
-/// CUTLASS 2 names: cutlass_<arch>_<tensorop|simt>_..._<N>x<M>[_<K>x<stages>]_<layouts>_align<elements>;
-/// those of xmma: <arch>_xmma_..._tilesize<M>x<N>x<K>[_stage<stages>]_...
+/// Reads two kinds of names. CUTLASS 2:
+/// cutlass_<arch>_<tensorop|simt>_..._<N>x<M>[_<K>x<stages>]_<layouts>_align<elements>.
+/// xmma: <arch>_xmma_..._tilesize<M>x<N>x<K>[_stage<stages>]_...
 std::optional<Config> config_of_tile(const std::string& text, const Problem& problem,
                                      const std::vector<libraries::GemmFamily>& families, const hw::Gpu& gpu) {
     static const std::regex cutlass(
@@ -160,8 +161,8 @@ std::optional<Config> config_of_recorded(std::string_view steps, const Problem& 
     tile.n = std::stoi(found[1]);
     tile.m = std::stoi(found[2]);
     tile.cooperative = found[6].matched;
-    // The last letter says along which side the instruction's M runs, where the tile leaves a choice (names
-    // of fp8 kernels carry it though it does not).
+    // The last letter gives the side along which the instruction's M runs, where the tile leaves a choice.
+    // Names of fp8 kernels have this letter without a choice.
     constexpr int instruction_m = 64;
     tile.transposed = tile.m % instruction_m != 0 || (tile.n % instruction_m == 0 && found[8] == "T");
     const libraries::ClusterShape cluster{std::stoi(found[5]), std::stoi(found[4])};

@@ -1,7 +1,8 @@
-// Reads the configuration of a vendor's GEMM kernel from its recorded name and grid, so that constants can be
-// fitted to the kernel that really ran. Source: names of cuBLAS 13.1 kernels
-// (nvjet_sm90_<types>_<N>x<M>_<K>x<stages>_<cluster N>x<cluster M>_<h|v>_bz[_coopA|
-// _coopB][_splitK]_<layouts>): sizes along n first, since the library computes the transposed product.
+// Reads the configuration of a vendor's GEMM kernel from its recorded name and grid.
+// Constants can then be fitted to the kernel that really ran.
+// Source: names of cuBLAS 13.1 kernels, with sizes along n first, because the library computes the transposed
+// product:
+// nvjet_sm90_<types>_<N>x<M>_<K>x<stages>_<cluster N>x<cluster M>_<h|v>_bz[_coopA|_coopB][_splitK]_<layouts>
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,13 +18,14 @@
 
 namespace warptime::workloads::frontends {
 
-/// `steps`: the recorded activities, "name grid=2x66x1 block=... | ...". Empty for names of other families.
+/// The configuration that `steps` name. `steps` are the recorded activities, "name grid=2x66x1 block=... |
+/// ...". Empty for names of other families.
 [[nodiscard]] std::optional<gemm::Config> config_of_recorded(
     std::string_view steps, const gemm::Problem& problem, const std::vector<libraries::GemmFamily>& families,
     const hw::Gpu& gpu);
 
-/// Refills `program` and returns true if `steps` name a kernel of a known family; false leaves the choice to
-/// workloads/choice. Throws Error as the lowering does.
+/// Refills `program` and returns true if `steps` name a kernel of a known family. Returns false if
+/// workloads/choice must choose. Throws Error as the lowering does.
 [[nodiscard]] bool lower_recorded(const Operation& operation, std::string_view steps,
                                   const libraries::Libraries& libraries, const hw::Gpu& gpu,
                                   model::kernel::Program& program);

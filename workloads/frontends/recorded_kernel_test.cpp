@@ -1,4 +1,4 @@
-// Names of recorded kernels: tile, cluster, stages and split as they say, and the grid that then follows.
+// Names of recorded kernels: their tile, cluster, stages and split, and the grid that follows.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/recorded_kernel.hpp"
 
@@ -33,7 +33,7 @@ Config config_of(const std::string& steps, const Problem& problem) {
     return *config;
 }
 
-/// "a=1 b=2" as parameters of gemm.
+/// Reads "a=1 b=2" as parameters of gemm.
 workloads::Operation operation_of(const std::string& params) {
     std::map<std::string, std::string, std::less<>> parameters;
     std::istringstream words(params);
@@ -65,7 +65,7 @@ TEST_CASE("sizes along n come first, and the cluster's likewise") {
     CHECK(other.cluster_m == 1);
     CHECK(other.stages == 8);
     CHECK(other.specialization == Specialization::pingpong);
-    // The last letter of the layouts is C's, which turns the product round.
+    // The last letter of the layouts is C's, which transposes the product.
     CHECK(other.transposed != c.transposed);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("earlier families are known by their names, others are not guessed") {
     CHECK(unknown("volta_sgemm_128x64_nn grid=8x8x1"));
     CHECK(unknown(""));
     CHECK(unknown("cutlass_99_tensorop_bf16_gemm_bf16_128x256_64x3 grid=1x1x1"));
-    // The same name means nothing on a GPU without that family.
+    // On a GPU without that family the same name means nothing.
     CHECK_FALSE(config_of_recorded("nvjet_sm90_tst_64x128_64x8_2x1_v_bz_TNN grid=2x63x1",
                                    problem_of(64, 64, 64), data().gemm_families, gpu("l40s"))
                     .has_value());

@@ -1,9 +1,9 @@
-// How a library's fp32 kernel brings its tile to memory: through shared memory in passes, element by element,
-// each with its own bounds, pointer and clamps; a part of a split as it lies in the registers, which the last
-// CTA of a tile may add up.
-// Ignores: what a second operand (beta) takes; the fence before the last CTA knows that it is.
-// Source: SASS of the xmma kernels of eight tiles in cuBLASLt 13.1: for each element of a lane a load, a
-// multiply-add, two clamps, two comparisons, three additions and a store, 10 instructions in all; parts of a
+// How a library's fp32 kernel brings its tile to memory.
+// A whole tile passes through shared memory element by element, each with its own bounds, pointer and clamps.
+// A part of a split is stored as it lies in the registers. The last CTA of a tile may add up such parts.
+// Ignores: the cost of a second operand (beta). The fence by which the last CTA knows its turn.
+// Source: SASS of the xmma kernels of eight tiles in cuBLASLt 13.1. Each element of a lane takes 10
+// instructions: a load, a multiply-add, two clamps, two comparisons, three additions and a store. Parts of a
 // split are fetched 16 bytes a lane, one split after another.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/block_epilogue.hpp"
@@ -33,9 +33,10 @@ mk::Op op_after(InstructionClass cls, std::int64_t count, mk::Id before) {
     return op;
 }
 
-/// Times that the sum of a split waits for loads: all of them go out together, but of the 16 of lanes that
-/// hold 64 elements of tiles with one warp along M five, then four, and the rest when those have come (SASS
-/// of ten tiles; 64x256: 0.8 us a split measured, 128x128 0.35).
+/// How often the sum of one split waits for its loads. The compiler usually issues all loads together. Lanes
+/// that hold 64 elements need 16 loads; in tiles with one warp along M these loads go out in three rounds.
+/// Each round waits for the one before (SASS of ten tiles: five loads, four, then the rest). Measured: 0.8 us
+/// a split with tiles of 64x256, 0.35 us with 128x128.
 std::int64_t rounds_of_split(std::int64_t elements, const Config& c) {
     constexpr std::int64_t many = 64, rounds = 3;
     constexpr int two_warps_from = 128;

@@ -42,7 +42,7 @@ TEST_CASE(
     CHECK(count_of(kernel, InstructionClass::fma_f32) == 128);
     CHECK(count_of(kernel, InstructionClass::compare_select) == 256);
     CHECK(count_of(kernel, InstructionClass::add_s32) == 192);
-    CHECK(count_of(kernel, InstructionClass::bar_sync) == 4);  // before and behind each pass
+    CHECK(count_of(kernel, InstructionClass::bar_sync) == 4);  // before and after each pass
     CHECK(kernel.ops.back().cls == InstructionClass::st_global);
     CHECK(kernel.ops.back().count == 64);
     CHECK_FALSE(kernel.ops.back().returns);
@@ -59,7 +59,7 @@ TEST_CASE("splits are fetched one after another, four elements at a time, and ea
     CHECK(count_of(kernel, InstructionClass::ld_global) == 40);
     CHECK(count_of(kernel, InstructionClass::add_f32) == 160);
     CHECK(kernel.ops.front().chain == 5);
-    // No more links than accesses where a lane has a single one of each.
+    // A chain has no more links than accesses, also with three splits and a single access.
     mk::Kernel small;
     mk::Builder few(small);
     few.role("warps", 4);
@@ -67,7 +67,7 @@ TEST_CASE("splits are fetched one after another, four elements at a time, and ea
     add_sum_of_splits(few, 1, c, mk::Access{}, mk::no_id);
     CHECK(small.ops.front().count == 1);
     CHECK(small.ops.front().chain == 1);
-    // Of 64 elements of tiles with one warp along M the loads go out in three turns.
+    // In tiles with one warp along M, the loads of 64 elements go out in three rounds.
     const auto chain_of = [&c](int rows, std::int64_t elements) {
         mk::Kernel sums;
         mk::Builder with(sums);

@@ -1,10 +1,11 @@
-// A library's main loop on the ordinary arithmetic pipes: lanes copy stages ahead and multiply blocks of
-// outputs that they keep in registers. Copies stand behind most of a trip's products, and right behind them
-// the wait for those of earlier trips, so that a stage has one trip less to arrive than there are stages to
-// spare. Ignores: where exactly the compiler puts each copy.
-// Source: SASS of the xmma kernels of eight tiles in cuBLASLt 13.1 (of their multiply-adds 72 to 90 % stand
-// before the last copy and 75 to 92 % before the wait; in tiles of 32x32 46 and 77 %), one barrier a trip,
-// every copy LDGSTS.LTC128B.
+// A library's main loop on the ordinary arithmetic pipes.
+// Lanes copy stages ahead and multiply blocks of outputs in registers. Most products of a trip come first,
+// then the copies, then the wait for copies of earlier trips. A stage therefore has one trip less to arrive
+// than there are stages to spare.
+// Ignores: where exactly the compiler puts each copy.
+// Source: SASS of the xmma kernels of eight tiles in cuBLASLt 13.1. Of the multiply-adds, 72 to 90 % stand
+// before the last copy and 75 to 92 % before the wait. In tiles of 32x32 these shares are 46 and 77 %. A trip
+// has one barrier, and every copy is LDGSTS.LTC128B.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/lane_block.hpp"
@@ -22,7 +23,7 @@ using mk::InstructionClass;
 
 namespace {
 
-/// Loads of the operands of a trip, a lane's share; the compiler places them a step ahead.
+/// Loads of one lane's operands for a trip. The compiler places these loads one step ahead.
 Fetches add_fragments(Parts& parts, const LaneBlock& block) {
     const Config& c = parts.config;
     Fetches loads{};
@@ -31,9 +32,9 @@ Fetches add_fragments(Parts& parts, const LaneBlock& block) {
         fragments.cls = InstructionClass::ld_shared;
         const std::int64_t values = is_a ? block.rows : block.columns;
         fragments.count = std::max<std::int64_t>(1, values * hw::bytes_of(parts.problem.a) * c.cta_k / 16);
-        // A load of 16 bytes a lane takes four passes; of A's values, which lanes beside each other share,
-        // two (wavefronts of ten such kernels under Nsight Compute: 2.65 to 3.59 a load as their blocks have
-        // it).
+        // A load of 16 bytes a lane takes four passes. Neighbouring lanes share A's values, so a load of A
+        // takes two passes. Nsight Compute counts 2.65 to 3.59 wavefronts a load in ten such kernels, which
+        // agrees with their blocks.
         mk::Access lanes;
         lanes.buffer = parts.stages;
         lanes.bytes = is_a ? 8 : 16;
@@ -42,7 +43,7 @@ Fetches add_fragments(Parts& parts, const LaneBlock& block) {
     return loads;
 }
 
-/// Multiply-adds of `steps` along K.
+/// Multiply-adds of `steps` steps along K.
 mk::Id add_products(Parts& parts, const LaneBlock& block, int steps, const Fetches& operands) {
     mk::Op multiply;
     multiply.cls = parts.problem.a == Dtype::fp64 ? InstructionClass::fma_f64 : InstructionClass::fma_f32;
@@ -56,7 +57,7 @@ mk::Id add_products(Parts& parts, const LaneBlock& block, int steps, const Fetch
     return parts.builder.op(multiply);
 }
 
-/// Steps of a trip before its copies, between them and the wait, and behind it.
+/// Steps of a trip before its copies, between copies and wait, and after the wait.
 struct Steps {
     int before = 0, between = 0, behind = 0;
 };

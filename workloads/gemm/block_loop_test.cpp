@@ -1,5 +1,5 @@
-// Loops that multiply blocks of registers, against the SASS that they describe. SPDX-License-Identifier:
-// Apache-2.0
+// Loops that multiply blocks of registers, against the SASS that they describe.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/walk.hpp"
@@ -43,7 +43,7 @@ struct Place {
     int barriers = 0;
 };
 
-/// Of the main loop: the last loop of the kernel.
+/// Places in the main loop, which is the last loop of the kernel.
 Place places(const mk::Kernel& kernel) {
     std::size_t main = 0;
     for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {
@@ -69,7 +69,7 @@ Place places(const mk::Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("copies stand behind most products, the wait right behind them, and one barrier a trip") {
-    // 64x64: LDGSTS to 72 % of 256 FFMA, DEPBAR at 80; 32x32: to 46 % of 128, DEPBAR at 77.
+    // SASS of 64x64: LDGSTS up to 72 % of 256 FFMA, DEPBAR at 80 %. 32x32: up to 46 % of 128, DEPBAR at 77.
     const Place large = places(lowered(64, 64, 4, 3).kernels[0]);
     CHECK(large.all == 256);
     CHECK(large.products == 192);

@@ -31,8 +31,8 @@ void lower_block_reduction(const Problem& p, const Config& c, mk::Kernel& kernel
         0, {mk::Term{.coefficient = c.cta_m, .position = 0}, mk::Term{.coefficient = rows, .position = 3}});
     const mk::Index column = b.index(0, {mk::Term{.coefficient = c.cta_n, .position = 1}});
     b.role("warps", c.warps);
-    // Of pointers and bounds, before the first load (SASS of ten tiles), in uniform registers and with
-    // constants of ten lines that a launch finds in no cache: one after another.
+    // Pointers and bounds before the first load (SASS of ten tiles). The instructions run one after another.
+    // They use uniform registers, and their constants lie in ten lines that no cache holds at launch.
     constexpr std::int64_t before_first = 130;
     mk::Op address;
     address.cls = mk::InstructionClass::add_s32;

@@ -1,4 +1,4 @@
-// Sums of splits block by block: the grid, and what each lane reads, adds and stores, by the walk.
+// Sums of splits block by block: the grid, and what each lane reads, adds and stores in the walk.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/block_reduction.hpp"
 
@@ -45,7 +45,7 @@ TEST_CASE("sums of blocks are as many CTAs as a tile has passes, with a turn for
     mk::check(sums);
     CHECK(sums.grid.volume() == 4 * 2 * 2);
     const mk::WalkTotals walk = mk::walk_totals(sums, item_at(sums, 0));
-    // 64 elements a lane, four at once and seven times; each leaves alone.
+    // Each lane loads 64 elements, four at once, from seven splits, and stores the elements one by one.
     CHECK(walk.instructions_of(InstructionClass::ld_global) == 4.0 * 7 * 64 / 4);
     CHECK(walk.instructions_of(InstructionClass::st_global) == 4.0 * 64);
 }

@@ -57,14 +57,14 @@ inline mk::WorkItem item_at(const mk::Kernel& kernel, std::int64_t position) {
     const mk::Schedule& s = kernel.schedule;
     const std::int64_t share = ceil_div(s.k_iterations, s.split_k);
     mk::WorkItem item;
-    // The order counts the fourth extent within the third.
+    // The order counts the fourth extent inside the third.
     item.tile = {tile.m, tile.n, tile.batch % s.tiles[2], tile.batch / s.tiles[2]};
     item.begin = std::min(s.k_iterations, tile.split * share);
     item.end = std::min(s.k_iterations, item.begin + share);
     return item;
 }
 
-/// Bytes inside a buffer that items move, by the walk.
+/// Bytes inside a buffer that items move in the walk.
 class Moved : public mk::WalkVisitor {
   public:
     explicit Moved(const mk::Kernel& kernel)
@@ -85,7 +85,7 @@ class Moved : public mk::WalkVisitor {
     std::vector<double> read, written;
 };
 
-/// One CTA of rank 0 after another does every item alone.
+/// One CTA of rank 0 does all items alone, one after another.
 inline Moved moved_by(const mk::Kernel& kernel) {
     Moved moved(kernel);
     for (std::int64_t i = 0; i < kernel.schedule.item_count(); ++i) {
@@ -99,7 +99,7 @@ inline int pick(std::initializer_list<int> values) {
     return *rc::gen::elementOf(std::vector<int>(values));
 }
 
-/// A tiling that some of the GPUs can run, or refuse with an Error.
+/// A tiling that some GPUs can run; the others refuse it with an Error.
 inline Config any_config() {
     Config c =
         tile_of(pick({16, 32, 64, 128, 256}), pick({8, 16, 32, 64, 128, 256}), pick({16, 32, 64, 128}));

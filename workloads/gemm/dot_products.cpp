@@ -1,8 +1,9 @@
-// A product of few rows as dot products: 16 lanes take a column of C along all of K, one element a load, with
-// the rows of A in shared memory. Ignores: the shuffles that add the lanes' sums one by one; loops that the
-// compiler leaves rolled for the last elements.
-// Source: SASS of gemv2T_kernel_val and gemmSN_TN_kernel in cuBLASLt 13.1 (16 loads of one element a lane and
-// turn, two barriers), their grids and registers in the recorded rows.
+// A product of few rows as dot products, with the rows of A in shared memory.
+// Half a warp (16 lanes) takes a column of C along all of K and loads single elements.
+// Ignores: the shuffles that add the lanes' sums one by one. Loops for the last elements, which the compiler
+// does not unroll.
+// Source: SASS of gemv2T_kernel_val and gemmSN_TN_kernel in cuBLASLt 13.1: 16 loads of one element a lane and
+// turn, and two barriers. Grids and registers are those of the recorded rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/demand/lane_addresses.hpp"
 #include "workloads/gemm/parts.hpp"
@@ -30,7 +31,7 @@ mk::Op load_of(Dtype dtype, std::int64_t count) {
     return load;
 }
 
-/// Of pointers, bounds and loop counts, of which half wait for one another.
+/// Instructions for pointers, bounds and loop counts. Half of the instructions wait for one another.
 mk::Op addresses(std::int64_t count) {
     mk::Op op;
     op.cls = InstructionClass::mad_s32;
@@ -79,7 +80,7 @@ void add_dot_product_role(Parts& parts) {
     mk::Op columns = load_of(p.b, of_b);
     columns.dep_count = 1;
     columns.deps[0] = {column_place, 0};
-    // The sums of more rows leave registers for four elements at a time (SASS of eight rows).
+    // With more rows, the sums leave registers for only four elements at a time (SASS of eight rows).
     columns.chain = c.cta_m > most_rows_at_once ? std::max<std::int64_t>(1, of_b / 4) : 1;
     const mk::Id column = b.op(columns);
     add_stage_access(parts, Matrix::b, 0);

@@ -39,7 +39,7 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     last = b.last_op();
     const bool atomic = adds_atomically(c);
     const bool bulk = bulk_store && !atomic;
-    // What one lane stores at once: as many elements as the rows' alignment leaves.
+    // One store of a lane takes as many elements as the rows' alignment allows.
     const int elements_at_once = std::max(1, c.store_bytes / hw::bytes_of(parts.problem.out));
     const std::int64_t stores = std::max(staged, per_warp_lanes / elements_at_once);
     if (!bulk) {

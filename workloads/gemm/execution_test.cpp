@@ -1,4 +1,4 @@
-// Every kernel that lowering makes can be executed: no deadlock, and the instructions and FLOP of its walk.
+// Every kernel that lowering makes runs without deadlock, with the instructions and FLOP of its walk.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "model/simulation/engine.hpp"

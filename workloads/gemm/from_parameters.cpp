@@ -45,7 +45,7 @@ hw::Dtype dtype_of(const Operation& operation, std::string_view name) {
     return hw::parse_dtype(value_of(operation, name), parameter_name(name));
 }
 
-/// "128x256x64": the registry has checked the form.
+/// Reads text such as "128x256x64"; the registry has checked the form.
 std::array<int, 3> extents(const std::string& text, std::string_view name) {
     std::array<int, 3> sizes{0, 0, 0};
     const char* at = text.data();
@@ -166,7 +166,7 @@ Config config_of(const Operation& operation, const Problem& problem) {
     if (triton) {
         c.strides_by_16 = true;
         c.strides_known = implementation == "inductor";
-        // Triton's own persistent products launch one program an SM (tutorial 9, NUM_SMS).
+        // Triton's own persistent products launch one program per SM (tutorial 9, NUM_SMS).
         c.one_cta_per_sm = c.schedule == mk::ScheduleKind::static_stride;
     }
     return c;

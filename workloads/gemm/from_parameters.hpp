@@ -9,19 +9,20 @@
 
 namespace warptime::workloads::gemm {
 
-/// Throws Error naming the parameter, as for a leading dimension shorter than a row.
+/// Throws Error naming the parameter, for example for a leading dimension shorter than a row.
 [[nodiscard]] Problem problem_of(const Operation& operation);
 
-/// The same without check_pitches. Leading dimensions that are not given are 0, dense.
+/// Does the same as problem_of, but without check_pitches. Leading dimensions that are not given are 0
+/// (dense).
 [[nodiscard]] Problem read_problem(const Operation& operation);
 /// Throws Error for a leading dimension shorter than a row.
 void check_pitches(const Problem& problem);
 
-/// The largest stages, warps, group_m, split_k and registers.
+/// The largest value allowed for stages, warps, group_m, split_k and registers.
 inline constexpr std::int64_t most_of_a_tile = 1'000'000;
 
-/// What was given, 0 or automatic where the lowering chooses. Needs a cta_tile. Throws Error for a schedule
-/// that is not lowered yet.
+/// The configuration as given; 0 or automatic where the lowering chooses. Needs a cta_tile. Throws Error for
+/// a schedule that has no lowering yet.
 [[nodiscard]] Config config_of(const Operation& operation, const Problem& problem);
 
 }  // namespace warptime::workloads::gemm

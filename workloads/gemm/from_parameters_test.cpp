@@ -1,4 +1,4 @@
-// A GEMM read from text: every word reaches its field, and what is not given stays open for the lowering.
+// A GEMM read from text: every word reaches its field, and missing words stay open for the lowering.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/from_parameters.hpp"
 
@@ -114,5 +114,5 @@ TEST_CASE("Triton's ways: sums by atomics, one persistent program an SM, strides
 TEST_CASE("stream-K and numbers beyond any tile are refused by name") {
     CHECK_THROWS_AS((void)config_of({{"schedule", "stream_k"}}), warptime::Error);
     CHECK_THROWS_AS((void)config_of({{"warps", "1000001"}}), warptime::Error);
-    CHECK(config_of({{"warps", "1000000"}}).warps == 1000000);  // whether it runs is for the lowering to say
+    CHECK(config_of({{"warps", "1000000"}}).warps == 1000000);  // the lowering decides whether this runs
 }

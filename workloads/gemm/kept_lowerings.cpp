@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t places = 1024;
 constexpr int widest_copy = 16;
 
-/// Whether the kernel is the program's first step, no memory having to be cleared for it.
+/// Whether the kernel is the program's first step, because no memory must be cleared before it.
 bool starts_with_kernel(const Config& c) {
     return c.schedule != mk::ScheduleKind::dynamic_counter && c.reduction != Reduction::last_cta;
 }
 
-/// Whether pitches come into no lane's share of a copy or store.
+/// Whether no lane's share of a copy or store depends on the pitches.
 bool in_whole_lanes(const Config& c) {
     return c.copy_bytes == widest_copy && copy_bytes_of(c, false) == widest_copy &&
            c.store_bytes >= widest_copy && !c.dot_products;
@@ -55,7 +55,7 @@ KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config
     Config unordered = config;
     unordered.group = 1;
     unordered.raster = mk::Raster::along_n;
-    // The slice of a workspace that a split writes hangs on them.
+    // Which slice of a workspace a split writes depends on the number of k-iterations.
     const bool splits = config.split_k > 1;
     const std::int64_t k_iterations = splits ? ceil_div(problem.k, config.cta_k) : 0;
     std::unique_ptr<Place>& found = places_[place_of(problem, config, k_iterations)];

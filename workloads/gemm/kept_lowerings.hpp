@@ -1,7 +1,8 @@
-// Lowered tilings that are kept, so that another problem of the same types only has its sizes set: schedule,
-// grid, and extents and strides of the matrices. Ignores: tilings whose lanes copy or store less than 16
-// bytes, whose bodies hang on the pitches; they are lowered each time.
-// Source: what the files of this folder read of a Problem; kept_lowerings_test compares.
+// Keeps lowered tilings, so that another problem of the same types only has its sizes set.
+// The sizes are schedule, grid, and extents and strides of the matrices.
+// Ignores: tilings whose lanes copy or store less than 16 bytes. Their bodies depend on the pitches, so such
+// tilings are lowered each time.
+// Source: the members of Problem that the files of this folder read; kept_lowerings_test compares results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace warptime::workloads::gemm {
 
-/// What a problem is beside its sizes.
+/// All of a problem except its sizes.
 struct OperandTypes {
     Dtype a{}, b{}, accumulator{}, out{};
     Major a_major{}, b_major{};
@@ -31,9 +32,9 @@ class KeptLowerings {
         model::prediction::BodyNumber body = model::prediction::unknown_body;  ///< of its first kernel
     };
 
-    /// `gpu` must outlive this and stay as it is.
+    /// `gpu` must outlive this object and must not change.
     explicit KeptLowerings(const hw::Gpu& gpu);
-    /// What `lower` makes of an empty program, bit for bit. Throws as it does.
+    /// Gives the same program as `lower` on an empty program, bit for bit. Throws Error as `lower` does.
     [[nodiscard]] Lowered lower(const Problem& problem, const Config& config);
 
   private:
@@ -48,8 +49,8 @@ class KeptLowerings {
 
     const hw::Gpu* gpu_;
     model::prediction::BodyNumber last_body_ = model::prediction::unknown_body;
-    std::vector<std::unique_ptr<Place>> places_;  ///< tilings that share one push one another out
-    model::kernel::Program other_;                ///< the one that is lowered each time
+    std::vector<std::unique_ptr<Place>> places_;  ///< tilings with the same place replace one another
+    model::kernel::Program other_;                ///< a tiling that is lowered each time
 };
 
 }  // namespace warptime::workloads::gemm

@@ -1,4 +1,4 @@
-// Kept lowerings are what lowering anew makes, whatever came before.
+// A kept lowering equals a new lowering, whatever was lowered before.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/kept_lowerings.hpp"
 
@@ -22,7 +22,7 @@ using warptime::hw::Dtype;
 
 namespace {
 
-/// Of few types, so that bodies come again.
+/// A problem of few types, so that bodies repeat.
 Problem any_problem() {
     Problem p = fixture::problem_of(*rc::gen::inRange(1, 40) * *rc::gen::element(1, 8, 64, 128),
                                     *rc::gen::inRange(1, 40) * *rc::gen::element(1, 8, 64, 128),
@@ -140,7 +140,7 @@ TEST_CASE("bodies have a number of their own, which problems of other sizes shar
     CHECK(kept.lower(fixture::problem_of(1024, 1024, 1024), config).body == body);
     config.stages = 4;
     CHECK(kept.lower(fixture::problem_of(1024, 1024, 1024), config).body != body);
-    // Lanes copy as much as the pitch lets them.
+    // The pitch limits the bytes that lanes copy.
     config.strides_by_16 = true;
     CHECK(kept.lower(fixture::problem_of(1024, 1024, 1001), config).body == prediction::unknown_body);
 }

@@ -9,8 +9,8 @@
 
 namespace warptime::workloads::gemm {
 
-/// Outputs of a lane. Warps share a tile two along M from 128 rows on, then along N; 8 of their lanes stand
-/// along M and 4 along N.
+/// Outputs of a lane. From 128 rows on, two warps share a tile along M and the others share it along N.
+/// Within a warp, 8 lanes stand along M and 4 along N.
 struct LaneBlock {
     int rows = 1, columns = 1;
 };
@@ -22,8 +22,8 @@ struct LaneBlock {
             std::max(1, c.cta_n * along_m / (c.warps * lanes_along_n))};
 }
 
-/// Passes through shared memory in which a CTA brings its tile to memory: 32 rows of each warp's at a time
-/// (shared bytes and grids of the reductions of eight tiles).
+/// Passes in which a CTA brings its tile to memory through shared memory. Each pass takes 32 rows of each
+/// warp (shared bytes and grids of the reductions of eight tiles).
 [[nodiscard]] inline int store_passes(const Config& c) {
     constexpr int rows_of_pass = 4;
     return std::max(1, lane_block(c).rows / rows_of_pass);

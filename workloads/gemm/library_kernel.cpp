@@ -17,7 +17,7 @@ using libraries::Tile;
 
 namespace {
 
-/// Bytes beside the stages: a staging buffer for stores, and barriers (shared sizes of the recorded kernels).
+/// Bytes beside the stages: barriers and a staging buffer for stores (shared sizes of the recorded kernels).
 constexpr std::int64_t staged_epilogue_bytes = 16640;
 
 MatrixInstruction instruction_of(const std::string& text) {
@@ -27,7 +27,7 @@ MatrixInstruction instruction_of(const std::string& text) {
     if (text == "mma.sync") {
         return MatrixInstruction::mma_sync;
     }
-    return MatrixInstruction::simt;  // also of dot products
+    return MatrixInstruction::simt;  // also for dot products
 }
 
 Pipeline pipeline_of(const std::string& text) {
@@ -44,18 +44,18 @@ int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile
     return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
 }
 
-/// The order of the tiles. Clusters follow one another across their longer side, as the letters h and v of
-/// the kernels' names say, in bands of so many of them; then comes the next line of clusters. A schedule
-/// cannot say that of a grid that is wider than a band, since CTAs of one cluster are items in a row: there
-/// clusters follow one another along their longer side in bands of as many, whose waves have the same shape
-/// the other way round. Without bands the shorter side of the grid runs fastest, so that the longer operand
-/// is read once (CUTLASS's heuristic order).
+/// The order of the tiles. Clusters follow one another across their longer side, as the letters h and v in
+/// kernel names say. A band holds `band_clusters` clusters; then the next line of clusters begins. A schedule
+/// cannot express this order for a grid wider than a band: CTAs of one cluster are items in a row. There,
+/// clusters follow one another along their longer side instead, in bands of the same number. The waves then
+/// have the same shape with its sides exchanged. Without bands the shorter side of the grid runs fastest
+/// (CUTLASS's heuristic order). The longer operand is then read only once.
 void set_order(const Problem& problem, const GemmFamily& family, const Tile& tile,
                const ClusterShape& cluster, Config& config) {
     const std::int64_t tiles_m = ceil_div(problem.m, tile.m);
     const std::int64_t tiles_n = ceil_div(problem.n, tile.n);
     if (family.band_tiles > 0) {
-        // A band may be three quarters full (GemmIdentityThreadblockSwizzle::get_log_tile).
+        // A band may be only three quarters full (GemmIdentityThreadblockSwizzle::get_log_tile).
         int band = family.band_tiles;
         while (band > 1 && tiles_n < (3 * band + 3) / 4) band /= 2;
         config.raster = mk::Raster::along_m;
@@ -64,7 +64,7 @@ void set_order(const Problem& problem, const GemmFamily& family, const Tile& til
         return;
     }
     if (family.band_clusters > 0) {
-        // Of clusters that are no line, the shorter side of one.
+        // Where a cluster has more than one row and column, its shorter side counts.
         const bool wide = cluster.n > cluster.m;
         const int shorter = std::min(cluster.m, cluster.n);
         const int longer = std::max(cluster.m, cluster.n);
@@ -76,7 +76,7 @@ void set_order(const Problem& problem, const GemmFamily& family, const Tile& til
     config.raster = tiles_n <= tiles_m ? mk::Raster::along_n : mk::Raster::along_m;
 }
 
-/// K goes in turns of one length; shared memory holds a sum of each lane and a pad for each warp.
+/// Divides K into turns of one length. Shared memory holds one sum for each lane and a pad for each warp.
 void stream_columns(const Problem& problem, Config& config) {
     constexpr std::int64_t lanes = 32, sum_bytes = 4;
     const std::int64_t turns = ceil_div(problem.k, config.cta_k);
@@ -126,7 +126,7 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.dot_products = family.instruction == "dot";
     config.streamed_columns = family.instruction == "streamed dot";
     if (config.mma == MatrixInstruction::simt) {
-        // Elements go to shared memory one by one, transposed.
+        // Elements go to shared memory one by one and are transposed.
         config.lane_bytes_a = config.lane_bytes_b = config.copy_bytes;
     }
     config.store_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;

@@ -1,5 +1,5 @@
-// The rules of a library's families: stages by shared memory, grids by clusters, memsets by waves, splits,
-// order. SPDX-License-Identifier: Apache-2.0
+// The rules of a library's families: stages, grids, memsets, splits and order.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/library_kernel.hpp"
 
 #include "model/kernel/checks.hpp"
@@ -98,7 +98,7 @@ TEST_CASE("more waves than the family's limit take a tile counter and its memset
     };
     const auto slots = static_cast<std::int64_t>(gpu().cluster.active_max_2.value());
     const auto waves = static_cast<std::int64_t>(nvjet().dynamic_above_waves);
-    // One column of tiles, two rows a cluster: exactly the limit, and one cluster more.
+    // One column of tiles, two rows a cluster: exactly the limit, then one cluster more.
     CHECK(memsets(256 * slots * waves, 256) == 0);
     CHECK(memsets(256 * (slots * waves + 1), 256) == 1);
 }
@@ -138,14 +138,14 @@ TEST_CASE("few tiles are split until they fill the SMs, as recorded grids are") 
         return *std::find_if(families().begin(), families().end(),
                              [name](const GemmFamily& f) { return f.name == name; });
     };
-    // 9 x 9 tiles, a CTA an SM: 132 / 81.
+    // 9 x 9 tiles and one CTA an SM: 132 / 81 gives one split.
     const GemmFamily fp32 = family("xmma_sm80_ffma_align16");
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 1);
     p.m = 2048;
     p.n = 128;
     p.k = 16384;
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 8);
-    p.k = 320;  // 64 elements of K each
+    p.k = 320;  // 64 elements of K for each split
     CHECK(vendor_config(p, fp32, tile(128, 128), {1, 1}, gpu()).split_k == 5);
     p.m = 4096;
     p.n = 4096;
@@ -163,7 +163,7 @@ TEST_CASE("clusters follow one another across their longer side, in bands if the
     CHECK(order({2, 1}).group == 2);
     CHECK(order({1, 4}).raster == mk::Raster::along_m);
     CHECK(order({1, 4}).group == 4);
-    // Beyond a band's width: bands of as many clusters the other way round.
+    // Grids wider than a band have bands of as many clusters in the other direction.
     p = problem_of(16384, 8192, 1024);
     CHECK(order({2, 1}).raster == mk::Raster::along_n);
     CHECK(order({2, 1}).group == 32);
@@ -188,12 +188,12 @@ TEST_CASE("splits are added up by blocks up to the family's limits, beyond by th
     c.split_k = 3;
     const Problem p = problem_of(1024, 1024, 65536);
     CHECK(vendor_reduction(p, family, c) == Reduction::workspace);
-    // 64 tiles, three splits of 64 KiB each.
+    // 64 tiles with three splits of 64 KiB each.
     family.blocks_up_to_bytes = std::int64_t{64} * 3 * 65536;
     CHECK(vendor_reduction(p, family, c) == Reduction::blocks);
     family.blocks_up_to_bytes -= 1;
     CHECK(vendor_reduction(p, family, c) == Reduction::last_cta);
-    // Of two splits the number of tiles has a limit of its own.
+    // For two splits the number of tiles has its own limit.
     c.split_k = 2;
     family.blocks_of_pairs_up_to = 64;
     CHECK(vendor_reduction(p, family, c) == Reduction::blocks);

@@ -1,6 +1,7 @@
-// The period of a warp-specialised main loop by its dependences: the event graph's greatest cycle ratio
-// against the closed form that the analytical engine uses: the way around over the stages, or the product if
-// that is longer. SPDX-License-Identifier: Apache-2.0
+// The period of a warp-specialised main loop, by the greatest cycle ratio of its event graph.
+// The closed form of the analytical engine must agree. It is the way around over the stages, or the product
+// if that is longer.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/steady/cycle_ratio.hpp"
 #include "model/steady/event_graph.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -49,7 +50,8 @@ TEST_CASE("a stage comes round after its copy and its product, as many stages at
         steady::EventGraph graph;
         steady::build_event_graph(kernel, item, issue, latency, topology, graph);
         const double ratio = steady::max_cycle_ratio(graph).ratio;
-        // The release waits for the product in program order, so a product an iteration is the other limit.
+        // The release waits for the product in program order. One product an iteration is therefore the other
+        // limit.
         const double period = std::max((copy + product + release) / c.stages, product);
         RC_ASSERT(std::abs(ratio - period) < 1e-9 * period);
     }));

@@ -35,8 +35,8 @@ void check_cluster(const Config& c, const hw::Gpu& gpu) {
     }
 }
 
-/// Memory that the kernel counts in is cleared before it: of tiles handed out, and of CTAs that have finished
-/// a tile.
+/// Clears the memory in which the kernel counts. The counters hold tiles handed out, or CTAs that have
+/// finished a tile.
 void add_counters(const Problem& p, const Config& c, mk::Program& program) {
     constexpr std::int64_t of_tiles = 4, of_tile = 8;
     if (c.schedule == mk::ScheduleKind::dynamic_counter) {
@@ -52,7 +52,7 @@ void add_counters(const Problem& p, const Config& c, mk::Program& program) {
 void set_schedule(const Problem& p, const Config& c, mk::Kernel& kernel) {
     mk::Schedule& s = kernel.schedule;
     s.kind = c.schedule;
-    // Tiles are padded to whole clusters: a cluster at the edge runs CTAs without work.
+    // Tiles are padded to whole clusters, because a cluster at the edge also runs CTAs without work.
     s.tiles = {ceil_div(ceil_div(p.m, c.cta_m), c.cluster_m) * c.cluster_m,
                ceil_div(ceil_div(p.n, c.cta_n), c.cluster_n) * c.cluster_n, p.batch, 1};
     s.raster = c.raster;
@@ -85,7 +85,7 @@ Config completed(const Problem& problem, const Config& given, const hw::Gpu& gpu
     Config config = given;
     check_cluster(config, gpu);
     complete(problem, gpu, config);
-    // No more splits than k-iterations: buffers and the reduction go by the same number.
+    // There are no more splits than k-iterations. Buffers and the reduction use the same number.
     config.split_k =
         static_cast<int>(std::clamp<std::int64_t>(config.split_k, 1, k_iterations_of(problem, config)));
     return config;
@@ -93,7 +93,7 @@ Config completed(const Problem& problem, const Config& given, const hw::Gpu& gpu
 
 void add_reduction(const Problem& problem, const Config& config, mk::Program& program) {
     if (config.split_k > 1 && config.reduction == Reduction::workspace) {
-        // Adding a kernel may move the ones before it.
+        // Adding a kernel may move the earlier ones in memory.
         lower_reduction(problem, config.split_k, program.add_kernel(),
                         type_of_sums(problem, config, config.split_k));
     } else if (config.split_k > 1 && config.reduction == Reduction::blocks) {

@@ -10,8 +10,8 @@
 
 namespace warptime::workloads::gemm {
 
-/// Adds to `program` the kernel of this tiling, memory sets before it and the reduction of splits behind it.
-/// Throws Error for a tiling that cannot run (resource, need and limit named).
+/// Adds to `program` the kernel of this tiling, memory sets before it, and the reduction of splits after it.
+/// Throws Error for a tiling that cannot run; the error names resource, need and limit.
 void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, model::kernel::Program& program);
 
 }  // namespace warptime::workloads::gemm

@@ -1,5 +1,6 @@
-// From a product and a tiling to kernels: schedule, grid, splits, work, and demand equal to the reference
-// walk. SPDX-License-Identifier: Apache-2.0
+// From a product and a tiling to kernels: schedule, grid, splits, work and demand.
+// The demand equals that of the reference walk.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/lower.hpp"
 
 #include "hw/error.hpp"
@@ -25,7 +26,7 @@ bool near(double a, double b) {
     return std::abs(a - b) <= 1e-9 * (1.0 + std::abs(b));
 }
 
-/// FLOP of the whole tiles that cover a product.
+/// FLOP of all whole tiles that cover a product.
 double padded_flop(const Problem& p, const Config& c) {
     return 2.0 * static_cast<double>(ceil_div(p.m, c.cta_m) * c.cta_m) *
            static_cast<double>(ceil_div(p.n, c.cta_n) * c.cta_n) *
@@ -87,7 +88,7 @@ TEST_CASE("split-K into a workspace adds its reduction, which reads what was wri
         mk::walk(reduction, item, moved);
     }
     CHECK(moved.written[1] == outputs * 2);
-    // The lanes of a warp that begins a row's last 32 columns read on into the next row.
+    // A warp that begins at a row's last 32 columns reads on into the next row.
     CHECK(moved.read[0] >= outputs * 4 * 4);
     CHECK(moved.read[0] <= outputs * 4 * 4 * 224 / 200 * 304 / 300);
 }
@@ -236,7 +237,7 @@ TEST_CASE("the engine's demand is what the walk of an interior item counts") {
         }
         RC_ASSERT(near(total(&machine::Part::instructions), instructions));
         RC_ASSERT(near(total(&machine::Part::tensor_flop), walk.matrix_flop));
-        // Scales of fp8 are read by all lanes, which the L1 serves in part.
+        // All lanes read the scales of fp8; the L1 serves a part of these reads.
         double scales = 0.0;
         for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
             scales += kernel.buffers[i].name == mk::Name("scales") ? moved.read[i] : 0.0;

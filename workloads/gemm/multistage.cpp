@@ -1,10 +1,12 @@
 // The main loop of CUTLASS 2's multistage kernels: lanes copy stages ahead, and warps multiply by mma.sync.
-// The copies of a trip stand before the wait for those of an earlier one, so that a stage has one trip less
-// to arrive than there are stages to spare. Ignores: where exactly the compiler puts each copy. Source: SASS
-// of the 38 such kernels of cuBLASLt 13.1 for int8, tf32, bf16 and fp16 that fit and development rows name:
-// one barrier a trip, right behind the wait for all but stages - 2 groups; of 64 products and more half stand
-// before it, of fewer nearly all, and the copies begin behind the first of them. SPDX-License-Identifier:
-// Apache-2.0
+// The copies of a trip stand before the wait for copies of an earlier trip. A stage therefore has one trip
+// less to arrive than there are stages to spare.
+// Ignores: where exactly the compiler puts each copy.
+// Source: SASS of 38 such kernels of cuBLASLt 13.1 for int8, tf32, bf16 and fp16, which fit and development
+// rows name. A trip has one barrier, right after the wait for all but stages - 2 groups. Of 64 or more
+// products half stand before the barrier, of fewer products nearly all. The copies begin after the first
+// products.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/stage_copies.hpp"
@@ -20,8 +22,9 @@ using mk::InstructionClass;
 
 namespace {
 
-/// Instructions of a trip that are no copies, products, reads of operands or conversions: addresses, masks
-/// and the ring of stages, which is moved on once (the kernels above have 44 to 158, 12 % off in the mean).
+/// Instructions of a trip for addresses, masks and the ring of stages, whose position moves once. Copies,
+/// products, reads of operands and conversions are not counted. The kernels above have 44 to 158 such
+/// instructions; the formula is 12 % off in the mean.
 std::int64_t instructions_aside(std::int64_t steps, std::int64_t copies) {
     return 20 + 10 * steps + copies * 9 / 10;
 }
@@ -32,7 +35,7 @@ mk::Id add_products(Parts& parts, std::int64_t count, mk::Id operands) {
     mma.shape = {16, 8, mma_sync_k(parts.problem, parts.config)};
     mma.count = std::max<std::int64_t>(1, count);
     mma.dep_count = 1;
-    mma.deps[0] = {operands, 1};  // of the next step while this one is multiplied
+    mma.deps[0] = {operands, 1};  // reads the next step's operands while this step is multiplied
     return parts.builder.last_op();
 }
 
@@ -55,8 +58,8 @@ void add_multistage_role(Parts& parts) {
     b.op(InstructionClass::ldmatrix).count = counts.loads;
     mk::Id operands = b.last_op();
     if (parts.problem.multiplied() == Dtype::tf32) {
-        // Each register of operands is rounded on its way, those of a trip's first step right behind their
-        // reads, which stand behind the barrier (F2FP in the SASS of the 15 kernels for tf32).
+        // Each register of operands is rounded after its read. In a trip's first step both stand right after
+        // the barrier (F2FP in the SASS of 15 kernels for tf32).
         mk::Op& round = b.op(InstructionClass::convert_pack);
         round.count = 4 * counts.loads;
         round.dep_count = 1;

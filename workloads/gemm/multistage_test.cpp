@@ -1,5 +1,5 @@
-// CUTLASS 2's multistage loops: what a trip issues against the machine code, and the order of copies and
-// waits. SPDX-License-Identifier: Apache-2.0
+// CUTLASS 2's multistage loops: a trip's instructions against SASS, and the order of copies and waits.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/cases_fixture_test.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ Problem operands(Dtype dtype, std::int64_t k) {
     return p;
 }
 
-/// What a warp issues in each trip that a longer K adds.
+/// Instructions of a warp in each trip that a longer K adds.
 double of_trip(Dtype dtype, const Config& c, std::initializer_list<InstructionClass> classes) {
     double counts[2];
     for (const int longer : {0, 1}) {

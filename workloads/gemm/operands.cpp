@@ -14,14 +14,14 @@ namespace mk = model::kernel;
 
 namespace {
 
-/// Bytes of a lane that one instruction moves at most.
+/// The most bytes that one instruction moves for a lane.
 constexpr int widest_copy = 16;
 
 std::int64_t leading(std::int64_t given, std::int64_t dense) {
     return given > 0 ? given : dense;
 }
 
-// Read from where the compiler has put them, not spelled out at each use.
+// Constants that the compiler lays out once, so that a use need not build the name again.
 constexpr mk::Name name_a = "a", name_b = "b", name_c = "c", name_workspace = "workspace",
                    name_stages = "stages", name_group = "stage_group", name_barrier = "cta_barrier";
 
@@ -53,13 +53,13 @@ struct Side {
     int tile_extent = 1;
     int sharers = 1;
     std::int64_t pitch = 1;
-    std::int64_t lane_elements = 1;  ///< that one lane holds
+    std::int64_t lane_elements = 1;  ///< held by one lane
     int copy_bytes = widest_copy;
-    std::int64_t lane_share = 1;  ///< bytes of a stage, if all lanes of the CTA copy as much
-    int rank_step = 1;  ///< ranks from one sharer to the next: CTAs of a cluster count along m first
+    std::int64_t lane_share = 1;  ///< bytes of a stage for each lane of the CTA, in equal parts
+    int rank_step = 1;  ///< ranks from one sharer to the next; CTAs of a cluster count along m first
 };
 
-/// Each sharer begins `share` rows after the one before.
+/// Each sharer begins `share` rows after the previous sharer.
 mk::Index shared_origin(const Parts& parts, const Side& side, std::int64_t share) {
     mk::Builder& b = parts.builder;
     mk::Index origin = b.begin();
@@ -70,9 +70,10 @@ mk::Index shared_origin(const Parts& parts, const Side& side, std::int64_t share
     return origin;
 }
 
-/// Whether splits of K take its steps in turns, as the library's xmma kernels do: trips of splits wait for
-/// DRAM each, those of whole products of 32 bytes a row one in four (gemm_fp32, gemm_fp32_second, tiles of
-/// 32x32 and 64x64: 600 to 700 cycles a trip against 390). CUTLASS's take a piece each.
+/// Whether splits of K take its steps in turns, as in the library's xmma kernels. In such splits every trip
+/// waits for DRAM. In whole products with 32 bytes a row only one trip in four waits. Recorded: 600 to 700
+/// cycles a trip against 390 (gemm_fp32, gemm_fp32_second, tiles of 32x32 and 64x64). In CUTLASS's kernels
+/// each split takes one contiguous piece of K.
 bool splits_in_turns(const Config& c) {
     return c.split_k > 1 && c.mma == MatrixInstruction::simt && c.fragments_ahead &&
            (c.reduction == Reduction::blocks || c.reduction == Reduction::last_cta);
@@ -84,13 +85,13 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     access.pattern = mk::PatternKind::collective;
     access.rank = 3;
     access.bounds = mk::Bounds::zero_fill;
-    // Of a tile that does not divide among the sharers, what one of them brings for all, to the nearest row
-    // (kernels of tf32 in clusters of 3 to 13 CTAs: 32 x 8192 x 8192 in tiles of 64x64 and clusters of 12
-    // asks the L2 for 1.09 times both operands).
+    // Where a tile does not divide among the sharers, each sharer brings its share to the nearest row for
+    // all. Evidence: kernels of tf32 in clusters of 3 to 13 CTAs. With 32 x 8192 x 8192, tiles of 64x64 and
+    // clusters of 12, the L2 serves 1.09 times both operands.
     const int sharers = std::min(side.sharers, side.tile_extent);
     const int share = (side.tile_extent + sharers / 2) / sharers;
     access.multicast_ctas = sharers;
-    // cp.async.cg takes 16 bytes only; narrower copies go through the L1's data (PTX ISA 8.7, cp.async).
+    // cp.async.cg takes 16 bytes only; narrower copies pass through the L1's data (PTX ISA 8.7, cp.async).
     const bool widest = side.copy_bytes == widest_copy && side.lane_share >= widest_copy;
     access.cache = widest ? mk::CachePolicy::cg : mk::CachePolicy::ca;
     if (!widest && side.copy_bytes == widest_copy) {
@@ -148,7 +149,8 @@ void add_buffers(Parts& parts) {
     stages.stages = copies_as_triton(c) ? triton_buffers(c) : c.stages;
     std::int64_t stage = stage_bytes(p, c);
     if (copies_as_triton(c) && c.mma == MatrixInstruction::mma_sync) {
-        // What is loaded in its trip lies there once: each stage has its part of it.
+        // An operand that its trip loads has only one place in shared memory. Each stage counts a part of
+        // that place.
         stage = std::min(stage, shared_bytes(p, c) / stages.stages);
     }
     stages.extent[0] = stage / hw::bytes_of(p.a);

@@ -1,4 +1,4 @@
-// Boxes of A, B and C: a walk of the whole kernel reads and writes every element as often as it must.
+// Boxes of A, B and C: a walk of the whole kernel reads and writes each element the right number of times.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -113,7 +113,7 @@ TEST_CASE("a box stays inside its tile's rows and columns") {
                 const bool along_k = (is_a ? p.a_major : p.b_major) == Major::k;
                 RC_ASSERT(access.box[along_k ? 0 : 1] == c.cta_k);
                 const int extent = is_a ? c.cta_m : c.cta_n;
-                // To the nearest row where a tile does not divide among its sharers.
+                // Shares are rounded to the nearest row where a tile does not divide among its sharers.
                 const std::int64_t brought = access.box[along_k ? 1 : 0] * access.multicast_ctas;
                 RC_ASSERT(2 * std::abs(brought - extent) <= access.multicast_ctas);
                 RC_ASSERT(extent % access.multicast_ctas != 0 || brought == extent);
@@ -162,7 +162,7 @@ TEST_CASE("the CTAs of a cluster that share a tile fetch each row of it once") {
         }
         CAPTURE(along_m);
         CAPTURE(along_n);
-        // With multicast, each CTA asks for its share only: every element is asked for once.
+        // With multicast each CTA asks only for its share, so every element is asked for once.
         CHECK(moved.read[0] == area(p.m, p.k, p.a, 1));
         CHECK(moved.read[1] == area(p.n, p.k, p.b, 1));
     }

@@ -1,4 +1,4 @@
-// The record of gemm: its work in closed form, and the numbers of data behind each kind of kernel.
+// The record of gemm: its work in closed form, and the amount of data behind each kind of kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/operator.hpp"
 

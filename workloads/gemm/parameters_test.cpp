@@ -1,4 +1,4 @@
-// The parameters of gemm: which there are, which name a case, and what their words mean together.
+// The parameters of gemm: their list, those that name a case, and the meaning of their words together.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/gemm/operator.hpp"

@@ -1,5 +1,5 @@
-// The pieces that every GEMM kernel is put together from: its buffers, the accesses of one stage, its
-// epilogue. SPDX-License-Identifier: Apache-2.0
+// The pieces of every GEMM kernel: its buffers, the accesses of one stage, its epilogue.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/builder.hpp"
@@ -15,10 +15,10 @@ struct Parts {
     const Config& config;
     model::kernel::Builder& builder;
     std::int64_t k_iterations = 0;  ///< of a whole tile
-    bool ldmatrix = true;           ///< the GPU has it (sm_75 on)
+    bool ldmatrix = true;           ///< whether the GPU has ldmatrix (sm_75 on)
     model::kernel::Id a = -1, b = -1, c = -1, workspace = -1, stages = -1, staged_c = -1;
     model::kernel::Id spilled = -1;
-    // Expressions that many accesses share, written once.
+    // Many accesses share these expressions, so each is written once.
     model::kernel::Index trips{};      ///< of the main loop: the k-iterations of the work item
     model::kernel::Index k_element{};  ///< first element along k of the current iteration
     model::kernel::Index batch{};
@@ -33,9 +33,9 @@ void add_indices(Parts& parts);
 
 enum class Matrix : std::uint8_t { a, b };
 
-/// Gives the op written last what one stage fetches of A or B: a box of the tile at the current k-iteration,
-/// `ahead` iterations on. With a cluster each CTA fetches its share and multicasts it to the others of its
-/// row (column).
+/// Adds to the latest op the access that fetches one stage of A or B. The access is a box of the tile,
+/// `ahead` iterations after the current k-iteration. In a cluster each CTA fetches its share and multicasts
+/// the share to the other CTAs of its row (column).
 void add_stage_access(const Parts& parts, Matrix matrix, int ahead);
 
 struct StageTokens {
@@ -43,29 +43,29 @@ struct StageTokens {
     model::kernel::Id barrier;  ///< of all warps of the CTA
 };
 
-/// What warps that copy for themselves wait for.
+/// Adds the tokens on which warps that copy for themselves wait.
 [[nodiscard]] StageTokens add_stage_tokens(Parts& parts);
 
-/// Lets a copy in the main loop run only while the iteration that it fetches for, `ahead` of its own, exists.
+/// Lets a copy of the main loop run only if its iteration exists, `ahead` iterations after the current one.
 void guard_fetch(const Parts& parts, model::kernel::Op& copy, int ahead);
 
-/// Gives the op written last the tile's write to C, or to the split-K workspace (one slice a split).
+/// Adds to the latest op the tile's write to C, or to the split-K workspace (one slice a split).
 void add_store_access(const Parts& parts);
 
-/// Tiles that several CTAs of a split add to in place.
+/// Whether several CTAs of a split add to the same tile in place.
 [[nodiscard]] bool adds_atomically(const Config& config);
 
-/// Adds the wgmma of one stage by one warp of a group: count, shape and issue class.
+/// Adds the wgmma instructions that one warp of a group issues for a stage: count, shape and issue class.
 model::kernel::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile);
 
-/// Converts, stages through shared memory and stores the tile; `warps` take part.
+/// Converts the tile, stages it through shared memory and stores it; `warps` take part.
 void add_epilogue(Parts& parts, int warps, bool bulk_store);
 
-/// Brings the blocks that lanes keep to memory, in `store_passes`, as the library's fp32 kernels do; of a
-/// split to the workspace, where the last CTA of a tile may add them up.
+/// Brings the lanes' blocks to memory in `store_passes`, as the library's fp32 kernels do. Parts of a split
+/// go to the workspace, where the last CTA of a tile may add them up.
 void add_block_epilogue(Parts& parts);
 
-/// Main loops, one per way of overlapping copies and arithmetic.
+/// Main loops, one for each way of overlapping copies and arithmetic.
 void add_specialized_roles(Parts& parts);
 void add_pipelined_role(Parts& parts);
 void add_multistage_role(Parts& parts);

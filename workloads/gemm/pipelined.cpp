@@ -1,8 +1,8 @@
-// A main loop in which all warps copy ahead (cp.async or TMA) and multiply: a Triton kernel, or CUTLASS
-// multistage. Ignores: how the compiler orders address arithmetic; its count per iteration is an allowance.
-// Source of the counts: triton_instructions.hpp; two barriers an iteration, the second of which lets copies
-// in: behind the products' issue where they are wgmma, behind the last ldmatrix where they are mma.sync (SASS
-// of 150 Triton kernels).
+// A main loop in which all warps copy ahead (cp.async or TMA) and multiply: Triton, or CUTLASS multistage.
+// Ignores: how the compiler orders address arithmetic; its count per iteration is an allowance.
+// Source of the counts: triton_instructions.hpp. An iteration has two barriers, and copies start after the
+// second. With wgmma the second barrier stands after the products' issue. With mma.sync it stands after the
+// last ldmatrix (SASS of 150 Triton kernels).
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/footprint.hpp"
@@ -24,11 +24,11 @@ using mk::InstructionClass;
 
 namespace {
 
-/// What plain loads have brought to registers goes to shared memory, once it is there.
+/// Stores a stage from registers, where plain loads have put it, to shared memory.
 void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     const Config& c = parts.config;
     mk::Op& store = parts.builder.op(InstructionClass::st_shared);
-    // A lane stores at once the neighbours that it has fetched.
+    // One store of a lane takes all neighbours that the lane has fetched.
     const int width = std::max(c.copy_bytes, std::min(16, c.lane_bytes_a));
     store.count =
         std::max<std::int64_t>(1, stage_bytes(parts.problem, c) / (std::int64_t{32} * width * c.warps));
@@ -41,10 +41,11 @@ void add_stores_of_stage(Parts& parts, const Fetches& fetches) {
     access.bytes = width;
 }
 
-/// Whether the compiler waits for each product before the next, and copies when all are done: by two
-/// warpgroups, tiles of 256 columns of 8-bit types (SASS of the 60 kernels of triton_fp8: all six such and no
-/// other) and of 128 columns where K is split and added up atomically (SASS of 32 such kernels: all six such
-/// and no other); none of the bf16 kernels with one tile a program, nor of 38 persistent ones.
+/// Whether the compiler waits for each product before the next one, and copies after all products. Two kinds
+/// of tiles with two warpgroups behave so. The first has 256 columns of 8-bit types (SASS of the 60 kernels
+/// of triton_fp8: all six such tiles, no other). The second has 128 columns, with K split and added up
+/// atomically (SASS of 32 such kernels: all six such tiles, no other). No bf16 kernel with one tile a program
+/// does so, and none of 38 persistent ones.
 bool products_in_series(const Problem& problem, const Config& c) {
     const compilers::Triton::Series& law = compilers::triton().series;
     if (!copies_as_triton(c) || c.mma != MatrixInstruction::wgmma || c.warps != law.warps ||
@@ -77,13 +78,13 @@ void add_pipelined_role(Parts& parts) {
 
     b.role("warps", c.warps);
     if (as_triton) {
-        // The divisions depend on one another.
+        // The divisions depend on one another, hence the chain.
         add_arithmetic(parts, aside.before, compilers::triton().instructions.chain_before);
     } else {
         add_iterators(parts);
     }
     if (ahead > 0) {
-        // No more than the item has to multiply: a split can be shorter than the pipeline.
+        // A split can be shorter than the pipeline, so no more stages are copied than the item multiplies.
         b.loop(b.clamp(parts.trips, 0, ahead));
         const Fetches first = add_copies(parts, group_id, 0, false);
         if (synchronous) {
@@ -96,12 +97,13 @@ void add_pipelined_role(Parts& parts) {
     }
     b.loop(parts.trips);
     add_spill_loads(parts);
-    // In the order of the source: A's before the wait for B's copies, B's behind the one for A's.
+    // The order is that of the source: loads of A stand before the wait for B's copies, loads of B after the
+    // wait for A's.
     const bool behind_wait = beside_copies && !loaded_in_its_trip(c, true);
     if (!behind_wait) add_loads_of_trip(parts);
     Fetches fetches{};
     if (ahead == 0) {
-        // A single stage: it is fetched, waited for and multiplied in turn.
+        // A single stage is fetched, waited for and multiplied in turn.
         fetches = add_copies(parts, group_id, 0, false);
         if (synchronous) {
             add_stores_of_stage(parts, fetches);
@@ -112,10 +114,10 @@ void add_pipelined_role(Parts& parts) {
     b.signal(barrier_id, mk::SignalOn::issue);
     b.wait(barrier_id);
     const bool in_series = products_in_series(parts.problem, c);
-    // Triton's loops of mma.sync copy when all warps have taken their operands to registers.
+    // Triton's loops of mma.sync copy after all warps have read their operands into registers.
     const bool reads_first = as_triton && c.mma == MatrixInstruction::mma_sync;
     if (ahead > 0 && !in_series && !reads_first && !beside_copies) {
-        // The barrier says that all warps have read the oldest stage: its place is refilled before the
+        // After the barrier all warps have read the oldest stage. Copies refill its place before the
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
     }
@@ -127,7 +129,7 @@ void add_pipelined_role(Parts& parts) {
         last = b.last_op();
         if ((in_series || beside_copies) && ahead > 0)
             fetches = add_copies(parts, group_id, ahead, true, last);
-        // While the tensor cores multiply.
+        // Addresses are computed while the tensor cores multiply.
         b.op(address).count =
             as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
     } else {
@@ -136,10 +138,10 @@ void add_pipelined_role(Parts& parts) {
             as_triton ? aside.of_trip
                       : 33 + 3 * copies_per_warp(std::int64_t{c.cta_m + c.cta_n} * c.cta_k * 2, c);
         if (!reads_first) b.op(address).count = addresses;
-        // Without ldmatrix (before sm_75), a plain 16-byte load brings a warp the same 512 bytes.
+        // Before sm_75 there is no ldmatrix. A plain 16-byte load then brings a warp the same 512 bytes.
         b.op(parts.ldmatrix ? InstructionClass::ldmatrix : InstructionClass::ld_shared).count = counts.loads;
         if (counts.single_bytes > 0) {
-            // And are put together in words.
+            // Further instructions put single bytes together into words.
             b.op(InstructionClass::add_s32).count = 3 * counts.single_bytes / 4;
             b.op(InstructionClass::ld_shared).count = counts.single_bytes;
             mk::Access& lanes = b.access();
@@ -160,7 +162,7 @@ void add_pipelined_role(Parts& parts) {
         if (reads_first) b.op(address).count = addresses;
     }
     if (synchronous && ahead > 0) {
-        // The loads were on their way during the arithmetic.
+        // The loads were in flight during the arithmetic.
         add_stores_of_stage(parts, fetches);
     }
     add_spill_stores(parts);

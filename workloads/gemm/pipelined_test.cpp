@@ -1,4 +1,4 @@
-// Pipelined main loops of all warps: copies ahead, their groups, and the count of matrix instructions.
+// Pipelined main loops of all warps: copies ahead, their groups, and the number of matrix instructions.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/checks.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -34,7 +34,8 @@ TEST_CASE("each k-iteration is copied once, however many stages run ahead") {
     const Problem p = problem_of(512, 512, 1024);
     for (const int stages : {1, 2, 3, 6}) {
         const auto asynchronous = walk_of(p, pipelined(Pipeline::cp_async, stages));
-        // Two operands of 128 x 32 bf16 by 4 warps of 32 lanes of 16 bytes: 4 copies a warp each.
+        // Two operands of 128 x 32 bf16, copied by 4 warps of 32 lanes with 16 bytes each: 4 copies a warp
+        // and operand.
         CHECK(asynchronous.instructions_of(InstructionClass::cp_async) == 32.0 * 2 * 4 * 4);
         CHECK(asynchronous.instructions_of(InstructionClass::ld_global) == 0.0);
         const auto plain = walk_of(p, pipelined(Pipeline::sync, stages));
@@ -52,7 +53,7 @@ TEST_CASE("narrow copies take more instructions for the same bytes") {
 
 TEST_CASE("warps share the tile out as in Triton's compiled loops") {
     struct Loop {
-        int m, n, k, warps, ldmatrix, mma;  // a warp and a trip, from the machine code
+        int m, n, k, warps, ldmatrix, mma;  // of a warp and a trip, from the machine code
     };
     for (const Loop& loop : {Loop{16, 32, 32, 4, 3, 2}, Loop{16, 128, 128, 4, 24, 32},
                              Loop{32, 32, 32, 4, 4, 4}, Loop{32, 64, 32, 4, 6, 8}, Loop{32, 64, 32, 8, 4, 4},
@@ -74,7 +75,7 @@ TEST_CASE("warps share the tile out as in Triton's compiled loops") {
 TEST_CASE("square warp tiles read as little, whatever K one instruction has") {
     Config c = pipelined(Pipeline::cp_async, 3);
     const Problem p = problem_of(512, 512, 1024);
-    // 4 warps of 64 x 64: 16 rows of 32 bytes each, twice a stage of 32 along K.
+    // 4 warps of 64 x 64. A load takes 16 rows of 32 bytes, and a stage of 32 along K has two such steps.
     CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
     c.square_warp_tiles = true;
     CHECK(walk_of(p, c).instructions_of(InstructionClass::ldmatrix) == 32.0 * 4 * 2 * (4 + 4));
@@ -88,7 +89,8 @@ TEST_CASE("a Triton kernel computes its addresses before the first copy") {
     const double without = walk_of(p, c).instructions_of(InstructionClass::add_s32);
     c.strides_by_16 = true;
     const double with = walk_of(p, c).instructions_of(InstructionClass::add_s32);
-    // Some four hundred of each warp, and those of the loop, which others count as multiply-adds.
+    // Each warp has some four hundred additions more. To these come the loop's, which are multiply-adds in
+    // the other kernel.
     CHECK(with - without > 4 * 300.0);
     CHECK(with - without < 4 * 500.0 + 32.0 * 4 * 100);
 }
@@ -124,7 +126,7 @@ TEST_CASE("a lane that loads in pieces stores to shared memory at once what it h
 
 TEST_CASE("warps share the tile's matrix instructions and load their fragments") {
     const auto walk = walk_of(problem_of(512, 512, 1024), pipelined(Pipeline::cp_async, 3));
-    // m16n8k16: 8 x 16 x 2 a stage of 128 x 128 x 32.
+    // m16n8k16: 8 x 16 x 2 products a stage of 128 x 128 x 32.
     CHECK(walk.instructions_of(InstructionClass::mma_sync) == 32.0 * 8 * 16 * 2);
     CHECK(walk.instructions_of(InstructionClass::ldmatrix) > 0.0);
     Config c = pipelined(Pipeline::cp_async, 3);
@@ -223,7 +225,7 @@ TEST_CASE("what is gathered beside copies comes behind their wait, and the next 
         CHECK(at(InstructionClass::ld_global) < products);
         CHECK(products < at(InstructionClass::cp_async));
         const auto walk = mk::walk_totals(kernel, item_at(kernel, 0));
-        // 32 trips of four warps: A element by element, B in pieces of 16 bytes.
+        // 32 trips of four warps: single elements of A, pieces of 16 bytes of B.
         CHECK(walk.instructions_of(InstructionClass::ld_global) == 32.0 * cta_m * 32 / 32);
         CHECK(walk.instructions_of(InstructionClass::cp_async) == 32.0 * 64 * 32 * 2 / (32 * 16));
     }

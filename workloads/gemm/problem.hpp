@@ -1,4 +1,4 @@
-// A matrix product C[m, n] = A[m, k] B[k, n], possibly batched, and the tiling that a kernel uses for it.
+// A matrix product C[m, n] = A[m, k] B[k, n], possibly batched, and the tiling of its kernel.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,30 +11,30 @@ namespace warptime::workloads::gemm {
 
 using hw::Dtype;
 
-/// Of numbers from 0 and sizes from 1: how many of a size cover a number.
+/// How many pieces of a size cover a number, for numbers from 0 and sizes from 1.
 [[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t number, std::int64_t size) {
     return (number + size - 1) / size;
 }
 
-/// Contiguous index of an operand: k, or the other one (m of A, n of B).
+/// The contiguous index of an operand: k, or the other one (m of A, n of B).
 enum class Major : std::uint8_t { k, other };
 
-/// Sizes in elements; leading dimensions 0 mean dense. C is row-major [m, n].
+/// Sizes in elements; a leading dimension of 0 means dense. C is row-major [m, n].
 struct Problem {
     std::int64_t m = 0, n = 0, k = 0, batch = 1;
     Dtype a = Dtype::bf16, b = Dtype::bf16, accumulator = Dtype::fp32, out = Dtype::bf16;
     Major a_major = Major::k, b_major = Major::k;
     std::int64_t lda = 0, ldb = 0, ldc = 0;
 
-    /// Largest power of two, at most 16, that divides the pitch of every matrix in bytes: what one copy can
-    /// move.
+    /// The widest possible copy in bytes: the largest power of two, at most 16, that divides every matrix's
+    /// pitch.
     [[nodiscard]] int row_alignment() const;
 
-    /// The type that the matrix instruction multiplies: the wider of both operands, to which a kernel
-    /// converts the other one (that work is not counted); A's where they are equally wide.
+    /// The type that the matrix instruction multiplies: the wider one of both operands' types, or A's if they
+    /// are equal. A kernel converts the other operand to this type; that work is not counted.
     [[nodiscard]] Dtype multiplied() const { return hw::bits_of(b) > hw::bits_of(a) ? b : a; }
 
-    /// Of A, B and C.
+    /// Bytes of A, B and C together.
     [[nodiscard]] double bytes() const;
 
     [[nodiscard]] double flop() const {
@@ -46,19 +46,20 @@ struct Problem {
 enum class MatrixInstruction : std::uint8_t { automatic, simt, mma_sync, wgmma, tcgen05 };
 enum class Pipeline : std::uint8_t { automatic, sync, cp_async, tma };
 enum class Specialization : std::uint8_t { none, cooperative, pingpong };
-/// How splits of K become one. The last two are fp32 kernels of a library: partial tiles lie in a workspace
-/// and are added up by a kernel of their own, block by block, or by whichever CTA of a tile comes last.
+/// How splits of K become one result. The last two exist in a library's fp32 kernels, whose partial tiles lie
+/// in a workspace. With `blocks` a separate kernel adds the partial tiles up block by block. With `last_cta`
+/// the CTA of a tile that finishes last adds them up.
 enum class Reduction : std::uint8_t { atomic, workspace, serial, blocks, last_cta };
 
-/// Whether partial sums go to memory of their own.
+/// Whether partial sums go to a workspace.
 [[nodiscard]] constexpr bool needs_workspace(Reduction reduction) {
     return reduction == Reduction::workspace || reduction == Reduction::blocks ||
            reduction == Reduction::last_cta;
 }
 
-/// cta_m x cta_n of C per tile, cta_k per pipeline stage. `warps`: consumer warps where warps are
-/// specialised, else all. `transposed`: the matrix instruction's M runs along n (a library that computes
-/// C^T). 0 = to be estimated.
+/// A tile has cta_m x cta_n elements of C, and a pipeline stage has cta_k along K. `warps` counts consumer
+/// warps where warps are specialised, else all warps. `transposed`: the matrix instruction's M runs along n
+/// (a library that computes C^T). 0 means that the lowering estimates the number.
 struct Config {
     int cta_m = 0, cta_n = 0, cta_k = 0;
     int cluster_m = 1, cluster_n = 1;
@@ -76,29 +77,28 @@ struct Config {
     int registers = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t max_ctas = 0;    ///< grid limit of a persistent kernel; 0: one per resident slot
-    bool strides_by_16 = false;   ///< the compiler knows of a stride only whether 16 divides it (Triton)
-    bool strides_known = false;   ///< of these, the strides are constants of its source (torch.compile)
+    bool strides_by_16 = false;   ///< the compiler only knows whether 16 divides a stride (Triton)
+    bool strides_known = false;   ///< with strides_by_16: strides are constants of the source (torch.compile)
     bool one_cta_per_sm = false;  ///< a persistent grid of as many CTAs as there are SMs
     int copy_bytes = 16;          ///< per lane of a cp.async or plain load; less where rows are not aligned
-    int copy_bytes_b = 0;         ///< of B's copies, where they differ from A's
-    int mma_k = 0;                ///< K of mma.sync; 0: 32 bytes of it
+    int copy_bytes_b = 0;         ///< the same for B where it differs from A; 0: copy_bytes
+    int mma_k = 0;                ///< K of one mma.sync in elements; 0: 32 bytes along K
     int lane_bytes_a = 16;  ///< neighbouring bytes of a row that a lane fetches, in pieces of copy_bytes
     int lane_bytes_b = 16;
     int store_bytes = 16;          ///< of C per lane of a plain store; less where rows are not aligned
-    bool fragments_ahead = false;  ///< operands of the next step are read while this one is multiplied
-    int copy_conflicts = 0;        ///< passes that lanes of a copy wait for one another at banks of the stage
-    bool turned_a =
-        false;  ///< wgmma reads the operand's type along K only, where it does not lie: lanes turn it
+    bool fragments_ahead = false;  ///< the next step's operands are read during this step's products
+    int copy_conflicts = 0;        ///< passes by which bank conflicts of the stage lengthen a copy
+    bool turned_a = false;         ///< wgmma reads the type along K only, so lanes transpose A
     bool turned_b = false;
-    bool dot_products = false;      ///< few rows: half warps take columns of C whole, as gemv kernels do
-    bool streamed_columns = false;  ///< one row: warps take columns of C straight to registers, as gemvx does
-    bool whole_bands = false;       ///< the grid has CTAs for tiles that its last band lacks, as CUTLASS 2's
-    bool square_warp_tiles = false;  ///< warps share the tile out as squarely as they can; else along M first
+    bool dot_products = false;      ///< few rows: half warps take whole columns of C, as gemv kernels do
+    bool streamed_columns = false;  ///< one row: warps load columns straight to registers, as gemvx does
+    bool whole_bands = false;       ///< the grid fills its last band with CTAs without tiles, as in CUTLASS 2
+    bool square_warp_tiles = false;  ///< warps share the tile as squarely as possible; else along M first
 
     friend bool operator==(const Config&, const Config&) = default;
 };
 
-/// What one lane copies of A or of B at a time.
+/// Bytes that one lane copies of A or of B at a time.
 [[nodiscard]] inline int copy_bytes_of(const Config& config, bool is_a) {
     return is_a || config.copy_bytes_b == 0 ? config.copy_bytes : config.copy_bytes_b;
 }
@@ -106,7 +106,7 @@ struct Config {
 /// Bytes of one pipeline stage (A and B tile).
 [[nodiscard]] std::int64_t stage_bytes(const Problem& problem, const Config& config);
 
-/// The order that CUTLASS 3 takes when none is asked for: the shorter side of the grid runs fastest
+/// The order of tiles that CUTLASS 3 takes by default: the shorter side of the grid runs fastest
 /// (include/cutlass/gemm/kernel/tile_scheduler_params.h, RasterOrderOptions::Heuristic).
 [[nodiscard]] model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config);
 

@@ -1,9 +1,9 @@
-// How splits of K are added up by a kernel of their own: element by element, or block by block as the kernels
-// keep them. Ignores: what a second operand (beta) takes.
-// Source: grids of 260 splitKreduce_kernel in recorded rows, and their times against the number of splits;
-// argument types of 109 that follow kernels for rows of 2 and 4 bytes (fit and development rows): 34 of 39
-// for 4 bytes keep 16 bits; for 2 bytes 7 of 8 whose sums in fp32 take more than 16 MiB, and 12 of 62 others;
-// grids, registers and shared bytes of 110 execute_split_k_kernel, and their SASS in cuBLASLt 13.1.
+// The kernel that adds up splits of K element by element, and pieces that every sum of splits uses.
+// Ignores: the cost of a second operand (beta).
+// Source: grids of 260 splitKreduce_kernel in recorded rows, and their times against the number of splits.
+// Types of partial sums: argument types of 109 such kernels for rows of 2 and 4 bytes (fit and development
+// rows). Of 39 for 4 bytes, 34 keep 16 bits. Of 8 for 2 bytes whose sums in fp32 take more than 16 MiB, 7
+// keep 16 bits. Of the 62 others for 2 bytes, 12 do.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/reduction.hpp"
 
@@ -15,9 +15,9 @@ namespace mk = model::kernel;
 
 namespace {
 
-/// Splits of `splits` that a lane has under way together when `left` of them are to come: the compiler has
-/// written the loop over four of them at a time out for 16 and for 8 and ends with one and up to two (SASS of
-/// splitKreduce_kernel): 4, 8 and 16 splits wait once, 6 and 10 three times.
+/// How many of `splits` splits a lane fetches together when `left` splits remain. The compiler unrolls the
+/// loop over four splits to 16 and to 8 splits. The loop ends with one split and up to two more (SASS of
+/// splitKreduce_kernel). So 4, 8 and 16 splits wait once, 6 and 10 splits three times.
 std::int64_t fetched_together(std::int64_t splits, std::int64_t left) {
     constexpr std::int64_t four = 4, eight = 8, sixteen = 16;
     if (left >= sixteen) return sixteen;
@@ -80,8 +80,9 @@ mk::Access box_of_sums(mk::Id buffer, const mk::Index& row, const mk::Index& col
 }
 
 void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype type) {
-    // CTAs of 16 warps take 32 columns and 16 rows, one element a lane; where 512 of them and more would be
-    // needed they take as many times the rows as it is times 512 (all recorded grids of more than one row).
+    // A CTA of 16 warps takes 32 columns and 16 rows, one element a lane. If more than 512 CTAs were needed,
+    // a CTA takes a multiple of 16 rows instead. The factor is the needed number over 512, rounded down (all
+    // recorded grids of more than one row).
     constexpr std::int64_t rows_of_cta = 16, columns = 32, enough_ctas = 512;
     constexpr std::int64_t before_first = 60, of_row = 40, of_turn = 5;
     const std::int64_t across = ceil_div(p.n, columns);

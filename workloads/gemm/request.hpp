@@ -1,4 +1,4 @@
-// A GEMM as numbers rather than text: the problem, and the configuration where one is given or chosen.
+// A GEMM as numbers instead of text: the problem, and the configuration where one is given or chosen.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ class GemmRequest final : public Request {
     std::optional<Config> config;   ///< none: the library chooses
     bool heuristic_raster = false;  ///< the order of tiles follows from the problem
 
-    /// The configuration of a request that is not open, with the order of its tiles.
+    /// The configuration of a request that is not open, including the order of its tiles.
     [[nodiscard]] Config ordered_config() const;
 
     [[nodiscard]] bool is_open() const override { return !config; }
@@ -34,13 +34,13 @@ class GemmRequest final : public Request {
                model::kernel::Program& program) const override;
 };
 
-/// Throws Error as config_of does; leading dimensions are left to GemmRequest::check.
+/// Throws Error as config_of does; GemmRequest::check checks the leading dimensions.
 [[nodiscard]] GemmRequest read_request(const Operation& operation);
 
-/// Null when the parameter holds no number. A tile's parameters do nothing where the library chooses.
+/// Null when the parameter holds no number. Parameters of a tile have no effect where the library chooses.
 [[nodiscard]] SetNumber find_number(std::string_view parameter);
 
-/// Keeps lowered tilings; the requests must be of gemm.
+/// Makes a keeper of lowered tilings; its requests must be of gemm.
 [[nodiscard]] std::unique_ptr<LoweringKeeper> make_keeper(const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads::gemm

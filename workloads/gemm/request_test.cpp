@@ -1,4 +1,4 @@
-// A GEMM as numbers: setting one number is the same as writing it as text.
+// A GEMM as numbers: setting a number equals writing it as text.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/request.hpp"
 
@@ -21,7 +21,7 @@ using namespace warptime::workloads;
 
 namespace {
 
-/// Equal requests, compared by what they lower to; a refusal is its text.
+/// Requests are equal if they lower to the same text. A refusal is its message.
 std::string lowered(const gemm::GemmRequest& request) {
     static const hw::Gpu gpu = hw::load_gpu("h200-sxm");
     static const auto data = libraries::load_libraries();
@@ -75,7 +75,7 @@ TEST_CASE("words are no numbers, and a tile's numbers have their limit") {
     CHECK(gemm::find_number("shared_bytes")(tiled, gemm::most_of_a_tile + 1));
     gemm::GemmRequest library = gemm::read_request(fixture::gemm(64, 64, 64));
     CHECK_FALSE(library.config.has_value());
-    CHECK(gemm::find_number("stages")(library, 3));  // nothing to set where the library chooses
+    CHECK(gemm::find_number("stages")(library, 3));  // no effect where the library chooses
     CHECK_FALSE(library.config.has_value());
 }
 

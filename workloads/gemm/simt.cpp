@@ -1,6 +1,7 @@
-// A main loop on the ordinary arithmetic pipes: registers stage global loads into shared memory, threads hold
-// 8x8 outputs. Source: the classical register-blocked SGEMM (Volkov and Demmel, SC'08,
-// doi.org/10.1109/SC.2008.5214359). SPDX-License-Identifier: Apache-2.0
+// A main loop on the ordinary arithmetic pipes.
+// Registers stage global loads into shared memory, and threads hold 8x8 outputs.
+// Source: the classical register-blocked SGEMM (Volkov and Demmel, SC'08, doi.org/10.1109/SC.2008.5214359).
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/parts.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ void add_simt_role(Parts& parts) {
     const Config& c = parts.config;
     const Dtype multiplied = parts.problem.multiplied();
     const bool fp64 = multiplied == Dtype::fp64;
-    const int bytes = hw::bytes_of(multiplied);  // in shared memory: converted as it is put there
+    const int bytes = hw::bytes_of(multiplied);  // in shared memory, where elements arrive converted
     const std::int64_t lanes = std::int64_t{c.warps} * 32;
     const std::int64_t products =
         std::max<std::int64_t>(1, std::int64_t{c.cta_m} * c.cta_n * c.cta_k / lanes);

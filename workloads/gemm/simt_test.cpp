@@ -1,4 +1,4 @@
-// The main loop on the ordinary pipes: one fused multiply-add a product.
+// The main loop on the ordinary pipes: one fused multiply-add per product.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/cases_fixture_test.hpp"
 
@@ -23,7 +23,7 @@ TEST_CASE("products are shared by the lanes, in the pipe of their type") {
               products / 32.0);
         CHECK(walk.instructions_of(wide ? InstructionClass::fma_f32 : InstructionClass::fma_f64) == 0.0);
         CHECK(walk.matrix_flop == 0.0);
-        // Loads of 16 bytes a lane for both operands.
+        // Both operands are loaded with 16 bytes a lane.
         const double bytes = wide ? 8.0 : 4.0;
         CHECK(walk.instructions_of(InstructionClass::ld_global) == 2.0 * 64 * 512 * bytes / 512.0);
         CHECK(program.kernels[0].roles.size() == 1);
@@ -42,12 +42,12 @@ TEST_CASE("a library's loop copies ahead and reads the next operands while it mu
     c.fragments_ahead = true;
     const mk::Program program = lowered(p, c);
     const mk::WalkTotals walk = mk::walk_totals(program.kernels[0], item_at(program.kernels[0], 0));
-    // One multiplication scales an output, one adds what was there before.
+    // Each output has one more multiplication for its scale and one more addition for the old value.
     CHECK(walk.vector_flop == 2.0 * 128 * 64 * (512 + 2));
-    // Four bytes a lane, both operands.
+    // Both operands are copied with four bytes a lane.
     CHECK(walk.instructions_of(InstructionClass::cp_async) == (128.0 + 64) * 512 / 32);
     CHECK(walk.instructions_of(InstructionClass::ld_global) == 0.0);
-    // 64 outputs a lane are 8 x 8: 16 values a step along K, four at a time.
+    // 64 outputs a lane form 8 x 8: 16 values a step along K, loaded four at a time.
     CHECK(walk.instructions_of(InstructionClass::ld_shared) >= 512.0 * 4 * 4);
     CHECK(walk.instructions_of(InstructionClass::fma_f32) == (512.0 + 2) * 64 * 4);
     CHECK(walk.instructions_of(InstructionClass::st_global) == 64.0 * 4);

@@ -1,5 +1,5 @@
-// What the sizes of a problem are to its lowered kernel, apart from the body: schedule, grid, and extents and
-// strides of the matrices. SPDX-License-Identifier: Apache-2.0
+// The parts of a lowered kernel that depend on a problem's sizes: schedule, grid, extents and strides.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -10,30 +10,31 @@
 
 namespace warptime::workloads::gemm {
 
-/// The first buffers of a lowered kernel; the workspace where a configuration needs one.
+/// The first buffers of a lowered kernel; the workspace exists only where a configuration needs it.
 enum class MatrixBuffer : std::uint8_t { a, b, c, workspace };
 
-/// Splits of a completed configuration as the schedule has them: no more than there are k-iterations.
+/// Sets the schedule. `config` must be complete, with no more splits than there are k-iterations.
 void set_schedule(const Problem& problem, const Config& config, model::kernel::Kernel& kernel);
 
-/// CTAs of a persistent grid, if there are items enough; 0 of one that has a CTA for each. Needs the
-/// resources. Throws Error when an SM cannot hold a CTA.
+/// The most CTAs of a persistent grid, which starts fewer if there are fewer items. 0 for a grid with a CTA
+/// for each item. Needs the kernel's resources. Throws Error when an SM cannot hold a CTA.
 [[nodiscard]] std::int64_t most_ctas(const Config& config, const hw::Gpu& gpu,
                                      const model::kernel::Kernel& kernel);
-/// Needs the schedule.
+/// Sets the grid; the schedule must be set.
 void set_grid(const Config& config, std::int64_t most_ctas, model::kernel::Kernel& kernel);
 
-/// Extents and strides of the matrices, which are there.
+/// Sets extents and strides of the matrices; their buffers must exist.
 void set_matrices(const Problem& problem, const Config& config, model::kernel::Kernel& kernel);
 
-/// Appends the kernel that adds up splits, if one does.
+/// Appends the kernel that adds up splits, if the configuration has such a kernel.
 void add_reduction(const Problem& problem, const Config& config, model::kernel::Program& program);
 
-/// As `lower`, of a configuration that is complete and has no more splits than there are k-iterations.
+/// Lowers a configuration as `lower` does. It must be complete, with no more splits than there are
+/// k-iterations.
 void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu,
                      model::kernel::Program& program);
 
-/// What `lower` makes of a configuration first. Throws Error as it does.
+/// Fills in a configuration, as `lower` does first. Throws Error as `lower` does.
 [[nodiscard]] Config completed(const Problem& problem, const Config& config, const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads::gemm

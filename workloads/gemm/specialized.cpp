@@ -1,6 +1,6 @@
 // A main loop with specialised warps: a producer issues bulk tensor copies, consumer warpgroups run wgmma.
-// Source: CUTLASS 3 warp-specialised designs (Hopper): full and empty mbarriers per stage; cooperative = all
-// consumers share a tile, ping-pong = each consumer warpgroup owns a tile and they take turns.
+// Source: CUTLASS 3 warp-specialised designs (Hopper), with full and empty mbarriers per stage. Cooperative:
+// all consumers share a tile. Ping-pong: each consumer warpgroup owns a tile, and the warpgroups take turns.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/parts.hpp"
 
@@ -13,23 +13,24 @@ using mk::InstructionClass;
 
 namespace {
 
-/// Tensor cores add products of 8-bit floats with few bits, so that the sums of each 128 elements of K are
-/// added to others in registers unless the user lets that go (CUTLASS's promotion; cuBLAS where fast
-/// accumulation is off, as PyTorch asks: Nsight Compute counts 1.3 instructions more a trip for each sum of a
-/// lane than of 16-bit types, counters_gemm_fp8, fit and development rows).
+/// Whether products are added to other sums in registers after each 128 elements of K (CUTLASS's promotion).
+/// Tensor cores add products of 8-bit floats with few bits. A user may turn the promotion off; cuBLAS
+/// promotes where fast accumulation is off, as PyTorch requests. For each sum of a lane, a trip has 1.3
+/// instructions more than with 16-bit types. Nsight Compute counts them in counters_gemm_fp8, fit and
+/// development rows.
 bool adds_in_registers(const Problem& problem) {
     return problem.multiplied() == Dtype::fp8;
 }
 
-/// Sums that each lane of a warpgroup has.
+/// Sums that each lane of a warpgroup holds.
 std::int64_t sums_of_lane(const Config& c, int warpgroups_per_tile) {
     constexpr int lanes_of_warpgroup = 128;
     return std::int64_t{c.cta_m} * c.cta_n / (std::int64_t{warpgroups_per_tile} * lanes_of_warpgroup);
 }
 
-/// Both operands' scales are loaded when a tile's last sums are there: two LDG behind the main loop, and none
-/// in kernels of 16-bit types (SASS of eleven and of three kernels in cuBLASLt 13.1). All tiles but the first
-/// find them in the L2.
+/// Loads the scales of both operands when a tile's last sums are complete. Kernels for fp8 have two LDG after
+/// the main loop, kernels of 16-bit types none. The SASS is that of eleven and three kernels in cuBLASLt
+/// 13.1. All tiles but the first find the scales in the L2.
 mk::Id add_scales(Parts& parts) {
     mk::Buffer& scales = parts.builder.buffer();
     scales.name = "scales";
@@ -51,7 +52,7 @@ mk::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile) {
     const Config& c = parts.config;
     const int along_m = c.transposed ? c.cta_n : c.cta_m;
     const int along_n = c.transposed ? c.cta_m : c.cta_n;
-    // Warpgroups split the instruction's M where that leaves whole 64-row pieces, else its N.
+    // Warpgroups divide the instruction's M if whole pieces of 64 rows result, else its N.
     const bool split_m = along_m % (64 * warpgroups_per_tile) == 0;
     const int rows = split_m ? along_m / warpgroups_per_tile : along_m;
     const int columns = split_m ? along_n : along_n / warpgroups_per_tile;
@@ -73,7 +74,7 @@ void add_specialized_roles(Parts& parts) {
     full.key = mk::TokenKey::stage;
     full.depth = c.stages;
     full.scope = c.cluster_m * c.cluster_n > 1 ? mk::Scope::cluster : mk::Scope::cta;
-    // Of all CTAs of the cluster together, as scope cluster counts them.
+    // Arrivals count over all CTAs of the cluster, as scope cluster requires.
     const int ctas = c.cluster_m * c.cluster_n;
     full.arrivals = 2 * ctas;  // one for each operand's bytes
     const mk::Id full_id = b.token(full);
@@ -121,7 +122,8 @@ void add_specialized_roles(Parts& parts) {
     b.signal(empty_id, mk::SignalOn::completion);
     b.end();
     if (adds_in_registers(parts.problem)) {
-        // Both operands' scales: instructions of a tile of one trip beyond those of 16-bit types (likewise).
+        // The scales cost four instructions a sum. A tile of one trip has this many more than with 16-bit
+        // types (the same counters).
         constexpr std::int64_t of_sum = 4;
         const mk::Id scales = add_scales(parts);
         mk::Op& multiply = b.op(InstructionClass::mul_f32);

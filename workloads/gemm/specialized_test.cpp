@@ -96,7 +96,7 @@ TEST_CASE("sums of 8-bit floats are added up in registers behind each trip's pro
                 CHECK(kernel.ops[static_cast<std::size_t>(op.deps[0].op)].cls == mk::InstructionClass::wgmma);
             }
             CHECK(additions == (dtype == Dtype::fp8 ? 1 : 0));
-            // Both scales are loaded by lanes, behind the loop.
+            // Lanes load both scales after the loop.
             std::int64_t loads = 0;
             for (const mk::Op& op : kernel.ops)
                 loads += op.cls == mk::InstructionClass::ld_global ? op.count : 0;

@@ -16,8 +16,8 @@ using mk::InstructionClass;
 
 namespace {
 
-/// What `copies` of one element a lane take of shared memory where the lanes that copy a row of K write to
-/// one bank, since the stage has its rows along M or N, without padding.
+/// Adds the shared-memory time of `copies` copies of one element a lane. The stage has its rows along M or N
+/// and no padding. Lanes that copy a row of K therefore write to one bank.
 void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
     mk::Op store;
     store.cls = InstructionClass::st_shared;
@@ -29,7 +29,7 @@ void add_conflicts(Parts& parts, int extent, std::int64_t copies) {
     lanes.inner = extent;
     lanes.inner_extent = parts.config.cta_k;
     lanes.outer = 1;
-    // Each of these takes a pass for every element of the row.
+    // Each store takes one pass for every element of the row.
     store.count = std::max<std::int64_t>(1, copies * parts.config.copy_conflicts / parts.config.cta_k);
     parts.builder.op(store, {lanes});
 }
@@ -43,8 +43,8 @@ void add_loads_of_trip(Parts& parts) {
         mk::Op& load = parts.builder.op(InstructionClass::ld_global);
         load.dtype = is_a ? parts.problem.a : parts.problem.b;
         load.count = copies_of(parts.problem, c, is_a);
-        // Where pointers are spilled there are no registers to ask for all at once: of three rounds of
-        // pointers one waits for elements of B (142 rows of triton_bf16_third; A's show no such law).
+        // Spilled pointers leave too few registers to issue all loads at once. One of three rounds of
+        // pointers waits for elements of B (142 rows of triton_bf16_third). A's rows show no such law.
         if (!is_a && parts.spilled != mk::no_id) {
             load.chain = std::max(
                 1, gather_spills(c).rounds / compilers::triton().gathers.spills.rounds_that_wait_for_b);
@@ -53,7 +53,7 @@ void add_loads_of_trip(Parts& parts) {
         add_stage_access(parts, is_a ? Matrix::a : Matrix::b, 0);
         if (turned_in_its_trip(c, is_a)) {
             const std::int64_t bytes = copies_of(parts.problem, c, is_a) * copy_bytes_of(c, is_a);
-            // Bytes are taken out of words, three of four by an instruction of its own.
+            // Bytes are extracted from words; three of four bytes need their own instruction.
             const compilers::Triton::Turning& law = compilers::triton().turning;
             add_arithmetic(parts, law.instructions_of_bytes * bytes / law.instructions_of_bytes_over, 1);
             add_turned_stores(parts, is_a, bytes, loaded);
@@ -85,8 +85,8 @@ Fetches add_copies(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id b
         copy.count = tma ? 1 : copies;
         if (!is_a && loads_stage_in_turns(c))
             copy.chain = turns_of_loads(copies_of(parts.problem, c, true), copies);
-        // A plain load parks in registers until the iteration that stores it: it completes the group like a
-        // copy.
+        // A plain load waits in registers until the iteration that stores it. It therefore completes the
+        // group as a copy does.
         copy.completes = group;
         if (behind != mk::no_id) {
             copy.dep_count = 1;

@@ -1,4 +1,4 @@
-// What one stage's copies are written as: instructions, guards and the banks that they meet in.
+// The ops that a stage's copies become: instructions, guards and bank conflicts.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/stage_copies.hpp"
 
@@ -17,7 +17,7 @@ using warptime::hw::InstructionClass;
 
 namespace {
 
-/// A role that copies one stage of 128x64x32, two iterations ahead, and waits for `behind` before.
+/// A role that copies one stage of 128x64x32, two iterations ahead. With `behind` the copies wait for an op.
 mk::Kernel copied(Config c, bool guarded, bool behind = false) {
     const Problem p = problem_of(1024, 1024, 1024);
     complete(p, gpu(), c);
@@ -60,7 +60,7 @@ std::int64_t count_of(const mk::Kernel& kernel, InstructionClass cls) {
 
 TEST_CASE("lanes copy both tiles of a stage in pieces of 16 bytes, and complete one group") {
     const mk::Kernel kernel = copied(lanes_copy(), false);
-    // (128 + 64) rows of 32 elements of two bytes by 128 lanes.
+    // 128 lanes copy (128 + 64) rows of 32 elements of two bytes.
     CHECK(count_of(kernel, InstructionClass::cp_async) == (128 + 64) * 64 / 16 / 128);
     for (const mk::Op& op : kernel.ops) {
         CHECK(op.completes != mk::no_id);
@@ -118,7 +118,7 @@ TEST_CASE("elements of B wait for one another where pointers to them are spilled
         return longest;
     };
     CHECK(chain_of() > 3);
-    c.warps = 8;  // half as many elements a lane, which have registers
+    c.warps = 8;  // half as many elements a lane, for which registers suffice
     CHECK(chain_of() <= 1);
 }
 

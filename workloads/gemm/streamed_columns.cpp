@@ -1,10 +1,11 @@
-// One row of C as dot products that read straight to registers: a warp takes a column of C along all of K,
-// up to 64 elements a lane at once, and lanes add their sums up in shared memory, half of them in each round.
-// Ignores: shorter turns for what is left of K (32, 16, 4, 2 and 1 elements a lane, each with its wait),
-// which are said as turns of one length; blocks of 16 or 64 lanes a column.
-// Source: SASS of gemvx::kernel in cuBLASLt 13.1 for fp32, fp16 and bf16 (64 loads of one element of B and as
-// many of A, then one sum of 64 products in series; no barrier but those of the sum), and the grids and
-// registers of recorded rows.
+// One row of C as dot products that read straight to registers.
+// A warp takes a column of C along all of K, up to 64 elements a lane at once. Lanes add up their sums in
+// shared memory; each round halves the number of lanes.
+// Ignores: shorter turns for the rest of K (32, 16, 4, 2 and 1 elements a lane, each with its wait). The
+// model uses turns of one length instead. Blocks of 16 or 64 lanes a column.
+// Source: SASS of gemvx::kernel in cuBLASLt 13.1 for fp32, fp16 and bf16. A turn has 64 loads of one element
+// of B and as many of A. Then comes one sum of 64 products in series. The only barriers belong to the sum.
+// Grids and registers are those of recorded rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/stage_copies.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr std::int64_t lanes_of_warp = 32;
 
-/// Elements of the rows, and of the columns, that each lane loads.
+/// Adds each lane's loads of elements of the rows, or of the columns.
 mk::Id add_loads(Parts& parts, Matrix matrix, std::int64_t count, mk::Id place) {
     mk::Op& load = parts.builder.op(InstructionClass::ld_global);
     load.dtype = matrix == Matrix::a ? parts.problem.a : parts.problem.b;
@@ -32,7 +33,7 @@ mk::Id add_loads(Parts& parts, Matrix matrix, std::int64_t count, mk::Id place) 
     return loaded;
 }
 
-/// Halves of the lanes add to the others in turn.
+/// Adds the rounds in which one half of the lanes adds to the other half.
 void add_sum_of_lanes(mk::Builder& b, const Config& c) {
     mk::Token& token = b.token();
     token.name = "cta_barrier";

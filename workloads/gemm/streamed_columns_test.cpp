@@ -38,7 +38,7 @@ Lowered lowered(std::int64_t n, std::int64_t k) {
     return result;
 }
 
-/// Of the columns: the last of the loads.
+/// Elements of the columns that a lane loads at once: the last loads of the kernel.
 std::int64_t elements_at_once(const mk::Kernel& kernel) {
     std::int64_t count = 0;
     for (const mk::Op& op : kernel.ops) {
@@ -50,7 +50,7 @@ std::int64_t elements_at_once(const mk::Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("a warp takes a column, in turns of one length of at most 64 elements a lane") {
-    // grid=253x1x1 and 668x1x1 in recorded rows of these.
+    // Recorded rows of these products have grid=253x1x1 and 668x1x1.
     for (const auto& [n, k, ctas, turns, elements] :
          {std::array<std::int64_t, 5>{1009, 576, 253, 1, 18}, {2669, 4288, 668, 3, 45}}) {
         const Lowered one = lowered(n, k);

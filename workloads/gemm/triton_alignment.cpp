@@ -15,7 +15,7 @@ std::int64_t pitch(std::int64_t given, std::int64_t dense) {
 
 constexpr int widest = 16;
 
-/// The largest power of two that divides so many elements in bytes, at most 16.
+/// The largest power of two, at most 16, that divides `elements` in bytes.
 int divisor(std::int64_t elements, Dtype dtype) {
     const std::int64_t bytes = elements * hw::bytes_of(dtype);
     return static_cast<int>(std::min<std::int64_t>(widest, bytes & -bytes));
@@ -27,7 +27,7 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
     if (config.pipeline != Pipeline::automatic) {
         return;
     }
-    // With a single stage nothing is copied ahead: loads pass through registers.
+    // A single stage leaves nothing to copy ahead, so loads pass through registers.
     if (config.stages == 1) config.pipeline = Pipeline::sync;
     const std::int64_t known_divisor = compilers::triton().alignment.divisor;
     const std::int64_t a = pitch(problem.lda, problem.a_major == Major::k ? problem.k : problem.m);
@@ -48,9 +48,9 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
     if (a_aligned && b_aligned) {
         return;
     }
-    // Neighbouring lanes take neighbours along K. The remainder that keeps rows and columns inside the matrix
-    // hides that those are neighbours, too: the lanes of a load lie in as many rows where K is not
-    // contiguous.
+    // Neighbouring lanes take neighbours along K. A remainder keeps rows and columns inside the matrix, and
+    // it hides from the compiler that these are neighbours, too. Where K is not contiguous, each lane of a
+    // load therefore lies in a row of its own.
     if (!a_aligned) {
         config.copy_bytes = hw::bytes_of(problem.a);
         config.copy_bytes_b = widest;

@@ -24,7 +24,7 @@ TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by elem
     CHECK(after(aligned).pipeline == Pipeline::automatic);
     CHECK(after(aligned).copy_bytes == 16);
     Problem ragged = aligned;
-    ragged.n = 520;  // 16-byte rows, but not 16 elements
+    ragged.n = 520;  // rows of a multiple of 16 bytes, but not of 16 elements
     CHECK(after(ragged).pipeline == Pipeline::automatic);
     CHECK(after(ragged).stages == 4);
     CHECK(copy_bytes_of(after(ragged), true) == 16);
@@ -36,7 +36,7 @@ TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by elem
     CHECK(copy_bytes_of(after(ragged), true) == 2);
     CHECK(copy_bytes_of(after(ragged), false) == 16);
     ragged.ldb = 520;
-    // Nothing is left to be copied, and one stage at a time is loaded.
+    // No operand can be copied, so loads take one stage at a time.
     CHECK(after(ragged).pipeline == Pipeline::sync);
     CHECK(after(ragged).stages == 1);
     CHECK(copy_bytes_of(after(ragged), true) == 2);
@@ -44,11 +44,11 @@ TEST_CASE("rows whose pitch no multiple of 16 divides are loaded element by elem
     ragged.a = ragged.b = Dtype::tf32;
     CHECK(after(ragged).pipeline == Pipeline::automatic);
     CHECK(after(ragged).copy_bytes == 4);
-    CHECK(after(ragged, Pipeline::cp_async).copy_bytes == 16);  // what was asked for stays
+    CHECK(after(ragged, Pipeline::cp_async).copy_bytes == 16);  // a given pipeline stays
 }
 
 TEST_CASE("strides that the source has as constants leave each operand as much as divides its rows") {
-    // LDGSTS of 16, 8 and 4 bytes, and loads of 2, in the machine code of such kernels (sm_80).
+    // Machine code of such kernels (sm_80) has LDGSTS of 16, 8 and 4 bytes, and loads of 2 bytes.
     struct Rows {
         std::int64_t k, n;
         int a, b, c;

@@ -33,7 +33,7 @@ int elements_of(const Config& c, bool is_a) {
     return (is_a ? c.cta_m : c.cta_n) * c.cta_k / (lanes_per_warp * c.warps);
 }
 
-/// Elements of A's or B's stage that a lane fetches.
+/// Elements of A's or B's stage that a lane fetches one by one.
 int gathered_of(const Config& c, bool is_a) {
     return gathers(c, is_a) ? std::max(1, elements_of(c, is_a)) : 0;
 }
@@ -42,7 +42,7 @@ int gathered_of(const Config& c, bool is_a) {
 int copied_of(const Config& c) {
     int copies = 0;
     for (const bool is_a : {true, false}) {
-        const int size = copy_bytes_of(c, !is_a);  // both operands are of one type
+        const int size = copy_bytes_of(c, !is_a);  // both operands have one type
         if (!gathers(c, is_a)) copies += std::max(1, elements_of(c, is_a) * size / copy_bytes_of(c, is_a));
     }
     return copies;
@@ -56,9 +56,9 @@ Fetched fetched_of(const Config& c) {
     return {gathered_of(c, true), gathered_of(c, false), copied_of(c)};
 }
 
-/// Whether ptxas keeps A's pointers in uniform registers, of which there are 63: lanes of a warp lie in one
-/// row. Of 105 compiled loops of wgmma that spill nothing 17 are so, the 14 of these kinds among them, but
-/// nobody knows why others are not.
+/// Whether ptxas keeps A's pointers in uniform registers (there are 63): the lanes of a warp lie in one row.
+/// Of 105 compiled loops of wgmma without spills, 17 do so, among these all 14 loops of the kinds below. The
+/// reason why the other loops do not is unknown.
 bool in_uniform_registers(const Config& c, const Fetched& fetched) {
     const compilers::Triton::Gathers::Uniform& law = laws().uniform;
     if (fetched.a == 0 || fetched.a > law.rows_max) return false;
@@ -76,9 +76,9 @@ int registers_by(const compilers::RegisterLaw& law, const Config& c, const Fetch
            law.rest;
 }
 
-/// Pointers of two registers and values, the sums, and the rest. Loops of mma.sync keep one pointer to
-/// elements of A that lie a constant apart along K (41 kernels, 10 registers off). Those of wgmma (105, 17
-/// off) have fewer values under way where four warps gather B alone.
+/// Registers for pointers (two each), values, sums and the rest. In loops of mma.sync, elements of A a
+/// constant apart along K share a pointer (41 kernels, 10 registers off). Loops of wgmma (105, 17 off) have
+/// fewer values in flight where four warps gather B alone.
 int registers_wanted_by(const Config& c) {
     const Fetched f = fetched_of(c);
     const auto& law = laws().registers;
@@ -88,14 +88,15 @@ int registers_wanted_by(const Config& c) {
     return registers_by(law.wgmma, c, f);
 }
 
-/// The same where they do not suffice (50 kernels of wgmma: the words that these store, 46 off).
+/// The same without a limit, for loops that spill (50 kernels of wgmma: 46 off against the words that they
+/// store).
 int registers_in_all(const Config& c) {
     if (c.mma == MatrixInstruction::mma_sync) return registers_wanted_by(c);
     return registers_by(laws().registers.in_all, c, fetched_of(c));
 }
 
-/// Where the pointers alone fill the registers and fragments of mma.sync come on top, ptxas gives each thread
-/// 32 of them and keeps all else in local memory (seven of the kernels, and no other).
+/// Whether pointers alone fill the registers, and fragments of mma.sync need more. ptxas then gives each
+/// thread 32 registers and keeps all else in local memory (seven of these kernels, no other).
 bool gives_up(const Config& c) {
     return c.mma == MatrixInstruction::mma_sync &&
            laws().given_up.pointer * gathered_by_lane(c) > laws().registers_max;
@@ -149,10 +150,11 @@ Spills gather_spills(const Config& config) {
                 static_cast<int>(law.stores_of_word * words), static_cast<int>(loads / law.loads_at_once)};
     }
     const compilers::Triton::Gathers::Spills& law = laws().spills;
-    // The compiler finds some room for what is too much.
+    // The compiler finds room for a few registers beyond the limit.
     const int beyond = registers_in_all(config) - laws().registers_max;
     const int words = beyond > law.registers_found ? beyond : 0;
-    // A word is stored once; a pointer is loaded for the access and to be moved on, but for some.
+    // A word is stored once. A pointer is loaded for the access and, with some exceptions, again for its
+    // increment.
     const double loads = std::max<double>(words, law.loads_of_word * words - law.loads_spared);
     const double loads_at_once =
         gathers_beside_copies(config) ? law.loads_at_once_beside_copies : law.loads_at_once;
@@ -168,7 +170,7 @@ void add_spill_buffer(Parts& parts) {
     local.space = mk::Space::local;
     local.dtype = Dtype::int32;
     local.extent[0] = std::int64_t{spills.words} * lanes_per_warp * c.warps;
-    // The first trip stores before it loads.
+    // The first trip stores words before it loads words.
     local.before = mk::Before::warm;
     parts.spilled = parts.builder.buffer(local);
 }

@@ -1,4 +1,4 @@
-// What compiled Triton kernels for unaligned rows hold and spill, against what is expected of them.
+// Registers, spills and shared bytes of compiled Triton kernels for unaligned rows, against the model.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_gathers.hpp"
 
@@ -42,7 +42,7 @@ TEST_CASE("one operand is gathered while the other's stages are copied") {
     config.copy_bytes = config.copy_bytes_b;
     config.copy_bytes_b = 16;
     CHECK(gathered_by_lane(config) == 32);
-    // Constants leave less to be computed.
+    // Constant strides leave less to compute.
     config.strides_known = true;
     CHECK_FALSE(gathers_beside_copies(config));
     CHECK_FALSE(gathers_beside_copies(loop_of(64, 128, 128, 8)));
@@ -54,7 +54,7 @@ TEST_CASE("shared memory holds the stages of the copied operand and one of the g
         bool gathers_a;
         std::int64_t bytes;
     };
-    // Recorded (triton_bf16_third).
+    // Shared bytes as recorded (triton_bf16_third).
     for (const Kernel& kernel :
          {Kernel{16, 256, 64, 3, 4, true, 67584}, Kernel{16, 256, 64, 4, 4, true, 100352},
           Kernel{64, 128, 128, 4, 4, true, 147456}, Kernel{128, 128, 64, 3, 4, false, 65536}}) {
@@ -72,7 +72,7 @@ TEST_CASE("beside copies, pointers of one operand are held and spilled") {
         bool gathers_a;
         int registers, loads;
     };
-    // Compiled.
+    // Registers and loads as compiled.
     for (const Kernel& kernel :
          {Kernel{128, 64, 64, 4, 8, true, 161, 0}, Kernel{128, 128, 128, 3, 4, true, 255, 502},
           Kernel{32, 128, 32, 3, 4, true, 92, 0}, Kernel{16, 256, 64, 4, 4, true, 162, 0},
@@ -93,7 +93,7 @@ TEST_CASE("pointers in uniform registers leave room for more CTAs") {
     struct Kernel {
         int m, n, k, warps, ctas;
     };
-    // Compiled; the last three keep A's pointers with each thread.
+    // CTAs an SM as compiled; in the last three kernels each thread holds A's pointers.
     for (const Kernel& kernel :
          {Kernel{64, 64, 32, 4, 5}, Kernel{64, 16, 64, 8, 5}, Kernel{64, 16, 128, 8, 2},
           Kernel{128, 16, 32, 8, 5}, Kernel{64, 32, 32, 4, 4}, Kernel{128, 32, 32, 4, 2},
@@ -110,7 +110,8 @@ TEST_CASE("a warp waits for words of which some are spilled a few at a time") {
     struct Kernel {
         int m, n, k, warps, rounds;
     };
-    // Walks through compiled loops, in order, with loads that take longer than all that stands between them.
+    // Walks through compiled loops in program order. A load takes longer than all instructions between two
+    // loads.
     for (const Kernel& kernel : {Kernel{128, 128, 32, 4, 32}, Kernel{256, 64, 64, 4, 188},
                                  Kernel{128, 128, 128, 8, 99}, Kernel{256, 32, 128, 4, 358}}) {
         CAPTURE(kernel.rounds);
@@ -135,10 +136,10 @@ TEST_CASE("registers are about those that the compiler gave") {
 
 TEST_CASE("a tenth of the registers is given up for a CTA more") {
     constexpr int of_sm = 65536;
-    // Of mma.sync, compiled to 40 and 79 registers: six and three CTAs of eight warps.
+    // Kernels of mma.sync, compiled to 40 and 79 registers: six and three CTAs of eight warps.
     CHECK(registers_with_room(gather_registers(loop_of(16, 32, 32, 8)), loop_of(16, 32, 32, 8), of_sm) == 40);
     CHECK(registers_with_room(88, loop_of(16, 128, 32, 8), of_sm) == 80);
-    // Too far from 80, and as many CTAs anyway.
+    // The first is too far from 80. The second has the same number of CTAs anyway.
     CHECK(registers_with_room(90, loop_of(16, 128, 32, 8), of_sm) == 90);
     CHECK(registers_with_room(64, loop_of(64, 32, 32, 8), of_sm) == 64);
 }
@@ -167,7 +168,7 @@ TEST_CASE("what does not fit is spilled, and where not even the pointers do, nea
     const Config given_up = loop_of(32, 256, 64, 4);
     CHECK(gather_registers(given_up) == 32);
     CHECK(std::abs(gather_spills(given_up).words - 1100) <= 200);
-    // The same elements with wgmma, whose operands are no fragments.
+    // The same elements with wgmma, which needs no registers for fragments.
     CHECK(gather_registers(loop_of(64, 64, 128, 4)) == 255);
 }
 

@@ -26,8 +26,8 @@ TritonInstructions triton_instructions(const Problem& problem, const Config& con
     const compilers::Triton::Instructions& law = compilers::triton().instructions;
     const std::int64_t after = law.after + outputs / law.outputs_after_over;
     if (config.mma == MatrixInstruction::wgmma) {
-        // Descriptors of each of a warp's products are computed between them: N of up to 256 and K of 32
-        // bytes at a time.
+        // The descriptors of each product of a warp are computed between the products. A product takes N of
+        // up to 256 and 32 bytes of K.
         const std::int64_t rows =
             std::max<std::int64_t>(1, config.cta_m / 64 / std::max(1, config.warps / 4));
         const std::int64_t products = rows * std::max(1, config.cta_k * hw::bytes_of(problem.a) / 32);
@@ -36,7 +36,7 @@ TritonInstructions triton_instructions(const Problem& problem, const Config& con
                 w.stage + w.stage_copies * (a + b) / w.stage_over,
                 w.trip + (w.trip_a * a + w.trip_b * b + w.trip_products * products) / w.trip_over, after};
     }
-    // Without a stage to spare nothing counts the places of stages.
+    // Without a spare stage no instruction counts the places of stages.
     const auto& s = law.mma_sync;
     const std::int64_t places = config.stages >= s.places_from_stages ? s.places : 0;
     if (config.strides_known) {

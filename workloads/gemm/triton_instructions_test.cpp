@@ -1,4 +1,4 @@
-// Counts of compiled loops (cuobjdump of triton_loop's kernels) against what is expected of them.
+// Instruction counts of compiled loops (cuobjdump of triton_loop's kernels) against the model.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_instructions.hpp"
 
@@ -13,7 +13,7 @@ namespace warptime::workloads::gemm {
 using fixture::loop_of;
 
 TEST_CASE("instructions before the loop are about those of the machine code") {
-    // All that stand before it, less the copies.
+    // All instructions before the loop, without copies.
     struct Kernel {
         int m, n, k, stages, warps;
         std::int64_t before;
@@ -32,7 +32,8 @@ TEST_CASE("instructions before the loop are about those of the machine code") {
 
 TEST_CASE(
     "a loop of 64x64x64 has 83 instructions beside its copies and products, one of 32x128x64 about 65") {
-    // 95 with 8 copies and 4 products; 125 with 10 copies, 32 products and 18 loads of operands.
+    // SASS counts 95 instructions with 8 copies and 4 products. It counts 125 with 10 copies, 32 products and
+    // 18 loads of operands.
     CHECK(std::abs(triton_instructions(Problem{}, loop_of(64, 64, 64, 4, 4)).of_trip - 83) <= 5);
     CHECK(std::abs(triton_instructions(Problem{}, loop_of(32, 128, 64, 4, 4)).of_trip - 65) <= 20);
 }

@@ -6,7 +6,7 @@
 
 namespace warptime::workloads::gemm::fixture {
 
-/// Copies by lanes in as many stages; wgmma from 64 rows on.
+/// A loop whose lanes copy `stages` stages; tiles of 64 rows or more use wgmma.
 inline Config loop_of(int m, int n, int k, int stages, int warps) {
     Config config;
     config.cta_m = m;

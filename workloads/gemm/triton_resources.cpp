@@ -38,7 +38,7 @@ int triton_registers(const Problem& problem, const Config& config) {
     const int accumulators = config.cta_m * config.cta_n / (lanes_per_warp * config.warps);
     const auto copied =
         static_cast<int>(copies_of(problem, config, true) + copies_of(problem, config, false));
-    // Both operands of 8-bit types lie along K, so that one offset serves several copies.
+    // Both operands of 8-bit types lie along K, so one offset serves several copies.
     if (hw::bytes_of(problem.a) == 1 && config.mma == MatrixInstruction::wgmma) {
         return accumulators + law.eight_bit_rest + law.eight_bit_copies * copied / law.eight_bit_over;
     }
@@ -46,7 +46,7 @@ int triton_registers(const Problem& problem, const Config& config) {
         return loaded_in_its_trip(config, is_a) ? static_cast<int>(copies_of(problem, config, is_a)) : 0;
     };
     const int pointers = law.pointer * copied + values(true) + values(false);
-    // Where the sums fill half of all registers, ptxas gives the rest what it can have.
+    // Where the sums fill half of all registers, ptxas gives the other values the remaining registers.
     const int aside = accumulators < law.many_sums ? 0 : law.with_many_sums;
     return accumulators + pointers + aside +
            (config.mma == MatrixInstruction::mma_sync ? fragments(config) + law.rest_of_mma_sync

@@ -1,4 +1,4 @@
-// What compiled Triton kernels hold, against what is expected of them.
+// Registers of compiled Triton kernels against the model.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_resources.hpp"
 

@@ -1,4 +1,5 @@
-// Triton's loops of one stage. SPDX-License-Identifier: Apache-2.0
+// Triton's loops of one stage, against compiled kernels.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_single_stage.hpp"
 
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -32,7 +33,7 @@ Config done(Config config, std::int64_t n = 1024) {
     return config;
 }
 
-/// The loads of B in the kernel's loop, the last that there are.
+/// The loads of B in the kernel's loop, which are its last loads.
 mk::Op load_of_b(const Config& config) {
     const mk::Program program = lowered(problem_along_n(1024, 1024), config);
     const auto& ops = program.kernels[0].ops;
@@ -46,8 +47,8 @@ mk::Op load_of_b(const Config& config) {
 }  // namespace
 
 TEST_CASE("loads go together as far as there are registers for what they bring") {
-    // Of the machine code of these tiles: 32x32x64 and 128x16x64 with eight warps, 16x64x128 with eight,
-    // 16x256x32 with two, 64x64x64 with four.
+    // Machine code of these tiles: 32x32x64, 128x16x64 and 16x64x128 with eight warps, 16x256x32 with two,
+    // 64x64x64 with four.
     CHECK(turns_of_loads(1, 1) == 1);
     CHECK(turns_of_loads(4, 1) == 1);
     CHECK(turns_of_loads(1, 4) == 3);

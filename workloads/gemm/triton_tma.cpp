@@ -1,8 +1,9 @@
-// Triton's main loop over tensor descriptors: all warps multiply, one thread of them asks the bulk engine for
-// the next stage. Ignores: messages of a box that several warps issue.
-// Source: SASS of the 60 kernels of the suite triton_tma (Triton 3.6): an iteration is a barrier, a look at
-// the stage's mbarrier, the products, the wait for the products of the iteration before, then between three
-// more barriers the bytes to expect and one copy for each operand; 66 instructions and two for each product.
+// Triton's main loop over tensor descriptors: all warps multiply, one thread asks the bulk engine for stages.
+// Ignores: messages of a box that several warps issue.
+// Source: SASS of the 60 kernels of the suite triton_tma (Triton 3.6). An iteration begins with a barrier, a
+// look at the stage's mbarrier and the products. Next it waits for the products of the iteration before. Then
+// come three more barriers; between these stand the bytes to expect and one copy for each operand. An
+// iteration has 66 instructions, and two more for each product.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/compilers/triton.hpp"
 #include "workloads/gemm/footprint.hpp"
@@ -18,10 +19,10 @@ using mk::InstructionClass;
 
 namespace {
 
-/// Before the first box: the tile's place takes two divisions, which depend on one another, two sums of a
-/// lane are set to zero at a time, and all warps meet when a stage's mbarrier is there, and once more when
-/// the bytes of the first are expected (SASS of four of the kernels: 185 instructions and six barriers with
-/// five stages and 64 sums).
+/// Adds the work before the first box. The tile's place takes two divisions that depend on one another. One
+/// instruction sets two sums of a lane to zero. All warps meet once for each stage's mbarrier, and once more
+/// when the first bytes are expected. SASS of four kernels: 185 instructions and six barriers with five
+/// stages and 64 sums.
 void add_start(Parts& parts) {
     const Config& c = parts.config;
     const compilers::Triton::Descriptor& law = compilers::triton().descriptor;
@@ -36,7 +37,7 @@ void add_start(Parts& parts) {
     parts.builder.op(barriers);
 }
 
-/// Two more behind `met`: around the bytes to expect, and between the boxes.
+/// Adds two more barriers after `met`: one around the bytes to expect, one between the boxes.
 mk::Id add_barriers(Parts& parts, mk::Id met) {
     mk::Op barrier;
     barrier.cls = InstructionClass::bar_sync;
@@ -47,8 +48,8 @@ mk::Id add_barriers(Parts& parts, mk::Id met) {
     return parts.builder.op(barrier);
 }
 
-/// The boxes of A and B, `ahead` iterations on, behind `ready`; `guarded`: only while there is such an
-/// iteration.
+/// Adds the boxes of A and B, `ahead` iterations on, after `ready`. With `guarded` a box is fetched only if
+/// that iteration exists.
 void add_boxes(Parts& parts, mk::Id group, int ahead, bool guarded, mk::Id ready) {
     mk::Builder& b = parts.builder;
     for (const bool is_a : {true, false}) {
@@ -84,7 +85,7 @@ void add_descriptor_role(Parts& parts) {
     b.wait(group_id, ahead - 1);
     add_wgmma_of_stage(parts, c.warps / 4);
     const mk::Id multiplied = b.last_op();
-    // When the products of the iteration before have read the place that is filled next.
+    // The next copies fill a place that the products of the iteration before must have read.
     mk::Op meet;
     meet.cls = InstructionClass::bar_sync;
     meet.dep_count = 1;
@@ -96,7 +97,7 @@ void add_descriptor_role(Parts& parts) {
     add_boxes(parts, group_id, ahead, true, ready);
     mk::Op address;
     address.cls = InstructionClass::add_s32;
-    // Issue slots beside products, barriers and copies.
+    // Issue slots beside those of products, barriers and copies.
     address.count = compilers::triton().descriptor.loop_slots;
     address.dep_count = 1;
     address.deps[0] = {ready, 0};

@@ -1,4 +1,4 @@
-// Triton's loop over tensor descriptors: what an iteration is made of, and what the kernel asks for.
+// Triton's loop over tensor descriptors: the instructions of an iteration, and the kernel's resources.
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel/checks.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -32,11 +32,11 @@ TEST_CASE("an iteration has four barriers, one look at the stage and a box of ea
     const auto walk = mk::walk_totals(kernel, item_at(kernel, 0));
     const double iterations = 1024.0 / 64.0;
     CHECK(walk.instructions_of(InstructionClass::mbarrier_try_wait) == iterations * 4);
-    // One more for each stage's mbarrier, one before the first box, and one where the epilogue's tile has
-    // been staged.
+    // Further barriers: one for each stage's mbarrier, one before the first box, and one after staging the
+    // epilogue's tile.
     CHECK(walk.instructions_of(InstructionClass::bar_sync) == (iterations * 4 + 3 + 1 + 1) * 4);
     CHECK(walk.instructions_of(InstructionClass::cp_async_bulk_tensor) == iterations * 2 * 4);
-    // Two rows of 64 and four steps of 16 along K.
+    // Each iteration has two pieces of 64 rows and four steps of 16 along K.
     CHECK(walk.instructions_of(InstructionClass::wgmma) == iterations * 8 * 4);
     CHECK_NOTHROW(mk::check(kernel));
 }
@@ -46,13 +46,13 @@ TEST_CASE("sums are set to zero two at a time before the first box") {
         const mk::Kernel kernel = kernel_of(descriptors(m, 128, 64, 3, warps));
         return mk::walk_totals(kernel, item_at(kernel, 0)).instructions_of(InstructionClass::add_s32) / warps;
     };
-    // 64 and 128 sums a lane.
+    // A lane has 64 or 128 sums.
     CHECK(additions(128, 4) - additions(64, 4) == 32.0);
     CHECK(additions(128, 8) == additions(64, 4));
 }
 
 TEST_CASE("registers are those of the accumulators and 26 more, in whole units") {
-    // Recorded: 58, 90 and 154, which are granted as 64, 96 and 160.
+    // Recorded registers are 58, 90 and 154, which the GPU allocates as 64, 96 and 160.
     CHECK(kernel_of(descriptors(64, 64, 64, 4, 4)).registers_per_thread == 64);
     CHECK(kernel_of(descriptors(128, 128, 64, 4, 8)).registers_per_thread == 96);
     CHECK(kernel_of(descriptors(128, 256, 64, 3, 8)).registers_per_thread == 160);

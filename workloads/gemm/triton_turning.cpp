@@ -15,7 +15,7 @@ namespace {
 using model::machine::lanes_per_warp;
 constexpr std::int64_t swizzle_span = 128;  ///< bytes of a row of a stage that wgmma reads (PTX ISA 8.7)
 
-/// Neighbours along M or N that a lane brings.
+/// Bytes of neighbours along M or N that one lane brings.
 int lane_bytes() {
     return compilers::triton().turning.lane_bytes;
 }
@@ -26,7 +26,7 @@ void note_turned_operands(const Problem& problem, Config& config) {
     const bool by_triton =
         config.strides_by_16 && !config.strides_known && config.pipeline == Pipeline::cp_async;
     if (!by_triton || config.mma != MatrixInstruction::wgmma) return;
-    constexpr int both_ways = 2;  // bytes of the types that wgmma reads along either side
+    constexpr int both_ways = 2;  // bytes of the types that wgmma reads along both sides
     const int bytes = hw::bytes_of(problem.multiplied());
     if (bytes == both_ways) return;
     const auto turned = [&](bool is_a) {
@@ -66,8 +66,8 @@ void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, mk::Id be
         store.dep_count = 1;
         store.deps[0] = {behind, 0};
     }
-    // Lanes beside one another along M or N, 16 bytes apart, have rows of the stage that begin in one bank;
-    // the others, along K, have neighbouring elements.
+    // Neighbouring lanes along M or N lie 16 bytes apart, and their rows of the stage begin in one bank. The
+    // other lanes, along K, have neighbouring elements.
     mk::Access access;
     access.buffer = parts.stages;
     access.direction = mk::Direction::write;

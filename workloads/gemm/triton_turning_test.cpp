@@ -1,4 +1,5 @@
-// Operands that Triton's lanes turn. SPDX-License-Identifier: Apache-2.0
+// Operands that Triton's lanes transpose.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/triton_turning.hpp"
 
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -46,11 +47,11 @@ TEST_CASE("bytes along N are turned by the trip that multiplies them, and have o
     const Config c = loop(p, 128, 64, 128, 3, 4);
     CHECK(turned_in_its_trip(c, false));
     CHECK_FALSE(turned_in_its_trip(c, true));
-    // As recorded of these tiles in triton_int8.
+    // As recorded for these tiles in triton_int8.
     CHECK(shared_bytes(p, c) == 57344);
     CHECK(shared_bytes(p, loop(p, 64, 32, 64, 3, 8)) == 14336);
     CHECK(shared_bytes(p, loop(p, 64, 128, 128, 4, 8)) == 49152);
-    // 64x128x64 with eight warps: 32 stores of a byte in the machine code, and those of the results.
+    // Machine code of 64x128x64 with eight warps: 32 stores of one byte, and the stores of the results.
     const Problem along_k = product(Dtype::int8, Major::k);
     CHECK(executed(p, loop(p, 64, 128, 64, 3, 8), InstructionClass::st_shared) ==
           32 + executed(along_k, loop(along_k, 64, 128, 64, 3, 8), InstructionClass::st_shared));
@@ -66,7 +67,7 @@ TEST_CASE("words along N are copied one by one, stages ahead") {
     CHECK(shared_bytes(p, c) == 73728);
     const Config along_k = loop(product(Dtype::tf32, Major::k), 64, 128, 32, 3, 8);
     CHECK(copy_bytes_of(along_k, false) == 16);
-    // What wgmma reads either way is not turned.
+    // Types that wgmma reads along both sides are not transposed.
     CHECK(copy_bytes_of(loop(product(Dtype::bf16, Major::other), 64, 128, 32, 3, 8), false) == 16);
 }
 

@@ -10,9 +10,9 @@ namespace warptime::workloads::gemm {
 
 namespace {
 
-/// Warps along M as Triton shares them out (lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp,
-/// warpsPerTileV2): one more along the side that has more instructions left for a warp, N where both have as
-/// many. Confirmed by the ldmatrix of 55 compiled loops.
+/// Warps along M as Triton shares a tile (lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp,
+/// warpsPerTileV2). The side with more instructions left for a warp gets the next warps; N if both have the
+/// same number. The ldmatrix of 55 compiled loops confirm this rule.
 int triton_warps_along_m(const Config& c) {
     int along_m = 1;
     int along_n = 1;
@@ -23,7 +23,7 @@ int triton_warps_along_m(const Config& c) {
     return along_m;
 }
 
-/// Warps along M: Triton's layout, or so that the warps' tiles read least, as CUTLASS's shapes do.
+/// Warps along M: Triton's layout, or the layout whose warp tiles read least, as CUTLASS's shapes do.
 int warps_along_m(const Config& c) {
     if (!c.square_warp_tiles) {
         return triton_warps_along_m(c);
@@ -49,7 +49,7 @@ WarpCounts mma_sync_counts(const Problem& problem, const Config& c) {
     const int warp_n = std::max(8, c.cta_n / warps_n);
     const std::int64_t k_steps = std::max(1, c.cta_k / mma_sync_k(problem, c));
     const std::int64_t k_rows = std::max(1, c.cta_k * hw::bytes_of(problem.a) / 32);
-    // Eight columns of two steps are as many bytes as sixteen of one.
+    // Eight columns of two steps have as many bytes as sixteen columns of one step.
     const std::int64_t loads_b = warp_n < 16 ? (k_rows + 1) / 2 : k_rows * (warp_n / 16);
     const std::int64_t single = bytes_read_singly(problem, c, warp_n);
     return {k_steps * (warp_m / 16) * (warp_n / 8),

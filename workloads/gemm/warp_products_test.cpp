@@ -1,4 +1,4 @@
-// How warps share a tile: products and operand loads of a stage, against counts by hand and by conservation.
+// How warps share a tile: products and operand loads of a stage, counted by hand and by conservation.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/warp_products.hpp"
 
@@ -22,7 +22,7 @@ Config shared_by(int m, int n, int k, int warps) {
 
 TEST_CASE("Triton adds warps along the side with more instructions left, N first") {
     const Problem p = problem_of(1024, 1024, 1024);
-    // 2 x 4 warps of 64 x 32: four by four products and 4 + 2 loads of 16 rows, two steps of K.
+    // 2 x 4 warps of 64 x 32: four by four products and 4 + 2 loads of 16 rows, in two steps of K.
     const WarpCounts square = mma_sync_counts(p, shared_by(128, 128, 32, 8));
     CHECK(square.products == 2 * 4 * 4);
     CHECK(square.loads == 2 * (4 + 2));
@@ -39,7 +39,7 @@ TEST_CASE("Triton adds warps along the side with more instructions left, N first
 TEST_CASE("square tiles of warps read least") {
     const Problem p = problem_of(1024, 1024, 1024);
     Config c = shared_by(256, 64, 32, 4);
-    c.square_warp_tiles = true;  // 4 x 1 of 64 x 64
+    c.square_warp_tiles = true;  // 4 x 1 warps of 64 x 64
     CHECK(mma_sync_counts(p, c).loads == 2 * (4 + 4));
     CHECK(mma_sync_counts(p, c).products == 2 * 4 * 8);
 }

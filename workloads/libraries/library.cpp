@@ -17,7 +17,7 @@ std::span<const hw::EmbeddedFile> embedded_libraries();
 
 namespace {
 
-/// One table of a file with its place, so that an error can say where.
+/// One table of a file with its place, for error messages.
 struct Section {
     const toml::table& table;
     std::string place;
@@ -40,7 +40,7 @@ struct Section {
     [[nodiscard]] double number(std::string_view field) const { return get<double>(field, "a number"); }
 };
 
-/// Numbers of a table; each word of a list of tiles or clusters counts as one.
+/// How many numbers a table has; each word of a list of tiles or clusters counts as one.
 int numbers_in(const toml::table& table) {
     int numbers = 0;
     for (const auto& [name, node] : table) {
@@ -79,7 +79,7 @@ const toml::array& array_of(const Section& section, std::string_view field) {
     return *array;
 }
 
-/// The number behind `name=` among the words of a tile; 0 without.
+/// The number after `name=` among the words of a tile; 0 without such a word.
 int number_of(std::string_view words, std::string_view name, const std::string& place) {
     const std::string key = fmt::format(" {}=", name);
     const std::size_t at = words.find(key);
@@ -151,9 +151,9 @@ GemmFamily read_family(const Section& section) {
         const auto [m, n] = extent2(t, section.place + " clusters");
         family.clusters.push_back({m, n});
     });
-    // The word after the size says how consumer warpgroups work: cooperative or pingpong; a third,
-    // `transposed`, that the instruction's M runs along n. k=, stages= and registers= stand for what differs
-    // from the family, k_least= for the shortest K that it is taken for.
+    // The word after the size says how consumer warpgroups work: cooperative or pingpong. The word
+    // `transposed` means that the instruction's M runs along n. k=, stages= and registers= replace the
+    // family's values. k_least= is the shortest K that takes the tile.
     for_each_text(section, "tiles", [&](const std::string& t) {
         Tile tile;
         const std::size_t space = t.find(' ');
@@ -224,7 +224,7 @@ Libraries load_libraries() {
     for (const hw::EmbeddedFile& file : embedded_libraries()) {
         if (file.name.ends_with(".toml")) read_library(file.content, file.name, libraries);
     }
-    // Picks name the families of the other files.
+    // Picks name families of the other files, so they are read last.
     for (const hw::EmbeddedFile& file : embedded_libraries()) {
         if (file.name.ends_with(".picks"))
             libraries.pick_tables.push_back(read_picks(file.content, file.name, libraries.gemm_families));

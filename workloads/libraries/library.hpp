@@ -1,5 +1,5 @@
-// What is known of vendor libraries as data: the tiles that cuBLAS ships, PyTorch's launch rules.
-// One versioned TOML file a library in this folder; embedded in the program.
+// Data about vendor libraries: the tiles that cuBLAS ships, PyTorch's launch rules.
+// This folder has one versioned TOML file for each library; the program embeds the files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace warptime::workloads::libraries {
 
-/// An elementwise kernel: fixed threads, a fixed number of elements per thread, vector accesses. `overhead`:
-/// warp- instructions of a thread beside loads, stores and the operation itself; types below 32 bits are
+/// An elementwise kernel: fixed threads, a fixed number of elements per thread, vector accesses. `overhead`
+/// counts a thread's warp-instructions beside loads, stores and the operation itself. Types below 32 bits are
 /// converted and back.
 struct ElementwiseRule {
     std::string op;
@@ -28,8 +28,8 @@ struct ElementwiseRule {
     int numbers = 0;
 };
 
-/// cudaMemcpy within a device: a copy of more than `ragged_above` bytes whose length is no multiple of
-/// `granule` takes a second pass.
+/// The rule of cudaMemcpy within a device. A copy of more than `ragged_above` bytes takes a second pass if
+/// `granule` does not divide its length.
 struct DeviceCopyRule {
     std::int64_t granule = 1;
     std::int64_t ragged_above = 0;

@@ -1,4 +1,4 @@
-// Library data: the embedded files read, and a fault names file, place and field.
+// Library data: the embedded files are read, and an error names file, place and field.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/libraries/library.hpp"
 
@@ -101,7 +101,7 @@ TEST_CASE("a missing or mistyped field is named with its place") {
     const Error typed = error_of(replaced(rule, "threads = 128", "threads = \"many\""));
     CHECK(typed.parameter().find("threads") != std::string::npos);
     CHECK(typed.value() == "another type");
-    // The second of two is the one at fault.
+    // Of two entries the second is wrong.
     CHECK(error_of(rule + without(rule, "registers")).parameter().find("[[elementwise]] 2") !=
           std::string::npos);
 }

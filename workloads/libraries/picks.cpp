@@ -1,7 +1,8 @@
-// Reads files of picks, line by line: "gpus ID ID", "sms N", "grid SIZE CTAS", "pick NUMBER SPLIT FAMILY MxN
-// K STAGES CxC WORDS" or "pick NUMBER SPLIT other", "group TYPES ALIGNMENT" and its tree in preorder,
-// "FEATURE THRESHOLD" or
-// "= PICK PICK". SPDX-License-Identifier: Apache-2.0
+// Reads files of picks line by line.
+// The first lines are "gpus ID ID", "sms N" and "grid SIZE CTAS". A kernel is "pick NUMBER SPLIT FAMILY MxN K
+// STAGES CxC WORDS" or "pick NUMBER SPLIT other". Then comes "group TYPES ALIGNMENT" with its tree in
+// preorder. The tree has lines "FEATURE THRESHOLD" or "= PICK PICK".
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/libraries/picks.hpp"
 
 #include "hw/error.hpp"
@@ -16,7 +17,7 @@
 namespace warptime::workloads::libraries {
 namespace {
 
-/// The words of one line, taken one after another.
+/// Takes the words of one line one after another.
 struct Words {
     std::string_view left;
     std::string_view origin;
@@ -41,7 +42,7 @@ struct Words {
     int whole(char separator = ' ') { return number<int>(next(separator)); }
 };
 
-/// What the family's own tile of this size says beside its size.
+/// Registers of the family's own tile of this size.
 int registers_of(const GemmFamily& family, const Tile& tile) {
     const Tile* found = nullptr;
     for (const Tile& own : family.tiles) {
@@ -106,7 +107,8 @@ void read_leaf(Words& words, PickTable& table) {
     table.nodes.push_back(leaf);
 }
 
-/// In preorder the part above a threshold follows the one below it, whose end the questions wait for.
+/// In preorder the part above a threshold follows the part below it. Open questions wait for the end of the
+/// part below.
 void close_questions(std::vector<int>& open, std::vector<PickNode>& nodes) {
     while (!open.empty() && nodes[static_cast<std::size_t>(open.back())].above != 0) open.pop_back();
     if (!open.empty()) nodes[static_cast<std::size_t>(open.back())].above = static_cast<int>(nodes.size());
@@ -117,7 +119,7 @@ void close_questions(std::vector<int>& open, std::vector<PickNode>& nodes) {
 PickTable read_picks(std::string_view text, std::string_view origin,
                      const std::vector<GemmFamily>& families) {
     PickTable table;
-    std::vector<int> open;  // questions whose part above is yet to come
+    std::vector<int> open;  // questions whose part above comes later
     Words lines{text, origin};
     for (int number = 1; !lines.left.empty(); ++number) {
         Words words{lines.next('\n'), origin, number};

@@ -1,6 +1,6 @@
-// What a library launched when it was asked for a mass of products, as decision trees: which kernels to look
-// for in which products. Ignores: the vendor's own heuristic, which the trees stand in for. Source:
-// picks_*.csv.gz of validate/recorded, learned by scripts/learn_picks.py; README there.
+// Launches of a library for very many products, as decision trees: the likely kernels of a product.
+// Ignores: the vendor's own heuristic, which the trees replace.
+// Source: picks_*.csv.gz of validate/recorded, learned by scripts/learn_picks.py; README there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,33 +14,33 @@
 
 namespace warptime::workloads::libraries {
 
-/// How K was split; the word of a file is that of the enumerator, with `:number` where one says how often.
+/// How K was split. The word in a file is the enumerator's name, with `:number` for `fill` and `each`.
 enum class SplitOfK : std::uint8_t {
     whole,     ///< not at all
     rule,      ///< as the family's rule says
-    fill,      ///< into as many as give each SM `number` CTAs
-    each,      ///< into as many as have `number` k-iterations each
-    segments,  ///< among the CTAs of a persistent grid
+    fill,      ///< so often that each SM has `number` CTAs
+    each,      ///< so often that each split has `number` k-iterations
+    segments,  ///< into segments that the CTAs of a persistent grid share
 };
 
-/// A kernel as it was launched.
+/// A kernel that was launched.
 struct KernelPick {
-    int family = -1;  ///< of Libraries::gemm_families; -1: none that is known
+    int family = -1;  ///< index in Libraries::gemm_families; -1: no known family
     Tile tile;
     ClusterShape cluster;
     SplitOfK split = SplitOfK::whole;
-    int number = 0;  ///< of `fill` and `each`
+    int number = 0;  ///< for `fill` and `each`
 };
 
 /// A question (is the feature at most the threshold?) or a leaf.
 struct PickNode {
-    int feature = -1;  ///< of features_of (workloads/choice/library_picks.hpp); -1: a leaf
+    int feature = -1;  ///< number in features_of (workloads/choice/library_picks.hpp); -1: a leaf
     double threshold = 0.0;
-    int above = 0;  ///< node where the answer is no; the next one where it is yes. In a leaf: its first pick
+    int above = 0;  ///< node for the answer no; the next node is for yes. In a leaf: its first pick
     int count = 0;  ///< picks of a leaf
 };
 
-/// The tree of some types, for rows of an alignment from `row_alignment` on.
+/// The tree of some types, for rows aligned to at least `row_alignment` bytes.
 struct PickGroup {
     std::vector<hw::Dtype> dtypes;
     int row_alignment = 0;
@@ -48,15 +48,15 @@ struct PickGroup {
 };
 
 struct PickTable {
-    std::vector<std::string> gpus;  ///< ids of the chips that it speaks of
-    int sms = 0;                    ///< of those chips
+    std::vector<std::string> gpus;  ///< ids of the GPUs that the table describes
+    int sms = 0;                    ///< of those GPUs
     std::vector<KernelPick> picks;
     std::vector<PickGroup> groups;
     std::vector<PickNode> nodes;
     std::vector<int> leaf_picks;
 };
 
-/// Reads a file of picks, which names kernels by `families`. Throws Error naming `origin` and the line.
+/// Reads a file of picks, whose kernels name `families`. Throws Error naming `origin` and the line.
 [[nodiscard]] PickTable read_picks(std::string_view text, std::string_view origin,
                                    const std::vector<GemmFamily>& families);
 

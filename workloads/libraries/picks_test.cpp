@@ -1,4 +1,5 @@
-// Files of picks: trees in preorder, and what is wrong with a line. SPDX-License-Identifier: Apache-2.0
+// Files of picks: trees in preorder, and errors of a line.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/libraries/library.hpp"
 
@@ -43,7 +44,7 @@ TEST_CASE("picks name kernels of families, with the registers that those say") {
 }
 
 TEST_CASE("the part above a question follows all that is below it") {
-    // m <= 8 ? (n <= 4 ? 0 : 1) : 2, and a tree of one leaf behind it.
+    // The first tree is m <= 8 ? (n <= 4 ? 0 : 1) : 2. A tree of one leaf follows.
     const PickTable table = read(head + "group bf16,fp16 16\n0 8\n1 4\n= 0\n= 1 0\n= 2\ngroup fp8 16\n= 1\n");
     REQUIRE(table.groups.size() == 2);
     CHECK(table.groups[0].dtypes.size() == 2);

@@ -1,4 +1,4 @@
-// Lowerings that are kept from request to request.
+// Keeps lowerings from one request to the next.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,8 @@ class LoweringKeeper {
     LoweringKeeper& operator=(const LoweringKeeper&) = delete;
     virtual ~LoweringKeeper() = default;
 
-    /// The program that `request.lower` makes, bit for bit, of a request that is not open. Throws as it does.
+    /// The program that `request.lower` makes, bit for bit; the request must not be open. Throws Error as it
+    /// does.
     [[nodiscard]] virtual Lowered lower(const Request& request) = 0;
 };
 

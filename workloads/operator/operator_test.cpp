@@ -1,4 +1,4 @@
-// What an operator's record answers: parameters by any spelling, defaults, unused parameters, memory.
+// Answers of an operator's record: parameters by any spelling, defaults, unused parameters, memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/operator/operator.hpp"
 

@@ -1,4 +1,4 @@
-// Numbers of parameters: what is read, what is refused, and the largest of each kind.
+// Numbers of parameters: accepted forms, refused forms, and the largest of each kind.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/operator/parameter.hpp"
 

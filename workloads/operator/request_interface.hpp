@@ -1,4 +1,4 @@
-// An operation as its family has read it: words are read once, and a row of a batch sets numbers alone.
+// An operation in the form that its family reads: words are read once, and batch rows only set numbers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,11 +15,11 @@ class Request {
     Request() = default;
     virtual ~Request() = default;
 
-    /// Whether a library would still choose among its kernels; `lower` needs that choice made.
+    /// Whether a library must still choose among its kernels; `lower` needs that choice.
     [[nodiscard]] virtual bool is_open() const { return false; }
     /// Throws Error for sizes that cannot run on `gpu`.
     virtual void check(const hw::Gpu& gpu) const = 0;
-    /// Adds the steps to `program`. Throws Error naming the parameter for what cannot run.
+    /// Adds the steps to `program`. Throws Error naming the parameter for a request that cannot run.
     virtual void lower(const libraries::Libraries& libraries, const hw::Gpu& gpu,
                        model::kernel::Program& program) const = 0;
 
@@ -28,8 +28,8 @@ class Request {
     Request& operator=(const Request&) = default;
 };
 
-/// Sets one parameter that holds a number; false when the lowering refuses it. A parameter without effect
-/// changes nothing.
+/// Sets one parameter that holds a number; false when the lowering refuses the number. A parameter without
+/// effect changes nothing.
 using SetNumber = bool (*)(Request&, std::int64_t);
 
 }  // namespace warptime::workloads

@@ -1,4 +1,4 @@
-// Tests of defaults that depend on other parameters.
+// Defaults that depend on other parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/registry/registry.hpp"

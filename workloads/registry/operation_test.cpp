@@ -1,4 +1,4 @@
-// Tests of operations against the registry: accepted forms, errors with the nearest name, one key per case.
+// Operations against the registry: accepted forms, errors with the nearest name, one key per case.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/registry/registry.hpp"

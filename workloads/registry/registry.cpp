@@ -1,5 +1,6 @@
-// The list of operators, and the check of an operation against it: spelled one way, equal cases have equal
-// keys. SPDX-License-Identifier: Apache-2.0
+// The list of operators, and the check of an operation against the list.
+// Values have one spelling, so that equal cases have equal keys.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/registry/registry.hpp"
 
 #include "hw/dtype_alias.hpp"
@@ -18,7 +19,7 @@ namespace warptime::workloads {
 
 namespace {
 
-// "128x256x64" as its numbers.
+// Checks an extent such as "128x256x64" and spells its numbers one way.
 std::string canonical_extent(std::string_view text, std::string_view parameter, int rank) {
     const std::string expected = rank == 2 ? "MxN, as 2x1" : "MxNxK, as 128x256x64";
     std::string canonical;
@@ -148,7 +149,7 @@ std::string key_of(const Operation& operation) {
     for (const ParameterInfo& parameter : info.parameters) {
         const auto given = operation.parameters.find(parameter.name);
         const std::string usual = default_of(operation, parameter.name);
-        // The element type is part of what is asked even where it is the default.
+        // The element type names the case even where it is the default.
         const bool always = parameter.required || parameter.name == "dtype";
         if (!parameter.part_of_key || (!always && given == operation.parameters.end())) {
             continue;

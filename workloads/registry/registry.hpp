@@ -1,5 +1,6 @@
 // The operators that Warptime knows, and operations checked against them.
-// A new operator is a record in its family's folder and one entry here. SPDX-License-Identifier: Apache-2.0
+// A new operator is a record in its family's folder and one entry here.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/operator/operator.hpp"
@@ -13,12 +14,12 @@ namespace warptime::workloads {
 
 /// All operators, sorted by name.
 [[nodiscard]] std::span<const OperatorInfo> operators();
-/// Names count in any case. Throws Error naming the nearest operator.
+/// Finds an operator; names ignore case. Throws Error naming the nearest operator.
 [[nodiscard]] const OperatorInfo& find_operator(std::string_view name);
 [[nodiscard]] const ParameterInfo* find_parameter(const OperatorInfo& info, std::string_view name);
 
-/// Checks names and forms (nearest name in the Error) and spells them one way; leaves meaning (a tile that
-/// does not fit) to the lowering.
+/// Checks names and forms and spells them one way; an Error gives the nearest name. The lowering checks the
+/// meaning (a tile that does not fit).
 [[nodiscard]] Operation make_operation(std::string_view op,
                                        const std::map<std::string, std::string, std::less<>>& parameters);
 
@@ -26,14 +27,15 @@ namespace warptime::workloads {
 [[nodiscard]] std::string canonical_value(const OperatorInfo& info, const ParameterInfo& parameter,
                                           std::string_view text);
 
-/// "gemm dtype=bf16 k=4096 m=4096 n=4096": operator and given non-default key parameters, sorted.
+/// The key of a case, for example "gemm dtype=bf16 k=4096 m=4096 n=4096". Operator, then sorted parameters:
+/// the required ones, dtype, and given key parameters that differ from their defaults.
 [[nodiscard]] std::string key_of(const Operation& operation);
 
-/// Default of a parameter in this operation, which may follow from others. Empty where the lowering chooses
-/// (a tile, stages). Throws Error for a parameter that the operator does not have.
+/// The default of a parameter in this operation, which may follow from other parameters. Empty where the
+/// lowering chooses (a tile, stages). Throws Error for a parameter that the operator does not have.
 [[nodiscard]] std::string default_of(const Operation& operation, std::string_view parameter);
 
-/// The value given, or the default.
+/// The given value, or the default.
 [[nodiscard]] std::string value_or_default(const Operation& operation, std::string_view parameter);
 
 }  // namespace warptime::workloads

@@ -1,4 +1,4 @@
-// Tests of the registry as data: sorted, named once, complete, and consistent with the checks on operations.
+// The registry as data: sorted, unique, complete, and consistent with the checks on operations.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/registry/registry.hpp"
 
@@ -34,7 +34,7 @@ TEST_CASE("operators are sorted and have distinct, documented parameters") {
                 return c == '_' || std::islower(static_cast<unsigned char>(c)) != 0;
             }));
             optional_seen = optional_seen || !parameter.required;
-            CHECK_FALSE((parameter.required && optional_seen));  // positional ones come first
+            CHECK_FALSE((parameter.required && optional_seen));  // positional parameters come first
             const bool of_words =
                 parameter.kind == ParameterKind::choice || parameter.kind == ParameterKind::dtype;
             CHECK(parameter.choices.empty() != of_words);
@@ -70,7 +70,7 @@ TEST_CASE("useful work is counted once: operations, and every operand and result
     };
     const auto gemm = work("gemm", {{"m", "2"}, {"n", "3"}, {"k", "5"}, {"batch", "7"}, {"dtype", "fp8"}});
     CHECK(gemm.operations == 2.0 * 2 * 3 * 5 * 7);
-    CHECK(gemm.bytes == 7.0 * (2 * 5 + 3 * 5 + 2 * 2 * 3));  // fp8 gives bf16
+    CHECK(gemm.bytes == 7.0 * (2 * 5 + 3 * 5 + 2 * 2 * 3));  // the output of fp8 is bf16
     CHECK(work("copy", {{"n", "10"}, {"dtype", "fp32"}}).bytes == 80.0);
     CHECK(work("add", {{"n", "10"}, {"dtype", "bf16"}}).bytes == 60.0);
 }

@@ -1,4 +1,4 @@
-// Nothing given is ignored: a parameter changes the program, says what happens anyway, or is refused by name.
+// No given parameter is ignored: it changes the program, states a default, or is refused by name.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using Given = std::map<std::string, std::string, std::less<>>;
 
-/// The program as text; nothing where a parameter is refused, whose name `refused` then holds.
+/// The program as text. Empty where a parameter is refused; `refused` then holds its name.
 std::string lowered(std::string_view op, const Given& given, std::string* refused = nullptr) {
     static const auto gpu = warptime::hw::load_gpu("h200-sxm");
     static const auto data = libraries::load_libraries();
@@ -104,7 +104,7 @@ TEST_CASE("a kernel's parameters are refused where the library chooses, by their
         CHECK(lowered("gemm", {{"m", "512"}, {"n", "512"}, {"k", "512"}, {name, value}}, &refused).empty());
         CHECK(refused == "gemm " + name);
     }
-    // What is said and true anyway is no error.
+    // A given value that holds anyway is no error.
     for (const auto& [name, value] :
          Given{{"implementation", "cublas"}, {"mma", "auto"}, {"acc_dtype", "fp32"}}) {
         CAPTURE(name);

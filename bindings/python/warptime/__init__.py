@@ -7,8 +7,8 @@
 >>> 100 < p.time_us < 300
 True
 
-`print(p.explain())` gives the whole account. Every function takes operators, parameters and conditions by the names
-that the program `warptime` has for them; a wrong one is a `WarptimeError` that says what was expected.
+`print(p.explain())` prints the full explanation. Operators, parameters and conditions have the same names as in the
+program `warptime`. A wrong name or value raises a `WarptimeError`, which gives the expected form.
 """
 # SPDX-License-Identifier: Apache-2.0
 

@@ -27,11 +27,11 @@ _Column: TypeAlias = "str | NDArray[Any]"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
-    """The answers of `predict_batch`, a value a row: NumPy arrays of equal length.
+    """The answers of `predict_batch`: NumPy arrays of equal length with one value for each row.
 
-    `time_us` and the edges of its 80 % band, `low_us` and `high_us`, in microseconds; `limiter` and `status` as in
-    `Prediction`. A row that cannot be predicted has NaN times, an empty limiter and status, and its reason in `error`,
-    which is empty elsewhere.
+    `time_us` and the edges of its 80 % band, `low_us` and `high_us`, are in microseconds. `limiter` and `status` are
+    those of `Prediction`. A row that cannot be predicted has NaN times, an empty limiter and an empty status. `error`
+    holds the reason and is empty for all other rows.
     """
 
     time_us: NDArray[np.float64]
@@ -57,7 +57,7 @@ class Batch:
         return {name: getattr(self, name) for name in self._columns}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame: what was asked, as it was given, then the answers. Needs pandas.
+        """A data frame: the arguments as given, then the answers. Needs pandas.
 
         >>> import warptime as wt
         >>> frame = wt.predict_batch("copy", n=[2**20, 2**26], dtype="fp32", gpu="h200-sxm").to_pandas()
@@ -93,7 +93,7 @@ class Batch:
 
 
 def _is_one(value: object) -> bool:
-    """Whether it is one value for every row: no array, no list."""
+    """Whether the value is the same for every row: no array, no list."""
     return (
         value is None
         or isinstance(value, (str, int, float, tuple, np.generic, Mapping, Gpu))
@@ -102,7 +102,7 @@ def _is_one(value: object) -> bool:
 
 
 def _spread(value: Any, rows: int) -> list[Any] | NDArray[Any]:
-    """What was given as a column of a data frame."""
+    """A given value as a column of a data frame."""
     if _is_one(value):
         return [value] * rows
     array = _objects(value) if isinstance(value, (list, tuple)) else np.asarray(value)
@@ -110,7 +110,7 @@ def _spread(value: Any, rows: int) -> list[Any] | NDArray[Any]:
 
 
 def _objects(values: Sequence[object]) -> NDArray[np.object_]:
-    """One element each, whatever they are: NumPy would take lists apart."""
+    """An array with one element for each value; NumPy would turn nested lists into more dimensions."""
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
@@ -118,7 +118,7 @@ def _objects(values: Sequence[object]) -> NDArray[np.object_]:
 
 
 def _extents(op: str, name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """A row of sizes each as one word; equal rows are told apart once."""
+    """Rows of sizes as words; the word of equal rows is made once."""
     rows, places = np.unique(values, axis=0, return_inverse=True)
     words: NDArray[Any] = np.array([text_of(op, name, tuple(row.tolist())) for row in rows], dtype=str)
     column: NDArray[Any] = np.take(words, places.reshape(-1))
@@ -152,7 +152,7 @@ def _column(op: str, name: str, value: object) -> _Column:
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
     elif kind in "uOT":
         array = array.astype(object)
-        # The library takes the text of an object, which is no name for a class as np.float16.
+        # The library takes the text of an object, but the text of a class such as np.float16 is no name.
         if any(issubclass(kind_of_object, (type, np.dtype)) for kind_of_object in set(map(type, array))):
             array = _objects([dtype_name(element) or element for element in array])
     else:
@@ -162,7 +162,7 @@ def _column(op: str, name: str, value: object) -> _Column:
 
 @dataclass(frozen=True)
 class _Chips:
-    """The GPUs of a batch, each once: `which` says whose a row is; None where all rows have the first."""
+    """The different GPUs of a batch. `which` gives the GPU of each row; None: all rows have the first GPU."""
 
     asked: list[tuple[object, object]]  # GPU and changes, as given
     which: NDArray[np.intp] | None
@@ -203,7 +203,7 @@ def _gpu_of(asked: tuple[Any, Any]) -> Gpu:
 
 @dataclass(frozen=True)
 class _Answers:
-    """Columns that rows are written into, GPU after GPU."""
+    """Columns that take the rows of one GPU after another."""
 
     times: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
     limiter: NDArray[np.str_]
@@ -233,7 +233,7 @@ def _predict_on(op: str, columns: dict[str, _Column], gpu: Gpu, engine: str) -> 
 
 
 def _predict_on_each(op: str, columns: dict[str, _Column], chips: _Chips, engine: str) -> _Answers:
-    """Each GPU answers its own rows. What is wrong on every GPU is raised; else the rows of that GPU have failed."""
+    """Each GPU answers its own rows. An error of every GPU is raised; an error of one GPU marks its rows as failed."""
     assert chips.which is not None
     rows = len(chips.which)
     for name, column in columns.items():
@@ -243,7 +243,7 @@ def _predict_on_each(op: str, columns: dict[str, _Column], chips: _Chips, engine
     refusals: list[WarptimeError] = []
     for index, asked in enumerate(chips.asked):
         here = np.flatnonzero(chips.which == index)
-        # A column of one row counts for every row, so a row alone is asked about twice.
+        # A column of one row would count for every row. A single row is therefore predicted twice.
         picked = np.repeat(here, 2) if len(here) == 1 else here
         own: dict[str, _Column] = {
             name: column if isinstance(column, str) or len(column) == 1 else column[picked]
@@ -278,13 +278,13 @@ def predict_batch(
     clock_mhz: float | ArrayLike | None = None,
     **parameters: Value | ArrayLike | Sequence[Value],
 ) -> Batch:
-    """One prediction a row, without a Python loop.
+    """One prediction for each row, without a Python loop.
 
-    Parameters and conditions are those of `predict`, each one value for every row or a 1-D array (or list) of them,
-    numbers or words; arrays of one element fit any length. `gpu` is one, or one a row. `settings` are changes of the
-    GPU as `gpu()` takes them, for every row or one a row. What is wrong for every row, as an unknown name or lengths
-    that differ, raises WarptimeError; a row that is wrong alone holds NaN and its reason in `error`. Other threads run
-    meanwhile, and Ctrl-C ends it.
+    Parameters and conditions are those of `predict`. Each is one value for every row, or a 1-D array (or list) of
+    numbers or words. Arrays of one element fit any length. `gpu` is one GPU for every row, or one for each row.
+    `settings` are changes of the GPU as `gpu()` takes them, for every row or for each row. A fault of every row raises
+    WarptimeError, for example an unknown name or different lengths. A row with its own fault holds NaN, and `error`
+    gives the reason. Other threads can run during the call, and Ctrl-C ends the call.
 
     >>> import warptime as wt
     >>> batch = wt.predict_batch("gemm", m=[1024, 2048, -1], n=1024, k=1024, gpu="h200-sxm")

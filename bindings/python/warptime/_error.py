@@ -2,7 +2,7 @@
 
 
 class WarptimeError(ValueError):
-    """An input that cannot be used: which parameter, what was given, and the form expected.
+    """An input that cannot be used, with its parameter, its value and the expected form.
 
     >>> import warptime as wt
     >>> try:

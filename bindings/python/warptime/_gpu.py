@@ -1,4 +1,4 @@
-"""GPUs: the sheets there are, and one of them, as it is or changed. SPDX-License-Identifier: Apache-2.0"""
+"""GPUs: the list of sheets, and a single sheet, with or without changes. SPDX-License-Identifier: Apache-2.0"""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Changes: TypeAlias = "Mapping[str, str | int | float] | Sequence[str]"
 
 @dataclass(frozen=True)
 class GpuSummary:
-    """A sheet in the list of all.
+    """One sheet in the list of all sheets.
 
-    `calibrated`: its constants were fitted to measurements of this GPU. `board`: the name that its driver reports.
+    `calibrated`: constants were fitted to measurements of this GPU. `board`: the name that the driver reports.
     """
 
     id: str
@@ -47,10 +47,10 @@ class GpuKey:
 
 
 class Gpu:
-    """A GPU as data; `gpu()` makes one. Predicting functions take it wherever they take a sheet's id.
+    """A GPU as data, made by `gpu()`. Predicting functions take a `Gpu` wherever they take a sheet's id.
 
-    `gpu["l2.capacity"]` is a number in base units, `gpu.key("l2.capacity")` the same with unit, meaning and source.
-    It pickles as the sheet's id or path and its changes.
+    `gpu["l2.capacity"]` is a number in base units. `gpu.key("l2.capacity")` adds unit, meaning and source. A pickled
+    `Gpu` holds the sheet's id or path and the changes.
 
     >>> import warptime as wt
     >>> h200 = wt.gpu("h200-sxm")
@@ -67,7 +67,7 @@ class Gpu:
 
     @property
     def id(self) -> str:
-        """The sheet's id, "h200-sxm"; the file's name without ending where it is a path."""
+        """The sheet's id, as "h200-sxm"; for a path the file's name without ending."""
         return self._core.id
 
     @property
@@ -77,17 +77,17 @@ class Gpu:
 
     @property
     def architecture(self) -> str:
-        """The vendor's name of the architecture, "Hopper"."""
+        """The vendor's name of the architecture, as "Hopper"."""
         return self._core.architecture
 
     @property
     def memory_type(self) -> str:
-        """The kind of DRAM, "HBM3e"."""
+        """The kind of DRAM, as "HBM3e"."""
         return self._core.memory_type
 
     @property
     def compute_capability(self) -> tuple[int, int]:
-        """Major and minor."""
+        """Major and minor number."""
         return self._core.compute_capability
 
     @property
@@ -97,7 +97,7 @@ class Gpu:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The changes, as --set of the program takes them."""
+        """The changes in the form of the program's --set."""
         return self._settings
 
     @functools.cached_property
@@ -114,7 +114,7 @@ class Gpu:
         }
 
     def key(self, name: str) -> GpuKey:
-        """One number with its source. Raises WarptimeError for a name that is no key."""
+        """One number with its source. Raises WarptimeError for an unknown key."""
         try:
             return self.keys[name]
         except KeyError:
@@ -130,7 +130,7 @@ class Gpu:
         return len(self.keys)
 
     def changed(self, changes: Changes) -> Gpu:
-        """The same GPU with further changes, applied after those that it has.
+        """The same GPU with further changes, applied after its present changes.
 
         >>> import warptime as wt
         >>> wt.gpu("h200-sxm").changed({"sm.count": 66})["sm.count"]
@@ -197,12 +197,12 @@ def _settings_of(changes: Changes, base: Gpu) -> tuple[str, ...]:
 
 
 def gpu(id_or_path: str | Gpu, changes: Changes = ()) -> Gpu:
-    """A GPU by the id of its sheet (`gpus()` lists them) or the path of a TOML sheet, with changes.
+    """A GPU by its sheet's id (`gpus()` lists all ids) or by the path of a TOML sheet, with changes.
 
-    The id counts in any case, and the words of it that no other sheet has are enough: "H200", "rtx4090".
+    Ids ignore case. Words of an id that no other sheet has are enough: "H200", "rtx4090".
 
-    `changes` maps keys to what `--set` takes ("60 MiB", "2x", "+20%") or to numbers in base units; or is a list of
-    "KEY=VALUE". Raises WarptimeError for an unknown sheet or key and for a value of another form.
+    `changes` maps keys to values of `--set` ("60 MiB", "2x", "+20%") or to numbers in base units. A list of
+    "KEY=VALUE" is also accepted. Raises WarptimeError for an unknown sheet or key and for a value of another form.
 
     >>> import warptime as wt
     >>> big = wt.gpu("h200-sxm", {"l2.capacity": "2x"})

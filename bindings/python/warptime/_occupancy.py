@@ -18,11 +18,11 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, repr=False)
 class ResidentCtas:
-    """CTAs and warps resident on an SM, what limits them, and what would let in one CTA more.
+    """CTAs and warps resident on an SM, their limit, and the need of one more CTA.
 
-    `ctas_by_limit` has the CTAs that each resource alone allows, None without a limit. `largest_for_one_more` has, for
-    each resource in the way of one CTA more, the largest value that lets it in, None where none does; all of them are
-    needed together. Shared memory is in bytes.
+    `ctas_by_limit` has the CTAs that each resource alone allows; None without a limit. `largest_for_one_more` lists
+    each resource that prevents one more CTA, with the largest value that allows the CTA; None where no value does. The
+    CTA fits only if all listed resources have such values. Shared memory is in bytes.
     """
 
     gpu: str
@@ -59,11 +59,11 @@ def occupancy(
     barriers: int = 1,
     gpu: str | Gpu | None = None,
 ) -> ResidentCtas:
-    """How many CTAs of `threads` threads an SM of the GPU holds, as `warptime occupancy` says it.
+    """How many CTAs of `threads` threads an SM of the GPU holds, as in `warptime occupancy`.
 
-    `registers` are those of a thread, `shared_bytes` the dynamic shared memory of a CTA, `static_shared_bytes` the
-    static one, `carveout_bytes` what is carved out of L1 for shared memory (None: as much as is needed), `barriers` the
-    named barriers. Raises WarptimeError for resources that no CTA can have.
+    `registers` are those of a thread. `shared_bytes` is the dynamic shared memory of a CTA, `static_shared_bytes` the
+    static one. `carveout_bytes` is the part of L1 that serves as shared memory (None: as much as needed). `barriers`
+    are the named barriers. Raises WarptimeError for resources that no CTA can have.
 
     >>> import warptime as wt
     >>> found = wt.occupancy(gpu="h200-sxm", threads=256, registers=128, shared_bytes=98304)

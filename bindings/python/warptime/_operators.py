@@ -11,9 +11,9 @@ from warptime._text import html_table, table
 
 @dataclass(frozen=True)
 class Parameter:
-    """One keyword of an operator. `default` is empty where the value is required, or worked out from the others.
+    """One keyword of an operator. `default` is empty where the value is required, or follows from other parameters.
 
-    `alias` is another name that is understood, or empty. All names count in any case.
+    `alias` is another accepted name, or empty. All names ignore case.
     """
 
     name: str
@@ -77,7 +77,7 @@ def operators() -> dict[str, Operator]:
 
 
 def kind_of(op: str, parameter: str) -> str:
-    """What the parameter takes, as `Parameter.kind`; empty where there is none."""
+    """The kind of the parameter, as in `Parameter.kind`; empty for an unknown parameter."""
     operator = _all().get(op.lower())
     name = parameter.lower().replace("-", "_")
     found = (p.kind for p in operator.parameters if name in (p.name, p.alias)) if operator else iter(())
@@ -90,5 +90,5 @@ def is_flag(op: str, parameter: str) -> bool:
 
 
 def takes_extent(op: str, parameter: str) -> bool:
-    """Whether one value is several sizes, as (128, 256, 64)."""
+    """Whether one value has several sizes, as (128, 256, 64)."""
     return kind_of(op, parameter).startswith("MxN")

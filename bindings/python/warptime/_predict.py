@@ -25,11 +25,11 @@ def predict(
 ) -> Prediction:
     """How long the operation takes on the GPU, and why.
 
-    `op` is an operator (`operators()` lists them) and `parameters` are its own: sizes are whole numbers, cta_tile is
-    "128x256x64" or (128, 256, 64), None is the default. Conditions: `cache` is what L2 holds before (flushed, the
-    default, cold or warm), `duty` isolated or sustained, `data` random or zeros, `available_sms` at most the GPU's,
-    `clock_mhz` the SM clock in MHz. Raises WarptimeError, naming parameter, value and what is expected, for anything
-    that cannot be predicted.
+    `op` is an operator (`operators()` lists all) with its own `parameters`. Sizes are whole numbers, cta_tile is
+    "128x256x64" or (128, 256, 64), and None is the default. The conditions are: `cache`, the content of L2 before the
+    operation (flushed, the default, cold or warm); `duty`, isolated or sustained; `data`, random or zeros;
+    `available_sms`, at most those of the GPU; `clock_mhz`, the SM clock in MHz. Raises WarptimeError for anything that
+    cannot be predicted. The error names the parameter, the value and the expected form.
 
     >>> import warptime as wt
     >>> wt.predict("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm").occupancy.warps_per_sm
@@ -49,7 +49,7 @@ def predict(
 
 
 def explain(op: str, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Report:
-    """What `predict` with the same arguments finds, in words: `predict(...).explain()`.
+    """The explanation of `predict` with the same arguments, in words: `predict(...).explain()`.
 
     >>> import warptime as wt
     >>> print(wt.explain("copy", n=2**26, gpu="h200-sxm").splitlines()[3].split(" (")[0])

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Bound:
-    """The time in microseconds if this alone held the kernel back, and the numbers that it comes from."""
+    """The time in microseconds if this bound alone limited the kernel, and the numbers behind the time."""
 
     name: str
     time_us: float
@@ -33,7 +33,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Utilization:
-    """Fractions of what the unit could do in the time predicted."""
+    """For each unit, the used fraction of its capacity over the predicted time."""
 
     tensor: float
     fp32: float
@@ -46,7 +46,7 @@ class Utilization:
 
 @dataclass(frozen=True)
 class Achieved:
-    """Rates over the time predicted: FLOP/s and bytes/s."""
+    """Rates over the predicted time: FLOP/s and bytes/s."""
 
     flops_per_s: float
     dram_bytes_per_s: float
@@ -55,7 +55,7 @@ class Achieved:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """CTAs and warps resident on an SM, what limits them, and what would limit them next."""
+    """CTAs and warps resident on an SM, their limit, and the next limit."""
 
     ctas_per_sm: int
     warps_per_sm: int
@@ -65,7 +65,7 @@ class Occupancy:
 
 @dataclass(frozen=True)
 class WouldHelp:
-    """A resource of the GPU twice as fast, by the keys that say how fast it is: the time then, and what it saves."""
+    """A resource of the GPU at twice its speed: the keys of its speed, the new time, and the saved time."""
 
     resource: str
     keys: tuple[str, ...]
@@ -75,13 +75,14 @@ class WouldHelp:
 
 @dataclass(frozen=True, repr=False)
 class Prediction:
-    """How long an operation takes, with its 80 % band, and why. `predict` makes one; it pickles with all its fields.
+    """How long an operation takes, with its 80 % band, and why. `predict` makes a `Prediction`, which can be pickled.
 
-    Attributes are the fields of `warptime predict --json` (`class` is `class_`, being a word of Python): times in us,
-    `clock_mhz` in MHz, `power_w` in W, `shares` and `utilization` as fractions, `counters` in Nsight Compute's units.
-    `status` is calibrated (constants fitted to this GPU), extrapolated, or what-if where numbers were changed; `settings`
-    has those. Of the `fitted_constants`, `own_constants` are from rows of this GPU. `would_help` says what a resource
-    twice as fast would save, most helpful first (analytical engine only).
+    Attributes are the fields of `warptime predict --json` (`class` is `class_`, because `class` is a Python keyword).
+    Times are in us, `clock_mhz` in MHz, `power_w` in W. `shares` and `utilization` are fractions, and `counters` have
+    Nsight Compute's units. `status` is calibrated (constants fitted to this GPU), extrapolated, or what-if where
+    numbers were changed; `settings` has the changes. Of the `fitted_constants`, `own_constants` come from rows of this
+    GPU. `would_help` gives the time that each resource at twice its speed would save. The most helpful comes first
+    (analytical engine only).
 
     >>> import warptime as wt
     >>> p = wt.predict("add", n=2**26, dtype="fp32", gpu="h200-sxm")
@@ -138,7 +139,7 @@ class Prediction:
         return cls(**values, _json=text, _short=short, _explained=explained)
 
     def explain(self) -> Report:
-        """The whole account, as `warptime explain` prints it: shares, bounds with their inputs, counters, what would help.
+        """The text of `warptime explain`: shares, bounds with their inputs, counters, helpful resources.
 
         >>> import warptime as wt
         >>> "bounds: the time if this alone" in wt.predict("copy", n=10**6, gpu="h200-sxm").explain()
@@ -151,7 +152,7 @@ class Prediction:
         return self._json
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain Python objects."""
+        """The JSON object as plain Python objects."""
         given: dict[str, Any] = json.loads(self._json)
         return given
 

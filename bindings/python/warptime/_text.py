@@ -1,4 +1,4 @@
-"""Text that prints as it is, and tables for a terminal and a notebook. SPDX-License-Identifier: Apache-2.0"""
+"""Text that prints unchanged, and tables for a terminal and a notebook. SPDX-License-Identifier: Apache-2.0"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Report(str):
-    """Text of several lines that a terminal and a notebook show as it is, without `print`.
+    """Text of several lines that a terminal and a notebook show unchanged, without `print`.
 
     >>> import warptime as wt
     >>> wt.Report("time   1 us")
@@ -35,7 +35,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """The same for a notebook; every cell is escaped."""
+    """A table for a notebook; every cell is escaped."""
 
     def line(cells: Sequence[str], tag: str) -> str:
         joined = "".join(f'<{tag} style="text-align:left">{html.escape(cell)}</{tag}>' for cell in cells)

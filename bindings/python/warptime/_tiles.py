@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedTile:
-    """One tile: `parameters` are keywords of `predict`; `gap` is its time over the best one's, less 1.
+    """One tile: `parameters` are keywords of `predict`; `gap` is its time over the best time, less 1.
 
-    `alike` has the tiles that were folded into it: as fast within 0.2 %, and different in group_m, raster or stages only.
+    `alike` has the tiles that were folded into this tile. Their times are equal within 0.2 %, and they differ only in
+    group_m, raster or stages.
     """
 
     rank: int
@@ -54,14 +55,17 @@ class Difference:
 
     @property
     def more_us(self) -> float:
-        """What the second takes more."""
+        """The time that the second tile takes more."""
         return self.second_us - self.first_us
 
 
 @dataclass(frozen=True, repr=False)
 class TileComparison:
-    """Two tiles side by side: `shares` are the exposed times by cause, largest difference first, and add up to both
-    times; `bounds` are the times if one alone held the kernel back. Both are empty when one tile cannot run."""
+    """Two tiles side by side.
+
+    `shares` are the exposed times by cause, largest difference first; they add up to the time of each tile. `bounds`
+    are the times if a single bound limited the kernel. Both are empty when one tile cannot run.
+    """
 
     shares: tuple[Difference, ...]
     bounds: tuple[Difference, ...]
@@ -80,10 +84,10 @@ _Asked: TypeAlias = "tuple[str, dict[str, str], Gpu, dict[str, str], str]"
 
 @dataclass(frozen=True, repr=False)
 class RankedTiles(Sequence[RankedTile]):
-    """The fastest tiles of a space, fastest first, and those that cannot run.
+    """The fastest tiles of a space, fastest first, and the tiles that cannot run.
 
-    `dropped` has, for each that cannot run, its parameters and what is wrong (parameter, value, expected). `library`
-    is what the vendor's library would run; None where its kernels for the GPU or element type are not known.
+    `dropped` has the parameters of each tile that cannot run, and its error (parameter, value, expected). `library` is
+    the kernel that the vendor's library would run; None where its kernels for the GPU or element type are unknown.
     """
 
     tiles: tuple[RankedTile, ...]
@@ -106,10 +110,10 @@ class RankedTiles(Sequence[RankedTile]):
         return iter(self.tiles)
 
     def compare(self, tile: Tile, against: Tile = 1) -> TileComparison:
-        """What `tile` takes more than `against`, by cause and by bound.
+        """The time that `tile` takes more than `against`, by cause and by bound.
 
-        Each is a rank of this list, or a dict of parameters, as an entry of a space has them: so a tile that is not
-        among the best, or one that was dropped, can be asked about. Raises WarptimeError for a rank that is not here.
+        Each argument is a rank of this list, or a dict of parameters as in a space. The dict may describe a tile that
+        is not among the best, or a dropped tile. Raises WarptimeError for a rank that does not exist.
 
         >>> import warptime as wt
         >>> best = wt.best_tiles("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm", top=3)
@@ -125,7 +129,7 @@ class RankedTiles(Sequence[RankedTile]):
         return TileComparison(shares, bounds, text)
 
     def explain(self, tile: Tile = 2, against: Tile = 1) -> Report:
-        """`compare` in words: why `against`, the best by default, and not `tile`."""
+        """`compare` in words: why `against` (by default the best tile) is faster than `tile`."""
         return Report(repr(self.compare(tile, against)))
 
     def _parameters_of(self, name: str, tile: Tile) -> dict[str, str]:
@@ -196,10 +200,10 @@ def best_tiles(
 ) -> RankedTiles:
     """The `top` tiles of a space by predicted time, for an operator that has tiles (gemm).
 
-    `space` is "triton", "cutlass", the path of a JSON list, or a list of dicts with the names of gemm (cta_tile,
-    stages, ...) or Triton's (BLOCK_M, num_warps, ...). Tiles that differ in nothing that matters to this problem count
-    as one, unless `fold` is False: `RankedTile.alike` has the others. Conditions are those of `predict`. Raises
-    WarptimeError when no tile can run, and for anything that `predict` refuses.
+    `space` is "triton", "cutlass", the path of a JSON list, or a list of dicts. Names in such dicts are those of gemm
+    (cta_tile, stages, ...) or Triton's (BLOCK_M, num_warps, ...). Tiles without a relevant difference for this problem
+    count as one tile, unless `fold` is False; `RankedTile.alike` has the others. Conditions are those of `predict`.
+    Raises WarptimeError when no tile can run, and for anything that `predict` refuses.
 
     >>> import warptime as wt
     >>> best = wt.best_tiles("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm", top=3)
@@ -241,10 +245,11 @@ def best_tiles(
 
 
 def read_problems(path: str | os.PathLike[str]) -> list[dict[str, str]]:
-    """The GEMMs of a JSON list as CUTLASS's heuristics read it: keywords of `best_tiles` and `predict` for each.
+    """The GEMMs of a JSON list for CUTLASS's heuristics, as keywords of `best_tiles` and `predict`.
 
     An entry has m, n, k, layout (as "tnn"), dtype_a, dtype_b, dtype_d and CUTLASS's optional names. Raises
-    WarptimeError, with the number of the problem, for one that the model cannot take, as with beta other than 0.
+    WarptimeError for a problem that the model cannot take, such as beta other than 0. The error has the problem's
+    number.
 
     >>> import json, tempfile, warptime as wt
     >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

@@ -1,4 +1,4 @@
-"""What the arguments of a Triton kernel say about its matrix product: sizes, element types, layouts, tile.
+"""Reads a matrix product from the arguments of a Triton kernel: sizes, element types, layouts, tile.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -16,8 +16,8 @@ from warptime._values import text_of, utf8
 
 Names: TypeAlias = Mapping[str, tuple[str, ...]]
 
-# Each thing and what kernels call it. Source: Triton's tutorials 3, 9 and 10, PyTorch Inductor's templates, and the
-# kernels that triton.ops had.
+# Each argument and its usual names in kernels. Source: Triton's tutorials 3, 9 and 10, PyTorch Inductor's templates,
+# and the kernels that triton.ops had.
 NAMES: Names = {
     "m": ("M", "m"),
     "n": ("N", "n"),
@@ -48,7 +48,7 @@ _RESULTS = {**_DTYPES, "float32": "fp32", "fp32": "fp32", "int32": "int32"}
 
 
 def names_of(given: Mapping[str, str] | None) -> Names:
-    """The usual names, those that are given first."""
+    """The usual names, where given names replace the usual ones."""
     names = dict(NAMES)
     for key, name in (given or {}).items():
         if key not in NAMES:
@@ -83,7 +83,7 @@ def _memory(tensor: Any) -> Any:
 
 
 def _dtype(tensor: Any, key: str, known: Mapping[str, str]) -> str:
-    """torch.bfloat16, a NumPy or a Triton dtype as the library's word."""
+    """The library's word for torch.bfloat16, or for a NumPy or Triton dtype."""
     given = getattr(_memory(tensor), "dtype", None)
     word = known.get(str(given).rsplit(".", 1)[-1])
     if word is None:
@@ -92,7 +92,7 @@ def _dtype(tensor: Any, key: str, known: Mapping[str, str]) -> str:
 
 
 def _strides(tensor: Any) -> tuple[int, ...] | None:
-    """In elements, of the last two dimensions."""
+    """Strides of the last two dimensions, in elements."""
     stride = getattr(tensor, "stride", None)
     if callable(stride):  # PyTorch
         return tuple(stride())[-2:]
@@ -104,7 +104,7 @@ def _strides(tensor: Any) -> tuple[int, ...] | None:
 
 
 def _layout(tensor: Any, rows: int, columns: int) -> tuple[int, int] | None:
-    """Strides along `rows` and along `columns`, whichever way round the tensor's shape has them."""
+    """Strides along `rows` and along `columns`, for either order in the tensor's shape."""
     shape = tuple(getattr(tensor, "shape", ()))[-2:]
     strides = _strides(tensor)
     if strides is None or len(shape) != 2 or len(strides) != 2:
@@ -115,7 +115,7 @@ def _layout(tensor: Any, rows: int, columns: int) -> tuple[int, int] | None:
 
 
 def _pitch_of(key: str, strides: tuple[int, int], extents: tuple[int, int]) -> tuple[bool, int | None]:
-    """Whether the second index is the contiguous one, and the pitch where it is not packed."""
+    """Whether the second index is contiguous, and the pitch of rows that are not packed."""
     for inner, outer in ((1, 0), (0, 1)):
         if strides[inner] == 1 or extents[inner] == 1:
             packed = strides[outer] <= extents[inner] or extents[outer] == 1
@@ -124,9 +124,10 @@ def _pitch_of(key: str, strides: tuple[int, int], extents: tuple[int, int]) -> t
 
 
 def operands_of(arguments: Mapping[str, Any], names: Names) -> dict[str, str | int]:
-    """Element types and layouts as parameters of gemm. Strides that the kernel is given count, else the tensors'.
+    """Element types and layouts as parameters of gemm.
 
-    A tensor that has neither is taken as row-major, as in Triton's tutorials.
+    Strides among the kernel's arguments count before those of the tensors. A tensor without either is row-major, as in
+    Triton's tutorials.
     """
     m, n, k = (int(_required(arguments, key, names)) for key in "mnk")
     a, b, c = (find(arguments, key, names) for key in "abc")
@@ -185,7 +186,7 @@ def _sheet_of_board(board: str) -> str:
 
 
 def device_sheet(tensor: Any) -> str:
-    """The sheet of the GPU that holds the tensor, by the name that PyTorch has for it."""
+    """The sheet of the GPU that holds the tensor, found by PyTorch's name for the GPU."""
     torch = sys.modules.get("torch")
     device = getattr(_memory(tensor), "device", None)
     if torch is None or device is None or getattr(device, "type", "") != "cuda":

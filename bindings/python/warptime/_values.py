@@ -27,23 +27,24 @@ def utf8(text: str) -> str:
 
 
 def dtype_name(value: object) -> str | None:
-    """The name of an element type that is an object of NumPy, PyTorch, JAX or Triton; None for anything else."""
+    """The name of an element type of NumPy, PyTorch, JAX or Triton; None for any other object."""
     if isinstance(value, np.dtype):
         return value.name
     if isinstance(value, type) and (issubclass(value, np.generic) or hasattr(value, "dtype")):
-        return np.dtype(value).name  # np.float16 and its like are classes
+        return np.dtype(value).name  # np.float16 and similar types are classes
     return str(value) if type(value).__name__ == "dtype" else None
 
 
 def text_of(op: str, name: str, value: object) -> str:
-    """One value as text: (128, 256, 64) as 128x256x64, 4096.0 as 4096, np.float16 as float16, None as the default (an
-    empty text).
+    """One value as text.
 
-    Whether it is allowed is for the library to say; only what can be no value at all is refused here.
+    (128, 256, 64) becomes 128x256x64, 4096.0 becomes 4096, np.float16 becomes float16, and None becomes an empty text
+    (the default). The library checks whether the value is allowed. This function only refuses objects that can be no
+    value.
     """
     if value is None:
         return ""
-    if type(value) is int:  # the protocols below take long to ask
+    if type(value) is int:  # the checks of protocols below are slow
         return str(value)
     if isinstance(value, str):
         return utf8(value)
@@ -63,6 +64,6 @@ def text_of(op: str, name: str, value: object) -> str:
 
 
 def texts_of(op: str, values: Mapping[str, object]) -> dict[str, str]:
-    """Those that are given."""
+    """The texts of the given values; a missing value has no entry."""
     texts = {utf8(name): text_of(op, name, value) for name, value in values.items()}
     return {name: text for name, text in texts.items() if text or isinstance(values.get(name), str)}

@@ -1,11 +1,11 @@
-"""Triton's autotuner with predicted times instead of measured ones: seconds of tuning instead of minutes.
+"""Triton's autotuner with predicted instead of measured times: tuning takes seconds instead of minutes.
 
     @triton.autotune(configs=CONFIGS, key=["M", "N", "K"], prune_configs_by=warptime.triton.prune("gemm", top_k=4))
     @triton.jit
     def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, ..., BLOCK_M: tl.constexpr, ...): ...
 
-Of each problem, only the `top_k` configurations that are predicted to be fastest are compiled and measured. Neither
-Triton nor PyTorch is imported here. Ignores what only the compiler knows, registers and spills: they are estimated.
+For each problem, Triton compiles and measures only the `top_k` configurations with the shortest predicted times. This
+module imports neither Triton nor PyTorch. Only the compiler knows registers and spills; the module estimates them.
 """
 # SPDX-License-Identifier: Apache-2.0
 
@@ -36,14 +36,14 @@ __all__ = ["Pruning", "early_config_prune", "estimate_matmul_time", "prune"]
 
 _MS_PER_S = 1e3
 _CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz")
-_MOST_KNOWN = 1 << 14  # remembered answers, forgotten together
+_MOST_KNOWN = 1 << 14  # remembered answers; all are dropped together
 
 _Refusal = tuple[bool, str, str, str]
 _Answer = float | _Refusal
 
 
 class Pruning(TypedDict):
-    """What `triton.autotune` takes as `prune_configs_by`."""
+    """The value of `prune_configs_by` in `triton.autotune`."""
 
     early_config_prune: Callable[..., list[Any]]
     perf_model: Callable[..., float]
@@ -51,7 +51,7 @@ class Pruning(TypedDict):
 
 
 class _Tuner:
-    """Answers for one kernel. Its answers are kept, since Triton asks for each configuration apart."""
+    """Answers for one kernel. Answers are kept, because Triton asks for one configuration at a time."""
 
     def __init__(self, gpu: str | Gpu | None, engine: str, names: Names, given: Mapping[str, object]) -> None:
         self._gpu = None if gpu is None else gpu_of(gpu)
@@ -62,11 +62,11 @@ class _Tuner:
         self._known: dict[object, _Answer] = {}
 
     def gpu(self, arguments: Mapping[str, Any]) -> Gpu:
-        """The GPU given, or the one that holds A."""
+        """The given GPU, or the GPU that holds A."""
         return self._gpu or gpu_of(device_sheet(find(arguments, "a", self._names)))
 
     def answers(self, arguments: list[Mapping[str, Any]]) -> list[_Answer]:
-        """Seconds of each launch, or why there are none; all are of the same problem and differ in the tile."""
+        """Seconds of each launch, or its refusal. All launches have the same problem and differ in the tile."""
         problem = {**problem_of(arguments[0], self._names), **self._parameters}
         gpu = self.gpu(arguments[0])
         tiles = [tile_of(one, self._names) for one in arguments]
@@ -81,8 +81,11 @@ class _Tuner:
         return [self._known[key] for key in keys]
 
     def early_config_prune(self, configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
-        """The configurations that can run, one of those that compile to the same kernel; all of them when the model
-        finds none, since Triton needs one."""
+        """The configurations that can run.
+
+        Of configurations that compile to the same kernel only one is kept. If the model finds none that can run, all
+        are kept, because Triton needs at least one.
+        """
         arguments: list[Mapping[str, Any]] = [{**named_args, **kwargs, **config.all_kwargs()} for config in configs]
         answers = self.answers(arguments)
         may_run = [i for i, told in enumerate(answers) if not isinstance(told, tuple) or told[0]]
@@ -98,7 +101,7 @@ class _Tuner:
         return list(first.values())
 
     def perf_model(self, **arguments: Any) -> float:
-        """Milliseconds; infinite for a configuration that cannot be predicted, so that it comes last."""
+        """Milliseconds; infinite for a configuration that cannot be predicted, so that Triton tries it last."""
         (told,) = self.answers([arguments])
         return math.inf if isinstance(told, tuple) else told * _MS_PER_S
 
@@ -114,18 +117,18 @@ def prune(
 ) -> Pruning:
     """The whole `prune_configs_by` of `triton.autotune`, for a kernel that computes C[M, N] = A[M, K] B[K, N].
 
-    Triton then measures only `top_k` configurations of each problem, a whole number from 1: with 1 nothing is compared
-    by measuring. Sizes, tensors and tiles are found among the kernel's arguments by their usual names (M or m, a_ptr
-    or A or a, BLOCK_M or BLOCK_SIZE_M, GROUP_M, SPLIT_K, stride_am, ...); `names` has those that are called otherwise,
-    as names={"m": "rows", "block_m": "BM"}. Element types are those of the tensors (float32 is multiplied as tf32, as
-    tl.dot does), layouts those of the strides, and the GPU is the one that holds A unless `gpu` names another. Every
-    other keyword is a parameter of gemm or a condition of `predict` and wins over what was found: dtype="fp32",
-    schedule="persistent", pipeline="tma", cache="warm". Raises WarptimeError here for what is wrong for every launch,
-    and at a launch for an argument that is missing or of another form.
+    Triton then measures only `top_k` configurations of each problem, a whole number from 1. With 1 no measurements are
+    compared. Sizes, tensors and tiles are found by the usual names of a kernel's arguments. Such names are M or m,
+    a_ptr or A or a, BLOCK_M or BLOCK_SIZE_M, GROUP_M, SPLIT_K, stride_am and so on. `names` gives all other names, as
+    names={"m": "rows", "block_m": "BM"}. Element types are those of the tensors; float32 is multiplied as tf32, as in
+    tl.dot. Layouts are those of the strides. The GPU is the one that holds A, unless `gpu` names another. Every other
+    keyword is a parameter of gemm or a condition of `predict` and replaces the value that was found: dtype="fp32",
+    schedule="persistent", pipeline="tma", cache="warm". Raises WarptimeError at once for a fault of every launch. An
+    argument that is missing or of another form raises WarptimeError at its launch.
 
-    A configuration that cannot run is dropped before; one that cannot be predicted (as num_ctas=2) is tried last. Of
-    those that differ in num_stages alone, one is kept where Triton compiles them to the same kernel: rows that 16
-    elements do not divide are loaded without copies ahead, whatever the stages.
+    Configurations that cannot run are dropped before the measurements. Configurations that cannot be predicted (such as
+    num_ctas=2) are tried last. Some configurations differ only in num_stages and compile to the same kernel. The
+    reason is that rows have no copies ahead where 16 elements do not divide them. One such configuration is kept.
 
     >>> import warptime.triton
     >>> pruning = warptime.triton.prune("gemm", top_k=4, gpu="h200-sxm")
@@ -134,19 +137,21 @@ def prune(
     """
     if op != "gemm":
         raise WarptimeError("op", utf8(str(op)), "gemm, the only operator whose tiles are ranked")
-    # Triton takes a fraction, too; older versions round a small one to 0 and then fail.
+    # Triton also takes a fraction, but older versions round a small fraction to 0 and then fail.
     if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
         raise WarptimeError("top_k", utf8(repr(top_k)), "a whole number from 1: configurations to measure")
     tuner = _Tuner(gpu, engine, names_of(names), given)
-    if gpu is not None:  # what is wrong with the other keywords shows at once
+    if gpu is not None:  # checks the other keywords at once
         size = {"m": "128", "n": "128", "k": "128", **tuner._parameters}
         _core.tile_times("gemm", size, tuner.gpu({})._core, tuner._conditions, tuner._engine, [])
     return {"early_config_prune": tuner.early_config_prune, "perf_model": tuner.perf_model, "top_k": top_k}
 
 
 def early_config_prune(configs: list[Any], named_args: Mapping[str, Any], **kwargs: Any) -> list[Any]:
-    """The configurations that can run on the GPU that holds A: the function of that name beside the old
-    `estimate_matmul_time`."""
+    """The configurations that can run on the GPU that holds A.
+
+    It replaces the function of the same name that `triton.ops` had beside `estimate_matmul_time`.
+    """
     return _Tuner(None, "analytical", NAMES, {}).early_config_prune(configs, named_args, **kwargs)
 
 
@@ -168,11 +173,12 @@ def estimate_matmul_time(
     gpu: str | Gpu | None = None,
     **kwargs: Any,
 ) -> float:
-    """The predicted time in ms, in place of the function of this name that `triton.ops` had.
+    """The predicted time in ms; it replaces the function of the same name that `triton.ops` had.
 
-    A, B and C are tensors (their element types and strides count), GROUP_M may be among the other keywords, which are
-    ignored; without `gpu`, the GPU that holds A. Infinite for a configuration that cannot run. `debug` prints why it
-    takes so long. Raises WarptimeError for anything else that cannot be predicted.
+    A, B and C are tensors, of which element types and strides count. GROUP_M may be among the other keywords; all
+    others are ignored. Without `gpu`, the GPU is the one that holds A. The time is infinite for a configuration that
+    cannot run. `debug` prints the explanation of the time. Raises WarptimeError for anything else that cannot be
+    predicted.
 
     >>> import numpy as np
     >>> from warptime.triton import estimate_matmul_time

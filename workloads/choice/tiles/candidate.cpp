@@ -19,7 +19,7 @@ namespace mk = model::kernel;
 
 struct TritonName {
     std::string_view triton;
-    std::string_view gemm;  ///< "M", "N", "K": that side of cta_tile; empty: must be 1
+    std::string_view gemm;  ///< "M", "N", "K": a side of cta_tile; empty: the value must be 1
 };
 constexpr std::array<TritonName, 12> triton_names{{{"BLOCK_M", "M"},
                                                    {"BLOCK_N", "N"},
@@ -56,7 +56,7 @@ const TritonName* find_triton_name(std::string_view name) {
     throw Error("tile parameter", std::string(name), hw::expected_names(name, names));
 }
 
-/// Adds one parameter of a candidate; sides of the tile go to `tile`.
+/// Adds one parameter of a candidate to `merged`; sides of the tile go to `tile`.
 void take(const OperatorInfo& info, const std::string& name, const std::string& value, Parameters& merged,
           std::array<std::string, 3>& tile) {
     const TritonName* triton = find_triton_name(name);

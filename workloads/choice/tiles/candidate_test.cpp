@@ -1,4 +1,4 @@
-// A candidate is the same kernel as the parameters written for it, and Triton's names mean what Triton means.
+// A candidate equals the kernel of its parameters, and Triton's names have Triton's meaning.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/tiles/candidate.hpp"
 

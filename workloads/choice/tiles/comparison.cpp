@@ -41,7 +41,7 @@ ExplainedTile explain_tile(const Operation& operation, const Candidate& candidat
         const OperatorInfo& info = require_tiled(operation.op);
         require_memory(tiled, gpu, info.work(tiled).memory);
         model::kernel::Program program;
-        // A given tile leaves nothing to a library.
+        // A given tile needs no choice by a library, so an empty list of libraries suffices.
         read_request(info, tiled)->lower(libraries::Libraries(), gpu, program);
         tile.prediction = model::system::explain(program, engine, gpu, conditions);
     } catch (const Error& error) {

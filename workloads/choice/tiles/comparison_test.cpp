@@ -1,4 +1,4 @@
-// Two tiles side by side: the differences add up, and a tile that cannot run says why.
+// Two tiles side by side: the differences add up, and a refused tile gives its reason.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/tiles/comparison.hpp"
 

@@ -7,7 +7,7 @@ namespace warptime::workloads::choice::tiles {
 
 namespace {
 
-/// Whether two kernels are one but for the order of tiles and the stages.
+/// Whether two kernels differ only in the order of tiles and the number of stages.
 bool differ_little(Candidate a, const Candidate& b) {
     a.config.group = b.config.group;
     a.config.raster = b.config.raster;
@@ -15,7 +15,7 @@ bool differ_little(Candidate a, const Candidate& b) {
     return a == b;
 }
 
-/// Whether the tiles that would join the first `top` folds are all ranked.
+/// Whether all tiles that would join the first `top` folds are ranked.
 bool holds_whole_folds(const Ranking& ranking, const FoldedRanking& folded, std::size_t top) {
     return folded.ranking.tiles.size() >= top &&
            ranking.tiles.back().estimate.time >
@@ -28,7 +28,7 @@ FoldedRanking fold(const Ranking& ranking, std::span<const Candidate> space) {
     FoldedRanking folded;
     folded.ranking.dropped = ranking.dropped;
     std::vector<RankedTile>& firsts = folded.ranking.tiles;
-    std::size_t near = 0;  // folds before it are faster than what comes
+    std::size_t near = 0;  // earlier folds are faster than all later tiles
     for (const RankedTile& tile : ranking.tiles) {
         while (near < firsts.size() && tile.estimate.time > firsts[near].estimate.time * (1.0 + same_time)) {
             ++near;
@@ -50,7 +50,7 @@ FoldedRanking fold(const Ranking& ranking, std::span<const Candidate> space) {
 FoldedRanking rank_folded(const Operation& operation, std::span<const Candidate> space,
                           const model::prediction::Engine& engine, const hw::Gpu& gpu,
                           const model::prediction::Conditions& conditions, std::size_t top) {
-    // A fold has a few tiles; where they have more, more are ranked.
+    // Most folds have only a few tiles. If they have more, the next round ranks more tiles.
     for (std::size_t asked = std::min(top, space.size()) * 4;; asked *= 4) {
         const Ranking ranking = rank(operation, space, engine, gpu, conditions, asked);
         FoldedRanking folded = fold(ranking, space);

@@ -1,5 +1,5 @@
-// A ranking without its near-duplicates: tiles that only differ in what makes no difference to this problem.
-// Ignores: what the compiler makes of the difference, which no prediction sees.
+// A ranking without near-duplicates, which are tiles whose difference has no effect on this problem.
+// Ignores: effects of the difference on the compiler, which no prediction sees.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace warptime::workloads::choice::tiles {
 
-/// Times closer than this are one time: no measurement tells them apart.
+/// Relative distance below which two times are equal: no measurement tells them apart.
 inline constexpr double same_time = 2e-3;
 
 struct FoldedRanking {
@@ -18,11 +18,11 @@ struct FoldedRanking {
     std::vector<std::vector<std::size_t>> alike;
 };
 
-/// Folds each tile into the first before it that has the same time, within `same_time`, and differs from it
-/// in the order of tiles (group_m, raster) or in stages only.
+/// Folds each tile into the first earlier tile with the same time within `same_time`. The two may differ only
+/// in the order of tiles (group_m, raster) and the number of stages.
 [[nodiscard]] FoldedRanking fold(const Ranking& ranking, std::span<const Candidate> space);
 
-/// The `top` fastest folds, as `rank` has them.
+/// The `top` fastest folds of the ranking by `rank`.
 [[nodiscard]] FoldedRanking rank_folded(const Operation& operation, std::span<const Candidate> space,
                                         const model::prediction::Engine& engine, const hw::Gpu& gpu,
                                         const model::prediction::Conditions& conditions,

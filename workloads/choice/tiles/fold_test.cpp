@@ -1,4 +1,4 @@
-// Folding loses no tile, keeps the order, and hides only what differs in nothing that counts.
+// Folding loses no tile, keeps the order, and hides only differences without effect.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/tiles/fold.hpp"
 

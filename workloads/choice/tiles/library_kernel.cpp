@@ -11,7 +11,7 @@ namespace warptime::workloads::choice::tiles {
 
 namespace {
 
-/// Only what says which problem it is.
+/// Keeps only the parameters that name the problem.
 Operation problem_of(const Operation& operation) {
     Operation problem{operation.op, {}};
     for (const auto& [name, value] : operation.parameters) {

@@ -1,4 +1,4 @@
-// The kernel that the vendor's library would run for the problem, beside the tiles that are ranked.
+// The kernel that the vendor's library would run for the problem, for comparison with the ranked tiles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,8 +14,8 @@ struct LibraryKernel {
     double time = 0.0;  ///< s, of all steps
 };
 
-/// What predict finds without a tile, `chooser` scoring the library's kernels. Nothing where these are not
-/// known for this GPU or element type. A tile or an implementation in the operation does not count.
+/// The prediction without a tile; `chooser` scores the library's kernels. Empty where these kernels are
+/// unknown for the GPU or element type. A tile or an implementation in the operation has no effect.
 [[nodiscard]] std::optional<LibraryKernel> library_kernel(const Operation& operation,
                                                           const model::prediction::Engine& engine,
                                                           const model::prediction::Engine& chooser,

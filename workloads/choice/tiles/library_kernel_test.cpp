@@ -1,4 +1,4 @@
-// The library's kernel beside the tiles is the one that predict finds.
+// The library's kernel beside the tiles equals the kernel of predict.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/tiles/library_kernel.hpp"
 

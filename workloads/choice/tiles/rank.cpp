@@ -38,7 +38,8 @@ bool spills(const gemm::Problem& problem, const gemm::Config& config,
     return config.registers == 0 && gemm::registers_wanted(problem, config) > limits.registers_per_thread;
 }
 
-/// Most tiles that are dropped do not fit or spill: found without the cost of an exception.
+/// Whether a tile fits and does not spill. Most dropped tiles fail this check, which avoids the cost of an
+/// exception.
 bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu& gpu,
           const model::machine::SmLimits& limits) {
     gemm::complete(problem, gpu, config);
@@ -46,7 +47,7 @@ bool fits(const gemm::Problem& problem, gemm::Config config, const hw::Gpu& gpu,
            model::machine::fits(resources_of(problem, config, limits), limits);
 }
 
-/// Whether it runs; then `program` holds it.
+/// Whether the tile runs; if so, `program` holds its kernels.
 bool lowers(const gemm::Problem& problem, const gemm::Config& config, const hw::Gpu& gpu,
             const model::machine::SmLimits& limits, model::kernel::Program& program) {
     try {
@@ -59,8 +60,8 @@ bool lowers(const gemm::Problem& problem, const gemm::Config& config, const hw::
     return true;
 }
 
-/// One past the candidates from `first` on that differ in the group alone, which a kernel's body does not
-/// depend on.
+/// One past the candidates that follow `first` and differ only in `group`, on which a kernel's body does not
+/// depend.
 std::size_t end_of_run(std::span<const Candidate> space, std::size_t first) {
     std::size_t end = first + 1;
     while (end < space.size()) {
@@ -72,7 +73,7 @@ std::size_t end_of_run(std::span<const Candidate> space, std::size_t first) {
     return end;
 }
 
-/// The fastest times so far, as many as are asked for.
+/// The `count` fastest times so far.
 class Fastest {
   public:
     explicit Fastest(std::size_t count) : count_(count) { times_.reserve(std::min<std::size_t>(count, 64)); }
@@ -87,17 +88,17 @@ class Fastest {
         }
         std::push_heap(times_.begin(), times_.end());
     }
-    /// Whether all that take so long are slower than each of them.
+    /// Whether every recorded time is below `time`; false until `count` times are recorded.
     [[nodiscard]] bool beat(double time) const {
         return times_.size() == count_ && count_ > 0 && times_.front() < time;
     }
 
   private:
     std::size_t count_;
-    std::vector<double> times_;  ///< a heap, the slowest first
+    std::vector<double> times_;  ///< a heap with the slowest time first
 };
 
-/// Predicts runs of candidates of one operation, one after another.
+/// Predicts runs of candidates of one operation, one run after another.
 class Runs {
   public:
     Runs(const Operation& operation, std::span<const Candidate> space,
@@ -114,7 +115,8 @@ class Runs {
         require_memory(operation, gpu, problem_.bytes());
     }
 
-    /// Candidates [first, end), which differ in the group alone, into `ranking`, unless `fastest` beat them.
+    /// Adds candidates [first, end), which differ only in `group`, to `ranking`. Skips them if `fastest`
+    /// beats their least time.
     void add(std::size_t first, std::size_t end, Fastest* fastest, Ranking& ranking) {
         if (!lowers(problem_, space_[first].config, gpu_, limits_, program_)) {
             for (std::size_t i = first; i < end; ++i) ranking.dropped.push_back(i);
@@ -135,8 +137,8 @@ class Runs {
         }
     }
 
-    /// About what the tensor cores and the ports to the L2 take for a tile: only the order of what is tried
-    /// hangs on it.
+    /// An estimate of the time of the tensor cores and the L2 ports. Only the order of the predictions
+    /// depends on it.
     [[nodiscard]] double effort(const gemm::Config& c) const {
         const auto m = static_cast<double>(c.cta_m);
         const auto n = static_cast<double>(c.cta_n);
@@ -152,7 +154,7 @@ class Runs {
   private:
     void add_each(std::size_t first, std::size_t end, Ranking& ranking) {
         for (std::size_t i = first; i < end; ++i) {
-            // It runs as the first one does.
+            // The other groups run because the first one does.
             if (i > first) static_cast<void>(lowers(problem_, space_[i].config, gpu_, limits_, program_));
             ranking.tiles.push_back({i, model::system::evaluate(program_, *stages_, conditions_), 0.0});
         }
@@ -176,7 +178,7 @@ class Runs {
     std::vector<model::prediction::Estimate> estimates_;
 };
 
-/// The `count` fastest of them, and all that cannot run.
+/// Predicts the `count` fastest candidates and drops those that cannot run.
 Ranking predict_fastest(const Operation& operation, std::span<const Candidate> space, std::size_t count,
                         const model::prediction::Engine& engine, const hw::Gpu& gpu,
                         const model::prediction::Conditions& conditions) {
@@ -185,7 +187,8 @@ Ranking predict_fastest(const Operation& operation, std::span<const Candidate> s
         std::size_t first, end;
         double effort;
     };
-    // The least effort first: the sooner the fastest are known, the fewer of the others are looked at.
+    // Runs with the least effort come first. The sooner the fastest times are known, the fewer other runs are
+    // predicted.
     std::vector<Run> order;
     order.reserve(space.size());
     for (std::size_t first = 0, end = 0; first < space.size(); first = end) {

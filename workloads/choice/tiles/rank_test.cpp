@@ -1,4 +1,4 @@
-// The ranking: sorted, complete, the same times as predict, drops for a reason.
+// The ranking: sorted, complete, with the times of predict, and a reason for each dropped tile.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/tiles/rank.hpp"
 
@@ -51,7 +51,7 @@ TEST_CASE("every candidate is ranked or dropped, once, in order of time") {
         std::vector<std::size_t> all = ranking.dropped;
         for (std::size_t i = 0; i < ranking.tiles.size(); ++i) {
             all.push_back(ranking.tiles[i].candidate);
-            // Without its own parentheses RC_ASSERT would evaluate both sides, also for the first.
+            // RC_ASSERT without extra parentheses would evaluate both sides even for the first tile.
             RC_ASSERT((i == 0 || ranking.tiles[i - 1].estimate.time <= ranking.tiles[i].estimate.time));
             RC_ASSERT(ranking.tiles[i].gap >= 0.0);
         }
@@ -146,7 +146,7 @@ TEST_CASE("what is dropped has a reason, and what is ranked has none") {
     for (const std::size_t i : ranking.dropped) {
         const warptime::Error why = why_dropped(operation, space[i], gpu);
         CHECK(!why.expected().empty());
-        // By hand: stages of A and B beyond the 227 KiB of a CTA, or accumulators that leave no registers.
+        // A count by hand: stages of A and B exceed the 227 KiB of a CTA, or accumulators leave no registers.
         const gemm::Config& c = space[i].config;
         const bool too_large = c.stages * (c.cta_m + c.cta_n) * c.cta_k * 2 > 227 * 1024;
         const bool too_many = c.cta_m * c.cta_n / (c.warps * 32) > 128;
@@ -199,7 +199,7 @@ using prediction::Conditions;
 using warptime::model::kernel::Program;
 using warptime::model::kernel::Step;
 
-/// Refuses every kernel, as an engine does what it does not model.
+/// Refuses every kernel, as an engine refuses a kernel that it does not model.
 class RefusingStages final : public prediction::Stages {
   public:
     [[nodiscard]] prediction::Estimate evaluate(const Program&, const Step&, const Conditions&,

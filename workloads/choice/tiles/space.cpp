@@ -16,7 +16,7 @@ namespace {
 
 namespace mk = model::kernel;
 
-/// Elements of K in so many bytes of the wider operand.
+/// Elements of K in `bytes` bytes of the wider operand.
 int k_elements(const gemm::Problem& problem, int bytes) {
     return bytes / std::max(hw::bytes_of(problem.a), hw::bytes_of(problem.b));
 }
@@ -25,9 +25,9 @@ bool wgmma_multiplies(hw::Dtype dtype) {
     return dtype != hw::Dtype::fp32 && dtype != hw::Dtype::fp64;
 }
 
-/// Stages that fit beside what the epilogue stages, taken as 64 rows of the output tile. After CUTLASS's
-/// StageCountAutoCarveout (include/cutlass/gemm/collective/builders/sm90_common.inl), which subtracts the
-/// shared storage of the epilogue that is compiled in.
+/// Stages that fit beside the epilogue's staged tile, taken as 64 rows of the output tile. CUTLASS's
+/// StageCountAutoCarveout (include/cutlass/gemm/collective/builders/sm90_common.inl) subtracts the shared
+/// storage of the compiled epilogue.
 int stages_that_fit(const gemm::Problem& problem, const gemm::Config& config, const hw::Gpu& gpu) {
     const std::int64_t epilogue =
         std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out) / (config.cta_m / 64);
@@ -42,7 +42,8 @@ void add_hopper(const gemm::Problem& problem, const hw::Gpu& gpu, std::vector<Ca
         for (const int n : {16, 32, 64, 128, 192, 256}) {
             for (const auto specialization :
                  {gemm::Specialization::cooperative, gemm::Specialization::pingpong}) {
-                // Cooperative consumers split 128 rows or more; ping-pong ones own a tile of 64 or 128 rows.
+                // Cooperative consumers divide a tile of 128 rows or more; ping-pong consumers own a tile of
+                // 64 or 128 rows.
                 if (specialization == gemm::Specialization::cooperative ? m < 128 : m > 128) {
                     continue;
                 }
@@ -90,8 +91,8 @@ void add_multistage(const gemm::Problem& problem, std::vector<Candidate>& space)
     }
 }
 
-/// Whether Triton's kernels for these rows copy ahead: else they compile to the same code whatever the
-/// stages.
+/// Whether Triton's kernels for these rows copy ahead. If they do not, every number of stages gives the same
+/// code.
 bool copies_ahead(const gemm::Problem& problem) {
     gemm::Config config;
     config.cta_m = config.cta_n = config.cta_k = 64;

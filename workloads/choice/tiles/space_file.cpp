@@ -1,4 +1,5 @@
-// A JSON list of tiles. SPDX-License-Identifier: Apache-2.0
+// Reads a JSON list of tiles.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "hw/text_file.hpp"
 #include "workloads/choice/tiles/space.hpp"

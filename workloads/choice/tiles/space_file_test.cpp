@@ -1,4 +1,5 @@
-// Lists of tiles from files, and what is wrong with them. SPDX-License-Identifier: Apache-2.0
+// Lists of tiles from files, and the errors for wrong lists.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/choice/tiles/space.hpp"
 

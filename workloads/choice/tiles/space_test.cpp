@@ -1,4 +1,4 @@
-// The spaces: no tile twice, sizes within their ranges.
+// The spaces: every tile is unique, and sizes lie within their ranges.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/tiles/space.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE("of tiles that differ in stages alone one is listed where Triton compi
         return seen;
     };
     CHECK(stages("1528", "bf16") == std::set<int>{2});
-    // Single elements of 4 bytes are copied asynchronously all the same.
+    // Elements of 4 bytes are copied asynchronously even one by one.
     CHECK(stages("1528", "tf32") == std::set<int>{2, 3, 4, 5});
     const auto aligned = space_named("triton", problem(), h200());
     CHECK(
