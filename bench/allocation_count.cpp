@@ -33,7 +33,7 @@ std::size_t warptime::bench::allocation_count() noexcept {
     return allocations.load(std::memory_order_relaxed);
 }
 
-// The array, sized and non-throwing forms of the standard library end in these.
+// The array, sized and non-throwing forms of the standard library call these forms.
 void* operator new(std::size_t bytes) {
     return counted(bytes);
 }

@@ -1,5 +1,5 @@
-// Tile evaluations a second on one core, over distinct problems and tilings. Nothing is remembered between
-// evaluations, except where a benchmark says so.
+// Tile evaluations a second on one core, over distinct problems and tilings.
+// Nothing is remembered between evaluations, except where a benchmark says so.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gemm_cases.hpp"
 #include "hw/sheet.hpp"
@@ -62,7 +62,7 @@ void lower_and_evaluate(benchmark::State& state) {
         benchmark::Counter(static_cast<double>(kernels), benchmark::Counter::kIsRate);
 }
 
-/// Tiles that have been seen with problems that have not: every number of rows, over the matrices of a model.
+/// Known tiles with new problems: every number of rows, over the matrices of a model.
 void known_tiles(benchmark::State& state) {
     const Fixture f;
     constexpr std::array<std::array<std::int64_t, 2>, 4> columns_and_depth{
@@ -125,7 +125,7 @@ void lower_alone(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
-/// Few enough programs to stay in cache, as one program refilled does.
+/// Few enough programs to stay in cache, as one refilled program does.
 void evaluate_alone(benchmark::State& state) {
     const Fixture f;
     std::vector<kernel::Program> programs(16);
@@ -160,8 +160,8 @@ void predict_library_choice(benchmark::State& state) {
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
 }
 
-/// A thousand tiles of one problem, from their configurations to the sorted list of all, or of the ten
-/// fastest.
+/// A thousand tiles of one problem, from their configurations to a sorted list. The list holds all tiles, or
+/// the ten fastest.
 void rank_thousand_tiles(benchmark::State& state, const char* size, std::size_t top) {
     const Fixture f;
     const workloads::Operation operation =

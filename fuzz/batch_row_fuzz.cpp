@@ -1,6 +1,6 @@
-// Any bytes as the file of a batch: columns of an operator's parameters and conditions, rows of their values.
-// A row is refused with Error, or becomes an operation whose canonical spelling is canonical. Its lowering is
-// refused or gives a program that passes its checks.
+// Any bytes as the file of a batch: columns of an operator's parameters and conditions, rows of values.
+// A row is refused with Error, or becomes an operation whose canonical spelling is canonical.
+// The operation's lowering is refused or gives a program that passes its checks.
 // Ignores: the engine, and the columns gpu and engine.
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"

@@ -1,4 +1,4 @@
-// Any bytes as CSV: refused with Error or read; accepted text that is written again reads back equal.
+// Any bytes as CSV, either refused with Error or read. Accepted text that is written again reads back equal.
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"

@@ -1,5 +1,5 @@
-// Any bytes as the text form of a kernel or a program: refused with Error or read. An accepted text that is
-// written again reads back equal.
+// Any bytes as the text form of a kernel or a program, either refused with Error or read.
+// Accepted text that is written again reads back equal.
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"

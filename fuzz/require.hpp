@@ -1,5 +1,5 @@
-// Failure of a fuzz target's property: it names the property and ends the program, so that libFuzzer keeps
-// the input.
+// Failure of a fuzz target's property: names the property and ends the program.
+// libFuzzer then keeps the input.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -1,5 +1,5 @@
-// Any bytes as KEY=VALUE: refused with Error or read; an accepted setting reads back equal. It applies to a
-// GPU or is refused; its number survives being written with its unit.
+// Any bytes as KEY=VALUE, either refused with Error or read; an accepted setting reads back equal.
+// A GPU takes or refuses the setting. The setting's number survives being written with its unit.
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"
@@ -26,7 +26,7 @@ void write_and_read(double value, std::string_view unit) {
 void apply(const Setting& setting) {
     static const Gpu loaded = load_gpu("h200-sxm");
     static Gpu gpu;
-    gpu = loaded;  // keeps its memory, unlike a new copy
+    gpu = loaded;  // assignment keeps the memory, unlike a new copy
     try {
         apply_setting(gpu, setting);
     } catch (const warptime::Error&) {

@@ -1,5 +1,5 @@
-// Any bytes as a sheet of a GPU: refused with Error or read, as each of the three kinds of sheet. An accepted
-// user's sheet also inherits its missing values and is checked, through a file in memory.
+// Any bytes as a sheet of a GPU, either refused with Error or read, as each of three kinds.
+// An accepted user's sheet also inherits its missing values and is checked, through a file in memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/require.hpp"
 #include "hw/error.hpp"
@@ -31,7 +31,7 @@ bool parses(std::string_view text, SheetKind kind) {
     }
 }
 
-/// A file that lives in memory only; load_gpu takes paths.
+/// A file that lives in memory only, because load_gpu takes paths.
 class MemoryFile {
   public:
     explicit MemoryFile(std::string_view text) : descriptor_(memfd_create("sheet", 0)) {

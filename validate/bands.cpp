@@ -1,4 +1,5 @@
-// Sorts residuals by class and takes their quantile. SPDX-License-Identifier: Apache-2.0
+// Sorts residuals by class and takes their quantile.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/bands.hpp"
 
 #include "hw/quantity.hpp"

@@ -10,14 +10,15 @@
 
 namespace warptime::validate {
 
-/// A band key and what it rests on. From 10 us on: the 80 % quantile of |ln(p / t)| of the class that the
-/// limiter belongs to (compute, memory; all others: latency). band.small and band.small_loop: of |p - t|, in
-/// s, of shorter rows that launch or DRAM holds, and of all others.
+/// A band key and its basis. From 10 us on: the 80 % quantile of |ln(p / t)| of a class. The limiter gives
+/// the class: compute, memory, or latency for all other limiters. band.small and band.small_loop are the
+/// quantile of |p - t| in s, of shorter rows. band.small covers rows that launch or DRAM holds;
+/// band.small_loop covers all others.
 struct BandWidth {
     std::string key;
     double value = 0.0;
     std::size_t rows = 0;
-    double residual = 0.0;  ///< mean of what the quantile is of
+    double residual = 0.0;  ///< mean of the values behind the quantile
 };
 
 /// Classes with fewer rows than `least_rows` are left out.

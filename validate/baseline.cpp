@@ -1,4 +1,4 @@
-// The constants are fitted as logarithms, so that they stay positive and of one scale.
+// Fits the baseline's constants as logarithms, so that all stay positive and of one scale.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/baseline.hpp"
 

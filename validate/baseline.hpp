@@ -1,5 +1,5 @@
-// The trivial baseline that a model must beat: a smooth roofline with three constants,
-// t = ((operations / P)^2 + (bytes / B)^2)^(1/2) + t0, fitted on the fit rows of one suite.
+// The trivial baseline that a model must beat: a smooth roofline with three constants.
+// t = ((operations / P)^2 + (bytes / B)^2)^(1/2) + t0. The fit uses the fit rows of one suite.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@ struct Baseline {
     double operations_per_us = 0.0;
     double bytes_per_us = 0.0;
     double floor_us = 0.0;
-    int rows = 0;  ///< it was fitted on
+    int rows = 0;  ///< rows of the fit
 
     [[nodiscard]] double time_us(const workloads::UsefulWork& work) const;
 };
@@ -24,11 +24,11 @@ struct BaselineRow {
     double measured_us = 0.0;
 };
 
-/// Nothing for fewer rows than four: three constants would only repeat them.
+/// Nothing for fewer than four rows, because three constants would only repeat such rows.
 [[nodiscard]] std::optional<Baseline> fit_baseline(std::span<const BaselineRow> rows);
 
-/// What both fits minimise: ln(p / t) from 10 us on; below, the absolute error, scaled so that 0.3 us counts
-/// as 3 % and the two join at 10 us.
+/// The residual that both fits minimise. From 10 us on: ln(p / t). Below: the absolute error, scaled so that
+/// 0.3 us counts as 3 %. Both forms join at 10 us.
 [[nodiscard]] double fit_residual(double predicted_us, double measured_us);
 
 }  // namespace warptime::validate

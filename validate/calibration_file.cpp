@@ -1,4 +1,5 @@
-// Works on lines, because a TOML writer would drop comments and order. SPDX-License-Identifier: Apache-2.0
+// Works on lines, because a TOML writer would drop comments and order.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibration_file.hpp"
 
 #include "hw/error.hpp"
@@ -45,7 +46,7 @@ std::string_view field_of(std::string_view line) {
     return trimmed(line.substr(0, equals));
 }
 
-/// The text after the closing brace of an inline table, a comment; throws when the line holds no whole one.
+/// The text after the closing brace of an inline table: a comment. Throws when the line holds no whole table.
 std::string_view after_table(std::string_view line, const std::string& key) {
     bool quoted = false;
     bool opened = false;
@@ -66,7 +67,7 @@ std::string_view after_table(std::string_view line, const std::string& key) {
     throw Error("calibration " + key, std::string(line), "one line of the form field = { value = ..., ... }");
 }
 
-/// Six digits: a fit does not know more.
+/// Six digits, because a fit is no more exact.
 double rounded(double value) {
     if (value == 0.0 || !std::isfinite(value)) return value;
     const double unit = std::pow(10.0, 5.0 - std::floor(std::log10(std::abs(value))));
@@ -91,7 +92,7 @@ void update_one(std::vector<std::string>& lines, const CalibrationEntry& entry) 
     const std::string group = entry.key.substr(0, dot);
     const std::string field = entry.key.substr(dot + 1);
     std::string_view table;
-    std::size_t end_of_group = 0;  // one past the last line of the group that holds text; 0: no such group
+    std::size_t end_of_group = 0;  // one past the group's last line with text; 0: no such group
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (const std::string_view header = header_of(lines[i]); !header.empty()) table = header;
         if (table == entry.key)
@@ -142,7 +143,7 @@ void apply_calibration(std::string_view text, const std::string& name, hw::Gpu& 
         if (table == nullptr || group.str() == "calibration" || group.str() == "sources") continue;
         for (const auto& [field, value] : *table) {
             const std::string key = fmt::format("{}.{}", group.str(), field.str());
-            // A list is no constant that moves: the GPU's own stays.
+            // A list is no constant that moves, so the GPU keeps its own list.
             if (hw::key_info[hw::key_index(key)].list) continue;
             const hw::KeyInfo& info = fitted_key(key);
             const toml::table* entry = value.as_table();

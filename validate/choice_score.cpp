@@ -13,7 +13,7 @@ namespace {
 
 using Candidates = std::vector<const Candidate*>;
 
-/// Lowest prediction first, refusals last, the slowest first among equals.
+/// Lowest prediction first and refusals last. Among equals, the slowest comes first.
 bool ranks_before(const Candidate* a, const Candidate* b) {
     if (a->refused != b->refused) return b->refused;
     if (!a->refused && a->predicted_us != b->predicted_us) return a->predicted_us < b->predicted_us;
@@ -31,7 +31,8 @@ double score_of(const Candidates& ranked, double best_us, std::size_t k) {
 ShapeChoice choice_of(Candidates& ranked) {
     std::sort(ranked.begin(), ranked.end(), ranks_before);
     const Candidate& chosen = *ranked.front();
-    // Among equally fast ones the first in rank: a tie in measurement is no fault of the choice.
+    // Among equally fast configurations, the first in rank is the best. A tie in measurement is no fault of
+    // the choice.
     const Candidate& best = **std::min_element(
         ranked.begin(), ranked.end(),
         [](const Candidate* a, const Candidate* b) { return a->measured_us < b->measured_us; });

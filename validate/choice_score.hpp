@@ -1,7 +1,8 @@
-// How good the configurations are that a prediction would choose, shape by shape, on a sweep that ran them
-// all. Ignores: what trying k of them costs. score_k(shape) = fastest measured of all configurations /
-// fastest measured among the k with the lowest predictions, from 0 to 1; the mean over shapes is the usual
-// figure of autotuners ("share of the best"). SPDX-License-Identifier: Apache-2.0
+// How good a prediction's choices of configurations are, shape by shape, on a sweep that ran all
+// configurations. Ignores: the cost of trying k configurations. score_k(shape) goes from 0 to 1. score_k is
+// the fastest measured of all, divided by the fastest measured among the k lowest predictions. The mean over
+// shapes is the usual figure of autotuners ("share of the best").
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "validate/split.hpp"
@@ -13,16 +14,16 @@
 
 namespace warptime::validate {
 
-/// A shape with fewer configurations than this offers no choice to speak of and is left out.
+/// A shape with fewer configurations offers no real choice and is left out.
 inline constexpr std::size_t least_configurations = 8;
 
 /// One measured configuration of a shape. Microseconds.
 struct Candidate {
-    std::string shape;         ///< all that is not chosen: operator, sizes, dtypes, conditions
-    Split split = Split::fit;  ///< of the shape alone: a choice is made among all of its configurations
+    std::string shape;         ///< all but the configuration: operator, sizes, dtypes, conditions
+    Split split = Split::fit;  ///< of the shape alone, because a choice is made among all its configurations
     double measured_us = 0.0;
     double predicted_us = 0.0;
-    bool refused = false;  ///< has no prediction though it ran: ranked last
+    bool refused = false;  ///< has no prediction though the configuration ran: ranked last
 };
 
 /// The configurations of one shape.
@@ -31,9 +32,9 @@ struct ShapeChoice {
     Split split = Split::fit;
     std::size_t configurations = 0;
     double top1 = 0.0, top5 = 0.0;  ///< score_1, score_5
-    /// |p(best) / p(chosen) - t(best) / t(chosen)|, where best has the least measured and chosen the least
-    /// predicted time: how far off the predicted gain of the best over the chosen one is. 1 when either was
-    /// refused.
+    /// How far off the predicted gain of the best over the chosen configuration is. |p(best) / p(chosen) -
+    /// t(best) / t(chosen)|, where best has the least measured time and chosen the least predicted time. 1
+    /// when either was refused.
     double gap = 0.0;
 };
 
@@ -50,8 +51,8 @@ struct ChoiceFigures {
     double gap = 0.0;  ///< mean over shapes
 };
 
-/// Every shape with at least `least` configurations, by name. Equal predictions are taken slowest first, so
-/// that a model that cannot tell two configurations apart gains nothing from it.
+/// Every shape with at least `least` configurations, by name. Equal predictions are taken slowest first. So a
+/// model gains nothing when it cannot tell two configurations apart.
 [[nodiscard]] std::vector<ShapeChoice> choices_of(std::span<const Candidate> candidates,
                                                   std::size_t least = least_configurations);
 

@@ -37,13 +37,13 @@ validate::ShapeChoice only_choice(std::initializer_list<Times> times) {
 }  // namespace
 
 TEST_CASE("the chosen configuration against the fastest measured") {
-    // Ranked by prediction: 125 (chosen), 110, 200, 160, 140, then 100, the best, which only a sixth trial
-    // finds.
+    // Ranked by prediction: 125 (chosen), 110, 200, 160, 140, then 100. 100 is the best, and only a sixth
+    // trial finds it.
     const auto choice = only_choice({{100, 95}, {110, 60}, {125, 50}, {140, 90}, {160, 80}, {200, 70}});
     CHECK(choice.configurations == 6);
     CHECK(choice.top1 == doctest::Approx(100.0 / 125));
     CHECK(choice.top5 == doctest::Approx(100.0 / 110));
-    // Predicted 95 / 50 times the chosen one's time, measured 100 / 125.
+    // Predicted: 95 / 50 times the time of the chosen configuration. Measured: 100 / 125.
     CHECK(choice.gap == doctest::Approx(95.0 / 50 - 100.0 / 125));
 }
 
@@ -61,18 +61,18 @@ TEST_CASE("equal predictions count slowest first") {
     const auto seven = only_choice({{1, 5}, {2, 5}, {3, 5}, {4, 5}, {5, 5}, {6, 5}, {7, 5}});
     CHECK(seven.top1 == doctest::Approx(1.0 / 7));
     CHECK(seven.top5 == doctest::Approx(1.0 / 3));
-    CHECK(seven.gap == doctest::Approx(1.0 - 1.0 / 7));  // claims no gain at all
+    CHECK(seven.gap == doctest::Approx(1.0 - 1.0 / 7));  // the prediction claims no gain at all
 }
 
 TEST_CASE("a refused configuration that ran is ranked last") {
-    // The best one is refused: it is never among the first, unless all are tried.
+    // The best configuration is refused. So it is among the first only when all are tried.
     const auto lost = only_choice({{100, 0}, {110, 50}, {120, 51}, {130, 52}, {140, 53}, {150, 54}});
     CHECK(lost.top1 == doctest::Approx(100.0 / 110));
     CHECK(lost.top5 == doctest::Approx(100.0 / 110));
     CHECK(lost.gap == 1.0);
     CHECK(only_choice({{100, 0}, {110, 50}, {120, 51}}).top5 == 1.0);
     const auto none = only_choice({{100, 0}, {150, 0}, {200, 0}});
-    CHECK(none.top1 == doctest::Approx(0.5));  // nothing to go by: the slowest
+    CHECK(none.top1 == doctest::Approx(0.5));  // without a prediction, the slowest comes first
 }
 
 TEST_CASE("figures over the shapes of a split; small sweeps are left out") {

@@ -1,4 +1,5 @@
-// Joins the parts of the scoreboard. SPDX-License-Identifier: Apache-2.0
+// Joins the parts of the scoreboard for `validate --recorded`.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/command.hpp"
 
 #include "hw/error.hpp"

@@ -1,4 +1,4 @@
-// Resources read from recorded steps: of the last one, and none where a word is missing or no number.
+// Resources read from recorded steps: of the last step, and none where a word is missing or no number.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/compiled_resources.hpp"
 

@@ -1,4 +1,5 @@
-// Each case is explained once for all of its metrics. SPDX-License-Identifier: Apache-2.0
+// Scores counters; each case is explained once for all its metrics.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/counter_score.hpp"
 
 #include "hw/error.hpp"
@@ -28,7 +29,7 @@ double counter_error(double predicted, double counted) {
     return relative_error(predicted, counted);
 }
 
-/// Bytes that one count of a metric stands for; 0 for what is no traffic.
+/// Bytes that one count of a metric stands for; 0 for a metric that is no traffic.
 double bytes_per_count(std::string_view metric) {
     constexpr double sector = 32.0;
     if (metric.find("bytes") != std::string_view::npos) return 1.0;

@@ -1,4 +1,5 @@
-// The errors of predicted hardware counters, one line a metric: a time may be right for the wrong reason.
+// The errors of predicted hardware counters, one line a metric.
+// A time may be right for the wrong reason, and counters show the reason.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,18 +14,18 @@
 
 namespace warptime::validate {
 
-/// Counts of bytes below this are judged by |p - c|: what a profiler and the launch itself move is a large
-/// part of them. Sectors count as the bytes they hold.
+/// Counts of bytes below this are judged by |p - c|. A profiler and the launch itself move a large part of
+/// such counts. Sectors count as the bytes they hold.
 inline constexpr double smallest_relative_bytes = 1e6;
 
-/// Relative errors |p - c| / c; where the counter read 0, a prediction of 0 has no error and any other 1.
-/// A refused case counts as 1. NaN: no rows.
+/// Relative errors |p - c| / c. Where the counter read 0, a prediction of 0 has no error and any other
+/// prediction has 1. A refused case counts as 1. NaN: no rows.
 struct CounterFigures {
     std::size_t rows = 0;  ///< of the median and p90
     double median = 0.0;
     double p90 = 0.0;
     std::size_t small_rows = 0;     ///< with less than smallest_relative_bytes counted
-    double small_mean_bytes = 0.0;  ///< of their |p - c|, refused cases left out; NaN: none
+    double small_mean_bytes = 0.0;  ///< mean |p - c| of these rows, refused cases left out; NaN: none
 };
 
 struct CounterScore {

@@ -1,4 +1,5 @@
-// Keeps one lowered program a row. SPDX-License-Identifier: Apache-2.0
+// Recorded rows as a fit model, with one lowered program a row.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/engine_fit_model.hpp"
 
 #include "hw/error.hpp"
@@ -26,16 +27,16 @@ struct FitCase {
     model::kernel::Program program;
     bool lowered = false;
     double measured_us = 0.0;
-    std::string steps;  ///< recorded activities: they name the kernel that ran
+    std::string steps;  ///< recorded activities, which name the kernel that ran
     std::optional<microbench::Probe> probe;
-    double scale = 1.0;  ///< from the unit of a microbenchmark's row to that of measured_us
+    double scale = 1.0;  ///< factor from the unit of a microbenchmark's row to that of measured_us
 };
 
 namespace {
 
 using hw::us_per_s;
 
-/// Rows that are no durations count by their relative error: as if each were of a millisecond.
+/// Rows that are no durations count by their relative error, as if each took a millisecond.
 constexpr double stand_in_us = 1000.0;
 
 bool is_taken(Split split, RowsTaken taken) {
@@ -85,7 +86,7 @@ struct EngineFitModel::State {
                     one.lowered = true;
                     continue;
                 }
-                // Constants describe kernels, so they are fitted to the kernel that ran, not to one chosen
+                // Constants describe kernels. So the fit takes the kernel that ran, not a kernel chosen
                 // instead.
                 if (!workloads::frontends::lower_recorded(one.operation, one.steps, libraries, *gpu,
                                                           one.program)) {
@@ -157,7 +158,7 @@ FitModel EngineFitModel::model() {
 }
 
 std::vector<FitRowEstimate> EngineFitModel::estimates() {
-    // A band is about the answer a user gets, so the kernel is the one that is chosen, not the one that ran.
+    // A band is about the answer that a user gets. So the kernel is the chosen one, not the one that ran.
     std::vector<FitRowEstimate> result;
     for (const FitCase& one : state_->cases) {
         if (is_microbenchmark(*one.row)) continue;

@@ -1,5 +1,6 @@
-// Recorded rows as something to fit to, through an engine: each row lowered once a round, then evaluated
-// often. SPDX-License-Identifier: Apache-2.0
+// Recorded rows as something to fit to, through an engine.
+// Each row is lowered once a round and then evaluated often.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -17,15 +18,15 @@ namespace warptime::validate {
 /// The splits whose rows are taken. Constants are fitted on `fit_only`; bands may also see development rows.
 enum class RowsTaken : std::uint8_t { fit_only, fit_and_development };
 
-/// A row chosen for a fit, as it is now predicted.
+/// A row chosen for a fit, with its present prediction.
 struct FitRowEstimate {
-    const RecordedRow* row = nullptr;  ///< of the rows that the model was made from
+    const RecordedRow* row = nullptr;  ///< among the rows that the model was made from
     double measured_us = 0.0;
     model::prediction::Estimate estimate;  ///< time 0: refused
 };
 
-/// First recordings of predictable rows of one GPU. GPU and engine must outlive it; both closures of `model`
-/// refer to this object.
+/// First recordings of predictable rows of one GPU. GPU and engine must outlive this object. Both closures of
+/// `model` refer to this object.
 class EngineFitModel {
   public:
     /// `suites` empty: all. Throws Error for a suite that is not recorded for this GPU.

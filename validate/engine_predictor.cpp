@@ -1,5 +1,5 @@
-// Loads sheets on demand; a sheet that cannot be loaded refuses all of its rows. SPDX-License-Identifier:
-// Apache-2.0
+// Loads sheets on demand; a sheet that cannot be loaded refuses all of its rows.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/engine_predictor.hpp"
 
 #include "hw/error.hpp"

@@ -1,5 +1,6 @@
-// Predictions of recorded rows by an engine: one GPU sheet and one workloads::Predictor for each GPU in the
-// rows. SPDX-License-Identifier: Apache-2.0
+// Predictions of recorded rows by an engine.
+// Each GPU in the rows has one GPU sheet and one workloads::Predictor.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/setting.hpp"
@@ -15,24 +16,25 @@ namespace warptime::validate {
 
 class EngineRowPredictor : public RowPredictor {
   public:
-    /// `settings` change every GPU before use. `chooser` scores what a library might launch (null: `engine`),
-    /// so that a slow engine is asked once a row and both predict the same kernel. All engines must outlive
-    /// this.
+    /// `settings` change every GPU before use. `chooser` scores the kernels that a library might launch
+    /// (null: `engine`). So a slow engine is asked once a row, and both engines predict the same kernel. All
+    /// engines must outlive this object.
     explicit EngineRowPredictor(const model::prediction::Engine& engine,
                                 std::span<const hw::Setting> settings = {},
                                 const model::prediction::Engine* chooser = nullptr);
     ~EngineRowPredictor() override;
 
-    /// From now on the constants of one GPU are those of a calibration text (hw/calibrations/<gpu>.toml)
-    /// instead of the embedded one's; settings come after. Throws Error for a text that cannot be read.
+    /// From now on the constants of one GPU are those of a calibration text (hw/calibrations/<gpu>.toml). The
+    /// text replaces the embedded calibration; settings come after. Throws Error for a text that cannot be
+    /// read.
     void replace_calibration(const std::string& text, const std::string& name);
 
-    /// From now on kernels have the registers and the shared memory that their compiler gave them, where a
-    /// row tells, instead of what is estimated.
+    /// From now on kernels have their compiler's registers and shared memory instead of estimates, where a
+    /// row tells these.
     void take_compiled_resources() { as_compiled_ = true; }
 
-    /// From now on a library's kernels are those that ran, where a row's steps name one of a known family,
-    /// instead of those that the library is expected to choose.
+    /// From now on a library's kernels are those that ran, instead of the expected choice. This holds where a
+    /// row's steps name a kernel of a known family.
     void take_kernels_that_ran() { as_ran_ = true; }
 
     [[nodiscard]] std::string name() const override;
@@ -45,7 +47,7 @@ class EngineRowPredictor : public RowPredictor {
     struct Chip;
     [[nodiscard]] Chip& chip_of(std::string_view gpu);
     [[nodiscard]] workloads::Operation asked_of(const RecordedRow& row) const;
-    /// The program of the kernels that ran; null: a choice is predicted, too.
+    /// The program of the kernels that ran. Null when the kernel choice is predicted, too.
     [[nodiscard]] const model::kernel::Program* program_that_ran(const RecordedRow& row);
     [[nodiscard]] RowPrediction predict_microbenchmark(const RecordedRow& row);
     [[nodiscard]] model::prediction::Prediction explain(const RecordedRow& row);

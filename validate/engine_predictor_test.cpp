@@ -63,7 +63,7 @@ TEST_CASE("a row is predicted with what its compiler gave, where it is to be and
     CHECK(told.parameters.at("registers") == "120");
     CHECK(told.parameters.at("shared_bytes") == "98304");
     CHECK(validate::operation_of(row).parameters.count("registers") == 0);
-    // What the parameters say goes before what the steps say; a library's choice is not told.
+    // The parameters win over the steps. The prediction is not told a library's choice.
     row.params = "cta_tile=128x128x64 k=512 m=512 n=512 registers=96 warps=8";
     CHECK(validate::operation_as_compiled(row).parameters.at("registers") == "96");
     row.params = "k=512 m=512 n=512";
@@ -102,7 +102,7 @@ TEST_CASE("a library's kernel is the one that ran, where it is to be and is know
     ran.take_kernels_that_ran();
     auto row = fixture::row("gemm_bf16", "gemm", "dtype=bf16 k=8192 m=64 n=64", 5);
     row.implementation = "cublas";
-    // Each step takes the launch floor: a split has its reduction, too.
+    // Each step takes the launch floor. A split also has its reduction.
     row.steps = "nvjet_sm90_tst_64x8_64x16_1x2_h_bz_TNT grid=8x1x1 block=384x1x1 us=5";
     const double whole = ran.predict(row).time_us;
     row.steps =
@@ -112,7 +112,7 @@ TEST_CASE("a library's kernel is the one that ran, where it is to be and is know
     CHECK(ran.counters(row).back().second > 1500.0 * whole);
     row.steps = "a_kernel_of_another_family grid=8x1x1 block=384x1x1 us=5";
     CHECK(ran.predict(row).time_us == chosen.predict(row).time_us);
-    // A given tile stays what is asked for.
+    // A tile that was given stays as it was asked for.
     row.steps = "nvjet_sm90_tst_64x8_64x16_1x2_h_bz_splitK_TNT grid=8x1x4 block=384x1x1 us=5";
     row.implementation = "triton";
     row.params = "cta_tile=64x64x64 dtype=bf16 k=8192 m=64 n=64";
@@ -176,7 +176,7 @@ TEST_CASE("a fit sees fit rows only, bands see development rows too, held-out ro
     CHECK_THROWS_AS(validate::EngineFitModel(rows, engine, gpu, {"copy_sub"}, validate::RowsTaken::fit_only),
                     warptime::Error);
 
-    // The model reads the GPU as it is being changed.
+    // The model reads the GPU while the GPU is being changed.
     const auto model = fit.model();
     std::vector<double> us(fit.size());
     model.choose();

@@ -1,4 +1,5 @@
-// Reads, checks and tightens the ceilings. SPDX-License-Identifier: Apache-2.0
+// Reads, checks and tightens the ceilings.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/expected_errors.hpp"
 
 #include "hw/error.hpp"

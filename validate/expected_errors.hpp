@@ -1,4 +1,5 @@
-// Ceilings on the scoreboard's figures, one a suite, data set, split and metric; they may only tighten.
+// Ceilings on the scoreboard's figures, one a suite, data set, split and metric.
+// For the same rows a ceiling only tightens.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,17 +13,17 @@
 
 namespace warptime::validate {
 
-/// A line of expected_error.csv. A ceiling is about the rows that were recorded when it was set: with others
-/// it says nothing until it is set anew.
+/// A line of expected_error.csv. A ceiling is about the rows that were recorded when the ceiling was set.
+/// With other rows the ceiling says nothing until it is set anew.
 struct Ceiling {
     FigurePlace place;
     double ceiling = 0.0;
-    std::string rows;  ///< to_text of their RowSet
+    std::string rows;  ///< to_text of the RowSet of the recorded rows
     std::int64_t line = 0;
 };
 
-/// A ceiling that does not hold; no figure: the suite, split or metric is missing from the scoreboard. A
-/// figure of other rows than the ceiling is one, too.
+/// A ceiling that does not hold. Without a figure, the suite, split or metric is missing from the scoreboard.
+/// A figure of other rows than the ceiling's is a violation, too.
 struct Violation {
     Ceiling ceiling;
     std::optional<Figure> figure;
@@ -36,8 +37,9 @@ struct Violation {
                                                     const std::vector<Ceiling>& ceilings);
 [[nodiscard]] std::string to_text(const Violation& violation);
 
-/// Lowers every ceiling to the figure plus 1 %, rounded up to four digits, where that is lower, but never
-/// below what is good enough; never raises one. Places of `default_places` without a ceiling get one.
+/// Lowers every ceiling to the figure plus 1 %, rounded up to four digits, where that is lower. A ceiling
+/// never goes below the figure's `good_enough`, and never rises for the same rows. A ceiling of other rows is
+/// set anew, lower or higher. Places of `default_places` without a ceiling get one.
 [[nodiscard]] std::vector<Ceiling> tighten_ceilings(const Scoreboard& board, std::vector<Ceiling> ceilings);
 
 }  // namespace warptime::validate

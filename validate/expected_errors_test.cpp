@@ -1,4 +1,4 @@
-// Ceilings: read strictly, fail above and when a figure is missing, and only ever tighten.
+// Ceilings are read strictly, fail above and when a figure is missing, and only tighten for the same rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/expected_errors.hpp"
 
@@ -21,7 +21,7 @@ namespace fixture = warptime::validate::fixture;
 
 namespace {
 
-/// How a line of ceilings on a suite of rows_text() ends.
+/// The end of a line of ceilings on a suite of rows_text().
 std::string rows_of(const char* suite);
 
 std::vector<validate::Ceiling> ceilings(const std::string& lines) {
@@ -89,7 +89,7 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     CHECK(find("copy_add", validate::Split::fit) >= 0.05);
     CHECK(find("copy_add", validate::Split::held_out) == 0.01);
     CHECK(find("gone", validate::Split::fit) == 0.3);
-    // What had no ceiling got one, the counter's only row too.
+    // Places without a ceiling got one, also the counter's only row.
     CHECK(std::count_if(tight.begin(), tight.end(), [](const validate::Ceiling& c) {
               return c.place.suite == "counters_copy_add";
           }) == 1);
@@ -99,7 +99,8 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     CHECK(validate::check_ceilings(board, fresh).empty());
     CHECK(validate::check_ceilings(board_with(1.06), fresh).size() >= 3);
     CHECK(fresh[0].rows.substr(0, 3) == "60:");
-    // About other rows, it says nothing: that is a violation, and tightening sets it anew, higher or not.
+    // A ceiling about other rows says nothing, which is a violation. Tightening sets the ceiling anew, higher
+    // or not.
     const auto old = ceilings("copy_add,h200-sxm,fit,mape,0.01,59:0\n");
     const auto stale = validate::check_ceilings(board, old);
     REQUIRE(stale.size() == 1);
@@ -111,7 +112,7 @@ TEST_CASE("ceilings tighten, never rise, and new suites get theirs") {
     REQUIRE(set != anew.end());
     CHECK("," + set->rows + "\n" == rows_of("copy_add"));
     CHECK(set->ceiling == doctest::Approx(0.0505).epsilon(1e-3));
-    // Written and read back, they are the same.
+    // Ceilings that are written and read back are the same.
     std::istringstream in(validate::write_ceilings(fresh));
     const auto again = validate::read_ceilings(in, "again");
     REQUIRE(again.size() == fresh.size());
@@ -147,7 +148,7 @@ TEST_CASE("ceilings on bands and choices stop where the target and chance are me
     CHECK(ceiling("choice_gap", split) == 0.05);
     const auto other = split == validate::Split::fit ? validate::Split::held_out : validate::Split::fit;
     CHECK(ceiling("top1_loss", other) == -1.0);
-    // Rows of a sweep whose shape and configuration disagree are development rows; there are enough of them.
+    // Rows of a sweep whose shape and configuration disagree are development rows; here are enough such rows.
     const std::size_t rows = board.bands.at(1).bands[1].rows;
     REQUIRE(rows >= 20);
     CHECK(ceiling("coverage:10-100 us", validate::Split::development) ==
@@ -194,9 +195,9 @@ TEST_CASE("the command checks, tightens in place, and exits with 1 above a ceili
     const auto worse = run(1.2, true, true);
     CHECK(worse.exit_code == 1);
     CHECK(worse.messages.find("mape") != std::string::npos);
-    CHECK(run(1.05, true, false).exit_code == 0);  // the worse run raised nothing
+    CHECK(run(1.05, true, false).exit_code == 0);  // the worse run raised no ceiling
     CHECK(run(1.02, false, true).exit_code == 0);
-    CHECK(run(1.05, true, false).exit_code == 1);  // the better one tightened
+    CHECK(run(1.05, true, false).exit_code == 1);  // the better run tightened the ceilings
     CHECK_THROWS_AS(static_cast<void>(run(1.02, true, false, 5)),
                     warptime::Error);  // a sample is not all rows
     {

@@ -1,5 +1,7 @@
-// Looks figures up by name. Targets are those of the project: bands that cover 75 to 85 % and are at most 3.3
-// times as wide as the mean error, a choice within 3 % (worst 10 %) of the best, one of five within 0.5 %.
+// Looks figures up by name.
+// Targets are those of the project.
+// Bands cover 75 to 85 % and are at most 3.3 times as wide as the mean error.
+// A choice is within 3 % (worst 10 %) of the best, and one of five choices within 0.5 %.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/expected_figures.hpp"
 

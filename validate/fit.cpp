@@ -1,4 +1,5 @@
-// Rounds of damped least squares; a round counts only if the loss with the new choice of kernels is lower.
+// Rounds of damped least squares.
+// A round counts only if the loss with the new choice of kernels is lower.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/fit.hpp"
 
@@ -77,7 +78,7 @@ void add_figures(Rows& rows, FitReport& report) {
     report.short_mean_us = mean(absolute);
 }
 
-/// Normal quantile of 90 %: the rows of a fit are many.
+/// Normal quantile of 90 %, because a fit has many rows.
 constexpr double deviations_80 = 1.2815515655446004;
 
 void take(const calibration::Fit& fit, std::vector<FittedKey>& keys) {

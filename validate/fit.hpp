@@ -1,7 +1,9 @@
-// Fits calibration constants of a GPU to recorded durations, on fit rows only (never development or
-// held-out). Loss: Huber of ln(p / t) from 10 us on; below, of the absolute error with 0.3 us counting as 3
-// %. The kernels a library chooses are held fixed while the constants move and are chosen anew between
-// rounds, so that a changed choice does not appear as a derivative. SPDX-License-Identifier: Apache-2.0
+// Fits calibration constants of a GPU to recorded durations.
+// Only fit rows are used, never development or held-out rows.
+// Loss: Huber of ln(p / t) from 10 us on; below, of the absolute error with 0.3 us counting as 3 %.
+// The kernels that a library chooses stay fixed while the constants move.
+// Between rounds the kernels are chosen anew. So a changed choice does not appear as a derivative.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -15,20 +17,21 @@
 
 namespace warptime::validate {
 
-/// A key of hw/keys.toml and the box it may move in, in base units.
+/// A key of hw/keys.toml and its bounds, in base units.
 struct FitKey {
     std::string name;
     double low = 0.0;
     double high = 0.0;
 };
 
-/// "dram.read_efficiency" or "dram.read_efficiency=0.5..1" (bounds with units). Without bounds: from a tenth
-/// of the GPU's value to ten times; a bare number of at most 1 stays within [0, 1]. Throws Error for an
-/// unknown or list key, bounds that are no box, and a value of 0 without bounds.
+/// Reads "dram.read_efficiency" or "dram.read_efficiency=0.5..1" (bounds with units). Without bounds: from a
+/// tenth of the GPU's value to ten times that value. A bare number of at most 1 stays within [0, 1]. Throws
+/// Error for an unknown or list key, bounds that are no interval, and a value of 0 without bounds.
 [[nodiscard]] FitKey parse_fit_key(std::string_view text, const hw::Gpu& gpu);
 
-/// What is fitted to. `choose` is called when constants have been accepted; `predict` then gives all rows'
-/// durations in us with that choice, NaN for a row that cannot be predicted. Both read the GPU being fitted.
+/// The target of a fit. `choose` is called when constants have been accepted. `predict` then gives all rows'
+/// durations in us with that choice, and NaN for a row that cannot be predicted. Both read the GPU being
+/// fitted.
 struct FitModel {
     std::vector<double> measured_us;
     std::function<void()> choose;
@@ -44,8 +47,8 @@ struct FitKeyOptions {
 struct FittedKey {
     std::string name;
     double before = 0.0, value = 0.0;  ///< base units
-    /// Half-widths of the intervals; infinity when the rows do not determine the key, or it lies on its
-    /// bound.
+    /// Half-widths of the intervals. Infinity when the rows do not determine the key, or when the key lies on
+    /// its bound.
     double half_width_95 = std::numeric_limits<double>::infinity();
     double half_width_80 = std::numeric_limits<double>::infinity();
     bool at_bound = false;
@@ -55,7 +58,7 @@ struct FittedKey {
 struct FitReport {
     std::vector<FittedKey> keys;
     std::size_t rows = 0;     ///< fitted on, short ones included
-    std::size_t refused = 0;  ///< that could not be predicted at the start, and were left out
+    std::size_t refused = 0;  ///< rows that could not be predicted at the start and were left out
     double loss_before = 0.0, loss_after = 0.0;
     double mape = 0.0;
     double mean_log_error = 0.0;  ///< mean |ln(p / t)|

@@ -85,7 +85,7 @@ TEST_CASE("an outlier neither moves the keys much nor hides in the interval") {
 }
 
 TEST_CASE("choices are made anew between rounds, and rows that cannot be predicted are left out") {
-    // Two kernels: the second is twice as fast, but only chosen once the efficiency has been seen above 0.7.
+    // Two kernels. The second is twice as fast, but is only chosen once the efficiency is above 0.7.
     hw::Gpu gpu = hw::load_gpu("h200-sxm");
     hw::set_key_value(gpu, hw::key_index("dram.read_efficiency"), 0.8);
     const std::vector<double> bytes = sizes();
@@ -144,7 +144,7 @@ TEST_CASE("bands are 80 % quantiles by class; few rows give none") {
         rows.push_back(
             {nullptr, 5.0, {(5.0 + sign * 0.1 * i) * 1e-6, 0, 0, Limiter::launch, KernelClass::launch}});
     }
-    // Too few of the other short kernels, and one of those that compute.
+    // Too few of the other short kernels, and of the kernels that compute.
     rows.push_back({nullptr, 5.0, {5e-6, 0, 0, Limiter::tensor_core, KernelClass::compute}});
     rows.push_back({nullptr, 50.0, {80e-6, 0, 0, Limiter::tensor_core, KernelClass::compute}});
     rows.push_back({nullptr, 50.0, {0.0, 0, 0, Limiter::dram, KernelClass::memory}});  // refused

@@ -1,4 +1,5 @@
-// Groups rows by what they measured. SPDX-License-Identifier: Apache-2.0
+// Groups rows by their measurement.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/noise_floor.hpp"
 
 #include "validate/size_class.hpp"

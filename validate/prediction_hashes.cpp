@@ -19,7 +19,7 @@ constexpr std::uint64_t low_byte = 0xffU;
 
 void add(std::uint64_t& hash, std::string_view text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * fnv_prime;
-    // An end that no text contains keeps "a", "bc" apart from "ab", "c".
+    // An end mark that no text contains keeps "a", "bc" apart from "ab", "c".
     hash = (hash ^ low_byte) * fnv_prime;
 }
 

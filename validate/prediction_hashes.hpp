@@ -1,6 +1,8 @@
-// One number for all predictions of a suite: a change of the code that should move no prediction moves none.
-// Ignores: whether a prediction is right; that is the scoreboard's. Hash: FNV-1a, 64 bits (Fowler, Noll, Vo;
-// RFC 9923). SPDX-License-Identifier: Apache-2.0
+// One number for all predictions of a suite.
+// A change of the code that should move no prediction must not change that number.
+// Ignores: whether a prediction is right, which the scoreboard tells.
+// Hash: FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "validate/row_predictor.hpp"
@@ -24,11 +26,11 @@ struct SuiteHash {
     friend bool operator==(const SuiteHash&, const SuiteHash&) = default;
 };
 
-/// Passes every question on to another predictor and hashes its answers: time, band and limiter or the
-/// refusal of a row, and its counters, every bit of them.
+/// Passes every question on to another predictor and hashes its answers bit by bit. An answer is a row's
+/// time, band and limiter, or its refusal, and the row's counters.
 class HashingPredictor : public RowPredictor {
   public:
-    /// `asked` must outlive this.
+    /// `asked` must outlive this object.
     explicit HashingPredictor(RowPredictor& asked) : asked_(&asked) {}
 
     [[nodiscard]] std::string name() const override { return asked_->name(); }
@@ -51,11 +53,11 @@ class HashingPredictor : public RowPredictor {
 
 /// CSV (RFC 4180) with the columns engine, gpu, suite, rows, hash (16 hexadecimal digits).
 [[nodiscard]] std::string write_hashes(const std::vector<SuiteHash>& hashes);
-/// Throws Error naming the file and the line that is not of that form.
+/// Throws Error naming the file and the line that has another form.
 [[nodiscard]] std::vector<SuiteHash> read_hashes(std::istream& in, const std::string& name);
 
-/// One line a suite whose predictions, or rows, are not the expected ones; empty: nothing moved. Suites that
-/// are expected and were not asked about count as moved.
+/// One line for each suite whose predictions or rows differ from the expected ones; empty: nothing moved.
+/// Expected suites that were not asked about count as moved.
 [[nodiscard]] std::string moved_suites(const std::vector<SuiteHash>& hashes,
                                        const std::vector<SuiteHash>& expected);
 

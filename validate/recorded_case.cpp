@@ -1,4 +1,5 @@
-// From the text of a row to the types of the model. SPDX-License-Identifier: Apache-2.0
+// Turns the text of a row into the types of the model.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/recorded_case.hpp"
 
 #include "validate/compiled_resources.hpp"
@@ -24,8 +25,8 @@ CaseKey case_key(std::string_view op, std::string_view params) {
     CaseKey key{workloads::key_of(operation), ""};
     for (const auto& [name, value] : operation.parameters) {
         const workloads::ParameterInfo* parameter = workloads::find_parameter(info, name);
-        // The implementation is neither the shape nor a point of a sweep: a row keeps its split when another
-        // library is recorded.
+        // The implementation is neither part of the shape nor of a sweep. So a row keeps its split when
+        // another library is recorded.
         if (parameter == nullptr || parameter->part_of_key || name == "implementation") continue;
         if (!key.configuration.empty()) key.configuration += ' ';
         key.configuration += name + "=" + value;
@@ -45,7 +46,7 @@ workloads::Operation operation_as_compiled(const RecordedRow& row) {
     workloads::Operation operation = operation_of(row);
     const workloads::OperatorInfo& info = workloads::find_operator(row.op);
     const auto compiled = compiled_resources(row.steps);
-    // A library's kernel is chosen by the prediction and need not be the one that ran.
+    // The prediction chooses a library's kernel, and that kernel need not be the one that ran.
     const bool fixed = operation.parameters.find("cta_tile") != operation.parameters.end();
     if (!compiled || !fixed || workloads::find_parameter(info, "registers") == nullptr) return operation;
     operation.parameters.emplace("registers", std::to_string(compiled->registers));

@@ -1,4 +1,4 @@
-// What a recorded row asks of a model: operation, conditions and the key that decides its split.
+// What a recorded row asks of a model: operation, conditions and the key that decides the row's split.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,33 +12,33 @@
 
 namespace warptime::validate {
 
-/// Whether workloads knows this operator (a microbenchmark's is none).
+/// Whether workloads knows this operator. A microbenchmark's operator is unknown there.
 [[nodiscard]] bool is_operator(std::string_view op);
 
-/// Parameters that choose a kernel (registry's part_of_key) go to `configuration`, all others to `shape`, in
-/// canonical spelling. Of an operator that the registry does not know, everything is shape. `params` is
-/// sorted text as recorded. Throws Error for parameters that the operator refuses.
+/// Parameters that choose a kernel (the registry's part_of_key) go to `configuration`. All other parameters
+/// go to `shape`, in canonical spelling. For an operator that the registry does not know, all parameters go
+/// to `shape`. `params` is sorted text as recorded. Throws Error for parameters that the operator refuses.
 [[nodiscard]] CaseKey case_key(std::string_view op, std::string_view params);
 
 /// The row's parameters with its implementation, where the operator has such a parameter. Throws Error for
-/// what the registry refuses.
+/// parameters that the registry refuses.
 [[nodiscard]] workloads::Operation operation_of(const RecordedRow& row);
 
-/// The same, told what the compiler gave the kernel where the operator takes it and the row's steps and
-/// parameters do not say otherwise; else as above.
+/// As operation_of, with the compiler's registers and shared memory added. These are added where the operator
+/// takes them and the row's steps and parameters do not say otherwise.
 [[nodiscard]] workloads::Operation operation_as_compiled(const RecordedRow& row);
 
-/// Empty cells are the defaults.
+/// The conditions of the row. Empty cells are the defaults.
 [[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
 
 inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 [[nodiscard]] bool is_microbenchmark(const RecordedRow& row);
 
-/// The microbenchmark whose program a row of counters was read from; empty for an operator's counters.
+/// The microbenchmark that a row of counters comes from; empty for an operator's counters.
 [[nodiscard]] std::string profiled_probe(const RecordedRow& row);
 
-/// Whether the scoreboard predicts this row: a device duration of a known operator, or any quantity of a
-/// microbenchmark that is also written as a program.
+/// Whether the scoreboard predicts this row. Predicted rows are device durations of a known operator, and any
+/// quantity of a microbenchmark that has a program.
 [[nodiscard]] bool is_predictable(const RecordedRow& row);
 
 }  // namespace warptime::validate

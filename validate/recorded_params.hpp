@@ -1,4 +1,5 @@
-// The column `params` of a recorded row. SPDX-License-Identifier: Apache-2.0
+// The column `params` of a recorded row.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>

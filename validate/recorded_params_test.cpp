@@ -1,4 +1,4 @@
-// Words of the column `params`: what is read, and what is refused.
+// Words of the column `params` that are read, and words that are refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/recorded_params.hpp"
 

@@ -1,4 +1,4 @@
-// Strict reading of recorded rows: a row that is half understood would be a wrong figure later.
+// Strict reading of recorded rows, because a row that is half understood would be a wrong figure later.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/recorded_rows.hpp"
 
@@ -188,8 +188,8 @@ RecordedRows read_recorded(const fs::path& directory) {
 
 namespace {
 
-/// Where an installation keeps them: bin/warptime has share/warptime/recorded. Empty where the system does
-/// not say which program runs.
+/// Where an installation keeps recorded rows: beside bin/warptime, in share/warptime/recorded. Empty where
+/// the system does not say which program runs.
 fs::path installed_folder() {
     std::error_code failure;
     const fs::path program = fs::read_symlink("/proc/self/exe", failure);

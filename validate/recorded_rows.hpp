@@ -1,6 +1,6 @@
-// The recorded measurements as they lie in validate/recorded/<gpu>/*.csv, one row a quantity of one case.
-// Ignores: what a row means to a model; that is the scoreboard's. Format: RFC 4180 with the columns of
-// `recorded_columns`, all of them, in any order.
+// The recorded measurements in validate/recorded/<gpu>/*.csv, one row for each quantity of a case.
+// Ignores: the meaning of a row to a model, which is the scoreboard's part.
+// Format: RFC 4180 with all columns of `recorded_columns`, in any order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -41,7 +41,7 @@ inline constexpr std::array<std::string_view, 24> recorded_columns = {"suite",
                                                                       "board",
                                                                       "date"};
 
-/// An optional number of a row that is empty there is NaN here.
+/// One recorded row. An optional number that is empty in the file is NaN here.
 struct RecordedRow {
     std::string suite, op, params, implementation, gpu, cache, duty, data, quantity;
     double value = 0.0;  ///< median of the samples, in `unit`
@@ -61,21 +61,26 @@ struct RecordedRows {
     std::vector<std::string> files;
 };
 
-/// Appends the rows of one text. Throws Error naming file, line and column for a missing or unknown column
-/// (with the nearest name), a number that is none, parameters that are not sorted `name=value` words, a date
-/// that is not ISO 8601.
+/// Appends the rows of one text. Throws Error naming file, line and column in these cases:
+/// - a missing or unknown column (with the nearest name);
+/// - a number that is none, or a date that is not ISO 8601;
+/// - parameters that are not sorted `name=value` words.
 void read_rows(std::istream& in, const std::string& name, RecordedRows& rows);
 
 /// Reads DIR/*.csv and DIR/<gpu>/*.csv in alphabetical order; a row's gpu must be its folder's name. Throws
 /// Error for a folder that is not there.
 [[nodiscard]] RecordedRows read_recorded(const std::filesystem::path& directory);
 
-/// The folder of recorded rows: `data` if given, else ./validate/recorded, else share/warptime/recorded of
-/// the installation, else that of the source tree this program was built from. Throws Error naming the places
-/// looked at.
+/// The folder of recorded rows. The first of these counts:
+/// - `data` if given;
+/// - ./validate/recorded;
+/// - share/warptime/recorded of the installation;
+/// - validate/recorded of the source tree that this program was built from.
+/// Throws Error naming the places that were tried.
 [[nodiscard]] std::filesystem::path find_recorded(const std::filesystem::path& data = {});
 
-/// What makes two rows the same measurement: suite, case, implementation, GPU, conditions and quantity.
+/// The text that is equal for two rows of the same measurement: suite, case, implementation, GPU, conditions
+/// and quantity.
 [[nodiscard]] std::string identity_of(const RecordedRow& row);
 
 }  // namespace warptime::validate

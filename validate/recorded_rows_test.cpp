@@ -1,4 +1,4 @@
-// Reading recorded rows: what is accepted, and that every fault is named by file, line and column.
+// Reading recorded rows: accepted rows, and faults that are named by file, line and column.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/recorded_rows.hpp"
 

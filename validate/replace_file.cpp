@@ -1,4 +1,5 @@
-// A temporary file in the same folder, so that the rename is atomic. SPDX-License-Identifier: Apache-2.0
+// Writes a temporary file in the same folder, so that the rename is atomic.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/replace_file.hpp"
 
 #include "hw/error.hpp"

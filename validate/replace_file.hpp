@@ -1,4 +1,5 @@
-// Writes a file as a whole or not at all. SPDX-License-Identifier: Apache-2.0
+// Writes a file as a whole or not at all.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>
@@ -6,7 +7,8 @@
 
 namespace warptime::validate {
 
-/// Writes beside `path` and renames. Throws Error naming the path when that fails; the old file then stays.
+/// Writes a file beside `path` and renames that file. Throws Error naming the path on failure; the old file
+/// then stays.
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace warptime::validate

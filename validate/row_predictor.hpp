@@ -1,4 +1,4 @@
-// How the scoreboard asks for predictions, whatever answers: an engine, or a stand-in in tests.
+// The interface through which the scoreboard asks for predictions, of an engine or of a test's stand-in.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace warptime::validate {
 
-/// A row's predicted time with its 80 % band (of a microbenchmark: its quantity, in the row's unit), or why
-/// there is none.
+/// A row's predicted time with its 80 % band, or the reason for no prediction. For a microbenchmark it is the
+/// row's quantity, in the row's unit.
 struct RowPrediction {
     double time_us = 0.0, low_us = 0.0, high_us = 0.0;
     std::string limiter;
     std::string error;  ///< not empty: refused
 };
 
-/// Constants that predictions of some rows of a GPU rest on.
+/// Number of constants behind the predictions of some rows of a GPU.
 struct ConstantCount {
     int fitted = 0;     ///< of the chip, from its own calibration
     int inherited = 0;  ///< of the chip, from a sibling's
@@ -37,7 +37,7 @@ class RowPredictor {
     virtual ~RowPredictor() = default;
 
     [[nodiscard]] virtual std::string name() const = 0;
-    /// Never throws warptime::Error: a refusal is an answer.
+    /// Never throws warptime::Error, because a refusal is an answer.
     [[nodiscard]] virtual RowPrediction predict(const RecordedRow& row) = 0;
     /// Counters of the row's case under Nsight Compute's names and base units; empty when refused.
     [[nodiscard]] virtual std::vector<std::pair<std::string, double>> counters(const RecordedRow& row) = 0;

@@ -1,4 +1,4 @@
-// Tells one set of recorded rows from another: how many they are, and a hash of what they measured.
+// Tells one set of recorded rows from another by the number of rows and a hash of their measurements.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

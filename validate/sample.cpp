@@ -1,4 +1,5 @@
-// Draws by hash instead of by chance. SPDX-License-Identifier: Apache-2.0
+// Draws samples by hash instead of by chance.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/sample.hpp"
 
 #include "validate/split.hpp"

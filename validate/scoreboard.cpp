@@ -1,4 +1,5 @@
-// Parts the rows by GPU and suite and scores each part. SPDX-License-Identifier: Apache-2.0
+// Parts the rows by GPU and suite and scores each part.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/scoreboard.hpp"
 
 #include "hw/error.hpp"
@@ -33,7 +34,7 @@ void check_recorded(const char* option, const std::vector<std::string>& names, c
     }
 }
 
-/// What a row measures, whatever its quantity.
+/// The measured case of a row, whatever its quantity.
 std::string case_name(const RecordedRow& row) {
     RecordedRow without = row;
     without.quantity.clear();
@@ -48,7 +49,7 @@ std::set<std::string> timed_cases(const RecordedRows& rows) {
     return timed;
 }
 
-/// Work for the baseline and the case's split; a case that the registry refuses has no work.
+/// Work for the baseline, and the case's split. A case that the registry refuses has no work.
 struct CaseFacts {
     CaseKey key;
     Split split = Split::fit;
@@ -77,7 +78,8 @@ std::optional<Baseline> baseline_of(const RowRefs& rows) {
     return fit_baseline(fit_rows);
 }
 
-/// A library is no configuration, and neither are conditions: only what they share can be chosen among.
+/// A choice is made only among rows of one library and of the same conditions. So neither is part of the
+/// configuration.
 std::string choice_name(const RecordedRow& row, const CaseKey& key) {
     return fmt::format("{}{}{}{}{}", key.shape, row.implementation.empty() ? "" : " by " + row.implementation,
                        row.cache.empty() ? "" : " " + row.cache, row.duty.empty() ? "" : " " + row.duty,
@@ -189,7 +191,7 @@ Scoreboard score(const RecordedRows& rows, std::span<RowPredictor* const> predic
     for (const RecordedRow& row : rows.rows) {
         if (!selected(options.suites, row.suite) || !selected(options.gpus, row.gpu)) continue;
         ++board.rows;
-        // A rate beside the duration that it was worked out from says the same thing twice.
+        // A rate beside the duration that the rate was worked out from says the same thing twice.
         if (row.quantity == "bytes_per_s" && timed.contains(case_name(row))) continue;
         if (is_predictable(row)) {
             suites[{row.gpu, row.suite}].push_back(&row);

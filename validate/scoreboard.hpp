@@ -1,6 +1,7 @@
-// How well predictions agree with the recorded rows, per GPU and suite, fit / development / held-out apart.
-// Engines stand side by side on the same rows. Beside them: the trivial baseline, the noise floor of the
-// measurement and the number of constants.
+// How well predictions agree with recorded rows, per GPU and suite; fit, development and held-out rows apart.
+// Engines stand side by side on the same rows.
+// Beside the engines stand the trivial baseline, the noise floor of the measurement and the number of
+// constants.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,8 +23,8 @@
 namespace warptime::validate {
 
 struct ScoreOptions {
-    std::vector<std::string> suites;  ///< empty: all. Error for one that is not recorded.
-    std::vector<std::string> gpus;    ///< empty: all. Error for one that is not recorded.
+    std::vector<std::string> suites;  ///< empty: all. Error for a suite that is not recorded.
+    std::vector<std::string> gpus;    ///< empty: all. Error for a GPU that is not recorded.
     std::size_t worst = 3;            ///< how many of the worst rows to name, per suite and split
     std::size_t sample = 0;           ///< rows a suite to score, see sample.hpp; 0: all
     bool keep_rows = false;           ///< fill EngineScore::rows
@@ -36,28 +37,27 @@ struct ScoredRow {
     RowPrediction prediction;
 };
 
-/// What one engine makes of a suite.
+/// The scores of one engine on a suite.
 struct EngineScore {
     std::string engine;
     ConstantCount constants;
-    std::vector<SplitScore> splits;  ///< fit, development, held-out; the baseline stands in each
-    std::vector<ChoiceFigures>
-        choices;                  ///< the same by split of the shape; empty: the suite is no tile sweep
-    std::vector<ScoredRow> rows;  ///< of all splits, only where asked for
+    std::vector<SplitScore> splits;      ///< fit, development, held-out; the baseline stands in each
+    std::vector<ChoiceFigures> choices;  ///< by split of the shape; empty: the suite is no tile sweep
+    std::vector<ScoredRow> rows;         ///< of all splits, only where asked for
 };
 
 /// A suite with its surroundings.
 struct SuiteReport {
     std::string gpu, suite;
     RowSet recorded;         ///< rows, each measurement once
-    std::size_t scored = 0;  ///< of them: fewer of a sample
+    std::size_t scored = 0;  ///< scored rows: fewer of a sample
     std::size_t repeated = 0;
     std::optional<NoiseFloor> noise;   ///< nothing: no row was recorded again
-    std::optional<Baseline> baseline;  ///< fitted to all recorded fit rows, whatever the sample
+    std::optional<Baseline> baseline;  ///< fitted to all recorded fit rows, also for a sample
     std::vector<EngineScore> engines;  ///< in the order asked for
 };
 
-/// Rows that no prediction is compared with: microbenchmarks, operators that are not known yet.
+/// Rows without a prediction to compare with: microbenchmarks, operators that are not known yet.
 struct CountedSuite {
     std::string gpu, suite;
     std::size_t rows = 0;
@@ -69,8 +69,8 @@ struct EngineCounters {
     std::vector<CounterScore> scores;
 };
 
-/// The bands of one engine over all operators of a GPU: a band need not fit every suite, but all of them
-/// together.
+/// The bands of one engine over all operators of a GPU. A band need not fit every suite, but it has to fit
+/// all suites together.
 struct GpuBands {
     std::string gpu, engine;
     Split split = Split::fit;
@@ -80,22 +80,22 @@ struct GpuBands {
 
 struct Scoreboard {
     std::vector<std::string> engines;
-    std::size_t sample = 0;  ///< as asked for; 0: everything was scored
+    std::size_t sample = 0;  ///< the sample asked for; 0: everything was scored
     std::size_t files = 0, rows = 0;
     std::vector<SuiteReport> suites;  ///< by GPU, then suite
     std::vector<GpuBands>
-        bands;  ///< by GPU, engine and split, without microbenchmarks; empty for some suites only
+        bands;  ///< by GPU, engine and split, without microbenchmarks; empty for a selection of suites
     std::vector<EngineCounters> counters;  ///< one an engine
     std::vector<CountedSuite> counted;
 };
 
-/// Every predictor on the same rows; the first is the one that ceilings are about.
+/// Scores every predictor on the same rows. The ceilings are about the first predictor.
 [[nodiscard]] Scoreboard score(const RecordedRows& rows, std::span<RowPredictor* const> predictors,
                                const ScoreOptions& options = {});
 [[nodiscard]] Scoreboard score(const RecordedRows& rows, RowPredictor& predictor,
                                const ScoreOptions& options = {});
 
-/// Tables for a terminal; the worst cases of the held-out split are left to the JSON.
+/// Tables for a terminal. Only the JSON holds the worst cases of the held-out split.
 [[nodiscard]] std::string to_text(const Scoreboard& board);
 /// Schema "warptime.scoreboard/2"; fractions, not per cent; null where there are no rows.
 [[nodiscard]] std::string to_json(const Scoreboard& board);

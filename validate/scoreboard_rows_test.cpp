@@ -1,4 +1,5 @@
-// The rows of a scoreboard, read back as CSV. SPDX-License-Identifier: Apache-2.0
+// The rows of a scoreboard, read back as CSV.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/scoreboard_rows.hpp"
 
 #include "validate/recorded_case.hpp"
@@ -44,7 +45,7 @@ TEST_CASE("each row of the scoreboard is a line, the held-out ones only where th
     }
     text += fixture::line("other", "unknown_op", "n=3", 10);
     const auto rows = fixture::read(text);
-    // Every seventh is refused.
+    // Every seventh row is refused.
     fixture::FakePredictor predictor(
         [](const validate::RecordedRow& row) { return row.line % 7 == 0 ? -1.0 : row.value * 1.25; });
 

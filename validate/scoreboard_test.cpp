@@ -65,7 +65,8 @@ TEST_CASE("bands: coverage by size class, refusals uncovered, width as a logarit
     CHECK(score.bands[1].mean_log_error == doctest::Approx((std::log(1.1) - std::log(0.8)) / 3));
     CHECK(score.bands[2].rows == 1);
     CHECK(score.bands[2].coverage == 1.0);
-    // b, 16 with 17.6 above, is missed by ln(20 / 17.6), which counts ten times; a and c lie inside.
+    // b, predicted 16 with an upper end of 17.6, is missed by ln(20 / 17.6), which counts ten times. a and c
+    // lie inside.
     CHECK(score.bands[1].predicted == 3);
     CHECK(score.bands[1].mean_interval_score ==
           doctest::Approx(std::log(1.1 / 0.9) + 10.0 * std::log(20.0 / 17.6) / 3));
@@ -93,7 +94,7 @@ TEST_CASE("rows recorded again tell the noise and are scored once") {
     CHECK(parted.repeated == 4);
     CHECK(parted.first[0]->value == 100);  // the earlier date
     REQUIRE(parted.noise);
-    // n=3 is short and n=4 the same day in the same file: neither counts.
+    // n=3 is short, and n=4 is from the same day in the same file. Neither row counts.
     CHECK(parted.noise->pairs == 2);
     CHECK(parted.noise->median_difference == doctest::Approx((2.0 / 101 + 1.0 / 50.5) / 2));
     CHECK_FALSE(validate::part_recordings(std::vector<const validate::RecordedRow*>{refs[0]}).noise);

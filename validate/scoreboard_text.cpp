@@ -1,4 +1,5 @@
-// The scoreboard as tables for a terminal; "-" is a figure without rows. SPDX-License-Identifier: Apache-2.0
+// The scoreboard as tables for a terminal; "-" is a figure without rows.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/scoreboard.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ std::string band_text(const std::array<BandFigures, size_class_count>& bands) {
     return text.empty() ? "-" : text;
 }
 
-/// Names of engines are needed where there are several.
+/// With several engines, a line needs the engine's name.
 std::string prefix(const EngineScore& engine, bool side_by_side) {
     return side_by_side ? engine.engine + ", " : "";
 }
@@ -92,7 +93,7 @@ void append_choices(std::string& out, const EngineScore& engine, bool side_by_si
 void append_worst(std::string& out, const EngineScore& engine, bool side_by_side) {
     const auto to = std::back_inserter(out);
     for (const SplitScore& split : engine.splits) {
-        // Whoever reads the text goes on working on the model: cases that are held out stay unnamed here.
+        // Readers of the text go on working on the model. So the text does not name held-out cases.
         if (split.split == Split::held_out) continue;
         for (const WorstCase& worst : split.worst) {
             const std::string said =
@@ -109,7 +110,7 @@ void append_worst(std::string& out, const EngineScore& engine, bool side_by_side
 void append_suite(std::string& out, const SuiteReport& report) {
     const bool side_by_side = report.engines.size() > 1;
     const auto to = std::back_inserter(out);
-    // Engines read the same sheet, so that one's constants are those of all.
+    // All engines read the same sheet, so the constants of one engine are those of all.
     const ConstantCount& constants = report.engines.front().constants;
     fmt::format_to(to, "\n{} {}: {} fitted constants", report.gpu, report.suite, constants.fitted);
     if (constants.inherited > 0) fmt::format_to(to, " + {} inherited", constants.inherited);

@@ -1,4 +1,5 @@
-// See the header. SPDX-License-Identifier: Apache-2.0
+// Looks for the root of the source tree in the possible places.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/source_tree.hpp"
 
 #include "hw/error.hpp"

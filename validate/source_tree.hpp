@@ -6,8 +6,8 @@
 
 namespace warptime::validate {
 
-/// The root of the source tree: `asked`, else the working directory, else the tree this program was built
-/// from. Throws Error naming the places when none has validate/record/suites.toml.
+/// The root of the source tree: `asked`, otherwise the working directory, otherwise the tree of this
+/// program's build. Throws Error naming the places when none has validate/record/suites.toml.
 [[nodiscard]] std::filesystem::path find_sources(const std::filesystem::path& asked);
 
 }  // namespace warptime::validate

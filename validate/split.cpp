@@ -1,4 +1,5 @@
-// FNV-1a and the assignment of cases. SPDX-License-Identifier: Apache-2.0
+// Computes FNV-1a and assigns cases to splits.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/split.hpp"
 
 #include "hw/error.hpp"

@@ -1,4 +1,4 @@
-// Closed forms over copies of the sample; nothing here is large enough to need selection algorithms.
+// Closed forms over copies of the sample. No sample is large enough to need selection algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/statistics.hpp"
 

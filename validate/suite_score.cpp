@@ -1,4 +1,5 @@
-// One pass over the cases of a split for each group of figures. SPDX-License-Identifier: Apache-2.0
+// One pass over the cases of a split for each group of figures.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/suite_score.hpp"
 
 #include "validate/statistics.hpp"
@@ -9,7 +10,7 @@
 namespace warptime::validate {
 namespace {
 
-constexpr double band_share = 0.80;  ///< of the rows that a band is to hold
+constexpr double band_share = 0.80;  ///< share of the rows that a band should hold
 
 struct Pair {
     double predicted_us = 0.0;
@@ -91,7 +92,7 @@ std::vector<WorstCase> worst_of(std::span<const ScoredCase* const> cases, std::s
                          relative_error(predicted, scored->measured_us), scored->limiter, scored->error,
                          scored->unit});
     }
-    // The name breaks ties, so that the order does not depend on that of the files.
+    // The name breaks ties, so that the order does not depend on the order of the files.
     std::sort(worst.begin(), worst.end(), [](const WorstCase& a, const WorstCase& b) {
         return a.error != b.error ? a.error > b.error : a.name < b.name;
     });

@@ -23,9 +23,9 @@ struct ScoredCase {
     std::string limiter;
     std::string error;                  ///< not empty: refused
     std::optional<double> baseline_us;  ///< of the trivial baseline
-    /// Not a duration in microseconds but cycles or a rate: the error is relative whatever the value.
+    /// The value is no duration in microseconds but cycles or a rate. So the error is relative for any value.
     bool always_relative = false;
-    std::string unit = "us";  ///< of the three values, for those who read them
+    std::string unit = "us";  ///< of the three values, for the reader
 };
 
 /// A case among the worst; refused cases have no prediction and an error of 1.
@@ -39,9 +39,8 @@ struct WorstCase {
     std::string unit = "us";
 };
 
-/// Relative errors e = |p - t| / t are over rows of at least 10 us, where a refusal counts as 1; bias and
-/// rank correlation are over those that are predicted. Shorter rows count by |p - t|, a refusal as t. NaN: no
-/// rows.
+/// Relative errors e = |p - t| / t are over rows of at least 10 us. A refusal counts as 1 there. Bias and
+/// rank correlation are over predicted rows. Shorter rows count by |p - t|, and a refusal as t. NaN: no rows.
 struct ErrorFigures {
     std::size_t rows = 0;
     std::size_t refused = 0;  ///< of all rows, short ones included
@@ -52,20 +51,20 @@ struct ErrorFigures {
     double short_mean_us = 0.0;
 };
 
-/// Of the 80 % band, in one size class; a refusal is not covered. Width is ln(high / low).
+/// Figures of the 80 % band in one size class. A refusal is not covered. Width is ln(high / low).
 struct BandFigures {
     std::size_t rows = 0;
-    std::size_t predicted = 0;  ///< of them; the means are over these
+    std::size_t predicted = 0;  ///< predicted rows; the means are over these rows
     double coverage = 0.0;
     double mean_log_width = 0.0;
-    double mean_log_error = 0.0;  ///< mean |ln(p / t)|, what the width is judged against
-    /// Mean of width + 10 x the distance, as a logarithm, by which the measured time lies outside: least for
-    /// the true 80 % interval, and never worse for a better prediction inside the same band. Source: interval
-    /// score, Gneiting & Raftery 2007, section 6.2 (doi.org/10.1198/016214506000001437).
+    double mean_log_error = 0.0;  ///< mean |ln(p / t)|, the yardstick for the width
+    /// Mean of width + 10 x the distance by which the measured time lies outside, as a logarithm. The mean is
+    /// least for the true 80 % interval. Inside the same band, a better prediction never has a worse score.
+    /// Source: interval score, Gneiting & Raftery 2007, section 6.2 (doi.org/10.1198/016214506000001437).
     double mean_interval_score = 0.0;
 };
 
-/// Figures of the rows of both.
+/// Figures of the rows of both bands together.
 [[nodiscard]] BandFigures joined(const BandFigures& a, const BandFigures& b);
 
 struct SplitScore {
@@ -76,7 +75,7 @@ struct SplitScore {
     std::vector<WorstCase> worst;  ///< largest error first, rows of at least 10 us
 };
 
-/// `cases` of any split; `worst` is how many of the worst to name.
+/// `cases` may be of any split. `worst` is the number of worst cases to name.
 [[nodiscard]] SplitScore score_split(std::span<const ScoredCase> cases, Split split, std::size_t worst);
 
 }  // namespace warptime::validate

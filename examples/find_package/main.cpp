@@ -1,4 +1,5 @@
-// How long a GEMM takes, from C++. SPDX-License-Identifier: Apache-2.0
+// How long a GEMM takes, from C++.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <hw/sheet.hpp>
 #include <model/analytical/engine.hpp>

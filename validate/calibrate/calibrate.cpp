@@ -1,4 +1,4 @@
-// The order of the plan: each constant is put into the GPU before the next is worked out.
+// Runs the plan in order: each constant is put into the GPU before the next is worked out.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/calibrate.hpp"
 
@@ -68,7 +68,7 @@ class Run {
         EngineFitModel model(*rows_, *engine_, *gpu_, suites, RowsTaken::fit_only);
         const FitReport report = fit_keys(*gpu_, keys, model.model());
         note(report, model, suites);
-        *gpu_ = before;  // what is determined is put in below
+        *gpu_ = before;  // the loop below puts in only what is determined
         for (const FittedKey& fitted : report.keys)
             keep(finding_of(fitted, report, suites), Method::least_squares);
     }
@@ -94,7 +94,7 @@ class Run {
     [[nodiscard]] const std::vector<const RecordedRow*>& first() const { return first_; }
 
   private:
-    /// Those that are recorded and asked for; a fit takes what there is.
+    /// The wanted suites that are recorded and asked for. A fit takes the suites that exist.
     [[nodiscard]] std::vector<std::string> available(const std::vector<std::string>& wanted) const {
         std::vector<std::string> found;
         for (const std::string& suite : wanted) {

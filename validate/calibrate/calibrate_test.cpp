@@ -1,5 +1,6 @@
-// The repository's plan on its rows gives its calibration (if not: run `warptime calibrate`); what is open is
-// marked. SPDX-License-Identifier: Apache-2.0
+// The repository's plan on its rows gives its calibration, and open keys are marked.
+// After a failure, run `warptime calibrate`.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/calibrate.hpp"
 
 #include "hw/error.hpp"
@@ -68,7 +69,7 @@ TEST_CASE("a fit in the plan finds the constants that made the rows") {
     made.choose();
     std::vector<double> us(made.measured_us.size());
     made.predict(us);
-    // Rows in the order of the model's measurements: matched by their recorded value.
+    // Rows in the order of the model's measurements. The recorded value identifies a row.
     for (RecordedRow& row : rows.rows) {
         for (std::size_t i = 0; i < us.size(); ++i) {
             if (row.value == made.measured_us[i] && std::isfinite(us[i])) {

@@ -1,4 +1,5 @@
-// Lines of text, as calibration_file.cpp works on. SPDX-License-Identifier: Apache-2.0
+// Writes a calibration's notes as lines of text, in the way of calibration_file.cpp.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/calibration_notes.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Recursive descent, evaluated as it is read: formulas are short and rows few. SPDX-License-Identifier:
-// Apache-2.0
+// Evaluates formulas by recursive descent while reading, because formulas are short and rows few.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/expression.hpp"
 
 #include "hw/error.hpp"
@@ -48,7 +48,7 @@ class Reader {
 
     double comparison() {
         const double left = sum();
-        // The longer signs first, because the shorter begin them.
+        // The longer signs come first, because they begin with the shorter signs.
         if (take("<=")) return left <= sum() ? 1.0 : 0.0;
         if (take(">=")) return left >= sum() ? 1.0 : 0.0;
         if (take("==")) return left == sum() ? 1.0 : 0.0;

@@ -12,7 +12,7 @@ namespace warptime::validate::calibrate {
 using Names = std::function<double(std::string_view name)>;
 
 /// Operators, loosest first: or; and; not; < <= > >= == !=; + -; * /; unary -; ( ). Names hold letters,
-/// digits, `_` and `.`. Throws Error naming the formula for what is none.
+/// digits, `_` and `.`. Throws Error with the text when the text is no formula.
 [[nodiscard]] double evaluate(std::string_view formula, const Names& names);
 
 }  // namespace warptime::validate::calibrate

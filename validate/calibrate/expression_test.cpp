@@ -1,4 +1,5 @@
-// Formulas against C++'s own arithmetic, and what is none. SPDX-License-Identifier: Apache-2.0
+// Formulas against C++'s own arithmetic, and texts that are no formula.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/expression.hpp"
 
 #include "hw/error.hpp"

@@ -1,4 +1,5 @@
-// Rows to named numbers, numbers to values, values to a statistic. SPDX-License-Identifier: Apache-2.0
+// Turns rows into named numbers, numbers into values, and values into a statistic.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/isolated.hpp"
 
 #include "hw/error.hpp"
@@ -46,7 +47,7 @@ bool matches(const Selection& selection, const RecordedRow& row) {
     return split_of(case_key(row.op, row.params)) == Split::fit;
 }
 
-/// The cases of a selection that have all its quantities, in order of the rows.
+/// The cases of a selection that have all its quantities, in the order of the rows.
 std::vector<Case> cases_of(const Selection& selection, std::span<const RecordedRow* const> rows) {
     std::vector<Case> cases;
     std::map<std::string, std::size_t> index;
@@ -107,7 +108,7 @@ std::vector<Case> matched_steps(const std::vector<Case>& cases, const std::strin
     return found;
 }
 
-/// A row of numbers as formulas see it.
+/// A row's numbers by their names in formulas.
 class Scope {
   public:
     Scope(const Case& one, const hw::Gpu& gpu, std::optional<double> reference)

@@ -1,5 +1,6 @@
-// Constants from rows made up from a known law: what is not a fit row is poisoned, so that looking at it
-// shows. SPDX-License-Identifier: Apache-2.0
+// Constants from rows made up from a known law.
+// Rows outside the fit split are poisoned, so that a look at them shows.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/isolated.hpp"
 
 #include "hw/error.hpp"
@@ -79,7 +80,7 @@ TEST_CASE("conditions, values and units") {
     CHECK(third.value == doctest::Approx(300.0));
     CHECK(third.half_width == doctest::Approx(0.0));
     CHECK(third.residual == doctest::Approx(0.0));
-    // Even n only, by a word; 2 a kcycle.
+    // Only even n, selected by a word; 2 a kcycle.
     const Finding kilo =
         find("where = { path = \"ca\" }\nvalue = \"2 * value / n / 3\"\nunit = \"kcycle\"\n", rows);
     CHECK(kilo.value == doctest::Approx(2000.0));

@@ -1,4 +1,5 @@
-// The reader of plan.toml. SPDX-License-Identifier: Apache-2.0
+// The reader of plan.toml.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/calibrate/plan.hpp"
 
 #include "hw/error.hpp"
@@ -34,7 +35,7 @@ const toml::table* sub_table(const toml::table& table, std::string_view field, c
     return node != nullptr ? node->as_table() : nullptr;
 }
 
-/// The fields of `table` over those of `selection`.
+/// The fields of `table` override the fields of `selection`.
 Selection selection_of(const toml::table& table, Selection selection, const std::string& owner) {
     selection.suite = text_or(table, "suite", selection.suite, owner);
     selection.op = text_or(table, "op", selection.op, owner);

@@ -1,5 +1,5 @@
-// What a calibration works out, as data: constants that a benchmark isolates, fits of several, bands.
-// Ignores: the rows themselves. The format is described in plan.toml.
+// The work of a calibration, as data: constants that a benchmark isolates, fits of several, bands.
+// Ignores: the rows themselves. plan.toml describes the format.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,11 +12,11 @@ namespace warptime::validate::calibrate {
 
 enum class Statistic : std::uint8_t { median, largest, line_start, line_fall };
 
-/// Which rows, and what each says.
+/// Selects rows, and gives the value of each row.
 struct Selection {
     std::string suite, op;
     std::map<std::string, std::string>
-        quantities;  ///< name in formulas to quantity; `value` when there is one
+        quantities;  ///< name in formulas to quantity; `value` when there is only one
     std::map<std::string, std::string> where;
     std::map<std::string, double> defaults;
     std::string condition;  ///< a formula; empty: all
@@ -45,8 +45,8 @@ struct Plan {
     std::vector<FitJob> bands;  ///< without keys
 };
 
-/// Throws Error naming `file` and the entry for anything that is not as plan.toml describes, a key that is
-/// unknown or not a fitted one, and a key that comes twice.
+/// Throws Error naming `file` and the entry for anything that plan.toml does not describe. Also throws for an
+/// unknown key, a key that is not fitted, and a key that comes twice.
 [[nodiscard]] Plan parse_plan(std::string_view text, const std::string& file);
 
 }  // namespace warptime::validate::calibrate

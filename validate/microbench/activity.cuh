@@ -1,5 +1,5 @@
-// Durations of kernels as CUPTI's activity records give them; without CUPTI in the build it finds none.
-// The records of one measurement are collected after the device is idle, in order of their start.
+// Durations of kernels from CUPTI's activity records; without CUPTI in the build there are none.
+// The records of one measurement are collected once the device is idle, in order of their start.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -42,7 +42,7 @@ inline Store& store() {
     return only;
 }
 
-/// A memory operation, as a kernel without a grid.
+/// A memory operation, in the form of a kernel without a grid.
 inline Kernel step(const char* name, std::uint64_t start, std::uint64_t end) {
     Kernel found;
     found.name = name;
@@ -71,7 +71,7 @@ inline void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* bu
             store().kernels.push_back(step("memset", set->start, set->end));
         }
         if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
-        // The version that belongs to this header; the fields used have been in all of them.
+        // This record type belongs to this header; every version of CUPTI has the fields used here.
         const auto* found = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
         Kernel kernel;
         kernel.name = found->name != nullptr ? found->name : "";
@@ -95,14 +95,15 @@ inline void start() {
     if (!store().active) std::fprintf(stderr, "CUPTI could not be started: durations come from events\n");
 }
 
-/// Record memory operations too, as kernels named memcpy and memset; for probes whose subject they are.
+/// Record memory operations too, as kernels named memcpy and memset. For probes that measure memory
+/// operations.
 inline void record_memory_operations() {
     if (!store().active) return;
     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY);
     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET);
 }
 
-/// Turn recording off, where its own time stamps between kernels would be part of what is measured.
+/// Turn recording off, where the recorder's own time stamps between kernels would be part of the measurement.
 inline void stop() {
     if (!store().active) return;
     store().active = false;
@@ -110,7 +111,7 @@ inline void stop() {
     cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
-/// The kernels since the last call whose name does not contain `preparation`, by start.
+/// The kernels since the last call, sorted by start. Kernels whose name contains `preparation` are left out.
 inline std::vector<Kernel> collect(const std::string& preparation) {
     if (!store().active) return {};
     cuptiActivityFlushAll(0);

@@ -1,8 +1,9 @@
-// How fast are atomic operations, against the number of distinct addresses, who contends and what they do?
-// kind=red gives nothing back, atom does, cas is a loop that compares and swaps; type s32, u64, f32, f16x2.
-// Address of lane l of warp w in round r: spread=lanes takes element (32 w + l + r * threads) mod distinct,
-// so that lanes differ while distinct allows; spread=warp gives all lanes of a warp one element, (w + r *
-// warps) mod distinct; pitch is the bytes between elements. Shared: the same in one CTA's shared memory.
+// How fast are atomic operations? The rate depends on the distinct addresses, the contenders and the
+// operation. kind=red gives nothing back and atom returns the old value; cas is a loop that compares and
+// swaps. The type is s32, u64, f32 or f16x2. `pitch` is the bytes between two elements. Let l be the lane, w
+// the warp and r the round. spread=lanes: the lane adds to element (32 w + l + r * threads) mod distinct. So
+// lanes differ while `distinct` allows. spread=warp: all lanes of a warp add to one element, (w + r * warps)
+// mod distinct. atomic_shared: the same in the shared memory of one CTA.
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
@@ -11,7 +12,7 @@ namespace {
 enum class Kind { red, atom, cas };
 enum class Type { s32, u64, f32, f16x2 };
 
-// Adds one (of the type; both halves of f16x2) at an address and returns the old bits, or nothing.
+// Adds one of the type (one to both halves of f16x2) at an address. Returns the old bits, or nothing.
 template <Kind kind, Type type, bool shared>
 __device__ std::uint32_t add(std::uint64_t address) {
     std::uint32_t old = 0;
@@ -134,7 +135,7 @@ struct Bench {
     probe::Buffer<long long> cycles{1};
 };
 
-// The number of additions that the table shows; type f32 counts exactly up to 2^24 an element.
+// The number of additions that the table shows. Type f32 counts exactly up to 2^24 an element.
 double counted(const Bench& bench, const Operation& operation, std::uint32_t distinct, int pitch) {
     std::vector<unsigned char> host(static_cast<std::size_t>(distinct) * static_cast<std::size_t>(pitch));
     PROBE_CHECK(cudaMemcpy(host.data(), bench.data.data(), host.size(), cudaMemcpyDeviceToHost));
@@ -173,7 +174,7 @@ void run(Bench& bench, const Operation& operation, bool shared, std::uint32_t di
     PROBE_CHECK(cudaGetLastError());
     PROBE_CHECK(cudaDeviceSynchronize());
     const double expected = static_cast<double>(ctas) * threads * rounds;
-    // A half counts to 2048 only, and f32 beyond 2^24 not exactly.
+    // A half counts only to 2048; f32 is not exact beyond 2^24.
     if (operation.type != std::string("f16x2") && expected / distinct < 16e6) {
         probe::require(counted(bench, operation, distinct, pitch) == expected,
                        std::string(op) + ' ' + params.text());
@@ -219,7 +220,7 @@ int main() {
     for (const Operation& operation : operations<false>()) {
         const bool loop = operation.kind == std::string("cas");
         for (std::uint32_t distinct = 1; distinct <= 1U << 20; distinct *= 4) {
-            // Loops that fail again and again are tried where fewer threads contend.
+            // Loops that fail again and again are measured only where fewer threads contend.
             const int threads = loop && distinct < 4096 ? 32 : 256;
             const int rounds = distinct < 64 ? 16 : 64;
             for (const bool by_warp : {false, true}) {

@@ -1,8 +1,10 @@
-// How does bandwidth from DRAM, L2 and L1 follow from the bytes in flight, by way of moving and by the SMs
-// that move? way=load, store, copy (plain instructions of `width` bytes a lane, `unroll` of them
-// independent), async (cp.async, `unroll` groups in a ring) and bulk (one thread, copies of `width` bytes,
-// `unroll` in a ring). level=dram walks once over `footprint`, l2 again and again over one that fits, l1 over
-// one of each CTA's own. With cluster = ctas all CTAs share a GPC (with 2: a TPC), each on an SM of its own.
+// How does bandwidth from DRAM, L2 and L1 follow from the bytes in flight?
+// The probe varies the way of moving and the number of SMs that move.
+// way=load, store and copy are plain instructions of `width` bytes a lane; `unroll` independent ones are in
+// flight. way=async is cp.async with a ring of `unroll` groups. way=bulk is one thread that copies `width`
+// bytes at a time, with `unroll` copies in a ring. level=dram walks once over `footprint`. level=l2 walks
+// again and again over a footprint that fits in the L2. level=l1 walks over a separate footprint for each
+// CTA. With cluster = ctas all CTAs share a GPC (with 2: a TPC), and each CTA has an SM of its own.
 // SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "vector.cuh"
@@ -11,7 +13,7 @@ namespace {
 
 enum class Way { load, store, copy, async, bulk };
 
-/// What a CTA walks over, in bytes: from rank * first in steps, going round at `wrap` bytes.
+/// The bytes that a CTA walks over: from rank * first in steps, going round at `wrap` bytes.
 struct Walk {
     unsigned char* from;
     unsigned char* to;
@@ -120,7 +122,7 @@ __global__ void move_bulk(Walk walk, int bytes, int stages, std::uint32_t* folde
     atomicAdd(folded, last);
 }
 
-// What a walk should have summed; for stores and copies, how many words are not as they should be.
+// What a walk should have summed. For stores and copies: how many words are wrong.
 __global__ void prepare_reference(Walk walk, Way way, int width, std::size_t piece, int first,
                                   std::uint32_t* folded) {
     for (int turn = first; turn < walk.turns; ++turn) {
@@ -178,7 +180,7 @@ const void* function(const Case& c) {
     return c.width == 4 ? plain<4>(c) : c.width == 8 ? plain<8>(c) : plain<16>(c);
 }
 
-constexpr int shared_bytes = 120 * 1024;  // more than half of an SM's: one CTA an SM
+constexpr int shared_bytes = 120 * 1024;  // more than half of an SM's shared memory, so one CTA an SM
 
 void launch(const Case& c, Walk walk, Data& data) {
     const void* kernel = function(c);

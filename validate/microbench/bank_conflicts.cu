@@ -1,8 +1,9 @@
 // How many cycles does a shared-memory instruction take, against the way its lanes spread over the banks?
-// way=load or store: lane l accesses `width` bytes at word l * stride, or with columns > 0 at row (l /
-// columns) and column l % columns of a matrix whose rows are `pitch` bytes, and swizzle=1 permutes the
-// 16-byte parts of a row by its row number. ldmatrix: lane l names the row of 16 bytes at l * pitch. Each
-// warp issues `unroll` independent instructions a round; cycles between two of one warp, with `warps` at it.
+// way=load or store: lane l accesses `width` bytes at word l * stride.
+// With columns > 0, lane l accesses row l / columns and column l % columns of a matrix instead.
+// The rows of the matrix are `pitch` bytes long. swizzle=1 permutes the 16-byte parts of a row by its row
+// number. way=ldmatrix: lane l names the row of 16 bytes at l * pitch. Each of `warps` warps issues `unroll`
+// independent instructions a round. The result is the cycles between two instructions of one warp.
 // SPDX-License-Identifier: Apache-2.0
 #include "vector.cuh"
 
@@ -29,7 +30,7 @@ __host__ __device__ int place_of(int lane, const Place& place, int width) {
 
 enum class Way { load, store, matrix };
 
-// `moved` is zero at run time: it keeps the compiler from seeing that the addresses are one.
+// `moved` is zero at run time; so the compiler cannot see that all addresses are equal.
 template <Way way, int Width>
 __global__ void access(Place place, int moved, long long* cycles, std::uint32_t* folded) {
     extern __shared__ __align__(1024) unsigned char shared[];
@@ -110,7 +111,7 @@ void run(const Case& c, const probe::Buffer<long long>& cycles, const probe::Buf
     const std::vector<double> found = probe::sample_cycles(
         cycles, 1, static_cast<double>(rounds) * unroll, [] {},
         [&] { kernel<<<1, c.warps * 32, bytes>>>(c.place, 0, cycles.data(), folded.data()); });
-    // Lane 0 reads the first words; of a matrix it holds the first two elements of row 0.
+    // Lane 0 reads the first words. Of a matrix it holds the first two elements of row 0.
     std::uint32_t words = probe::hash(0U);
     for (std::uint32_t i = 1; c.way == Way::load && i < static_cast<std::uint32_t>(c.width) / 4; ++i)
         words += probe::hash(i);
@@ -132,7 +133,7 @@ int main() {
                     if (stride * 4 % width != 0) continue;
                     run({way, width, warps, {stride, 0, 0, false}}, cycles, folded);
                 }
-                run({way, width, warps, {0, 0, 0, false}}, cycles, folded);  // all lanes the same word
+                run({way, width, warps, {0, 0, 0, false}}, cycles, folded);  // all lanes access the same word
             }
         }
         for (const int pitch : {64, 72, 80, 128, 132, 136, 144, 160, 256, 264, 272, 288, 320}) {

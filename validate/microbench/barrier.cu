@@ -1,8 +1,10 @@
-// How many cycles does a barrier take, against the warps that meet?
-// bar_sync: __syncthreads in a row. named_barrier: bar.sync of a part of the CTA. mbarrier_round: every
-// warp's first lane arrives and all wait for the phase. mbarrier_ping: two warps hand a token to and fro, one
-// round trip. The work between barriers is nothing, so this is the latency that a loop with a barrier pays at
-// least. SPDX-License-Identifier: Apache-2.0
+// How many cycles does a barrier take, against the number of warps that meet?
+// bar_sync: __syncthreads in a row. named_barrier: bar.sync of a part of the CTA.
+// mbarrier_round: the first lane of every warp arrives and all lanes wait for the phase.
+// mbarrier_ping: two warps hand a token to and fro; the result is one round trip.
+// There is no work between the barriers.
+// So the result is the least latency that a loop pays for a barrier.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "harness.cuh"
 
@@ -44,7 +46,7 @@ __global__ void __launch_bounds__(1024) meet(long long* cycles, int* passed) {
                 if (threadIdx.x % 32 == 0) probe::barrier_arrive(&barriers[1]);
             }
         }
-        // No lane may run a phase ahead of the lanes that still wait for the last one.
+        // No lane may run a phase ahead of lanes that still wait for the last phase.
         if constexpr (form == Form::mbarrier_round || form == Form::mbarrier_ping) __syncwarp();
     }
     const long long end = clock64();

@@ -1,6 +1,7 @@
-// Barriers in shared memory and the bulk copies that complete on them, for the probes that need them.
-// Facts: PTX ISA, sections on mbarrier, cp.async.bulk and cp.async.bulk.tensor; CUDA driver interface, tensor
-// maps. SPDX-License-Identifier: Apache-2.0
+// Barriers in shared memory and the bulk copies that complete on such barriers.
+// Facts: PTX ISA, sections on mbarrier, cp.async.bulk and cp.async.bulk.tensor. CUDA driver interface, tensor
+// maps.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "harness.cuh"
@@ -66,8 +67,8 @@ __device__ inline void tensor_store(const CUtensorMap* map, int column, int row,
         : "memory");
 }
 
-/// A map of a bf16 matrix with boxes of 64 columns (128 bytes, swizzled) and `box_rows` rows; row pitch in
-/// bytes.
+/// A map of a bf16 matrix with boxes of 64 columns (128 bytes, swizzled) and `box_rows` rows. The row pitch
+/// is in bytes.
 inline CUtensorMap tensor_map(void* data, std::size_t rows, int box_rows, std::size_t columns = 64) {
     using Encode =
         CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,

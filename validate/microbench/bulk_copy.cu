@@ -1,9 +1,10 @@
 // How fast do copies into shared memory arrive, against bytes a copy, copies in flight and the kind of
 // instruction? copy_latency: one copy, from issue to the passed wait. copy_stream: a ring of stages, each
-// refilled as soon as it has arrived; cycles a copy, so bytes / value is the rate into one SM; with all SMs
-// this is the port from the L2. Kinds: bulk (cp.async.bulk, one dimension), tensor (cp.async.bulk.tensor,
-// rows of 128 bytes, 128-byte swizzle), async (cp.async of 16 bytes a thread) and load (ld.global.cg of 16
-// bytes a thread, kept in registers). SPDX-License-Identifier: Apache-2.0
+// refilled as soon as its copy has arrived. The value is cycles a copy. So bytes / value is the rate into one
+// SM. With all SMs the result is the rate of the port from the L2. kind=bulk is cp.async.bulk in one
+// dimension. kind=tensor is cp.async.bulk.tensor with rows of 128 bytes and the 128-byte swizzle. kind=async
+// is cp.async of 16 bytes a thread. kind=load is ld.global.cg of 16 bytes a thread, kept in registers.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "harness.cuh"
 
@@ -51,7 +52,8 @@ __global__ void ring(const unsigned char* data, std::size_t size, const __grid_c
     }
     const long long end = clock64();
     cycles[blockIdx.x] = end - begin;
-    // The last word of the last copy, for the check; the swizzle permutes within 1024 bytes, so fold those.
+    // The last word of the last copy is for the check. The swizzle permutes within 1024 bytes, so these are
+    // folded.
     const int last = (copies - 1) % stages;
     const int span = min(bytes, 1024);
     std::uint32_t folded = 0;
@@ -62,7 +64,7 @@ __global__ void ring(const unsigned char* data, std::size_t size, const __grid_c
     word[blockIdx.x] = folded;
 }
 
-// All threads copy 16 bytes each per group; `Groups` groups are in flight.
+// All threads copy 16 bytes each in every group; `Groups` groups are in flight.
 template <int Groups>
 __global__ void __launch_bounds__(1024, 1)
     async_ring(const uint4* data, std::size_t count, int rounds, long long* cycles, std::uint32_t* word) {
@@ -147,7 +149,7 @@ std::uint32_t folded_words(const Bench& bench, std::size_t byte, std::size_t byt
     return folded;
 }
 
-// Samples of the median over CTAs of cycles, after a warm-up; `prepare` runs before every launch.
+// Samples of cycles, each the median over CTAs, after a warm-up; `prepare` runs before every launch.
 std::vector<double> sample(Bench& bench, int ctas, double divide, const std::function<void()>& prepare,
                            const std::function<void()>& launch) {
     std::vector<double> found;
@@ -233,7 +235,8 @@ void thread_case(Bench& bench, int ctas, int threads, bool async) {
     };
     const std::vector<double> found = sample(
         bench, ctas, rounds, [&] { warm(bench); }, launch);
-    // CTA 0 starts at slot 0; the first warp's words of the last round (async), or of all rounds (load).
+    // CTA 0 starts at slot 0. The check needs the first warp's words: of the last round (async) or of all
+    // rounds (load).
     std::uint32_t folded = 0;
     for (int round = async ? rounds - 1 : 0; round < rounds; ++round) {
         folded ^= folded_words(bench,

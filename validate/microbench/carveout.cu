@@ -1,17 +1,19 @@
 // Which split between shared memory and L1 does the driver pick for a kernel's shared bytes and preference?
-// carveout_ctas: most CTAs seen at once on an SM, of a grid of 32 CTAs an SM, and carveout_wave: its
-// duration. carveout_l1: cycles of a dependent load through the L1 against the bytes it walks, beside
-// `shared` bytes for each of the CTAs that fit; the step of the latency shows what the L1 was left.
-// preference: percent asked for by cudaFuncAttributePreferredSharedMemoryCarveout, -1 for the driver's
-// choice. SPDX-License-Identifier: Apache-2.0
+// carveout_ctas: the most CTAs seen at once on an SM, of a grid of 32 CTAs an SM. carveout_wave: that grid's
+// duration. carveout_l1: cycles of a dependent load through the L1, against the bytes that the loads walk
+// over. Each CTA that fits takes `shared` bytes. The step of the latency shows how much the L1 was left.
+// preference: the percentage asked for by cudaFuncAttributePreferredSharedMemoryCarveout; -1 is the driver's
+// choice.
+// SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {
 
 constexpr unsigned out_mask = (1U << 20) - 1;
 
-/// `inside` and `most`: CTAs on each SM now, and the most there have been. A CTA sleeps for `nanoseconds`:
-/// one that computes would keep its neighbours from the issue slots, and they would be counted late.
+/// `inside` and `most` are the CTAs on each SM now and the most there have been. A CTA sleeps for
+/// `nanoseconds`. A CTA that computed would keep its neighbours from the issue slots, and the neighbours
+/// would be counted late.
 __global__ void __launch_bounds__(1024) residents(unsigned* inside, unsigned* most, unsigned nanoseconds) {
     unsigned sm = 0;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
@@ -24,12 +26,13 @@ __global__ void __launch_bounds__(1024) residents(unsigned* inside, unsigned* mo
 
 constexpr int steps = 2048;
 
-/// One lane follows a cycle of indices through global memory that the L1 may keep, after one turn to fill it.
+/// One lane follows a cycle of indices through global memory that the L1 may keep. One turn before fills the
+/// L1.
 __global__ void chase(const unsigned* next, int warm_steps, long long* cycles, unsigned* end) {
     if (threadIdx.x != 0) return;
     unsigned at = 0;
     for (int i = 0; i < warm_steps; ++i) at = __ldca(next + at);
-    // The clock is read only once the last of the filling loads is there.
+    // The clock is read only once the last of the filling loads has returned.
     asm volatile("" ::"r"(at) : "memory");
     const long long begin = clock64() + (at == ~0U ? 1 : 0);
 #pragma unroll 16
@@ -102,7 +105,7 @@ void wave_case(Bench& bench, int threads, int shared, int preference) {
 }
 
 void chase_case(Bench& bench, int shared, int preference, int working_set) {
-    // Lines of 128 bytes in a random order that visits all of them.
+    // All lines of 128 bytes in a random order.
     const auto lines = static_cast<unsigned>(working_set / 128);
     probe::Params params;
     params.set("shared", shared).set("preference", preference).set("working_set", working_set);
@@ -153,7 +156,8 @@ int main() {
             wave_case(bench, 128, kilobytes * 1024, preference);
         }
     }
-    // One warp an SM: the driver's choice for a kernel of few threads, then what a preference leaves.
+    // One warp an SM. First the driver's choice for a kernel of few threads; then the L1 that a preference
+    // leaves.
     for (const int working_set :
          {8, 16, 24, 28, 32, 48, 56, 64, 96, 120, 128, 160, 192, 200, 224, 240, 256}) {
         for (const int shared : {0, 1, 8, 32, 64, 100, 160, 227}) {

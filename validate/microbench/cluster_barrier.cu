@@ -1,8 +1,10 @@
-// How long do CTAs wait for each other: in a cluster, in the whole grid, and pair by pair through memory?
-// cluster_sync: barrier.cluster arrive and wait, of clusters of up to 16 CTAs. grid_sync: the cooperative
-// groups' barrier. flag: two CTAs of different SMs hand a number to and fro with st.release and ld.acquire,
-// the time one way; `pairs` of them at once, or within one cluster through shared memory (dsmem_flag). Every
-// count is checked at the end. SPDX-License-Identifier: Apache-2.0
+// How long do CTAs wait for each other in a cluster, in a grid, and in pairs through memory?
+// cluster_sync: barrier.cluster arrive and wait, of clusters of up to 16 CTAs.
+// grid_sync: the barrier of cooperative groups.
+// flag: two CTAs of different SMs hand a number to and fro with st.release and ld.acquire; the value is one
+// way. `pairs` pairs run at once. dsmem_flag: the same within one cluster, through shared memory. Every count
+// is checked at the end.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 #include <cooperative_groups.h>
@@ -54,7 +56,7 @@ __device__ void await(std::uint32_t* flag, std::uint32_t value) {
     } while (seen != value);
 }
 
-// CTA i and CTA i + pairs hand a number to and fro; their flags lie 256 bytes apart.
+// CTA i and CTA i + pairs hand a number to and fro; the two flags lie 256 bytes apart.
 __global__ void flag(long long* cycles, std::uint32_t* flags, int* passed) {
     if (threadIdx.x != 0) return;
     const unsigned pairs = gridDim.x / 2;
@@ -124,7 +126,7 @@ struct Bench {
     probe::Buffer<std::uint32_t> flags;
 };
 
-// Ten launches, the first to warm up; prints the cycles of one round, or of half of one.
+// Makes ten launches, the first to warm up. Prints the cycles of one round, or of half a round.
 void launch_case(Bench& bench, const std::string& op, const probe::Params& params, const void* kernel,
                  int grid, int threads, int cluster, bool cooperative, double per_round) {
     if (!probe::wanted(op, params)) return;
@@ -145,7 +147,7 @@ void launch_case(Bench& bench, const std::string& op, const probe::Params& param
     }
     int fitting = 0;
     if (cluster > 0) {
-        // A size that the chip does not have is an error of the call.
+        // For a size that the chip does not have, the call returns an error.
         if (cudaOccupancyMaxActiveClusters(&fitting, kernel, &config) != cudaSuccess) {
             (void)cudaGetLastError();
             return;

@@ -1,8 +1,9 @@
 // What does a cluster cost to launch, and how many clusters of a size fit on the chip at once?
-// max_active_clusters: what the runtime answers, for no public header computes it. cluster_launch: duration
-// of grids of clusters with little or fixed work. cluster_wave: fixed work, clusters counted around the edges
-// of the waves that the runtime's answer makes. A barrier of the whole cluster ends each CTA where `barrier`
-// is 1. SPDX-License-Identifier: Apache-2.0
+// max_active_clusters: the runtime's answer, because no public header computes the number.
+// cluster_launch: the duration of grids of clusters with little or fixed work.
+// cluster_wave: fixed work. The numbers of clusters lie around the edges of the waves that the runtime's
+// answer makes. Where `barrier` is 1, a barrier of the whole cluster ends each CTA.
+// SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {
@@ -17,7 +18,8 @@ __global__ void __launch_bounds__(1024) cluster_work(int rounds, int barrier, fl
     }
 }
 
-/// A launch with clusters along x; the attribute array must outlive the configuration, so both are held.
+/// A launch with clusters along x. The attribute array must outlive the configuration, so `Launch` holds
+/// both.
 struct Launch {
     Launch(int ctas, int threads, int shared, int cluster) {
         configuration.gridDim = dim3(static_cast<unsigned>(ctas));
@@ -99,7 +101,8 @@ int main() {
     for (const int cluster : sizes) {
         for (const int threads : {128, 384}) {
             for (const int shared : {0, 200 * 1024}) {
-                // One cluster, half the chip, one CTA an SM as far as clusters allow, and eight times that.
+                // One cluster, half the chip, one CTA an SM as far as clusters allow, and eight times that
+                // number.
                 const int full = std::max(1, sms / cluster);
                 for (const int clusters : {1, std::max(1, full / 2), full, 8 * full}) {
                     for (const int barrier : {0, 1}) {

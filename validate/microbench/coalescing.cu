@@ -1,9 +1,11 @@
-// What does a warp's load cost, against the lines and sectors that its lanes touch and where these lie?
-// Lane l loads `width` bytes at word l * stride of a region, moved by `offset` bytes, or with gather=1 at a
-// random multiple of its width in it; `unroll` loads of a warp are under way, each in a region of its own.
-// level=l1: all warps share one set of regions, which stays in the L1; l2: every warp has its own, past the
-// L1; dram: each round takes new regions. Cycles between two loads of a warp. SPDX-License-Identifier:
-// Apache-2.0
+// What does a warp's load cost, against number and place of the lines and sectors touched?
+// Lane l loads `width` bytes at word l * stride of a region, moved by `offset` bytes.
+// With gather=1, lane l loads from a random multiple of the width within the region.
+// `unroll` loads of a warp are in flight, each in a region of its own.
+// level=l1: all warps share one set of regions, which stays in the L1.
+// level=l2: every warp has its own regions, past the L1. level=dram: each round takes new regions.
+// The value is the cycles between two loads of a warp.
+// SPDX-License-Identifier: Apache-2.0
 #include "vector.cuh"
 
 namespace {
@@ -18,7 +20,7 @@ struct Place {
     std::size_t region;  // bytes
 };
 
-/// Of lane `lane` in region `part`, in bytes.
+/// The place of lane `lane` in region `part`, in bytes.
 __host__ __device__ std::size_t place_of(const Place& place, std::size_t width, std::size_t part, int lane) {
     const std::size_t base = part * place.region;
     if (!place.gather) {
@@ -29,7 +31,7 @@ __host__ __device__ std::size_t place_of(const Place& place, std::size_t width, 
     return base + probe::hash(key) % (place.region / width) * width;
 }
 
-// Region of load i of a warp in the first round; `advance` bytes further in each round.
+// Region of load i of a warp in the first round. Each round moves `advance` bytes further.
 template <int Width, int Unroll, probe::Level level>
 __global__ void __launch_bounds__(512, 1)
     load(const unsigned char* data, Place place, bool shared, std::size_t total, std::size_t advance,
@@ -78,7 +80,7 @@ struct Walk {
     int warm, rounds;
 };
 
-// Sum of all words loaded, from the formula of the data.
+// The sum of all words loaded, from the formula of the data.
 __global__ void prepare_expected(Case c, Walk walk, std::uint32_t* folded) {
     const auto warp = static_cast<std::size_t>(blockIdx.x) * c.warps + threadIdx.x / 32;
     std::uint32_t sum = 0;
@@ -115,14 +117,14 @@ struct Bench {
 
 void run(Bench& bench, const Case& c) {
     const bool dram = c.level[0] == 'd';
-    const auto loads = static_cast<std::size_t>(c.ctas * c.warps * c.unroll);  // of a round
+    const auto loads = static_cast<std::size_t>(c.ctas * c.warps * c.unroll);  // loads of a round
     Walk walk{c.level[1] == '1', loads, 0, 2, 128};
     if (dram) {
         walk.advance = loads * c.place.region;
         walk.warm = 0;
         walk.rounds = static_cast<int>(std::min<std::size_t>(128, (largest - 4096) / walk.advance));
     } else {
-        // Regions lie within 8 MB, which the L2 keeps whatever part of their lines is touched.
+        // Regions lie within 8 MB, which the L2 keeps however little of each line is touched.
         walk.total = std::min(loads, (std::size_t{8} << 20) / c.place.region);
     }
     probe::Params params;

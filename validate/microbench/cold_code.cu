@@ -1,16 +1,16 @@
-// What do instructions and constants cost that are not in a cache: straight code, loops and constants, by
-// size? cold_code: `instructions` FMA in a row, passed `passes` times by one warp of each CTA, whole kernel;
-// flushed, the code comes from memory the first time. code_loop: cycles an FMA once the first pass is over,
-// by size of the loop, so that each level of instruction cache shows its capacity. cold_constant: one warp of
-// each CTA reads `bytes` of constants one after another, a word in each 64 bytes. SPDX-License-Identifier:
-// Apache-2.0
+// What do instructions and constants cost that are in no cache?
+// cold_code: `instructions` FMA in a row, passed `passes` times by one warp of each CTA. The value covers the
+// whole kernel. After a flush, the first pass takes the code from memory. code_loop: cycles an FMA after the
+// first pass, by size of the loop. So each level of instruction cache shows its size. cold_constant: one warp
+// of each CTA reads `bytes` of constants one after another, a word in each 64 bytes.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 #include <cmath>
 
 namespace {
 
-/// Eight independent chains, so that an FMA can issue every cycle a warp is let to.
+/// Eight independent chains, so that an FMA can issue in every cycle that a warp may issue in.
 template <int Instructions>
 __device__ __forceinline__ void straight(float (&x)[8]) {
     static_assert(Instructions % 64 == 0);
@@ -151,7 +151,8 @@ void constant_case(Bench& bench, int bytes, int ctas, bool cold) {
 int main() {
     probe::begin("cold_code");
     Bench bench;
-    // Each constant is its own place, so that a step depends on the one before and goes on by the stride.
+    // Each constant holds its own place. So a load depends on the load before, and the place moves on by the
+    // stride.
     std::vector<unsigned> words(constant_words);
     for (unsigned i = 0; i < constant_words; ++i) words[i] = i;
     PROBE_CHECK(cudaMemcpyToSymbol(constants, words.data(), words.size() * 4));

@@ -1,10 +1,12 @@
-// How long does the first touch of memory take, against what the L2 holds, the way of loading and how much at
-// once? first_touch: one warp (one thread for bulk copies) of each of `ctas` CTAs loads `bytes` and waits for
-// all of them; way=load keeps them in registers, async is cp.async of 16 bytes a lane, bulk one copy; with
-// threads=256 the CTA's other warps take their part. next_touch: one thread loads one line after another,
-// each `stride` bytes on, waiting in between, after the first; cold by a flush with clean lines (cold), with
-// dirty ones (flushed), or read before (warm). Each sample reads other addresses: a line takes from 505 to
-// 755 cycles, by its own. SPDX-License-Identifier: Apache-2.0
+// How long does the first touch of memory take?
+// The time depends on what the L2 holds, on the way of loading and on the bytes at once.
+// first_touch: one warp of each of `ctas` CTAs loads `bytes` and waits for all loads. For bulk copies it is
+// one thread. way=load keeps the data in registers, async is cp.async of 16 bytes a lane, and bulk is one
+// copy. With threads=256 the CTA's other warps take their part. next_touch: after a first line, one thread
+// loads line after line, each `stride` bytes on, and waits for each. The lines are cold after a flush with
+// clean lines (cold) or dirty lines (flushed), or were read before (warm). Each sample reads other addresses,
+// because a line takes from 505 to 755 cycles by its address.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "vector.cuh"
 
@@ -12,7 +14,7 @@ namespace {
 
 enum class Way { load, async, bulk };
 
-// CTA b loads from b * pitch on; with way=load in `Loads` loads a thread.
+// CTA b loads from b * pitch on. With way=load, each thread makes `Loads` loads.
 template <Way way, int Loads, int Threads>
 __global__ void __launch_bounds__(1024) first_touch(const unsigned char* data, std::size_t pitch, int bytes,
                                                     long long* cycles, std::uint32_t* folded) {
@@ -40,7 +42,7 @@ __global__ void __launch_bounds__(1024) first_touch(const unsigned char* data, s
 #pragma unroll
             for (int i = 0; i < Loads; ++i) sum += probe::fold(word[i]);
         }
-        // A store of what was loaded waits for it.
+        // A store of the loaded value waits for the load.
         asm volatile(
             "st.volatile.shared.u32 [%0], %1;" ::"r"(probe::shared_address(shared) + threadIdx.x * 4),
             "r"(sum)
@@ -82,7 +84,7 @@ __global__ void next_touch(const unsigned char* data, std::size_t stride, int co
         if (i == 1) begin = clock64();
         const std::uint32_t word = probe::load_global<4, probe::Level::cg>(data + at).word[0];
         sum += word;
-        // The next address waits for the word: a mask that is zero at run time.
+        // The next address waits for the word, through a mask that is zero at run time.
         at += stride + (word & static_cast<std::uint32_t>(count >> 20));
     }
     // The store waits for the last word.
@@ -110,9 +112,9 @@ struct Bench {
     probe::Buffer<std::uint32_t> folded{1};
     probe::Flush flush;
 
-    /// Before a sample: another part of the memory, in a state of the caches.
+    /// Moves to another part of the memory before a sample, and sets the state of the caches.
     void prepare(const std::string& cache) {
-        // By no power of two, and room behind it for the longest walk.
+        // The stride is no power of two. Behind the last start there is room for the longest walk.
         constexpr std::size_t stride = (std::size_t{19} << 19) + (std::size_t{3} << 12);
         place = (place + stride) % (bytes / 2);
         from = data.data() + place;
@@ -129,7 +131,7 @@ constexpr int samples_taken = 15;
 
 template <Way way, int Loads, int threads>
 void touch_case(Bench& bench, const std::string& cache, int ctas, int bytes) {
-    // Loads of whole CTAs, or one that not all lanes take.
+    // Either whole CTAs load, or one load that not all lanes take part in.
     const int whole = threads * 16 * Loads;
     if (way == Way::load && (bytes > whole || (bytes < whole && (Loads > 1 || threads > 32)))) return;
     if (way == Way::async && threads > 32 && bytes < threads * 16) return;
@@ -159,7 +161,7 @@ void touch_case(Bench& bench, const std::string& cache, int ctas, int bytes) {
     probe::row("first_touch", params, "region_cycles", "cycle", samples, with);
 }
 
-// The compiler holds back later ones of more than four wide loads.
+// The compiler holds back the later loads when there are more than four wide loads.
 template <int threads>
 void touches(Bench& bench, const std::string& cache, int ctas, int bytes) {
     touch_case<Way::load, 1, threads>(bench, cache, ctas, bytes);

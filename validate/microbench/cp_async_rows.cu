@@ -1,20 +1,21 @@
-// How fast do cp.async copies fill shared memory from the L2, against the length of the contiguous rows
-// copied and against where these begin? Every CTA walks along the rows of a matrix that lies in the L2, one
-// tile of rows x row_bytes a step, as the main loop of a tiled product does: 16 bytes a lane, lanes side by
-// side along a row, `stages` groups in a ring. SPDX-License-Identifier: Apache-2.0
+// How fast do cp.async copies fill shared memory from the L2, against the length and the start of contiguous
+// rows? Every CTA walks along the rows of a matrix in the L2, one tile of rows x row_bytes a step. The main
+// loop of a tiled product walks in the same way. Each lane copies 16 bytes, with lanes side by side along a
+// row and `stages` groups in a ring.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 namespace {
 
-constexpr int walk_bytes = 8192;                          // of each row, then again from its begin
+constexpr int walk_bytes = 8192;                          // of each row; then the walk begins again
 constexpr std::size_t footprint = std::size_t{16} << 20;  // fits in either half of the L2
 
-/// CTAs share blocks of rows, so that all rows together stay within the footprint.
+/// CTAs share blocks of rows, so that the rows of all CTAs together stay within the footprint.
 int row_blocks(int rows, int pitch_bytes) {
     return static_cast<int>(footprint) / pitch_bytes / rows;
 }
 
-// Folds what was copied when `verify`; else only copies.
+// Folds what was copied when `verify` is set; otherwise the kernel only copies.
 template <int row_bytes, int stages, bool verify>
 __global__ void copy_rows(const char* data, int blocks, int pitch_bytes, int tile_bytes, int steps,
                           std::uint32_t* folded) {
@@ -94,7 +95,7 @@ struct Probe {
     [[nodiscard]] const char* bytes() const { return reinterpret_cast<const char*>(data.data()); }
 };
 
-// Rows that begin off lines or off sectors have a parameter more than those that begin with a line.
+// One more parameter tells rows that begin off a line or a sector from rows that begin with a line.
 template <int row_bytes, int stages>
 void record(Probe& p, int pitch_bytes = walk_bytes) {
     const bool aligned = pitch_bytes == walk_bytes;

@@ -1,7 +1,8 @@
 // How many CTAs a second can the chip start, against threads and shared memory of a CTA?
-// Grids of 1 000 to 200 000 CTAs that end at once; the slope of the duration over the grid is the time a CTA.
-// With `fma`, each thread goes through that many dependent FMA, so that the limit moves from the launch to
-// the room on the SMs. SPDX-License-Identifier: Apache-2.0
+// Grids of 1 000 to 200 000 CTAs that end at once. The slope of the duration over the grid is the time a CTA.
+// With `fma`, each thread goes through that many dependent FMA.
+// The limit then moves from the launch to the room on the SMs.
+// SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {

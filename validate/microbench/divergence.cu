@@ -1,8 +1,10 @@
 // What does it cost when the lanes of a warp go different ways?
-// divergence: lanes go to `targets` different blocks of `body` fp32 multiply-adds each, in a row of 4 chains;
-// cycles of one round of a sub-partition, all its warps together. predicated: a body is run by only the first
-// `lanes` lanes, short enough that the compiler may predicate it instead of branching. The result is compared
-// with that of the same work without branches. SPDX-License-Identifier: Apache-2.0
+// divergence: lanes go to `targets` different blocks of `body` fp32 multiply-adds each, in a row of 4 chains.
+// The value is the cycles of one round of a sub-partition, all its warps together.
+// predicated: only the first `lanes` lanes run a body.
+// The body is short enough that the compiler may predicate the code instead of branching.
+// The result is compared with that of the same work without branches.
+// SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 
 namespace {
@@ -18,7 +20,7 @@ __device__ __forceinline__ void work(float (&x)[chains], float factor, float add
     }
 }
 
-// Each target has an addend of its own, so that no two of them are the same code.
+// Each target has an addend of its own, so that no two targets have the same code.
 template <int Body, int Targets, int Target = 0>
 __device__ __forceinline__ void branch(float (&x)[chains], float factor, int target) {
     if constexpr (Target + 1 == Targets) {
@@ -52,7 +54,7 @@ __global__ void __launch_bounds__(1024) diverge(probe::Region* regions, float fa
     out[blockIdx.x * blockDim.x + threadIdx.x] = x[0] + x[1] + x[2] + x[3];
 }
 
-// The same sums without branches, and what the other kernel leaves to some lanes.
+// The same sums without branches, together with the sums that the other kernel gives to only some lanes.
 __global__ void check(int body, int targets, int lanes, float factor, float* out) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     float x[chains];

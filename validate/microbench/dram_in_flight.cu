@@ -1,7 +1,8 @@
 // How does DRAM bandwidth follow from the bytes in flight, the mix of reads and writes and the size?
-// Little's law is seen in the rise, the plateau gives the rate; dirty lines of an earlier write are written
-// back under the measured kernel where cache=flushed, and not where cache=cold (the L2 is then full of clean
-// lines). SPDX-License-Identifier: Apache-2.0
+// The rise follows Little's law, and the plateau gives the rate.
+// With cache=flushed, dirty lines of an earlier write are written back under the measured kernel.
+// With cache=cold there is no such write-back, because the L2 is full of clean lines.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 namespace {
@@ -20,7 +21,7 @@ __device__ std::uint32_t fold(uint4 word) {
     return word.x ^ word.y ^ word.z ^ word.w;
 }
 
-// Each CTA takes blocks of threads x Loads x 16 bytes, in turn; Loads reads are in flight per thread and
+// The CTAs take blocks of threads x Loads x 16 bytes in turn. Each thread has `Loads` reads in flight per
 // stream.
 template <Mix mix, int Loads>
 __global__ void __launch_bounds__(1024, Loads == 8 ? 1 : 2)
@@ -147,7 +148,8 @@ void sizes(Data& data, probe::Flush& flush) {
             for (const bool dirty : {false, true}) {
                 const std::size_t count = static_cast<std::size_t>(megabytes * 1048576.0) / 16;
                 const int threads = 256;
-                // Two streams of two loads fit in the registers of a full SM, two of four do not.
+                // Two streams of two loads fit in the registers of a full SM; two streams of four loads do
+                // not fit.
                 const int loads = mix == Mix::add ? 2 : 4;
                 const auto block = static_cast<std::size_t>(threads * loads);
                 const std::size_t blocks = (count + block - 1) / block;

@@ -1,8 +1,9 @@
 // How far and how wide is the shared memory of another CTA of the cluster?
-// dsmem_chase: one lane follows a cycle of pointers in the shared memory of the CTA `distance` ranks on,
-// while the other CTAs of the cluster do nothing or the same. dsmem_read: all warps read from there, `loads`
-// independent vectors of `bytes` a lane; cycles between two warp-instructions of one SM. Distance 0 is the
-// CTA's own memory through the same instruction. The last pointer, and the sums, are checked.
+// dsmem_chase: one lane follows a cycle of pointers in the shared memory of the CTA `distance` ranks on.
+// Meanwhile the other CTAs of the cluster do nothing, or do the same.
+// dsmem_read: all warps read from there, with `loads` independent vectors of `bytes` a lane.
+// The value is the cycles between two warp-instructions of one SM.
+// Distance 0 is the CTA's own memory through the same instruction. The last pointer and the sums are checked.
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(1024)
             }
 #pragma unroll
             for (int j = 0; j < Loads; ++j) sum += found[j][each - 1];
-            // Somewhere else each time, or the compiler would load once.
+            // Each turn reads from another place; otherwise the compiler would load once.
             at = (at + turn_bytes) % (words * 4);
         }
         asm volatile("" ::"r"(sum) : "memory");
@@ -115,7 +116,7 @@ struct Bench {
 template <typename... Arguments>
 std::vector<double> launch(Bench& bench, void (*kernel)(Arguments...), int grid, int threads, int cluster,
                            const std::vector<int>& taking_part, Arguments... arguments) {
-    // So much that no two CTAs share an SM.
+    // This much shared memory keeps two CTAs from sharing an SM.
     constexpr int bytes = 120 * 1024;
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     cudaLaunchAttribute attribute{};

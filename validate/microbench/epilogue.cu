@@ -1,7 +1,8 @@
-// How long does it take to store a 128 x 256 bf16 tile from every SM, against the way of storing it?
-// way=tensor: four tensor stores of 64 columns from shared memory; way=rows: 16 bytes a lane, whole rows;
-// way=pairs: 4 bytes a lane in the layout of wgmma accumulators. Cycles from the first store until all of
-// them are visible. SPDX-License-Identifier: Apache-2.0
+// How long does the store of a 128 x 256 bf16 tile from every SM take, by way of storing?
+// way=tensor: four tensor stores of 64 columns from shared memory. way=rows: 16 bytes a lane, whole rows.
+// way=pairs: 4 bytes a lane in the layout of wgmma accumulators.
+// The value is the cycles from the first store until all stores are visible.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "harness.cuh"
 
@@ -17,7 +18,7 @@ __device__ std::uint32_t value_of(int tile, int row, int pair) {
            static_cast<std::uint32_t>(row * 128 + pair) * 40503U;
 }
 
-// Stores `tiles` tiles a CTA one after another; threads = 128 or 256.
+// Stores `tiles` tiles a CTA one after another. `threads` is 128 or 256.
 template <Way way>
 __global__ void __launch_bounds__(256) store(std::uint32_t* out, const __grid_constant__ CUtensorMap map,
                                              int columns, int tiles, bool wait_each, long long* cycles) {
@@ -60,8 +61,8 @@ __global__ void __launch_bounds__(256) store(std::uint32_t* out, const __grid_co
                     column0 / 2 + pair) = four;
             }
         } else {
-            // A warp owns 16 rows; lane l holds columns 2 (l % 4) of rows l / 4 and l / 4 + 8 in each 8
-            // columns.
+            // A warp owns 16 rows. In each 8 columns, lane l holds columns 2 (l % 4) and the next. Its rows
+            // are l / 4 and l / 4 + 8.
             for (int band = warp; band < tile_rows / 16; band += warps) {
                 for (int eight = 0; eight < tile_columns / 8; ++eight) {
                     const int pair = eight * 4 + lane % 4;

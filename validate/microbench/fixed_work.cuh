@@ -1,6 +1,6 @@
-// Work of a known length for the probes of launch, waves and clusters: a chain of dependent FMA, with its
-// result. Sixteen FMA a round, each waiting for the one before, so that a warp alone takes sixteen latencies
-// a round. SPDX-License-Identifier: Apache-2.0
+// Work of a known length for the probes of launch, waves and clusters: a chain of dependent FMA.
+// A round has sixteen FMA, each waiting for the FMA before. So a warp alone takes sixteen latencies a round.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "harness.cuh"
@@ -21,18 +21,19 @@ __device__ inline float fma_chain(float x, int rounds) {
     return x;
 }
 
-/// What the chain gives from this start, on the host: FMA rounds once on both sides, so the values are equal.
+/// What the chain gives from this start, on the host. An FMA rounds once on both sides, so the values are
+/// equal.
 inline float fma_chain_result(float x, int rounds) {
     for (int step = 0; step < rounds * chain_length; ++step) x = std::fma(x, -0.75F, 1.25F);
     return x;
 }
 
-/// Each thread's start differs a little, so that no two chains are the same work.
+/// The starts of two threads differ a little, so that no two chains are the same work.
 __host__ __device__ inline float fma_chain_start(unsigned thread) {
     return 1.0F + 0.001F * static_cast<float>(thread % 64U);
 }
 
-/// Every CTA works `rounds` rounds; `out` may hold fewer words than there are threads, then they share.
+/// Every CTA works `rounds` rounds. When `out` holds fewer words than there are threads, threads share words.
 static __global__ void __launch_bounds__(1024) fixed_work(int rounds, float* out, unsigned mask) {
     const float result = fma_chain(fma_chain_start(threadIdx.x), rounds);
     out[(blockIdx.x * blockDim.x + threadIdx.x) & mask] = result;

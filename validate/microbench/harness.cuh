@@ -1,7 +1,9 @@
 // Shared parts of the microbenchmarks: error checks, row output, timing of kernels, random data and flushes.
-// A probe is a program that prints rows of the recording schema to standard output, each flushed at once, and
-// messages to standard error. Kernel durations come from CUPTI where the build has it, else from CUDA events,
-// whose durations include about two microseconds of launch; the method column says which.
+// A probe is a program that prints rows of the recording schema to standard output, each flushed at once.
+// Messages of a probe go to standard error.
+// Kernel durations come from CUPTI where the build has it, otherwise from CUDA events.
+// Durations from events include about two microseconds of launch. The method column says which source was
+// used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -53,7 +55,7 @@ inline double seconds_running() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Said on standard error when cases are left, so that whoever started the probe knows to come back.
+/// Tells on standard error that cases are left, so that the program that started the probe starts it again.
 inline void say_cases_are_left() {
     static const bool once = std::fprintf(stderr, "out of time: cases are left\n") > 0;
     (void)once;
@@ -111,10 +113,12 @@ inline std::set<std::string> lines_of(const char* variable) {
     return lines;
 }
 
-/// Whether a case is to be measured: not if its rows are recorded already (a line of the file WARPTIME_SKIP),
-/// nor if others were asked for (the lines of WARPTIME_ONLY), nor once the time is over. To be asked before
-/// the work of a case begins, with the op, parameters and conditions of its rows; all rows of a case are
-/// printed together, after each other, so that a case is recorded either whole or not at all.
+/// Whether a case is to be measured. A case is left out in three situations:
+/// - its rows are recorded already (a line of the file WARPTIME_SKIP);
+/// - others were asked for (the lines of WARPTIME_ONLY);
+/// - the time is over.
+/// Call `wanted` before the work of a case begins, with the op, parameters and conditions of its rows. A
+/// probe prints all rows of a case one after another. So a case is recorded either whole or not at all.
 inline bool wanted(const std::string& op, const Params& params, const Conditions& with = {}) {
     static const std::set<std::string> recorded = lines_of("WARPTIME_SKIP");
     static const std::set<std::string> chosen = lines_of("WARPTIME_ONLY");
@@ -214,7 +218,7 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// Fill memory with pseudorandom words; named so that the timer recognises it as preparation.
+/// Fill memory with pseudorandom words. The kernel's name tells the timer that the kernel only prepares.
 static __global__ void prepare_random(uint4* data, std::size_t count, std::uint32_t seed) {
     const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
     for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
@@ -224,7 +228,7 @@ static __global__ void prepare_random(uint4* data, std::size_t count, std::uint3
     }
 }
 
-/// Read memory and keep it alive; leaves the L2 full of clean lines.
+/// Read memory and use the result, so that the compiler keeps the loads. Leaves the L2 full of clean lines.
 static __global__ void prepare_read(const uint4* data, std::size_t count, std::uint32_t* sink) {
     std::uint32_t folded = 0;
     const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
@@ -241,8 +245,8 @@ inline void fill_random(void* data, std::size_t bytes, std::uint32_t seed) {
     PROBE_CHECK(cudaGetLastError());
 }
 
-/// Choose the GPU, note its properties, print the header of the rows if asked to, and bring the clocks up
-/// from idle.
+/// Choose the GPU and note its properties. Print the header of the rows if asked to. Bring the clocks up from
+/// idle.
 inline void begin(const std::string& name) {
     (void)seconds_running();
     Device& d = device();
@@ -266,7 +270,8 @@ inline void begin(const std::string& name) {
     }
 }
 
-/// Replaces what is in the L2 by 256 MB of another buffer: dirty lines by writing, clean ones by reading.
+/// Replaces the content of the L2 by 256 MB of another buffer. Writing leaves dirty lines, reading leaves
+/// clean lines.
 class Flush {
   public:
     Flush() : data_(bytes / 16), other_(bytes / 16), sink_(1) {
@@ -275,7 +280,7 @@ class Flush {
     }
     void dirty() { fill_random(data_.data(), bytes, ++seed_); }
     void clean() {
-        // Twice, so that lines left dirty by the kernel before have been written back.
+        // Two turns, so that lines left dirty by the kernel before have been written back.
         for (int turn = 0; turn < 2; ++turn) {
             prepare_read<<<device().sms * 8, 256>>>(turn == 0 ? data_.data() : other_.data(), bytes / 16,
                                                     sink_.data());
@@ -298,8 +303,8 @@ struct Durations {
     std::string steps;
 };
 
-/// Launch a kernel once inside a profiling range, for a profiler that reads its counters; the steps say which
-/// range it was.
+/// Launch a kernel once inside a profiling range, for a profiler that reads its counters. The steps name the
+/// range.
 inline Durations profile_kernel(const std::function<void()>& prepare, const std::function<void()>& launch) {
     static int ranges = 0;
     prepare();
@@ -312,8 +317,8 @@ inline Durations profile_kernel(const std::function<void()>& prepare, const std:
     return {{1.0}, "profiled", "range=" + std::to_string(ranges++)};
 }
 
-/// Time a kernel: before each launch `prepare` runs (kernels named prepare_*), after it the chip idles a
-/// while.
+/// Time a kernel. Before each launch `prepare` runs (kernels named prepare_*); after the launch the chip
+/// idles a while.
 inline Durations time_kernel(int samples, const std::function<void()>& prepare,
                              const std::function<void()>& launch, double idle_ms = 0.5) {
     if (environment("WARPTIME_PROFILE", "0") == "1") return profile_kernel(prepare, launch);

@@ -1,7 +1,9 @@
 // How fast do copies between host and device run, both ways, from pinned and pageable memory, by size?
-// span_us: from an event before the copy to one after it, for pinned memory; for pageable memory, where the
-// call itself moves the bytes through a pinned buffer of the driver's, the time of the call and its wait.
-// both: a copy each way at once, in two streams. SPDX-License-Identifier: Apache-2.0
+// span_us for pinned memory is the time from an event before the copy to an event after the copy.
+// For pageable memory the call itself moves the bytes, through a pinned buffer of the driver's.
+// So span_us is then the time of the call and of the wait behind the call.
+// both: a copy each way at once, in two streams.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 #include <cstring>
@@ -107,7 +109,7 @@ void copy_case(Bench& bench, const std::string& op, const Host& host, bool pinne
         us.push_back(found);
         rates.push_back(static_cast<double>(bytes) * (op == "both" ? 2.0 : 1.0) / found * 1e6);
     }
-    // Whichever way the bytes went, both sides hold the same now.
+    // Both sides now hold the same bytes, for either direction.
     std::vector<unsigned char> seen(std::min(bytes, std::size_t{4096}));
     PROBE_CHECK(cudaMemcpy(seen.data(),
                            reinterpret_cast<unsigned char*>(bench.device.data()) + bytes - seen.size(),

@@ -1,8 +1,9 @@
-// How many cycles after an arithmetic instruction can one that needs its result issue?
-// One warp runs a chain of one instruction (instructions.cuh); cycles between two links, of the whole step
-// where a step is two machine instructions, which the parameter machine says. gap_fma puts independent
-// fp32 instructions between the links, as a schedule would, to see when the latency is hidden. The result is
-// compared with that of the same chain run in a loop. SPDX-License-Identifier: Apache-2.0
+// How many cycles after an arithmetic instruction can an instruction issue that needs its result?
+// One warp runs a chain of one instruction (instructions.cuh). The value is the cycles between two links.
+// A step may be two machine instructions, as the parameter machine says; then the value is of the whole step.
+// gap_fma puts independent fp32 instructions between the links, as a schedule would. So the hidden latency
+// shows. The result is compared with that of the same chain run in a loop.
+// SPDX-License-Identifier: Apache-2.0
 #include "instructions.cuh"
 
 namespace {

@@ -1,9 +1,10 @@
-// Which instructions share a pipe, and how far does the order in which they come matter?
-// A warp runs `first_run` instructions of one kind, then `second_run` of another, then again; chains of both
-// are independent of each other (4 chains of each arithmetic kind, 8 of mma.sync m16n8k16). Cycles of one
-// such round in a sub-partition, all its warps together: the sum of both parts where they share a pipe, the
-// larger where they do not (the compiler may move the two
-// into each other within a round). The result is compared with that of parts run one after the other.
+// Which instructions share a pipe, and how far does their order matter?
+// A warp runs `first_run` instructions of one kind, then `second_run` of another kind, and begins again.
+// The chains of both kinds are independent: 4 chains of each arithmetic kind, 8 chains of mma.sync m16n8k16.
+// The value is the cycles of one such round in a sub-partition, all its warps together.
+// Two parts that share a pipe take the sum of both times. Two parts on different pipes take the larger time.
+// Within a round the compiler may move the two parts into each other.
+// The result is compared with that of parts run one after the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "instructions.cuh"
 #include "sm_region.cuh"
@@ -16,7 +17,7 @@ using probe::Instruction;
 constexpr int chains = 4;
 constexpr int tensor_chains = 8;
 
-// What a part of the mixture is: arithmetic, a tensor instruction, or a load of matrix operands.
+// A part of the mixture is arithmetic, a tensor instruction, or a load of matrix operands.
 enum class Kind { arithmetic, mma, ldmatrix };
 
 template <Kind K, Instruction I = Instruction::fma_f32>
@@ -76,7 +77,8 @@ __host__ __device__ constexpr int turns_of(int round) {
     return round < 96 ? 96 / round : 1;
 }
 
-// Apart: all rounds of the first part, then all of the second; the same result, for the check.
+// `Apart`: all rounds of the first part, then all rounds of the second. The result is the same, for the
+// check.
 template <typename First, typename Second, int FirstRun, int SecondRun, bool Apart>
 __global__ void __launch_bounds__(512)
     mix(probe::Region* regions, const std::uint32_t* words, int count, std::uint32_t* out) {
@@ -169,7 +171,7 @@ void interleaved(Bench& bench) {
     each_warps<First, 32, Second, 8>(bench);
 }
 
-// Tensor time and arithmetic time about alike, in ever longer runs.
+// Tensor time and arithmetic time are about equal, in ever longer runs.
 template <typename Second, int PerMma>
 void beside_mma(Bench& bench) {
     using Mma = Part<Kind::mma>;

@@ -1,8 +1,10 @@
-// How many warps, with how many independent chains each, does a sub-partition need to keep a pipe busy?
-// Every warp runs chains of one instruction (instructions.cuh) side by side: cycles between two steps of a
-// sub-partition, all its warps together. Little's law: steps in flight = latency / interval. A step may be
-// two machine instructions (parameter machine). 16 warps are two CTAs. The result is compared with the same
-// chains run in a loop. SPDX-License-Identifier: Apache-2.0
+// How many warps and independent chains does a sub-partition need to keep a pipe busy?
+// Every warp runs chains of one instruction (instructions.cuh) side by side.
+// The value is the cycles between two steps of a sub-partition, all its warps together.
+// Little's law: steps in flight = latency / interval.
+// A step may be two machine instructions (parameter machine). 16 warps are two CTAs.
+// The result is compared with that of the same chains run in a loop.
+// SPDX-License-Identifier: Apache-2.0
 #include "instructions.cuh"
 #include "sm_region.cuh"
 
@@ -84,8 +86,8 @@ void rate_case(Bench& bench, int warps) {
     const int threads = warps * 128 / ctas_per_sm;
     const int grid = probe::device().sms * ctas_per_sm;
     const int count = std::max(8, 256 / (Chains * warps));
-    // The first of two passes warms the instruction cache; of two CTAs one would be in its second while the
-    // other is in its first.
+    // The first of two passes warms the instruction cache. Of two CTAs, one would be in its second pass while
+    // the other is in its first.
     const int passes = ctas_per_sm > 1 ? 1 : 2;
     std::vector<double> found = probe::region_cycles(bench.regions, grid, ctas_per_sm, [&] {
         run<I, Chains>

@@ -1,8 +1,9 @@
 // One instruction of each arithmetic class as a function, for the probes of latency, rate and mixtures.
-// Each depends on the one before in its chain, with operands that the compiler cannot know, fold or reorder;
-// names end in the number type. Multiply-adds read two
-// registers, since three of one bank take a cycle more, and PTX has no say in where they lie. Ignores memory
-// and tensor instructions. Facts: PTX ISA, instruction set. SPDX-License-Identifier: Apache-2.0
+// Each instruction depends on the one before in its chain. The compiler cannot know, fold or reorder the
+// operands. The names end in the number type. Multiply-adds read two registers, because three registers of
+// one bank take a cycle more. PTX has no say in which bank a register lies. Ignores: memory and tensor
+// instructions. Facts: PTX ISA, instruction set.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "harness.cuh"
@@ -47,7 +48,7 @@ enum class Instruction {
     match
 };
 
-/// Name in the rows, and how many machine instructions one step is.
+/// The name in the rows, and the number of machine instructions in one step.
 struct InstructionFacts {
     const char* name;
     int machine;
@@ -184,7 +185,7 @@ __device__ __forceinline__ void step(Chain& chain, const Operands& with, int tur
     }
     if constexpr (I == Instruction::popc) PROBE_UNARY("popc.b32");
     if constexpr (I == Instruction::ex2) PROBE_UNARY("ex2.approx.ftz.f32");
-    // Two reciprocals would cancel.
+    // Two reciprocals in a row would cancel.
     if constexpr (I == Instruction::rcp_tanh) {
         if (turn == 0) {
             PROBE_UNARY("rcp.approx.ftz.f32");
@@ -224,7 +225,7 @@ __device__ __forceinline__ void step(Chain& chain, const Operands& with, int tur
     }
 }
 
-/// Operands from memory, so that the compiler knows nothing of them; one per chain start.
+/// Operands from memory, one for each start of a chain. So the compiler knows nothing of the operands.
 __device__ inline Operands operands_from(const std::uint32_t* words) {
     Operands with;
     with.b = words[0];
@@ -236,12 +237,13 @@ __device__ inline Operands operands_from(const std::uint32_t* words) {
 }
 
 __device__ inline Chain chain_from(const std::uint32_t* words, int number) {
-    // Not the same in all lanes, or the compiler would know what the lanes tell each other.
+    // The word differs between lanes. Otherwise the compiler would know the values that lanes tell each
+    // other.
     const std::uint32_t word = words[3 + number] ^ threadIdx.x;
     return {word, word ^ words[2], static_cast<double>(__uint_as_float(word))};
 }
 
-/// What a chain has become, as one word.
+/// The result of a chain, folded to one word.
 __device__ inline std::uint32_t folded(const Chain& chain) {
     const auto bits = static_cast<std::uint64_t>(__double_as_longlong(chain.d));
     return chain.x ^ (chain.y * 3U) ^ static_cast<std::uint32_t>(bits) ^

@@ -1,8 +1,11 @@
 // What do dependent and streaming loads through the L1 cost, against the working set and the carveout?
-// chase_l1: one thread follows a random cycle through lines of 128 bytes. stream_l1: all warps of one CTA
-// walk again and again over the set, 16 bytes a lane, `unroll` loads under way; cycles between two loads of a
-// warp. `carveout` is the shared memory asked for, in percent of the most that there is; `shared` the bytes
-// that the kernel takes. SPDX-License-Identifier: Apache-2.0
+// chase_l1: one thread follows a random cycle through lines of 128 bytes.
+// stream_l1: all warps of one CTA walk again and again over the set, 16 bytes a lane.
+// `unroll` loads are in flight.
+// The value is the cycles between two loads of a warp.
+// `carveout` is the shared memory asked for, in percent of the maximum. `shared` is the bytes that the kernel
+// takes.
+// SPDX-License-Identifier: Apache-2.0
 #include "vector.cuh"
 
 #include <numeric>

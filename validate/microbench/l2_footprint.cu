@@ -1,7 +1,8 @@
 // How fast do SMs read from the L2, against the footprint and the number of SMs that read?
-// share=own: every SM reads its own part again and again; share=all: every SM reads the whole footprint, each
-// from another starting point. Loads bypass the L1 (ld.global.cg); the lines were read once before, so
-// cache=warm. SPDX-License-Identifier: Apache-2.0
+// share=own: every SM reads its own part again and again.
+// share=all: every SM reads the whole footprint, each from another starting point.
+// Loads bypass the L1 (ld.global.cg). The lines were read once before, so the rows say cache=warm.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 namespace {
@@ -72,8 +73,8 @@ int main() {
                 std::size_t part = own ? whole / static_cast<std::size_t>(ctas) : whole;
                 part = std::max(block, part / block * block);
                 if (own && part * static_cast<std::size_t>(ctas) > whole) continue;
-                // At least 8 MB for each SM, its own part twice, and the whole footprint at least twice by
-                // all.
+                // At least 8 MB for each SM and its own part twice. All SMs together read the whole footprint
+                // at least twice.
                 const std::size_t turns =
                     own ? 2 * part : std::max(whole / 8, 2 * whole / static_cast<std::size_t>(ctas));
                 const int blocks = static_cast<int>(std::max((std::size_t{8} << 20) / 16, turns) / block);

@@ -1,8 +1,9 @@
-// How much of the L2 does one SM see, and does it matter who brought the lines there?
-// One thread follows a random cycle through `working_set` bytes past the L1, after the lines were read by all
-// SMs (by=all) or, inside the same kernel, by the CTA that chases (by=self). stream_halves: `ctas` CTAs read
-// their own part of the set (share=own) or all of it (share=all) once, after it was read in the same way
-// `passes` times. SPDX-License-Identifier: Apache-2.0
+// How much of the L2 does one SM see, and does it matter which SM brought the lines there?
+// One thread follows a random cycle through `working_set` bytes past the L1.
+// Before, all SMs read the lines (by=all), or the chasing CTA read the lines inside the same kernel
+// (by=self). stream_halves: `ctas` CTAs read their own part of the set (share=own) or the whole set
+// (share=all) once. Before, the CTAs read the set in the same way `passes` times.
+// SPDX-License-Identifier: Apache-2.0
 #include "vector.cuh"
 
 #include <numeric>
@@ -20,7 +21,7 @@ __global__ void prepare_links(unsigned char* data, const std::uint32_t* next, st
     }
 }
 
-// Sum of the set's words, read past the L1 by the CTAs that are given; each takes its part of the set.
+// The sum of the set's words, read past the L1 by the given CTAs. Each CTA takes its part of the set.
 __device__ std::uint32_t read_part(const unsigned char* data, std::size_t first, std::size_t last) {
     std::uint32_t sum = 0;
 #pragma unroll 1
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(threads) chase(const unsigned char* data, std:
     *cycles = end - begin;
 }
 
-// Passes over the part of this CTA (or over everything, from another place in each CTA); the last one is
+// Passes over the part of this CTA, or over the whole set from another start in each CTA. The last pass is
 // timed.
 __global__ void __launch_bounds__(threads, 1) stream(const unsigned char* data, std::size_t bytes, bool own,
                                                      int passes, long long* cycles, std::uint32_t* folded) {
@@ -159,7 +160,7 @@ int main() {
         chase_case(bench, megabytes);
         for (const int ctas : {sms, sms / 2, 8, 1}) {
             stream_case(bench, megabytes, ctas, true);
-            // One CTA alone shares with no one, and few would read for long.
+            // One CTA alone shares the set with no other CTA, and a few CTAs would read for long.
             if (ctas > 8 && megabytes % 4 == 0) stream_case(bench, megabytes, ctas, false);
         }
     }

@@ -1,8 +1,9 @@
-// How long does one dependent load take, by where the line is, and how does load on DRAM lengthen it?
-// A single thread follows a random cycle through lines of 128 bytes; cycles per step against the working set
-// show L1, L2 and DRAM (with address translation at the largest). Single lines timed one by one show the near
-// and far half of the L2. Loaded latency: one SM chases while the others stream. SPDX-License-Identifier:
-// Apache-2.0
+// How long does one dependent load take, by the place of the line and the load on DRAM?
+// A single thread follows a random cycle through lines of 128 bytes.
+// The cycles per step against the working set show L1, L2 and DRAM. The largest sets also show address
+// translation. Single lines timed one by one show the near and far half of the L2. Loaded latency: one SM
+// chases while the others stream.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 #include <numeric>
@@ -64,7 +65,7 @@ __global__ void chase_shared(const std::uint32_t* next, int words, int timed, lo
     *last = (at - probe::shared_address(table)) / 4U;
 }
 
-// Every CTA of one thread times each line once, by itself; only the CTA named writes.
+// Every CTA of one thread times each line alone. Only the CTA `writer` writes its result.
 __global__ void each_line(const unsigned char* data, int lines, int writer, int* cycles, int* sm) {
     if (blockIdx.x != static_cast<unsigned>(writer)) return;
     unsigned id;
@@ -72,7 +73,7 @@ __global__ void each_line(const unsigned char* data, int lines, int writer, int*
     *sm = static_cast<int>(id);
     __shared__ std::uint64_t sink;
     const std::uint32_t to = probe::shared_address(&sink);
-    // The lines came into the L2 in an earlier launch. A store of what was loaded waits for it, so that the
+    // The lines came into the L2 in an earlier launch. A store of the loaded value waits for the load. So the
     // second clock is read after the line has come.
 #pragma unroll 1
     for (int i = 0; i < lines; ++i) {
@@ -86,7 +87,7 @@ __global__ void each_line(const unsigned char* data, int lines, int writer, int*
     }
 }
 
-// CTA 0 chases; all others read their own part in a round until it has finished.
+// CTA 0 chases. All other CTAs read their own part in a round until CTA 0 has finished.
 template <int Loads>
 __global__ void __launch_bounds__(1024, 1)
     loaded(std::uint64_t start, int timed, const uint4* stream, std::size_t part, int* finished,
@@ -186,7 +187,7 @@ void chase_case(Chaser& chaser, probe::Flush& flush, std::size_t bytes, bool col
     std::vector<double> samples;
     for (int turn = 0; turn < 9; ++turn) {
         if (cold) flush.clean();
-        // Bring the set into the L2 by reading it; the chase itself warms the L1.
+        // Bring the set into the L2 by reading. The chase itself warms the L1.
         if (!cold) {
             probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(chaser.data.data()), bytes / 16,
                                               reinterpret_cast<std::uint32_t*>(chaser.cycles.data() + 7));
@@ -228,7 +229,7 @@ void line_cases(Chaser& chaser) {
     probe::Buffer<int> cycles(lines);
     probe::Buffer<int> sm(1);
     for (const int writer : {0, 1, 17, 40, 77, 131}) {
-        // Which SM the CTA falls on is part of the case, so a launch that times nothing finds it out.
+        // The SM that the CTA falls on is part of the case. So a launch that times nothing finds out the SM.
         each_line<<<132, 1>>>(chaser.data.data(), 0, writer, cycles.data(), sm.data());
         PROBE_CHECK(cudaGetLastError());
         probe::Params params;

@@ -1,14 +1,15 @@
 // How long does a kernel take that does nothing, against its CTAs, threads, shared memory and waves?
-// launch_kernel: duration of one kernel, warm or after a flush; with `fma` each thread first goes through
-// that many dependent FMA, so that waves are of known length. launch_graph: time a node of a graph of empty
-// kernels, from the difference of graphs of 8 and 40 nodes. SPDX-License-Identifier: Apache-2.0
+// launch_kernel: the duration of one kernel, warm or after a flush.
+// With `fma`, each thread first goes through that many dependent FMA, so that waves have a known length.
+// launch_graph: the time a node of a graph of empty kernels, from the difference of graphs of 8 and 40 nodes.
+// SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {
 
 constexpr unsigned out_mask = (1U << 20) - 1;
 
-// Does nothing that the compiler could see through, and writes only if asked to.
+// Does nothing that the compiler could remove, and writes only if asked to.
 __global__ void empty(int write, float* out) {
     if (write != 0) out[threadIdx.x] = 1.0F;
 }

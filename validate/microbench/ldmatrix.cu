@@ -1,8 +1,9 @@
-// How long do ldmatrix and stmatrix take, against their width, transposition and the bank conflicts of the
-// rows? ldmatrix: each lane's loaded word is the address of its next row, so that loads of a chain depend on
-// each other; cycles between two instructions of one SM, all its warps together: one chain of one warp shows
-// the latency, many warps the rate. stmatrix: stores one after another. Rows of 16 bytes lie row_stride bytes
-// apart. The addresses found, and the rows stored, are checked. Facts: PTX ISA, ldmatrix and stmatrix.
+// How long do ldmatrix and stmatrix take, against width, transposition and bank conflicts of the rows?
+// ldmatrix: the word that a lane loads is the address of its next row. So the loads of a chain depend on each
+// other. The value is the cycles between two instructions of one SM, all its warps together. One chain of one
+// warp shows the latency, and many warps show the rate. stmatrix: stores one after another. Rows of 16 bytes
+// lie row_stride bytes apart. The addresses found, and the rows stored, are checked. Facts: PTX ISA, ldmatrix
+// and stmatrix.
 // SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(1024)
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const std::uint32_t own = base + static_cast<std::uint32_t>(lane * stride);
     if (threadIdx.x < 32) {
-        // Where the lane's word of the first matrix comes from, in the two halves of it.
+        // The place in the first matrix that the lane's word comes from, for both halves of the word.
         const int row = Trans ? 2 * (lane % 4) : lane / 4;
         const int column = Trans ? lane / 4 : 2 * (lane % 4);
         halves[row * stride / 2 + column] = static_cast<std::uint16_t>(own);

@@ -1,7 +1,8 @@
-// How long does each kernel take that the library itself ranks first for a product, and what would another
-// have cost? Asks cuBLASLt for its heuristics' best eight, runs each over a flushed L2, and checks that all
-// agree. Rows library_pick: pick is the rank, from 0; kernel_us adds the kernels and memory sets of one call,
-// steps names them. The library is looked up when the probe runs (WARPTIME_CUBLASLT, else the system's).
+// How long do the kernels take that the library ranks first to eighth for a product?
+// The probe asks cuBLASLt's heuristics for the best eight, runs each over a flushed L2, and checks that all
+// agree. Rows library_pick: pick is the rank, from 0. kernel_us adds the kernels and memory sets of one call.
+// The column steps names these kernels and memory sets. The library is looked up when the probe runs
+// (WARPTIME_CUBLASLT, otherwise the system's).
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
@@ -20,8 +21,8 @@ struct Shape {
     int m, n, k;
 };
 
-// Squares, products a little over a wave, wide and tall ones, prefill and decode, long K: all are rows of
-// gemm_bf16 or shaped like them.
+// Squares, products a little over a wave, wide and tall products, prefill and decode, and long K. All shapes
+// are rows of gemm_bf16 or similar to such rows.
 constexpr Shape shapes[] = {
     {256, 256, 256},     {512, 512, 512},     {1024, 1024, 1024}, {2048, 2048, 2048}, {3072, 3072, 3072},
     {4096, 4096, 4096},  {8192, 8192, 8192},  {1408, 1536, 4096}, {3200, 3072, 2048}, {2304, 2048, 1024},
@@ -90,7 +91,7 @@ __global__ void prepare_comparison(const __nv_bfloat16* left, const __nv_bfloat1
         difference = fmaxf(difference, fabsf(__bfloat162float(left[i]) - __bfloat162float(right[i])));
         largest = fmaxf(largest, fabsf(__bfloat162float(left[i])));
     }
-    // Positive floats are ordered as their bits are.
+    // The order of positive floats is the order of their bits.
     atomicMax(reinterpret_cast<int*>(found), __float_as_int(difference));
     atomicMax(reinterpret_cast<int*>(found) + 1, __float_as_int(largest));
 }

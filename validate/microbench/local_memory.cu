@@ -1,8 +1,11 @@
-// How many cycles does a warp's access to local memory take its SM, and what when a thread's words outgrow
-// the L1? Each thread has `words` of its own and goes through them round after round: way=load, store,
-// alternate (each word is loaded and stored before the next), or batch (16 are loaded, then stored); cycles
-// of an SM for one access of one warp, on `sms` SMs with `warps` each. What is loaded is summed, and compared
-// with the sum of what was stored. SPDX-License-Identifier: Apache-2.0
+// How many cycles does a warp's access to local memory take its SM, also when the words outgrow the L1?
+// Each thread has `words` words of its own and goes through all words round after round.
+// way=load and way=store access each word once. way=alternate loads and stores each word before the next.
+// way=batch loads 16 words and then stores these words.
+// The value is the cycles of an SM for one access of one warp.
+// `sms` SMs have `warps` warps each.
+// What is loaded is summed, and the sum is compared with the sum of what was stored.
+// SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 
 namespace {
@@ -22,7 +25,7 @@ __device__ __forceinline__ void store_local(std::uint32_t at, std::uint32_t valu
     asm volatile("st.local.u32 [%0], %1;" ::"r"(at), "r"(value) : "memory");
 }
 
-// `step` is 4 at run time: it keeps the compiler from moving four words at once.
+// `step` is 4 at run time. The unknown value keeps the compiler from moving four words at once.
 template <Way way, int Words>
 __global__ void __launch_bounds__(most_threads)
     access(probe::Region* regions, int rounds, std::uint32_t step, std::uint32_t first, std::uint32_t* out) {

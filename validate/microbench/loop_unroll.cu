@@ -1,8 +1,9 @@
-// What does a loop cost beside its body, and how much of that does unrolling save?
-// The body is `unroll` fp32 fused multiply-adds on `chains` independent accumulators; cycles per multiply-add
-// of a sub-partition, all its warps together, with the loop's own instructions (count, compare, branch) in
-// them. The result is compared with that of the other degrees of unrolling. SPDX-License-Identifier:
-// Apache-2.0
+// What does a loop cost beside its body, and how much of that cost does unrolling save?
+// The body is `unroll` fp32 fused multiply-adds on `chains` independent accumulators.
+// The value is the cycles per multiply-add of a sub-partition, all its warps together.
+// The loop's own instructions (count, compare, branch) are part of the value.
+// The result is compared with that of the other degrees of unrolling.
+// SPDX-License-Identifier: Apache-2.0
 #include "instructions.cuh"
 #include "sm_region.cuh"
 
@@ -53,7 +54,7 @@ struct Bench {
     probe::Buffer<probe::Region> regions;
     probe::Buffer<std::uint32_t> words;
     probe::Buffer<std::uint32_t> out;
-    // Of the first degree of unrolling, by the number of chains.
+    // The result of the first degree of unrolling, by the number of chains.
     std::map<int, std::uint32_t> expected;
 };
 

@@ -1,7 +1,9 @@
 // How long do the driver's own memset and device-to-device copy take, against bytes and alignment?
-// Sizes are powers of two, and two sizes of some MB plus 256 B to 1 MB, so that the largest power of two that
-// divides the length changes while the length hardly does; `offset` shifts the destination. Each warm (source
-// and destination as the operation before left them) and after a flush that writes.
+// Sizes are powers of two, and two sizes of some MB plus 256 B to 1 MB.
+// With these additions the length hardly changes, but the largest power of two that divides the length does.
+// `offset` shifts the destination.
+// Each case runs warm (source and destination as the operation before left them) and after a flush that
+// writes.
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 

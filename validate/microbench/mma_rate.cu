@@ -1,7 +1,8 @@
-// How many cycles does a tensor instruction take, against its shape, the warps that issue and their
-// independence? wgmma: cycles between instructions of one SM, all its warpgroups together; wgmma_alone: one
+// How many cycles does a tensor instruction take, against its shape, the issuing warps and their
+// independence? wgmma: cycles between instructions of one SM, all its warpgroups together. wgmma_alone: one
 // instruction from issue to the end of the wait. mma_sync: cycles per instruction and sub-partition. The
-// result is checked with ones. SPDX-License-Identifier: Apache-2.0
+// result is checked with ones.
+// SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 #include "wgmma.cuh"
 
@@ -136,7 +137,7 @@ void verify(Bench& bench, int threads, double expected, const std::string& what)
 
 template <int N, Form form>
 void wgmma_case(Bench& bench, int warpgroups, int ctas_per_sm) {
-    // Two CTAs of 256 accumulator columns do not fit in the register file with more than one warpgroup each.
+    // Two CTAs of 256 accumulator columns fit in the register file only with one warpgroup each.
     if (N / 2 * 128 * warpgroups * ctas_per_sm > 48 * 1024) return;
     const int bytes = 32768 + N * 128;
     const auto kernel = rate<N, form>;

@@ -1,9 +1,11 @@
-// How long does each shape and number type of mma.sync take, and how many of them must be in flight?
-// Every warp runs `chains` independent accumulations; cycles between two instructions of a sub-partition, all
-// its warps together, of dense products, 2:4 sparse ones and those that accumulate in fp16. With one chain of
-// one warp it is the latency. The result is checked with ones.
-// Without fp8, which this instruction does not have on Hopper: the compiler converts it to fp16. Facts: PTX
-// ISA, mma and mma.sp. SPDX-License-Identifier: Apache-2.0
+// How long does each shape and number type of mma.sync take, and how many must be in flight?
+// Every warp runs `chains` independent accumulations.
+// The value is the cycles between two instructions of a sub-partition, all its warps together.
+// The products are dense, 2:4 sparse, or accumulate in fp16. One chain of one warp gives the latency.
+// The result is checked with ones.
+// Ignores: fp8, which this instruction does not have on Hopper; the compiler converts it to fp16.
+// Facts: PTX ISA, mma and mma.sp.
+// SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 
 #include <cstring>
@@ -11,8 +13,8 @@
 
 namespace {
 
-// Registers that a lane holds of A, B and the accumulators, the encoding of one in A and B, and what an
-// accumulator of fp32, fp16x2, int32 or fp64 holds.
+// Registers that a lane holds of A, B and the accumulators, and the encoding of one in A and B. An
+// accumulator holds fp32, fp16x2, int32 or fp64.
 enum class Accumulator { f32, f16, s32, f64 };
 
 #define PROBE_C2 "{%0,%1}"
@@ -107,7 +109,7 @@ template <typename Mma, int Chains>
 __global__ void __launch_bounds__(1024)
     run(probe::Region* regions, const std::uint32_t* operands, int count, std::uint32_t* out) {
     const std::uint32_t a[4] = {operands[0], operands[1], operands[2], operands[3]};
-    // The first and second value of each four are the ones that are there.
+    // Of each four values, the first and the second are present.
     const std::uint32_t metadata = operands[4];
     std::uint32_t d[Chains][Mma::words] = {};
     long long begin = 0;

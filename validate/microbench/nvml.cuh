@@ -1,7 +1,8 @@
 // Power, clocks and temperature of the device as the driver's management library tells them.
-// Loaded at run time, so that a probe builds without its header and runs without it: then nothing is found.
-// Facts: NVML API reference (function names, field 186 for instant power). SPDX-License-Identifier:
-// Apache-2.0
+// The library is loaded at run time. So a probe builds without the library's header.
+// Without the library the probe still runs and finds nothing.
+// Facts: NVML API reference (function names, field 186 for instant power).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "harness.cuh"
@@ -59,7 +60,7 @@ class Nvml {
         unsigned celsius = 0;
         return found() && query != nullptr && query(device_, 0, &celsius) == 0 ? celsius : 0;
     }
-    /// The driver's bit mask of what holds the clock down now.
+    /// The driver's bit mask of the reasons that hold the clock down now.
     [[nodiscard]] unsigned long long throttle_reasons() const {
         return read<unsigned long long>("nvmlDeviceGetCurrentClocksThrottleReasons");
     }

@@ -1,6 +1,7 @@
-// Kernels that keep one part of the chip busy at a steady rate, for the probe of power; each notes its clock.
-// All take a number of rounds, so that their time can be set to about a millisecond. SPDX-License-Identifier:
-// Apache-2.0
+// Kernels that keep one part of the chip busy at a steady rate, for the probe of power.
+// Each kernel notes its clock. The number of rounds is a parameter, so that a kernel can take about a
+// millisecond.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "sm_clock.cuh"
@@ -11,7 +12,7 @@ namespace probe {
 constexpr int wgmma_batch = 8;
 constexpr int operand_bytes = 65536;
 
-/// Batches of wgmma; with Idle a batch begins every `period` cycles. Warpgroups beyond `Tensor` of them
+/// Batches of wgmma; with Idle a batch begins every `period` cycles. The warpgroups beyond the first `Tensor`
 /// stream `words` of memory meanwhile.
 template <int N, int Tensor, int Streaming, bool Fp8, bool Idle>
 __global__ void __launch_bounds__(128 * (Tensor + Streaming))
@@ -124,7 +125,8 @@ __global__ void __launch_bounds__(1024)
 
 enum class Traffic { read, write, copy };
 
-/// Streams `words` of 16 bytes, `turns` times; a window that the L2 holds makes it traffic of the L2.
+/// Streams `words` words of 16 bytes, `turns` times. With a window that the L2 holds, the traffic is the
+/// L2's.
 template <Traffic Kind>
 __global__ void __launch_bounds__(1024)
     load_memory(Span* spans, const uint4* from, uint4* to, std::size_t words, int turns, float* out) {
@@ -179,7 +181,7 @@ static __global__ void __launch_bounds__(1024)
     out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<float>(folded);
 }
 
-/// Warps that are resident and wait: what an SM takes that does nothing.
+/// Warps that are resident and wait: the power of an SM that does nothing.
 static __global__ void load_nothing(Span* spans, int cycles, float* out) {
     const Edge begin = timer_edge();
     const long long until = begin.cycle + cycles;

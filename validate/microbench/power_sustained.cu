@@ -1,8 +1,9 @@
-// What power does a load take that goes on, and which clock does the power limit leave it?
-// Kernels of about a millisecond back to back for a second and a half; the last second counts. power_w: the
-// driver's instant reading (its energy counter moves in steps too coarse for a second); clock_mhz: clock64
-// against globaltimer in the kernels; kernel_us: time a launch. A row's steps tell what the driver says: its
-// own power readings, clock, temperature and reasons. SPDX-License-Identifier: Apache-2.0
+// What power does a sustained load take, and which clock does the power limit leave?
+// Kernels of about a millisecond run back to back for a second and a half; the last second counts.
+// power_w is the driver's instant reading, because the driver's energy counter has steps too coarse for a
+// second. clock_mhz is clock64 against globaltimer in the kernels. kernel_us is the time a launch. A row's
+// steps hold the driver's own power readings, clock, temperature and reasons.
+// SPDX-License-Identifier: Apache-2.0
 #include "nvml.cuh"
 #include "power_loads.cuh"
 
@@ -53,7 +54,7 @@ struct Readings {
     std::string steps;
 };
 
-/// Runs `launch` over and over; an empty one leaves the device idle.
+/// Runs `launch` over and over. An empty `launch` leaves the device idle.
 Readings sustain(Bench& bench, int ctas, const std::function<void()>& launch) {
     Readings found;
     int kernels = 20;
@@ -66,7 +67,7 @@ Readings sustain(Bench& bench, int ctas, const std::function<void()>& launch) {
             PROBE_CHECK(cudaGetLastError());
         }
         PROBE_CHECK(cudaEventRecord(bench.end));
-        // While the kernels run.
+        // Read while the kernels run.
         if (segment >= settling) {
             instant.push_back(bench.nvml.instant_power());
             average.push_back(bench.nvml.average_power());
@@ -106,7 +107,7 @@ void load_case(Bench& bench, const std::string& op, const probe::Params& params,
     if (!probe::wanted(op, params, with)) return;
     const Readings found = sustain(bench, ctas, launch);
     if (launch) {
-        // The sum of random products, or zero; whatever it is, it is a number.
+        // The sum of random products, or zero; in either case a number.
         const float sum = bench.out.host()[0];
         probe::require(std::isfinite(sum) && (data != "zeros" || sum == 0.0F), op + " " + params.text());
     }
@@ -214,12 +215,12 @@ int main() {
     wgmma_case<256, 1, 0, false>(bench, 100, true);
     memory_cases(bench);
     wgmma_case<256, 1, 0, false>(bench, 100, false);
-    // 1024 threads twice on an SM and 128 lanes: 512 cycles a round in fp32, int32 half and fp64 half of that
-    // rate.
+    // 1024 threads twice on an SM with 128 lanes take 512 cycles a round in fp32. The rates of int32 and of
+    // fp64 are half as high.
     arithmetic_case<float>(bench, "fp32", 1024, 2 * sms, 3600, 1e-3F, -0.99993F, 0.113F, "random");
     arithmetic_case<float>(bench, "fp32", 1024, 2 * sms, 3600, 0.0F, -0.99993F, 0.0F, "zeros");
     arithmetic_case<float>(bench, "fp32", 1024, sms / 2, 1800, 1e-3F, -0.99993F, 0.113F, "random");
-    // Fewer SMs tell what a lane takes from what the chip takes.
+    // Fewer SMs part the power of a lane from the power of the chip.
     for (const int part : {3, 6}) {
         arithmetic_case<float>(bench, "fp32", 1024, sms / part, 1800, 1e-3F, -0.99993F, 0.113F, "random");
         arithmetic_case<unsigned>(bench, "int32", 1024, sms / part, 900, 2654435761U, 1664525U, 1013904223U,
@@ -229,7 +230,7 @@ int main() {
     arithmetic_case<double>(bench, "fp64", 1024, sms / 2, 900, 1e-3, -0.99993, 0.113, "random");
     arithmetic_case<unsigned>(bench, "int32", 1024, 2 * sms, 1800, 2654435761U, 1664525U, 1013904223U,
                               "random");
-    // Fewer warps, and part of the SMs: what an instruction takes beside what its lanes take.
+    // Fewer warps on a part of the SMs show the power of an instruction beside that of its lanes.
     for (const int threads : {256, 128}) {
         arithmetic_case<float>(bench, "fp32", threads, sms, 3600, 1e-3F, -0.99993F, 0.113F, "random");
         arithmetic_case<unsigned>(bench, "int32", threads, sms, 1800, 2654435761U, 1664525U, 1013904223U,

@@ -1,7 +1,8 @@
-// What do writes cost beside reads in DRAM, and what do dirty lines in the L2 cost the kernel after them?
-// mix: of every eight accesses of 16 bytes a lane `reads` are loads, the rest stores, each walking once over
-// its own data. read_after_write: `dirty` bytes of another buffer were written just before, all else in the
-// L2 is clean. write_over: a kernel stores over lines that are already in the L2, dirty or clean.
+// What do writes cost beside reads in DRAM, and what do dirty lines cost the next kernel?
+// mix: of every eight accesses of 16 bytes a lane, `reads` are loads and the rest are stores.
+// Loads and stores each walk once over their own data.
+// read_after_write: `dirty` bytes of another buffer were written just before; all else in the L2 is clean.
+// write_over: a kernel stores over lines that are already in the L2, dirty or clean.
 // SPDX-License-Identifier: Apache-2.0
 #include "vector.cuh"
 
@@ -11,13 +12,13 @@ constexpr int slots = 8;
 constexpr int threads = 512;
 constexpr int ctas_per_sm = 2;
 
-// Word i of what is stored, so that a check can tell it.
+// Word i of the stored data, so that a check can compute the word again.
 __device__ std::uint32_t stored_word(std::size_t i) {
     return static_cast<std::uint32_t>(i) * 2654435761U;
 }
 
-// A CTA takes blocks of threads x 8 accesses in turn; block b loads from block b of `from` (Reads parts of
-// it) and stores to block b of `to`.
+// The CTAs take blocks of threads x 8 accesses in turn. Block b loads `Reads` parts from block b of `from`,
+// and stores the rest to block b of `to`.
 template <int Reads>
 __global__ void __launch_bounds__(threads, ctas_per_sm)
     mixed(const uint4* from, uint4* to, std::size_t blocks, std::uint32_t* folded) {

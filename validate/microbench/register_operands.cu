@@ -1,7 +1,8 @@
 // What do the operands of multiply-adds cost at the register file, where a lane multiplies a block?
-// Each lane adds products of `rows` and `columns` multiplicands to rows x columns accumulators, as dense
-// products without tensor cores do; two sets of multiplicands take turns. Cycles per multiply-add of a
-// sub-partition, all its warps together. Every sum is compared with its closed form, which is exact.
+// Each lane multiplies `rows` by `columns` multiplicands and adds the products to rows x columns
+// accumulators. Dense products without tensor cores do the same. Two sets of multiplicands take turns. The
+// value is the cycles per multiply-add of a sub-partition, all its warps together. Every sum is compared with
+// its closed form, which is exact.
 // SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 
@@ -18,7 +19,7 @@ __host__ __device__ constexpr float multiplicand(int set, int index) {
 template <int Rows, int Columns, int Threads>
 __global__ void __launch_bounds__(Threads)
     run(probe::Region* regions, const float* left, const float* right, unsigned far, float* out) {
-    // Nothing, but the compiler must take the multiplicands for the lane's own.
+    // This adds zero, but the compiler must take the multiplicands for the lane's own.
     left += threadIdx.x >> far;
     right += threadIdx.x >> far;
     float a[2][Rows];

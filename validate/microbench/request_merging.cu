@@ -1,9 +1,12 @@
-// Which reads of the same lines become one request on their way to the L2? burst: CTAs of one cluster of 16,
-// that is SMs of one graphics processing cluster, read the same 512 bytes at times that lie `delay` cycles
-// apart, `shared_by` of them by one multicast copy; they meet before each burst, and go through 64 KB sixteen
-// times. tile_loop: CTAs of a tiled product copy rows of A and B in a ring of stages and multiply-add `fma`
-// times a step, `resident` of them an SM, in `waves`. The times say little; Nsight Compute's sectors against
-// the bytes that the SMs received say how many requests were left. SPDX-License-Identifier: Apache-2.0
+// Which reads of the same lines become one request on their way to the L2?
+// burst: CTAs of one cluster of 16, that is SMs of one graphics processing cluster, read the same 512 bytes.
+// The reads lie `delay` cycles apart. With `shared_by`, that many CTAs read by one multicast copy.
+// The CTAs meet before each burst and go through 64 KB sixteen times.
+// tile_loop: CTAs of a tiled product copy rows of A and B in a ring of stages.
+// The CTAs multiply-add `fma` times a step; `resident` CTAs share an SM, and the grid makes `waves` waves.
+// The times say little about merging.
+// Nsight Compute's sectors against the bytes that the SMs received show how many requests were left.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "harness.cuh"
 
@@ -33,7 +36,7 @@ __device__ void wait_cycles(int cycles) {
     }
 }
 
-// One warp a CTA; all CTAs stay until the last burst, so that the cluster can meet.
+// One warp a CTA. All CTAs stay until the last burst, so that the cluster can meet.
 template <Way way>
 __global__ void __launch_bounds__(32) burst(const char* data, Readers readers, std::uint32_t* folded) {
     extern __shared__ __align__(1024) char words[];

@@ -1,7 +1,10 @@
-// The cycles that one SM spends on a region that all its CTAs run, for probes whose CTAs share an SM.
-// Each CTA notes when its first warp began and its last ended on its SM's own clock, and which SM that was;
-// the region of an SM runs from its earliest beginning to its latest end. Ignores: the CTAs' launch one after
-// another, which regions much longer than a launch hide. SPDX-License-Identifier: Apache-2.0
+// The cycles that one SM spends on a region that all its CTAs run.
+// For probes whose CTAs share an SM.
+// Each CTA notes the number of its SM.
+// It also notes, on the SM's clock, when its first warp began and its last warp ended.
+// The region of an SM runs from the earliest beginning to the latest end of its CTAs.
+// Ignores: that CTAs are launched one after another; regions much longer than a launch hide the difference.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "harness.cuh"
@@ -21,15 +24,15 @@ __device__ inline unsigned sm_id() {
     return id;
 }
 
-/// Called by all threads of a CTA at the region's end, after a barrier that they began at.
+/// Called by all threads of a CTA at the region's end. The region began at a barrier of these threads.
 __device__ inline void close_region(Region* regions, long long begin) {
     __syncthreads();
     const long long end = clock64();
     if (threadIdx.x == 0) regions[blockIdx.x] = {begin, end, sm_id()};
 }
 
-/// Cycles of the region on each SM that held exactly `ctas_per_sm` CTAs; `launch` runs once to warm up and
-/// then `samples` times, each sample the median over the SMs.
+/// Cycles of the region on each SM that held exactly `ctas_per_sm` CTAs. `launch` runs once to warm up and
+/// then `samples` times. Each sample is the median over the SMs.
 inline std::vector<double> region_cycles(const Buffer<Region>& regions, int grid, int ctas_per_sm,
                                          const std::function<void()>& launch, int samples = 9) {
     std::vector<double> found;

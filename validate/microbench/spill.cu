@@ -1,9 +1,11 @@
 // What does it cost when values live in local memory instead of registers?
-// spill: a round of one fp32 multiply-add on each of `live` values, compiled for 32 registers, so that the
-// compiler spills `local_bytes` a thread (the runtime tells how many); cycles of a round of one SM, all its
-// warps together. local_chase: each thread follows a cycle of indices through an array of its own; cycles
-// between two loads of one warp. The results are compared with those of a kernel that has registers enough,
-// and with the cycle's end. SPDX-License-Identifier: Apache-2.0
+// spill: a round of one fp32 multiply-add on each of `live` values, compiled for 32 registers.
+// The compiler then spills `local_bytes` a thread, as the runtime tells.
+// The value is the cycles of a round of one SM, all its warps together.
+// local_chase: each thread follows a cycle of indices through an array of its own.
+// The value is the cycles between two loads of one warp.
+// The results are compared with those of a kernel with enough registers, and with the cycle's end.
+// SPDX-License-Identifier: Apache-2.0
 #include "instructions.cuh"
 #include "sm_region.cuh"
 

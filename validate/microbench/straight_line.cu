@@ -1,8 +1,11 @@
-// How fast do instructions come from the caches, when the code is longer than the nearest of them?
-// Blocks of 128 fp32 multiply-adds (2 KB, two more instructions to see whether it was the last) follow each
-// other; the warps run the first `code_bytes` of them again and again (straight_line), or for the first time
-// in the launch (straight_line_first). Cycles per instruction of a sub-partition, all its warps together. The
-// result is compared with a loop's. SPDX-License-Identifier: Apache-2.0
+// How fast do instructions come from the caches, when the code is longer than the nearest cache?
+// Blocks of 128 fp32 multiply-adds follow each other.
+// A block is 2 KB, with two more instructions that ask whether the block was the last.
+// straight_line: the warps run the first `code_bytes` of the blocks again and again.
+// straight_line_first: the warps run the same code for the first time in the launch.
+// The value is the cycles per instruction of a sub-partition, all its warps together.
+// The result is compared with that of a loop.
+// SPDX-License-Identifier: Apache-2.0
 #include "instructions.cuh"
 #include "sm_region.cuh"
 
@@ -16,7 +19,7 @@ constexpr int block = 128;
 constexpr int most_blocks = 448;
 constexpr int chains = 4;
 
-// One statement, so that the compiler has few of them to look at.
+// One statement for all, so that the compiler has few statements to look at.
 #define PROBE_4                                                                \
     "fma.rn.f32 %0,%0,%4,%5; fma.rn.f32 %1,%1,%4,%5; fma.rn.f32 %2,%2,%4,%5; " \
     "fma.rn.f32 %3,%3,%4,%5; "
@@ -108,7 +111,7 @@ void line_case(Bench& bench, int blocks, int warps) {
     std::vector<double> firsts;
     std::vector<double> found;
     for (int turn = 0; turn < 9; ++turn) {
-        // The first pass of each launch is a sample of the cold kind.
+        // The first pass of each launch is a sample of straight_line_first.
         std::vector<double> warm = probe::region_cycles(
             bench.regions, grid, 1,
             [&] {

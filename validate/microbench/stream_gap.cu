@@ -1,9 +1,10 @@
-// How long after one kernel does the next begin, in a stream, in a graph and with programmatic dependent
-// launch? A chain of kernels of fixed work: the time of each, from chains of 8 and 40, is its own duration
-// and the gap. With short kernels the stream waits for the host: host_launch is what one launch call costs
-// the calling thread. between: stream, graph, pdl (the next may start once all CTAs have asked for it, at
-// their first instruction, and waits for the end of the one before after `early` rounds of its own work) or
-// graph_pdl. SPDX-License-Identifier: Apache-2.0
+// How long after one kernel does the next begin, in a stream, a graph and with programmatic dependent launch?
+// A chain has kernels of fixed work. The time of a kernel, from chains of 8 and 40, is its duration and the
+// gap. With short kernels the stream waits for the host. host_launch is the cost of one launch call to the
+// calling thread. between is stream, graph, pdl or graph_pdl. With pdl the next kernel may start once all
+// CTAs have asked for it, at their first instruction. After `early` rounds of its own work, that kernel waits
+// for the end of the kernel before.
+// SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {
@@ -67,7 +68,8 @@ class Chain {
     Chain(const Chain&) = delete;
     Chain& operator=(const Chain&) = delete;
 
-    /// Microseconds between events around the chain; the first launch is behind work that hides the host.
+    /// Microseconds between events around the chain. The first launch is queued behind work that hides the
+    /// host.
     [[nodiscard]] double us() {
         launch_one({probe::device().sms, 128, 0, 4000, 0, "stream"}, stream_, out_);
         PROBE_CHECK(cudaEventRecord(first_, stream_));
@@ -103,7 +105,7 @@ probe::Params shape_params(const Shape& shape) {
         .set("between", shape.between);
 }
 
-/// span_us is the time a kernel adds to a chain; 40 launches are within what the host can run ahead.
+/// span_us is the time that a kernel adds to a chain. The host can run ahead by 40 launches.
 void chain_case(probe::Buffer<float>& out, const Shape& shape) {
     const probe::Params params = shape_params(shape);
     if (!probe::wanted("kernel_chain", params)) return;

@@ -1,8 +1,10 @@
-// What do bulk tensor copies take of boxes that lie in part outside of the matrix, and of boxes with rows of
-// 64 and 128 bytes? tensor_box: one thread keeps `stages` boxes of `rows` rows in flight, of which the first
-// `inside` lie within the matrix, and goes along the rows (as a product along k); cycles a box. The CTAs read
-// the same boxes (share=all) or each its own part of the rows (share=none). Zeros must have come for what
-// lies outside. SPDX-License-Identifier: Apache-2.0
+// What does a bulk tensor copy take of boxes that lie in part outside the matrix?
+// The rows of the boxes have 64 or 128 bytes.
+// tensor_box: one thread keeps `stages` boxes of `rows` rows in flight, and goes along the rows, as a product
+// along k. The first `inside` rows of a box lie within the matrix. The value is the cycles a box. share=all:
+// the CTAs read the same boxes. share=none: each CTA reads its own part of the rows. The check expects zeros
+// for what lies outside.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "harness.cuh"
 
@@ -43,7 +45,7 @@ __global__ void ring(const __grid_constant__ CUtensorMap map, int row, int rows,
         }
     }
     cycles[blockIdx.x] = clock64() - begin;
-    // The last box, folded: its rows outside are zeros.
+    // The last box, folded. The rows outside the matrix are zeros.
     std::uint32_t folded = 0;
     const int last = (boxes - 1) % stages;
     for (int i = 0; i < bytes; i += 4) {
@@ -183,7 +185,7 @@ void run(Bench& bench, const Case& c) {
     probe::row("tensor_box", params, "region_cycles", "cycle", found, probe::Conditions{});
 }
 
-/// Whether the words of the box at `column` from row 0 fold to what the first CTA has found.
+/// Checks that the words of the box at `column` from row 0 fold to the first CTA's value.
 void check_box(const Bench& bench, int rows, int columns, int column) {
     std::uint32_t folded = 0;
     for (int i = 0; i < rows; ++i) {

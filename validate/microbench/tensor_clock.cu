@@ -1,7 +1,9 @@
 // Which clock does an SM really get, against tensor work, its operands and the duration of the kernel?
-// Every CTA reads clock64 at edges of globaltimer at its start and end; clock = cycles / time. All SMs run
-// the same loop: a batch of wgmma, then an idle wait, so that the tensor core is busy for the share of time
-// asked for. Flushed: right behind a kernel that has written 256 MB. SPDX-License-Identifier: Apache-2.0
+// Every CTA reads clock64 at edges of globaltimer at its start and end; clock = cycles / time.
+// All SMs run the same loop: a batch of wgmma, then an idle wait.
+// So the tensor core is busy for the share of time asked for.
+// Flushed: right behind a kernel that has written 256 MB.
+// SPDX-License-Identifier: Apache-2.0
 #include "sm_clock.cuh"
 #include "wgmma.cuh"
 
@@ -14,7 +16,7 @@ using probe::timer_edge;
 
 constexpr int batch = 8;
 
-// period is the time of one batch with its idle part, in cycles; 0 for no idle part.
+// `period` is the cycles of one batch with its idle part; 0 means no idle part.
 template <int N, int Warpgroups, bool Idle>
 __global__ void __launch_bounds__(128 * Warpgroups)
     tensor(Span* spans, const uint4* operands, int batches, int period, float* out) {
@@ -34,7 +36,7 @@ __global__ void __launch_bounds__(128 * Warpgroups)
     const std::uint64_t b = probe::wgmma_descriptor(base + 16384);
     const long long first = clock64();
     int i = 0;
-    // A loop without a path around it: with one, the compiler waits for every single wgmma.
+    // A loop without a path around it. With such a path, the compiler waits for every single wgmma.
 #pragma unroll 1
     do {
         probe::wgmma_fence();
@@ -182,8 +184,9 @@ void tensor_case(Bench& bench, int percent, double microseconds, bool random,
 
 void other_case(Bench& bench, const std::string& op, double microseconds, probe::Buffer<uint4>& data,
                 const std::string& cache = "warm") {
-    // One CTA an SM, for of two the one that came first is served first and its cycles say little. 32 FMA a
-    // round and thread, 1024 threads, 128 lanes: 256 cycles a round. Reads run at about 4.3 bytes a ns.
+    // One CTA an SM: of two CTAs, the SM serves the earlier one first, and its cycles say little. 32 FMA a
+    // round and thread, 1024 threads and 128 lanes give 256 cycles a round. Reads run at about 4.3 bytes a
+    // ns.
     const int grid = probe::device().sms;
     const int rounds = std::max(1, static_cast<int>(microseconds * 1900.0 / 256.0));
     const std::size_t count = std::min(data.size(), static_cast<std::size_t>(microseconds * 4.3e6 / 16.0));

@@ -1,7 +1,8 @@
-// How far does address translation reach: what does a dependent load cost against the span it walks over?
-// One thread follows a random cycle through `lines` lines that lie `stride` bytes apart (each at another
-// place within its page), few enough to stay in the L2, so that what grows with the span is translation
-// alone. SPDX-License-Identifier: Apache-2.0
+// What does a dependent load cost against the span it walks over, by the reach of address translation?
+// One thread follows a random cycle through `lines` lines that lie `stride` bytes apart.
+// Each line lies at another place within its page. The lines are few enough to stay in the L2.
+// So only translation grows with the span.
+// SPDX-License-Identifier: Apache-2.0
 #include "harness.cuh"
 
 #include <numeric>

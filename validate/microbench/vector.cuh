@@ -1,4 +1,5 @@
-// Loads and stores of 4, 8 or 16 bytes a lane at a chosen cache level, for the probes that sweep the width.
+// Loads and stores of 4, 8 or 16 bytes a lane at a chosen cache level.
+// For the probes that sweep the width.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,18 +21,18 @@ __device__ inline std::uint32_t fold(const Vector<Width>& value) {
     return sum;
 }
 
-/// Uses the words, after every load before it: keeps what waits for the first of several loads behind the
-/// last.
+/// Uses the words after every earlier load. So what waits for the first of several loads stays behind the
+/// last load.
 template <int Width>
 __device__ inline void use(Vector<Width>& value) {
 #pragma unroll
     for (int i = 0; i < Width / 4; ++i) asm volatile("" : "+r"(value.word[i])::"memory");
 }
 
-/// ca: kept in the L1; cg: fetched from the L2.
+/// ca: the L1 keeps the line; cg: the load fetches from the L2.
 enum class Level { ca, cg };
 
-/// Loads at a global address that is a multiple of Width; the compiler neither drops nor merges it.
+/// Loads at a global address that is a multiple of Width. The compiler neither drops nor merges the load.
 template <int Width, Level level>
 __device__ inline Vector<Width> load_global(const void* from) {
     Vector<Width> v;
@@ -108,7 +109,8 @@ __device__ inline void store_shared(std::uint32_t to, const Vector<Width>& v) {
     }
 }
 
-/// Samples of the median over CTAs of cycles / divide, after a warm-up; `prepare` runs before every launch.
+/// Samples of cycles / divide, each the median over CTAs, after a warm-up; `prepare` runs before every
+/// launch.
 inline std::vector<double> sample_cycles(const Buffer<long long>& cycles, int ctas, double divide,
                                          const std::function<void()>& prepare,
                                          const std::function<void()>& launch, int samples = 9) {

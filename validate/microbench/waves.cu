@@ -1,15 +1,17 @@
-// How does a kernel's duration step with its waves: CTAs of fixed work, counted around the edges of each
-// wave? wave_fma: a chain of dependent FMA; wave_l2: 16-byte loads of a window that stays in the L2;
-// wave_dram: the same loads from memory that nothing has read, over a clean (cold) or a dirty L2. `resident`
-// CTAs fit on an SM because of their shared memory. On standard error, as a check only: how many CTAs of one
-// full wave the SMs got. SPDX-License-Identifier: Apache-2.0
+// How does a kernel's duration step with its waves?
+// CTAs do fixed work, and the numbers of CTAs lie around the edges of each wave.
+// wave_fma: a chain of dependent FMA. wave_l2: 16-byte loads of a window that stays in the L2.
+// wave_dram: the same loads from memory that nothing has read, over a clean (cold) or a dirty L2.
+// `resident` CTAs fit on an SM because of their shared memory.
+// On standard error, as a check only: how many CTAs of one full wave the SMs got.
+// SPDX-License-Identifier: Apache-2.0
 #include "fixed_work.cuh"
 
 namespace {
 
 constexpr int unroll = 4;
 
-/// Every CTA reads `bytes` of its own chunk; chunks repeat after `chunks`.
+/// Every CTA reads `bytes` of its own chunk. The chunks repeat after `chunks` CTAs.
 __global__ void __launch_bounds__(1024)
     read_chunk(const uint4* data, unsigned bytes, unsigned chunks, std::uint32_t* out, unsigned mask) {
     const unsigned words = bytes / 16;
@@ -83,7 +85,7 @@ void fma_case(Bench& bench, int ctas, int threads, int shared, int resident, int
     print("wave_fma", params, {}, found);
 }
 
-/// `cache`: warm for a window that stays in the L2; what a flush left of it otherwise.
+/// `cache` is warm for a window that stays in the L2. Otherwise it names the state that a flush left.
 void read_case(Bench& bench, int ctas, int threads, int shared, int resident, const std::string& cache,
                unsigned bytes) {
     const bool cold = cache != "warm";
@@ -103,7 +105,7 @@ void read_case(Bench& bench, int ctas, int threads, int shared, int resident, co
             if (cache == "cold") bench.flush.clean();
         },
         [&] { read_chunk<<<ctas, threads, shared>>>(bench.data.data(), bytes, chunks, out, out_mask); });
-    // The data is a function of its position, so the sum of the first thread can be told.
+    // The data is a function of its position, so the host can compute the sum of the first thread.
     std::uint32_t expected = 0;
     for (unsigned word = 0; word < bytes / 16; word += static_cast<unsigned>(threads)) {
         for (unsigned part = 0; part < 4; ++part) {
@@ -161,7 +163,7 @@ int main() {
             read_case(bench, ctas, 256, shared, resident, "warm", 256U << 10);
             read_case(bench, ctas, 256, shared, resident, "flushed", 128U << 10);
         }
-        // One wave of ever longer loops: how long do its rounds stay in step?
+        // One wave of ever longer loops shows how long its rounds stay in step.
         for (const int ctas : resident == 1 ? std::vector{sms} : std::vector{sms, sms * resident}) {
             for (const unsigned kilobytes : {16U, 32U, 64U, 192U, 512U, 2048U}) {
                 const unsigned bytes = kilobytes << 10;

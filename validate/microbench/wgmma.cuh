@@ -1,6 +1,7 @@
 // The wgmma and mma.sync instructions as functions, for the probes that need them.
 // Accumulators are arrays indexed only by constants, so that they stay in registers. Facts: PTX ISA, sections
-// on wgmma.mma_async and its shared memory descriptors. SPDX-License-Identifier: Apache-2.0
+// on wgmma.mma_async and its shared memory descriptors.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ __device__ inline void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-/// Descriptor of a K-major operand in shared memory with the 128-byte swizzle (rows of 128 bytes, groups of 8
-/// rows).
+/// Descriptor of a K-major operand in shared memory with the 128-byte swizzle: rows of 128 bytes, groups of 8
+/// rows.
 __device__ inline std::uint64_t wgmma_descriptor(std::uint32_t shared_address) {
     const std::uint64_t start = (shared_address & 0x3ffffU) >> 4;
     return start | (std::uint64_t{1} << 16) | (std::uint64_t{64} << 32) | (std::uint64_t{1} << 62);

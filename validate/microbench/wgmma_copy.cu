@@ -1,9 +1,9 @@
 // Do wgmma's reads of shared memory and the bulk copies that fill it hinder each other?
-// One warpgroup or two issue batches of 8 wgmma (bf16, A and B from shared memory, width N) while one thread
-// of another warp keeps `bytes_in_flight` of bulk copies from the L2 going into other parts of shared memory,
-// for as long as the warpgroups work. Cycles between two wgmma of one SM, with the bytes that arrived
-// meanwhile noted in the steps. The product and what was copied are checked. SPDX-License-Identifier:
-// Apache-2.0
+// One or two warpgroups issue batches of 8 wgmma (bf16, A and B from shared memory, width N).
+// One thread of another warp keeps `bytes_in_flight` of bulk copies from the L2 going while the warpgroups
+// work. The copies go into other parts of shared memory. The value is the cycles between two wgmma of one SM.
+// The steps note the bytes that arrived meanwhile. The product and what was copied are checked.
+// SPDX-License-Identifier: Apache-2.0
 #include "bulk.cuh"
 #include "sm_region.cuh"
 #include "wgmma.cuh"

@@ -1,7 +1,8 @@
-// How long does wgmma take, against its number type, its width N, where A comes from and what else runs?
-// Every warpgroup issues batches of 8 on `accumulators` independent sets of registers in turn. Cycles between
-// two instructions of one SM, all its warpgroups together; sparse ones multiply twice the K. The result is
-// checked with ones. Facts: PTX ISA, wgmma.mma_async. SPDX-License-Identifier: Apache-2.0
+// How long does wgmma take, against number type, width N, source of A and accompanying work?
+// Every warpgroup issues batches of 8 on `accumulators` independent sets of registers in turn.
+// The value is the cycles between two instructions of one SM, all its warpgroups together.
+// Sparse instructions multiply twice the K. The result is checked with ones. Facts: PTX ISA, wgmma.mma_async.
+// SPDX-License-Identifier: Apache-2.0
 #include "sm_region.cuh"
 #include "wgmma_types.cuh"
 
@@ -15,7 +16,7 @@ enum class Form { shared, registers, sparse };
 
 constexpr int batch = 8;
 
-// Warpgroups whose accumulators and a few registers more fit in the register file.
+// The most warpgroups whose accumulators, with a few more registers, fit in the register file.
 constexpr int most_warpgroups(int accumulators) {
     return accumulators <= 64 ? 4 : 2;
 }

@@ -1,5 +1,6 @@
 // wgmma of every number type, dense and 2:4 sparse, on accumulators held as 32-bit words.
-// Facts: PTX ISA, sections on wgmma.mma_async and wgmma.mma_async.sp. SPDX-License-Identifier: Apache-2.0
+// Facts: PTX ISA, sections on wgmma.mma_async and wgmma.mma_async.sp.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "wgmma.cuh"
@@ -28,7 +29,7 @@ constexpr int wgmma_bytes(WgmmaType type) {
         PROBE_R8(56), PROBE_R8(64), PROBE_R8(72), PROBE_R8(80), PROBE_R8(88), PROBE_R8(96), PROBE_R8(104), \
         PROBE_R8(112), PROBE_R8(120)
 
-/// One product of 64 x N x 32 bytes (64 bytes of B where A is sparse) from shared memory, or with A from
+/// One product of 64 x N x 32 bytes, or 64 bytes of B where A is sparse. A comes from shared memory or from
 /// registers.
 template <int N>
 struct WgmmaOf;

@@ -1,4 +1,5 @@
-// Questions to nvidia-smi. SPDX-License-Identifier: Apache-2.0
+// Asks nvidia-smi about the board.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/board.hpp"
 
 #include "hw/error.hpp"
@@ -39,7 +40,7 @@ std::vector<std::string> ask(const std::string& index, const std::string& query)
     return fields_of(std::string_view(found.text).substr(0, found.text.find('\n')));
 }
 
-/// The first GPU that CUDA programs started from here would use, when they count in the order of nvidia-smi.
+/// The first GPU that CUDA programs started from here would use, in the order of nvidia-smi.
 std::string first_visible() {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     const std::string_view text = visible != nullptr ? visible : "";
@@ -53,8 +54,8 @@ constexpr std::array<std::string_view, 9> reason_names = {
     "display clocks"};
 
 /// A counter of the time that a reason was active: its field, its name in the report of older drivers, its
-/// bit. The power limit is not among them: a burst may meet it for a moment, so it counts only when it is
-/// active as it is read.
+/// bit. The power limit has no entry. A burst may meet the power limit for a moment. So that reason counts
+/// only when it is active at the reading.
 struct ReasonCounter {
     const char* field;
     std::string_view report;
@@ -65,8 +66,8 @@ constexpr std::array<ReasonCounter, 3> counters = {
      {"clocks_event_reasons_counters.hw_thermal_slowdown", "HW Thermal Slowdown", 0x40},
      {"clocks_event_reasons_counters.hw_power_brake_slowdown", "HW Power Braking", 0x80}}};
 
-/// "SW Thermal Slowdown : 0 us" in `nvidia-smi -q -d PERFORMANCE`: the counters, not the flags of the same
-/// name.
+/// Reads "SW Thermal Slowdown : 0 us" in `nvidia-smi -q -d PERFORMANCE`. These are the counters, not the
+/// flags of the same name.
 std::vector<std::string> counters_of_report(const std::string& index) {
     const Captured found =
         capture({{"nvidia-smi", "-i", index, "-q", "-d", "PERFORMANCE"}, {}, ""}, longest_answer);
@@ -133,7 +134,7 @@ std::string to_string(ClockReasons reasons) {
 }
 
 std::optional<ClockReasons> ReasonReader::read_active() {
-    // Drivers before 535 know the field by its older name only.
+    // Drivers before 535 know the field only by its older name.
     constexpr std::array<const char*, 2> spellings = {"clocks_event_reasons.active",
                                                       "clocks_throttle_reasons.active"};
     for (; spelling_ < spellings.size(); ++spelling_) {

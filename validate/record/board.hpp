@@ -1,6 +1,6 @@
 // The GPU of this machine as its driver describes it: name, clocks, and why the clocks are held down.
-// Ignores: all GPUs but the first that CUDA would use. Source: nvidia-smi --help-query-gpu; the bits of the
-// active reasons as nvml.h defines them.
+// Ignores: all GPUs but the first that CUDA would use.
+// Source: nvidia-smi --help-query-gpu; the bits of the active reasons as nvml.h defines them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,11 +18,12 @@ struct Board {
     std::string driver;
 };
 
-/// Throws Error saying that there is no GPU, or no driver, when nvidia-smi is missing or finds none.
+/// Throws Error when nvidia-smi is missing or finds no GPU. The error says that there is no GPU, or no
+/// driver.
 [[nodiscard]] Board find_board();
 
-/// The sheet of a board: `asked` when given (and known), else the one whose [sheet] board is its name.
-/// Throws Error naming the ids there are and how to add a sheet.
+/// The sheet of a board: `asked` when given (and known), otherwise the sheet whose [sheet] board is the
+/// board's name. Throws Error naming the known ids and how to add a sheet.
 [[nodiscard]] std::string sheet_of(const Board& board, const std::string& asked);
 
 /// SM and memory clock in MHz at this moment; empty text where it cannot be read.
@@ -35,9 +36,9 @@ struct BoardClocks {
 /// Reasons for lower clocks, as bits of nvml.h's nvmlClocksEventReason*.
 using ClockReasons = std::uint64_t;
 
-/// Those that no measurement may stand under: hardware slowdown, both thermal ones, the power brake.
+/// Reasons that spoil every measurement: hardware slowdown, both thermal slowdowns, the power brake.
 inline constexpr ClockReasons faults = 0x8 | 0x20 | 0x40 | 0x80;
-/// The power limit: what a sustained kernel is measured under, and what an isolated launch must not meet.
+/// The power limit. A sustained kernel is measured under the limit, and an isolated launch must not meet it.
 inline constexpr ClockReasons power_cap = 0x4;
 
 /// The reasons under which a row of this duty ("isolated", "sustained") is refused.
@@ -48,11 +49,12 @@ inline constexpr ClockReasons power_cap = 0x4;
 /// "SW power cap, HW thermal slowdown".
 [[nodiscard]] std::string to_string(ClockReasons reasons);
 
-/// Reads which reasons are or, where the driver counts their time, have been active since the last reading.
+/// Reads which reasons are active. Where the driver counts their time, also reads which have been active
+/// since the last reading.
 class ReasonReader {
   public:
     explicit ReasonReader(Board board) : board_(std::move(board)) {}
-    /// Nothing when this driver tells none.
+    /// Nothing when this driver tells no reasons.
     [[nodiscard]] std::optional<ClockReasons> read();
 
   private:
@@ -61,7 +63,7 @@ class ReasonReader {
 
     Board board_;
     std::size_t spelling_ = 0;
-    bool has_fields_ = true;  ///< for the counters; else they are sought in the report
+    bool has_fields_ = true;  ///< for the counters; otherwise the report is searched
     std::array<std::string, 3> last_{};
 };
 

@@ -1,4 +1,5 @@
-// Which reasons refuse which rows, and how they are named. SPDX-License-Identifier: Apache-2.0
+// Which reasons refuse which rows, and the names of the reasons.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/board.hpp"
 
 #include "hw/error.hpp"

@@ -1,4 +1,5 @@
-// posix_spawn with two pipes and one loop over them. SPDX-License-Identifier: Apache-2.0
+// Runs a program by posix_spawn with two pipes, and one loop over both pipes.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/child_process.hpp"
 
 #include "hw/error.hpp"
@@ -24,7 +25,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds between_questions(200);
 constexpr milliseconds time_to_end(2000);
 
-/// Both ends are closed when a program is started, except where they are given to it.
+/// Both ends close when a program is started, except the ends given to that program.
 class Pipe {
   public:
     Pipe() {
@@ -77,7 +78,8 @@ pid_t start(const Command& command, const Pipe& output, const Pipe& messages) {
     if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    // A group of its own: an interrupt from the keyboard reaches this process alone, which ends the group.
+    // A group of its own. An interrupt from the keyboard reaches this process alone, and this process ends
+    // the group.
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
 
@@ -92,7 +94,7 @@ pid_t start(const Command& command, const Pipe& output, const Pipe& messages) {
     return child;
 }
 
-/// Cuts what comes through a pipe into lines.
+/// Cuts the bytes of a pipe into lines.
 class Lines {
   public:
     Lines(Pipe& pipe, const std::function<void(std::string_view)>& take) : pipe_(&pipe), take_(&take) {}
@@ -105,7 +107,7 @@ class Lines {
         const ssize_t got = ::read(handle(), block.data(), block.size());
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
         if (got <= 0) {
-            pipe_->close(0);  // what has no end of line yet was cut off, and is no line
+            pipe_->close(0);  // text without an end of line was cut off, and is no line
             return;
         }
         rest_.append(block.data(), static_cast<std::size_t>(got));
@@ -127,7 +129,7 @@ int status_of(int raw) {
     return WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
 }
 
-/// The group of a child: asked to end, then killed.
+/// The process group of a child, which is first asked to end and then killed.
 class Group {
   public:
     explicit Group(pid_t leader) : leader_(leader) {}
@@ -141,7 +143,7 @@ class Group {
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
-    /// Ends it with the first call, kills what is left two seconds later.
+    /// Asks the group to end at the first call. Two seconds later it kills the remaining processes.
     void end(Clock::time_point now) {
         if (!asked_) {
             asked_ = true;
@@ -206,7 +208,7 @@ Outcome run(const Command& command, const Listener& listener, Clock::time_point 
         if (outcome.timed_out || outcome.stopped) group.end(now);
         read_ready(streams, between_questions);
     }
-    // What it wrote before it ended is still in the pipes; one that left its group may hold them open.
+    // The program's last output is still in the pipes. A process that left the group may hold the pipes open.
     const Clock::time_point last = Clock::now() + time_to_end;
     while ((streams[0].open() || streams[1].open()) && Clock::now() < last)
         read_ready(streams, between_questions);

@@ -1,5 +1,5 @@
-// Runs a program of this machine: its lines as they come, a time limit, and an end to it and its children.
-// Ignores: shells and standard input, which is empty. Source: POSIX.1-2017, posix_spawn.
+// Runs a program of this machine: its lines as they come, a time limit, and the end of its children.
+// Ignores: shells, and standard input, which is empty. Source: POSIX.1-2017, posix_spawn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,8 +20,8 @@ struct Command {
     std::string directory;                           ///< where it runs; empty: here
 };
 
-/// Told of lines without their end, and asked now and then (every fifth of a second, or with each line)
-/// whether to go on.
+/// Receives lines without their end. `go_on` is asked every fifth of a second, and with each line, whether to
+/// go on.
 struct Listener {
     std::function<void(std::string_view)> output;
     std::function<void(std::string_view)> message;
@@ -36,11 +36,11 @@ struct Outcome {
     [[nodiscard]] bool fine() const { return status == 0 && !timed_out && !stopped; }
 };
 
-/// Runs until the program ends or `deadline`; it is then asked to end, and killed two seconds later. Its
-/// children go with it. Throws Error when it cannot be started.
+/// Runs until the program ends or until `deadline`. At the deadline the program is asked to end, and killed
+/// two seconds later. The program's children end with it. Throws Error when the program cannot be started.
 Outcome run(const Command& command, const Listener& listener, Clock::time_point deadline);
 
-/// Runs and gathers; `text` is what it wrote to standard output, `messages` what to standard error.
+/// Runs a program and gathers its output. `text` is its standard output, `messages` its standard error.
 struct Captured {
     Outcome outcome;
     std::string text;
@@ -48,7 +48,7 @@ struct Captured {
 };
 [[nodiscard]] Captured capture(const Command& command, std::chrono::milliseconds limit);
 
-/// Path of a program on PATH (or itself, when it holds a slash); empty when it cannot be run.
+/// Path of a program on PATH, or the name itself when it holds a slash. Empty when the program cannot be run.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace warptime::validate::record

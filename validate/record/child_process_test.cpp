@@ -1,4 +1,5 @@
-// Programs that end, that do not, and that leave children behind. SPDX-License-Identifier: Apache-2.0
+// Programs that end, that do not end, and that leave children behind.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/child_process.hpp"
 
 #include "hw/error.hpp"

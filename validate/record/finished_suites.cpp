@@ -1,4 +1,5 @@
-// See the header. SPDX-License-Identifier: Apache-2.0
+// Reads and writes finished.txt, the list of suites that have been recorded to their end.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/finished_suites.hpp"
 
 #include "validate/replace_file.hpp"

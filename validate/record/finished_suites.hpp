@@ -1,4 +1,5 @@
-// Which suites have been recorded to their end, so that a resumed run need not start them to find out.
+// Which suites have been recorded to their end.
+// A resumed run need not start these suites to find out.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,13 +12,13 @@
 
 namespace warptime::validate::record {
 
-/// Kept in `output`/finished.txt, one line a suite: its name, the fingerprint of what measured it, its rows.
+/// The list in `output`/finished.txt, one line a suite: name, fingerprint of the measuring code, rows.
 class FinishedSuites {
   public:
-    /// Also believes the files of `others`, where those are folders that have one.
+    /// Also takes the lists in `others`, where these are folders with such a file.
     FinishedSuites(const std::filesystem::path& output, const std::vector<std::filesystem::path>& others);
 
-    /// Not when what measures it has changed, nor when rows have been lost since.
+    /// False when the measuring code has changed, or when rows have been lost since.
     [[nodiscard]] bool has(const std::string& suite, const std::string& fingerprint, std::size_t rows) const;
     /// Writes the file anew; throws Error when it cannot.
     void add(const std::string& suite, const std::string& fingerprint, std::size_t rows);

@@ -1,4 +1,5 @@
-// The order of things: what is here, what is left, compile, then turns until all is done or time is over.
+// The order of a recording: look at what is here and what is left, compile, then take turns.
+// The turns go on until all suites are done or the time is over.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/record/recorder.hpp"
 
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Seconds = std::chrono::duration<double>;
 
-/// What a program gets beyond its own limit before it is ended: its last case, and its end.
+/// Time that a program gets beyond its own limit, for its last case and its end.
 constexpr double grace_s = 6.0;
 /// A turn shorter than this would be spent on starting up.
 constexpr double shortest_turn_s = 5.0;
@@ -55,7 +56,7 @@ class Recording {
                 result_.suites.back().state = SuiteState::complete;
         }
         leave_out_what_cannot_run();
-        store.write();  // says now, not after the first suite, that a folder cannot be written
+        store.write();  // fails now, not after the first suite, for a folder that cannot be written
         record_all(store, finished);
         for (std::size_t i = 0; i < suites_.size(); ++i)
             result_.suites[i].rows = known_rows(suites_[i], store);
@@ -132,7 +133,7 @@ class Recording {
         for (std::size_t i = 0; i < suites_.size(); ++i) {
             const auto found = built_.find(suites_[i].name);
             if (found == built_.end() || found->second.failure.empty()) continue;
-            if (options_->interrupted() || left() <= 0.0) continue;  // the compiler was stopped, not wrong
+            if (options_->interrupted() || left() <= 0.0) continue;  // the compiler was stopped
             result_.suites[i].state = SuiteState::failed;
             result_.suites[i].message = "does not compile: " + found->second.failure;
             options_->say(fmt::format("{}: does not compile\n{}", suites_[i].name, found->second.failure));
@@ -144,11 +145,11 @@ class Recording {
         ReasonReader reasons(result_.board);
         if (!reasons.read())
             options_->say("this driver tells no reasons for lower clocks: rows are taken as they are");
-        // Every suite has its share first; what is left of the budget goes round again.
+        // Every suite first gets its share. The rest of the budget goes round again.
         for (bool progress = true; progress;) {
             progress = false;
             for (std::size_t i = 0; i < suites_.size(); ++i) {
-                // One whose clocks were held down would only heat the chip further.
+                // A suite whose clocks were held down would only heat the chip further.
                 if (!is_open(i) || result_.suites[i].refused > 0 || options_->interrupted() ||
                     left() < shortest_turn_s)
                     continue;

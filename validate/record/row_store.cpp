@@ -1,4 +1,5 @@
-// Files are small (a suite has thousands of rows at most), so each is written anew with what was added.
+// Keeps recorded rows in files. Files are small (a suite has thousands of rows at most).
+// So each file with new rows is written anew.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/record/row_store.hpp"
 
@@ -64,7 +65,7 @@ void RowStore::learn_file(const fs::path& path) {
     if (!in) throw Error("recorded rows", path.string(), "a file that can be read");
     RecordedRows found;
     read_rows(in, path.string(), found);
-    // The lines again, for recorders that resume from text: written anew from the records.
+    // Recorders that resume from text need the lines. The lines are written anew from the records.
     in.clear();
     in.seekg(0);
     workloads::CsvTable table(in, path.string());

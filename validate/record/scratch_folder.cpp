@@ -1,4 +1,5 @@
-// mkdtemp, and its end. SPDX-License-Identifier: Apache-2.0
+// Makes a temporary folder with mkdtemp; the destructor removes the folder.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/scratch_folder.hpp"
 
 #include "hw/error.hpp"

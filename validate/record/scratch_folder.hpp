@@ -1,4 +1,5 @@
-// A temporary folder that goes with its owner. SPDX-License-Identifier: Apache-2.0
+// A temporary folder that goes with its owner.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Reads suites.toml and looks for probes. SPDX-License-Identifier: Apache-2.0
+// Reads suites.toml and looks for probes beside it.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/suite_list.hpp"
 
 #include "hw/error.hpp"
@@ -76,7 +77,7 @@ Suite suite_of(const toml::table& table, const std::string& file) {
     return suite;
 }
 
-/// A whole name means one suite, even where others begin with it.
+/// A whole name means one suite, even where other names begin with it.
 bool is_chosen(const Suite& suite, const std::string& name, bool is_group) {
     if (name == "all" || suite.name == name) return true;
     return is_group && suite.name.size() > name.size() && suite.name.compare(0, name.size(), name) == 0 &&
@@ -112,7 +113,7 @@ std::vector<Suite> read_suites(const fs::path& sources) {
             throw Error(file + " " + suite.name, "no command", "a command, or the name of a probe");
         }
     }
-    // Probes without an entry come after those with one, and before the commands that follow these.
+    // Probes without an entry come after probes with an entry, and before the commands that follow.
     const auto after =
         std::find_if(suites.rbegin(), suites.rend(), [](const Suite& s) { return !s.probe.empty(); });
     const auto position = suites.rend() - after;

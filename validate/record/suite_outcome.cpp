@@ -1,4 +1,4 @@
-// Names of how a suite ended. See the header.
+// Names of how a suite ended; the header explains the states.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/record/suite_outcome.hpp"
 

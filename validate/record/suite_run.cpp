@@ -1,4 +1,5 @@
-// See the header. SPDX-License-Identifier: Apache-2.0
+// Runs one turn of one suite and keeps or refuses its rows.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/suite_run.hpp"
 
 #include "hw/error.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds between_writes(2);
 constexpr std::chrono::seconds between_reports(10);
-/// Said by probes and recorders that end before their last case.
+/// The message of probes and recorders that end before their last case.
 constexpr std::string_view cases_are_left = "out of time: cases are left";
 
 }  // namespace
@@ -31,7 +32,7 @@ SuiteRun::SuiteRun(const Suite& suite, const RecordOptions& options, RowStore& s
       reported_(settled_) {}
 
 void SuiteRun::run(const Command& command, Clock::time_point deadline) {
-    static_cast<void>(reasons_->read());  // what was active before is not this suite's
+    static_cast<void>(reasons_->read());  // clears reasons from before this suite
     Listener listener;
     listener.output = [this](std::string_view line) { take_line(line); };
     listener.message = [this](std::string_view line) { take_message(line); };
@@ -106,7 +107,8 @@ void SuiteRun::refuse(const FreshRow& row, ClockReasons reasons) {
         options_->say(
             fmt::format("{}: rows refused, the clocks are held down: {}", suite_->name, to_string(met_)));
     }
-    // Not a file of rows; it is there to be looked at, and the cases are measured again by the next run.
+    // This is not a file of rows. The file is there to be looked at, and the next run measures the cases
+    // again.
     std::ofstream(store_->output() / (row.row.suite + ".refused"), std::ios::app | std::ios::binary)
         << to_string(reasons) << ": " << row.line << '\n';
 }

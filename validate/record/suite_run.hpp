@@ -1,4 +1,5 @@
-// One turn of one suite: the program runs, its rows are gathered by case, checked against the clocks, kept.
+// One turn of one suite: the program runs, its rows are gathered by case and checked against the clocks.
+// Rows that pass are kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,21 +16,21 @@
 
 namespace warptime::validate::record {
 
-/// Rows between the program and the disk. A case counts once the next one begins or the program ends well:
-/// one that was cut off in the middle is measured again.
+/// Rows between the program and the disk. A case counts once the next case begins or the program ends well. A
+/// case that was cut off in the middle is measured again.
 class SuiteRun {
   public:
     SuiteRun(const Suite& suite, const RecordOptions& options, RowStore& store, ReasonReader& reasons,
              SuiteOutcome& outcome, Clock::time_point end_of_budget);
 
-    /// Runs the command until it ends, `deadline` comes or it is interrupted. Throws Error when rows cannot
-    /// be written.
+    /// Runs the command until it ends, `deadline` comes or the run is interrupted. Throws Error when rows
+    /// cannot be written.
     void run(const Command& command, Clock::time_point deadline);
 
   private:
     void take_line(std::string_view line);
     void take_message(std::string_view line);
-    /// Reads the reasons, then keeps or refuses what waits; throws Error when it cannot be written.
+    /// Reads the reasons, then keeps or refuses the waiting rows. Throws Error when rows cannot be written.
     void settle();
     void refuse(const FreshRow& row, ClockReasons reasons);
     void report(const Outcome& ended);
@@ -42,7 +43,7 @@ class SuiteRun {
     Clock::time_point end_of_budget_;
     std::vector<FreshRow> open_;     ///< of the case that is being printed
     std::vector<FreshRow> waiting_;  ///< whole cases since the clocks were last read
-    std::set<std::string> strange_;  ///< what was printed and is no row, each once
+    std::set<std::string> strange_;  ///< printed lines that are no row, each once
     ClockReasons met_ = 0;
     Clock::time_point settled_;
     Clock::time_point reported_;

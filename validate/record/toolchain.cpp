@@ -1,4 +1,5 @@
-// nvcc, CUPTI and the other things that suites need. SPDX-License-Identifier: Apache-2.0
+// Finds nvcc, CUPTI and the other things that suites need.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/record/toolchain.hpp"
 
 #include "hw/error.hpp"
@@ -28,7 +29,7 @@ std::string variable(const char* name) {
     return found != nullptr ? found : "";
 }
 
-/// Folders that may hold include/cupti.h: the toolkit's, then those of PyTorch's packages.
+/// Folders that may hold include/cupti.h: first the toolkit's, then those of PyTorch's packages.
 std::vector<fs::path> cupti_roots(const std::string& nvcc) {
     std::error_code ignored;
     const fs::path real = fs::canonical(nvcc, ignored);
@@ -144,7 +145,7 @@ std::string find_nvcc() {
 Toolchain find_toolchain(const std::string& nvcc, int capability, const fs::path& scratch) {
     Toolchain toolchain;
     toolchain.nvcc = nvcc;
-    // From 9.0 on, what is peculiar to one architecture (wgmma) needs the target with an `a`.
+    // From 9.0 on, features of one architecture (wgmma) need the target with an `a`.
     const std::string target = fmt::format("{}{}", capability, capability >= 90 ? "a" : "");
     toolchain.flags = {"-std=c++20", "-O3", fmt::format("-gencode=arch=compute_{0},code=sm_{0}", target)};
     const std::vector<std::string> plain = toolchain.flags;

@@ -1,7 +1,9 @@
-// Logs what a library launches: kernels with name, grid, block, cluster and shared bytes, and memsets, by
-// CUPTI's callbacks, so that nothing has to be timed. Loaded by picks_recorder.py into the process that calls
-// the library. Ignores: what host copies do, and kernels of graphs. Build: g++ -O2 -fPIC -shared
-// -I$CUDA/include launch_log.cpp -o liblaunch_log.so; the process that loads it has CUPTI and the driver.
+// Logs the launches of a library, by CUPTI's callbacks, so that nothing has to be timed.
+// A launch is a kernel with name, grid, block, cluster and shared bytes, or a memset.
+// picks_recorder.py loads this library into the process that calls the logged library.
+// Ignores: host copies and kernels of graphs.
+// Build: g++ -O2 -fPIC -shared -I$CUDA/include launch_log.cpp -o liblaunch_log.so
+// The process that loads this library must have CUPTI and the driver.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cuda.h>
@@ -12,7 +14,7 @@
 
 namespace {
 
-/// What is the same in all launches of a kernel as the library launches it, "NAME BLOCK CLUSTER SHARED".
+/// "NAME BLOCK CLUSTER SHARED": what is the same in all launches of a kernel, as the library launches it.
 std::vector<std::string> variants;
 std::unordered_map<std::string, int> numbers;
 std::unordered_map<CUfunction, std::string> names;
@@ -65,7 +67,7 @@ void CUPTIAPI see(void*, CUpti_CallbackDomain, CUpti_CallbackId id, const void* 
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
         case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz: {
-            // The parameters of a cooperative launch begin as those of a plain one.
+            // The parameters of a cooperative launch begin with the same fields as those of a plain launch.
             const auto& p = *static_cast<const cuLaunchKernel_params*>(data.functionParams);
             log_launch(p.f, data.symbolName,
                        {{p.gridDimX, p.gridDimY, p.gridDimZ},
@@ -113,7 +115,7 @@ std::string answer;
 
 extern "C" {
 
-/// Begins to log; 0, or CUPTI's error.
+/// Begins to log. Returns 0 or CUPTI's error.
 int launch_log_start() {
     CUpti_SubscriberHandle subscriber;
     if (const CUptiResult result = cuptiSubscribe(&subscriber, see, nullptr)) return result;

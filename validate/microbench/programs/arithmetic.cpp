@@ -1,5 +1,6 @@
-// Latency, rate and mixtures of arithmetic instructions, the loops they stand in, and a chase through the
-// shared memory of a cluster, as programs. SPDX-License-Identifier: Apache-2.0
+// Arithmetic instructions as programs: latency, rate, mixtures and the loops around them.
+// Also a chase through the shared memory of a cluster.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
 
@@ -53,8 +54,9 @@ std::vector<mk::Op> part_of(const std::string& name) {
     return step_of(name);
 }
 
-/// Whether the compiler counts a mixture's trips and compares them in uniform registers, where an instruction
-/// takes two slots, and brings the answer back with one more; else it only counts there (machine code).
+/// Whether the compiler counts and compares a mixture's trips in uniform registers. An instruction there
+/// takes two slots, and one more instruction brings the answer back. Otherwise the compiler only counts in
+/// uniform registers. Source: machine code.
 bool compares_uniformly(const std::string& first, const std::string& second) {
     constexpr std::array<std::string_view, 6> without{"add_f32", "ex2",  "pack_bf16x2",
                                                       "popc",    "shfl", "round_f32"};
@@ -94,16 +96,17 @@ Probe unroll(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return chain_probe(std::move(loop), static_cast<double>(trips * integer(parameters, "unroll") * warps));
 }
 
-/// Multiply-adds of a block between two that take another turn of the register file: a column, whose first
-/// one reads a third register, but where the compiler has put rows and accumulators of neighbours into one
-/// bank (reads of both banks counted in the machine code: 1.52 and 1.15 turns each).
+/// Number of multiply-adds of a block from one extra turn of the register file to the next. A column takes
+/// one extra turn, because its first multiply-add reads a third register. In two blocks the compiler has put
+/// rows and accumulators of neighbours into one bank. For these, reads of both banks were counted in the
+/// machine code: 1.52 and 1.15 turns each.
 std::int64_t run_of(std::int64_t rows, std::int64_t columns) {
     if (rows == 8 && columns == 4) return 2;
     if (rows == 12 && columns == 8) return 7;
     return rows;
 }
 
-/// A block of multiply-adds, column after column, whose lanes hold all of its multiplicands.
+/// A block of multiply-adds, column after column. The lanes hold all multiplicands of the block.
 Probe operands(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     constexpr std::int64_t steps = 8;
     const std::int64_t rows = integer(parameters, "rows");
@@ -119,13 +122,13 @@ Probe operands(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return chain_probe(std::move(loop), static_cast<double>(trips * rows * columns * steps * warps));
 }
 
-/// One lane goes round in the shared memory of a CTA of its cluster: an addition makes each address.
+/// One lane goes round in the shared memory of a CTA of its cluster. An addition makes each address.
 Probe dsmem_chase(const Parameters& parameters, const hw::Gpu& gpu) {
     constexpr std::int64_t unroll = 8;
     const bool own = integer(parameters, "distance") == 0;
     mk::Op address = op_of(mk::InstructionClass::add_s32);
     if (own) {
-        // Own memory takes longer through this instruction than through a plain load, by some additions.
+        // For own memory this instruction takes longer than a plain load. Additions stand for the difference.
         const double longer = (gpu.latency.shared_mapped - gpu.latency.shared).value();
         address.count += std::llround(longer / gpu.instructions[address.cls].latency.value());
         address.chain = address.count;

@@ -1,6 +1,6 @@
 // Additions to words that many threads share, in global and in shared memory: atomics.cu.
-// Ignores: which CTA the losers of a compare-and-swap belong to; a word is won once a round trip, by one
-// lane. SPDX-License-Identifier: Apache-2.0
+// Ignores: the CTA that the losers of a compare-and-swap belong to. One lane wins a word per round trip.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/shared_swaps.hpp"
 #include "validate/microbench/programs/walks.hpp"
@@ -39,7 +39,7 @@ Additions additions(const Parameters& p) {
 
 constexpr std::int64_t unroll = 4;
 
-/// The access of part `part` of a turn; a loop outside this one does not move it.
+/// The access of part `part` of a turn. A loop outside this one does not move the access.
 mk::Access access_of(mk::Builder& build, const Additions& a, mk::Id table, std::int64_t part,
                      std::int64_t parts, std::uint16_t depth) {
     const std::int64_t words = a.pitch / 4;
@@ -78,14 +78,14 @@ void add_addresses(mk::Builder& build, std::int64_t count) {
     build.op(op);
 }
 
-/// Rounds of a loop, four to a turn; the old values are summed up behind them.
+/// Rounds of a loop, four to a turn. The sum of the old values follows the rounds.
 void add_rounds(mk::Builder& build, const Additions& a, mk::Id table, bool global) {
     build.loop(a.rounds / unroll);
     mk::Id last = mk::no_id;
     for (std::int64_t part = 0; part < unroll; ++part) {
         last = build.op(addition(a, global), {access_of(build, a, table, part, unroll, 0)});
     }
-    // The next addresses are worked out meanwhile.
+    // Meanwhile the warp works out the next addresses.
     add_addresses(build, 4 * unroll + 2);
     if (a.kind != "red") add_integer(build, unroll, 1, {{last, 0}});
     mk::Op jump;
@@ -94,7 +94,7 @@ void add_rounds(mk::Builder& build, const Additions& a, mk::Id table, bool globa
     build.end();
 }
 
-/// What stands around the loop of tries of one round: the address, and the lanes coming together.
+/// The code around the loop of tries of one round: the address, and the meeting of the lanes.
 void add_meeting(mk::Builder& build) {
     add_addresses(build, 8);
     mk::Op jump;
@@ -102,7 +102,7 @@ void add_meeting(mk::Builder& build) {
     build.op(jump);
 }
 
-/// One try: in shared memory a word is read in one pass and written in another.
+/// One try. In shared memory, one pass reads the word and another pass writes the word.
 mk::Id add_swap(mk::Builder& build, const Additions& a, mk::Id table, std::int64_t lanes, bool global,
                 mk::Id after) {
     mk::Op swap = addition(a, global);
@@ -114,16 +114,16 @@ mk::Id add_swap(mk::Builder& build, const Additions& a, mk::Id table, std::int64
     return add_jump(build, found);
 }
 
-/// Threads at a word on average, beside a lane's own.
+/// The average number of threads at a word, beside the lane's own thread.
 double contenders(const Additions& a) {
     return static_cast<double>(a.ctas * a.threads) / static_cast<double>(a.distinct);
 }
 
-/// A loop that compares and swaps until it has won. Of all threads that are at a word one wins at a time, and
-/// loads and swaps in the next round before another does: recorded rows of four warps on one word take as
-/// long for each success as a round without contention. Whose lanes are all at words of their own comes to
-/// words that as many others want as there are on average, and is the last of them. The lanes of a warp that
-/// lose to another are told so in one pass.
+/// A loop that compares and swaps until success. Of all threads at a word, one wins at a time. The winner's
+/// next round loads and swaps before another thread does. Evidence: in recorded rows of four warps on one
+/// word, a success takes as long as a round without contention. In global memory, the lanes of a warp may all
+/// be at words of their own. Then the average number of other threads wants each word, and the warp's lane
+/// wins last. One pass tells all lanes of a warp that lost to another lane of the warp.
 void add_swaps(mk::Builder& build, const Additions& a, mk::Id table, bool global) {
     const std::int64_t lanes = a.by_warp ? 32 : std::max<std::int64_t>(1, 32 / a.distinct);
     const double tries = lanes == 1 && global
@@ -138,17 +138,18 @@ void add_swaps(mk::Builder& build, const Additions& a, mk::Id table, bool global
     read.cache = mk::CachePolicy::cg;
     const mk::Id seen = build.op(load, {read});
     mk::Id before = add_swap(build, a, table, lanes, global, seen);
-    // In shared memory the lanes that have won and go on take turns with those that try again.
+    // In shared memory, lanes that have won and go on take turns with lanes that try again.
     if (!global && lanes > 1) before = add_swap(build, a, table, lanes, global, before);
     if (!global) add_meeting(build);
     add_integer(build, 3, 2, {{before, 0}});
     build.end();
 }
 
-/// The same where each lane of a warp is at a line of its own, at which its turn comes after a time of its
-/// own: the warp goes round until the last of 32 has won, whose wait is that of one lane times the harmonic
-/// number of 32 if they are exponential (counted: 15, 23 and 36 tries for 2, 4 and 8 contenders). Half of the
-/// others that come to a word fail before it is won.
+/// A loop that compares and swaps, where each lane of a warp is at a line of its own. The turn of a lane at
+/// its line comes after a time of its own. The warp goes round until the last of 32 lanes has won. With
+/// exponential times, the last lane waits the harmonic number of 32 times as long as one lane. Counted: 15,
+/// 23 and 36 tries for 2, 4 and 8 contenders. Half of the other threads that come to a word fail before the
+/// word is won.
 void add_swaps_of_lanes(mk::Builder& build, const Additions& a, mk::Id table) {
     double harmonic = 0.0;
     for (int lane = 1; lane <= 32; ++lane) harmonic += 1.0 / lane;
@@ -171,10 +172,11 @@ void add_swaps_of_lanes(mk::Builder& build, const Additions& a, mk::Id table) {
     build.end();
 }
 
-/// The same where all lanes of a warp are at a word that few other warps want: one wins a try, and those that
-/// are left, half on average, have been told what is there now. Recorded rows take an access to the L2 for
-/// each try (270 to 280 cycles). Where warps come back to words, those that are at one sector win in turn:
-/// 4, 132 and 132 of them on 2, 32 and 128 sectors take 2.4, 4.6 and 1.9 times as long as one.
+/// A loop that compares and swaps, where all lanes of a warp are at one word. Few other warps want the word.
+/// One lane wins a try. The lanes that are left, half on average, have been told the current value. In
+/// recorded rows each try takes an access to the L2 (270 to 280 cycles). Where warps come back to words, the
+/// warps at one sector win in turn. Evidence, as multiples of the time of one warp: 4 warps on 2 sectors take
+/// 2.4. 132 warps take 4.6 on 32 sectors and 1.9 on 128 sectors.
 void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, const hw::Gpu& gpu) {
     constexpr std::int64_t lanes = 32;
     const std::int64_t warp_count = a.ctas * a.threads / lanes;
@@ -188,9 +190,9 @@ void add_swaps_of_warp(mk::Builder& build, const Additions& a, mk::Id table, con
     mk::Op swap = addition(a, true);
     swap.cls = mk::InstructionClass::red_global;
     swap.returns = false;
-    // One wins, and all the others are told so in one pass (counted: 1.8 passes).
+    // One lane wins, and one pass tells all other lanes of the new value (counted: 1.8 passes).
     swap.active = 2.0 / static_cast<double>(lanes);
-    // Warps drift apart, so that they are anywhere in the table.
+    // Warps drift apart, so a warp may be anywhere in the table.
     mk::Access words = access_of(build, a, table, 0, 1, 0);
     words.pattern = mk::PatternKind::random;
     words.distinct = a.distinct;
@@ -224,27 +226,27 @@ void add_kernel_of(mk::Program& program, const Additions& a, const hw::Gpu& gpu)
     build.finish();
 }
 
-/// What a warp does in shared memory.
+/// The work of a warp in shared memory.
 struct Turns {
     std::int64_t warps = 1;  ///< that work on words of their own
-    std::int64_t tries = 1;  ///< of each of them for every round
+    std::int64_t tries = 1;  ///< of each warp for every round
     std::int64_t lanes = 32;
-    bool in_one_bank = false;  ///< the lanes' words; `lanes` of them are left on average
-    bool queue = false;        ///< others are at the word: the next try begins when this one has been written
+    bool in_one_bank = false;  ///< the lanes' words; `lanes` words are left on average
+    bool queue = false;        ///< others are at the word: the next try begins when this try has been written
     std::int64_t others = 1;   ///< warps at a word
 };
 
-/// Parts of a warp of which each has a lane that swaps.
+/// Parts of a warp; each part has one lane that swaps.
 int groups_of(const Additions& a) {
     return a.bytes() == 8 ? 2 : 1;
 }
 
-/// Passes of a swap: the word is read, compared and written; one of eight bytes is written in two.
+/// Passes of a swap: the word is read, compared and written. A word of eight bytes is written in two passes.
 std::int64_t swap_passes(const Additions& a) {
     return a.bytes() == 8 ? 4 : 3;
 }
 
-/// The sum in registers, in cycles; of eight bytes a carry follows.
+/// The cycles of the sum in registers. With eight bytes a carry follows.
 std::int64_t links_of_sum(const Additions& a) {
     return a.type == "f32" ? 1 : 3;
 }
@@ -254,7 +256,7 @@ double sum_cycles(const Additions& a, const hw::Gpu& gpu) {
     return static_cast<double>(links_of_sum(a)) * gpu.instructions[cls].latency.value();
 }
 
-/// A try without others: load, sum, swap, test and the way back.
+/// A try without other threads: load, sum, swap, test and the way back.
 double round_cycles(const Additions& a, const hw::Gpu& gpu) {
     const auto latency = [&](mk::InstructionClass cls) { return gpu.instructions[cls].latency.value(); };
     return 2.0 * gpu.latency.shared.value() + latency(mk::InstructionClass::atom_shared) +
@@ -262,9 +264,9 @@ double round_cycles(const Additions& a, const hw::Gpu& gpu) {
            latency(mk::InstructionClass::branch);
 }
 
-/// Additions that are loops of load, add and compare-and-swap: lanes of one bank win one after another, those
-/// of other warps in between. A word that several warps add to is taken for a warp of its own, which makes
-/// all of the additions in turn.
+/// Additions that are loops of load, add and compare-and-swap. Lanes of one bank win one after another, and
+/// lanes of other warps win in between. A word that several warps add to counts as a warp of its own. That
+/// warp makes all additions to the word in turn.
 Turns turns_of(const Additions& a, const hw::Gpu& gpu) {
     const std::int64_t warps = a.threads / 32;
     Turns turns;
@@ -287,8 +289,8 @@ Turns turns_of(const Additions& a, const hw::Gpu& gpu) {
     return turns;
 }
 
-/// Integer instructions in series for the time from a success until another warp loads the word: each of
-/// `others` comes round at a time of its own.
+/// Integer instructions in series that stand for the time from a success until another warp loads the word.
+/// Each of `others` warps comes round at a time of its own.
 std::int64_t wait_for_load(const Additions& a, std::int64_t others, const hw::Gpu& gpu) {
     const double round = round_cycles(a, gpu);
     const auto& cost = gpu.instructions[mk::InstructionClass::mad_s32];
@@ -318,7 +320,7 @@ void add_emulated(mk::Builder& build, const Additions& a, mk::Id table, const Tu
     sum.dep_count = 1;
     sum.deps[0] = {seen, 0};
     const mk::Id added = build.op(sum);
-    // Its passes are written as lanes of one bank. Those that try again stand behind the last of them only.
+    // The swap's passes are written as lanes of one bank. Lanes that try again wait only for the last pass.
     mk::Op swap = addition(a, false);
     swap.active = (turns.queue ? 1.0 : static_cast<double>(swap_passes(a))) / 32.0;
     swap.returns = !turns.queue;

@@ -1,4 +1,4 @@
-// The programs of the atomics probe are sound descriptions and follow the laws that they were written for.
+// The programs of the atomics probe are sound descriptions and follow the laws behind the programs.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
@@ -96,7 +96,7 @@ TEST_CASE("shared memory counts additions of one, and gives old values lane by l
     CHECK(shared(additions("atom", "s32", 1, 4, 1, 1024)) == doctest::Approx(1024.0).epsilon(0.02));
     CHECK(shared(additions("red", "s32", 1, 4, 1, 1024)) < 64.0);
     CHECK(shared(additions("red", "s32", 256, 128, 1, 1024)) == doctest::Approx(1024.0).epsilon(0.05));
-    // Floating point and eight bytes are loops that each lane of a word leaves in turn.
+    // Additions of floating point and of eight bytes are loops. The lanes of a word leave the loop in turn.
     const double apart = shared(additions("red", "f32", 32, 4, 1, 32));
     CHECK(shared(additions("red", "f32", 1, 4, 1, 32)) > 24.0 * apart);
     CHECK(shared(additions("red", "u64", 32, 8, 1, 32)) > apart);

@@ -12,11 +12,11 @@ namespace mk = model::kernel;
 
 constexpr std::int64_t rounds = 64;
 
-/// A barrier blocks only what needs it (DEFER_BLOCKING in machine code): the loop counts and compares
-/// meanwhile, or compares only behind it.
+/// A barrier blocks only the instructions that need it (DEFER_BLOCKING in machine code). The loop counts and
+/// compares meanwhile, or compares only behind the barrier.
 enum class Comparison { meanwhile, behind };
 
-/// `body` again and again on CTAs of `warps` warps, `ctas` of them.
+/// `body` again and again on `ctas` CTAs of `warps` warps each.
 Probe repeated(const std::vector<mk::Op>& body, std::int64_t warps, std::int64_t ctas,
                Comparison comparison) {
     Probe probe;
@@ -64,20 +64,20 @@ Probe bar_sync(const Parameters& parameters, const hw::Gpu& gpu) {
                     everywhere(parameters, gpu), Comparison::meanwhile);
 }
 
-/// With the number of threads in a register the warp does not go on before it has passed.
+/// With the number of threads in a register, the warp goes on only after the barrier has been passed.
 Probe named_barrier(const Parameters& parameters, const hw::Gpu& gpu) {
     return repeated({op_of(mk::InstructionClass::bar_sync)}, integer(parameters, "warps"),
                     everywhere(parameters, gpu), Comparison::behind);
 }
 
 Probe mbarrier(const Parameters& parameters, const hw::Gpu& gpu) {
-    // Having looked, a branch decides whether to look again.
+    // After each look, a branch decides whether to look again.
     return repeated({op_of(mk::InstructionClass::mbarrier_arrive),
                      op_of(mk::InstructionClass::mbarrier_try_wait), op_of(mk::InstructionClass::branch)},
                     integer(parameters, "warps"), everywhere(parameters, gpu), Comparison::behind);
 }
 
-/// Two warps, each of which waits for the other's arrival before its own.
+/// Two warps. Each warp waits for the other warp's arrival before its own arrival.
 Probe ping(const Parameters& parameters, const hw::Gpu& gpu) {
     const std::vector<mk::Op> way{op_of(mk::InstructionClass::mbarrier_arrive),
                                   op_of(mk::InstructionClass::mbarrier_try_wait),

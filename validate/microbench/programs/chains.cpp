@@ -15,8 +15,9 @@ using Class = mk::InstructionClass;
 
 namespace {
 
-/// The ops of a body in machine order, with what each waits for, before they are written down: a chain's
-/// first step waits for its last one of the trip before, which has a number only then.
+/// The ops of a body in machine order, with what each op waits for, before the body is written. A chain's
+/// first step waits for the chain's last step of the trip before. Only the whole body has the number of that
+/// last step.
 class Body {
   public:
     explicit Body(const ChainLoop& loop) {
@@ -26,8 +27,8 @@ class Body {
             first_.emplace_back(static_cast<std::size_t>(part.chains), mk::no_id);
             chains += static_cast<std::size_t>(part.chains);
         }
-        // As the compiler does: the counter first, the comparison once its result is there, five cycles
-        // later.
+        // The order is the compiler's: first the counter, then the comparison once the counter's result is
+        // there, five cycles later.
         compare_at_ = std::min<std::size_t>(chains + 2, 6);
         control_ = loop.control;
         counted_ = push(op_of(Class::add_s32));
@@ -58,7 +59,7 @@ class Body {
     }
 
   private:
-    /// The compiler moves the parts into each other, evenly: always the one goes on that is furthest behind.
+    /// The compiler mixes the parts evenly: the part that is furthest behind always goes on.
     void add_parts(const ChainLoop& loop) {
         std::vector<std::int64_t> done(loop.parts.size(), 0);
         for (;;) {
@@ -102,7 +103,7 @@ class Body {
     /// One step of a chain.
     void add_step(std::size_t p, const Part& part, std::int64_t chain) { add_steps(p, part, chain, 1); }
 
-    /// `count` steps of different chains, the first ops of all before the second ones.
+    /// `count` steps of different chains. The first ops of all steps come before the second ops.
     void add_steps(std::size_t p, const Part& part, std::int64_t number, std::int64_t count) {
         for (const mk::Op& op : part.step) {
             for (std::int64_t i = 0; i < count; ++i) {
@@ -220,7 +221,7 @@ std::vector<mk::Op> step_of(std::string_view instruction) {
     }
     std::vector<mk::Op> step{op_of(found->first)};
     if (found->second != Class::count) step.push_back(op_of(found->second));
-    // Lanes that differ are told apart one after another.
+    // The instruction tells different lanes apart one after another.
     if (instruction == "match") step[0].count = 32;
     return step;
 }

@@ -1,5 +1,5 @@
-// Closed forms of the probes of instructions, matrix products and barriers. SPDX-License-Identifier:
-// Apache-2.0
+// Closed forms of the probes of instructions, matrix products and barriers.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 
 #include "hw/error.hpp"
@@ -128,7 +128,7 @@ TEST_CASE("a wgmma takes the longest of its multiplying, its operands' reading a
                        {"warpgroups", "2"}});
     };
     CHECK(wgmma("256", "16", "shared", "0") == doctest::Approx(128.0).epsilon(0.01));
-    // Short products leave room to see that the last of a batch is waited for.
+    // Short products leave room, so the wait for the last product of a batch shows.
     CHECK(wgmma("8", "16", "shared", "0") == doctest::Approx(18.2).epsilon(0.02));
     const double least = h200().instructions[mc::wgmma].interval.value();
     CHECK(wgmma("8", "16", "registers", "0") == doctest::Approx(least + 0.3).epsilon(0.02));

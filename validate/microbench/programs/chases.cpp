@@ -1,5 +1,6 @@
-// Dependent loads of one thread: chases through the L1, the L2, DRAM and the pages, and single lines timed
-// alone. SPDX-License-Identifier: Apache-2.0
+// Dependent loads of one thread: chases through the L1, the L2, DRAM and the pages.
+// Also single lines timed alone.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/walks.hpp"
 
@@ -11,13 +12,13 @@ namespace {
 namespace mk = model::kernel;
 
 struct Chase {
-    std::int64_t bytes = 0;  ///< that the lines lie in, once each
+    std::int64_t bytes = 0;  ///< that hold the lines, once each
     std::int64_t stride = 128;
-    std::int64_t shared = 0;  ///< taken by the kernel
+    std::int64_t shared = 0;  ///< bytes of shared memory that the kernel takes
     std::int64_t carveout = -1;
     mk::CachePolicy cache = mk::CachePolicy::cg;
     bool strange = false;  ///< all SMs have read the set before
-    int beside = 0;        ///< integer instructions there that are not in series
+    int beside = 0;        ///< integer instructions between two loads that are not in series
     int between = 0;       ///< integer instructions in series from one load to the next
 };
 
@@ -49,7 +50,7 @@ void add_chase(mk::Program& program, const Chase& chase, std::int64_t steps) {
 
 Probe chase_probe(const Chase& chase) {
     constexpr std::int64_t steps = 2048;
-    // Untimed steps go before, as many as bring every sector of the set.
+    // Enough untimed steps go before to bring every sector of the set into the cache.
     const std::int64_t before = chase.cache == mk::CachePolicy::ca ? chase.bytes / 32 + steps : steps;
     Probe probe;
     add_chase(probe.program, chase, before + steps);
@@ -82,8 +83,8 @@ Probe chase_l1(const Parameters& p, const hw::Gpu& gpu) {
     return chase_probe(chase);
 }
 
-/// carveout: a chase on every SM, of which one stands for all; each address is worked out from an
-/// index.
+/// carveout: a chase runs on every SM, and the program has one chase for all SMs. Each address is worked out
+/// from an index.
 Probe carveout_l1(const Parameters& p, const hw::Gpu& gpu) {
     Chase chase;
     chase.bytes = integer(p, "working_set");
@@ -105,8 +106,8 @@ Probe chase_pages(const Parameters& p, const hw::Gpu& /*gpu*/) {
     return chase_probe(chase);
 }
 
-/// One line: the load and the store that waits for it. The rows are quantiles of many lines, near and far;
-/// the program is any of them.
+/// One line: the load and the store that waits for the load. The rows are quantiles of many lines, near and
+/// far. The program stands for any line.
 Probe l2_line(const Parameters& p, const hw::Gpu& /*gpu*/) {
     (void)integer(p, "percentile");
     Probe probe;
@@ -136,7 +137,7 @@ Probe l2_line(const Parameters& p, const hw::Gpu& /*gpu*/) {
     return probe;
 }
 
-/// cold_load: one line after another, each waiting for the one before.
+/// cold_load: one line after another. Each load waits for the load before.
 Probe next_touch(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Chase chase;
     chase.stride = integer(p, "stride");

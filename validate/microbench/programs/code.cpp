@@ -1,5 +1,6 @@
-// Code longer than the instruction caches: straight lines of multiply-adds that are run again and again, and
-// kernels that run them a few times. Ignores: what the launch before has left of code that no cache holds.
+// Code longer than the instruction caches: straight lines of multiply-adds run again and again.
+// Also kernels that run such lines a few times.
+// Ignores: leftovers of the launch before, of code that no cache can hold.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
@@ -15,12 +16,13 @@ using Class = mk::InstructionClass;
 struct Text {
     std::int64_t passes = 1;
     std::int64_t fma = 0;
-    std::int64_t checks = 0;  ///< times that the line asks whether it goes on
+    std::int64_t checks = 0;  ///< how often the line asks whether it goes on
     std::int64_t ctas = 1, warps = 1;
     bool stores = false;
 };
 
-/// `count` instructions that wait for nothing: there are at least as many chains as a latency has cycles.
+/// `count` instructions that wait for nothing, because there are at least as many chains as a latency has
+/// cycles.
 mk::Op run_of(Class cls, std::int64_t count) {
     mk::Op op = op_of(cls);
     op.count = count;
@@ -36,17 +38,18 @@ mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
 }
 
 void add_pass(mk::Builder& build, const Text& text) {
-    // Without checks the pass begins with the question whether to read the clock, which all then waits for.
+    // Without checks, the pass begins with the question whether to read the clock. All later instructions
+    // wait for the answer.
     if (text.checks == 0) after(build, Class::move, build.op(op_of(Class::set_predicate)));
     const mk::Id counted = build.op(op_of(Class::add_s32));
     build.op(run_of(Class::fma_f32, text.fma));
     if (text.checks > 0) {
-        // A comparison, and a jump that is not taken and keeps its warp for a few cycles.
+        // A comparison and a jump. The jump is not taken, but keeps its warp for a few cycles.
         build.op(run_of(Class::set_predicate, text.checks));
         mk::Op jump = run_of(Class::move, text.checks);
         jump.chain = text.checks;
         build.op(jump);
-        // The jump out of the line, to the question whether to read the clock in this pass.
+        // The jump out of the line leads to the question whether to read the clock in this pass.
         build.op(op_of(Class::branch));
         after(build, Class::branch, build.op(op_of(Class::set_predicate)));
     }
@@ -86,7 +89,7 @@ void add_text(mk::Program& program, const Text& text) {
     build.finish();
 }
 
-/// The time of further passes, a pass being `units`.
+/// The time of further passes. `units` counts the units of one pass.
 Probe further_passes(Text text, double units) {
     constexpr std::int64_t passes = 4;
     Probe probe;
@@ -119,7 +122,7 @@ Probe straight_line(const Parameters& parameters, const hw::Gpu& gpu) {
     return further_passes(text, instructions_of(text, gpu));
 }
 
-/// The only pass of a launch, less one through nothing.
+/// The only pass of a launch, less a launch whose pass is empty.
 Probe straight_line_first(const Parameters& parameters, const hw::Gpu& gpu) {
     Text text = line_of(parameters, gpu);
     Probe probe;

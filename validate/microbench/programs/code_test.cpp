@@ -1,4 +1,4 @@
-// Closed forms of the probes of long code: an issue slot an instruction, or the rate of the cache it is in.
+// Closed forms of the probes of long code: an issue slot an instruction, or the rate of the cache.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
@@ -29,7 +29,8 @@ TEST_CASE(
             CHECK_NOTHROW(model::kernel::check(probe.program.kernels[0]));
             const double found =
                 predict(probe, "cycles_per_instruction", *model::analytical::make_engine(), gpu, warm).value;
-            // Beyond two warps of a sub-partition they part, and fetch again what the next cache has.
+            // With more than two warps, the warps of a sub-partition drift apart. Then each group fetches
+            // again from the next cache.
             const double groups = bytes == std::string("66560") && warps > 2 ? warps / 2.0 : 1.0;
             CHECK(found == doctest::Approx(std::max(1.0, groups * fetch / warps)).epsilon(0.05));
         }

@@ -14,27 +14,29 @@ namespace {
 
 namespace mk = model::kernel;
 
-// Dependent integer instructions that make the place of the next copy: a row's number; a slot's 64-bit
-// address that goes round; an address that steps and goes round.
+// Dependent integer instructions that make the place of the next copy. `tensor_addressing` makes a row's
+// number. `bulk_addressing` makes a slot's 64-bit address that goes round. `walk_addressing` makes an address
+// that steps and goes round.
 constexpr int tensor_addressing = 1;
 constexpr int bulk_addressing = 4;
 constexpr int walk_addressing = 7;
 
-/// A ring of stages that is refilled as soon as a stage has arrived.
+/// A ring of stages. A stage is refilled as soon as its copy has arrived.
 struct Ring {
     bool tensor = false;  ///< boxes of 128-byte rows, else one row
     std::int64_t ctas = 1, bytes = 1024, stages = 1, copies = 1, footprint = 16 << 20, shared = 0,
                  cluster = 1;
     std::int64_t first = 0, step = 0;  ///< bytes between CTAs, and between copies; 0: contiguous, far apart
     int addressing = 1;                ///< integer instructions in series from a passed wait to the next copy
-    double jump = 0.0;                 ///< cycles for which the code of a copy has to be fetched first
-    bool reads = false;                ///< a word that the L2 has, before the first copy
+    double jump = 0.0;                 ///< cycles to fetch the code of a copy before the copy
+    bool reads = false;                ///< reads a word that the L2 has, before the first copy
     bool meets = false;                ///< all lanes meet once the only copy is there
     bool folds = false;                ///< the thread adds up what the last copies brought, word by word
 };
 
-/// The copying thread sums the words of all stages: four vectors a turn, then eight additions of two words in
-/// series. Its turns stand within a loop of one, so that the copies' loop stays the longest of the role.
+/// The copying thread sums the words of all stages. A turn has four vectors, then eight additions of two
+/// words in series. The turns stand within a loop of one trip. So the copies' loop stays the longest loop of
+/// the role.
 void add_fold(mk::Builder& build, std::int64_t bytes) {
     constexpr int vectors = 4;
     mk::Buffer stages;
@@ -58,8 +60,8 @@ void add_fold(mk::Builder& build, std::int64_t bytes) {
     mk::Id sum = loaded.front();
     for (std::size_t i = 0; i < std::size_t{2} * vectors; ++i) {
         mk::Op add;
-        // Additions of three words in one pipe: four cycles a link, as those of fp32 (the class of integer
-        // additions alternates between two pipes and takes five).
+        // Additions of three words in one pipe take four cycles a link, as fp32 additions do. The class of
+        // integer additions would not fit: it alternates between two pipes and takes five.
         add.cls = mk::InstructionClass::add_f32;
         add.dep_count = 2;
         add.deps[0] = {sum, 0};
@@ -73,7 +75,8 @@ void add_fold(mk::Builder& build, std::int64_t bytes) {
     build.end();
 }
 
-/// A word that the L2 holds, read before the clock is: the kernels with and without touches both read.
+/// A word that the L2 holds, read before the clock is read. So the kernels with and without touches both
+/// read.
 void add_warm_word(mk::Builder& build) {
     mk::Buffer before = words_of("before", 128);
     before.before = mk::Before::warm;
@@ -162,12 +165,12 @@ void add_ring(mk::Program& program, const Ring& r, const hw::Gpu& gpu) {
     build.finish();
 }
 
-/// Lanes copy 16 bytes each in groups; `groups` are under way.
+/// Lanes copy 16 bytes each in groups. `groups` groups are in flight.
 struct Groups {
     std::int64_t ctas = 1, threads = 32, groups = 1, rounds = 64, footprint = 16 << 20, shared = 0;
     std::int64_t tile_bytes = 0, row_bytes = 0;  ///< of boxes with a pitch; 0: side by side
     std::int64_t pitch = 8192;
-    std::int64_t walk = 8192;  ///< of each row, then again from its begin
+    std::int64_t walk = 8192;  ///< bytes of each row; then the walk begins again
     bool registers = false;    ///< plain loads instead
 };
 
@@ -207,8 +210,8 @@ void add_groups(mk::Program& program, const Groups& g) {
         a.cache = mk::CachePolicy::cg;
         a.bounds = mk::Bounds::wrap;
         if (g.tile_bytes > 0) {
-            // Rows in passes of all warps: the compiler has left a loop, whose number of a row makes two
-            // addresses and the test that ends it.
+            // All warps together copy the rows in passes. The compiler has left a loop over the rows. The
+            // row's number makes two addresses and the test that ends the loop.
             const std::int64_t passes = std::max<std::int64_t>(1, g.tile_bytes / 512 / warps);
             const std::int64_t rows = g.tile_bytes / g.row_bytes;
             const std::int64_t blocks = g.footprint / g.pitch / rows;
@@ -222,7 +225,7 @@ void add_groups(mk::Program& program, const Groups& g) {
             a.rank = 2;
             a.box = {g.row_bytes / 4, rows / passes, 1, 1, 1};
             a.origin[0] = build.modulo(build.variable(mk::Variable::loop, g.row_bytes / 4), g.walk / 4);
-            // CTAs share blocks of rows, so that all of them together stay within the footprint.
+            // CTAs share blocks of rows, so that the rows of all CTAs together stay within the footprint.
             a.origin[1] =
                 build.sum(build.scaled(build.modulo(build.variable(mk::Variable::tile), blocks), rows),
                           build.variable(mk::Variable::loop, rows / passes, 1));
@@ -234,7 +237,7 @@ void add_groups(mk::Program& program, const Groups& g) {
             build.op(jump);
             build.end();
         } else {
-            // The next number of a slot is made beside the address that this one becomes.
+            // While this slot number becomes an address, the next slot number is made.
             add_slot(build);
             const mk::Id place = add_integer(build, 5, 5);
             copy.dep_count = 1;
@@ -276,8 +279,8 @@ void add_load_rounds(mk::Program& program, std::int64_t ctas, std::int64_t threa
     Turn turn;
     turn.warps = static_cast<int>(threads / 32);
     turn.loads = stages;
-    // The number of a slot goes round in 64 bits, and becomes an address; that of the first load has gone
-    // round while the loads before were on their way.
+    // The number of a slot goes round in 64 bits and becomes an address. The number for the first load went
+    // round while earlier loads were in flight.
     turn.addressing = 5;
     turn.slots = true;
     turn.folding = 2;
@@ -300,8 +303,8 @@ Probe copy_latency(const Parameters& p, const hw::Gpu& gpu) {
     r.addressing = r.tensor ? tensor_addressing : bulk_addressing;
     r.jump = gpu.code.fetch_latency.value();
     r.reads = true;
-    // The only copy; of those that need a tensor map, which both kernels would have to fetch, one more in a
-    // row of copies that wait for each other.
+    // Without a tensor map the difference is the only copy. Both kernels would have to fetch a tensor map. So
+    // with tensor maps the difference is one more in a row of copies that wait for each other.
     Probe probe;
     r.copies = r.tensor ? 17 : 1;
     add_ring(probe.program, r, gpu);
@@ -391,7 +394,7 @@ Probe move(const Parameters& p, const hw::Gpu& gpu) {
     return probe;
 }
 
-/// What has been loaded is added up; all warps meet.
+/// The sum of what has been loaded. Then all warps meet.
 void end_touch(mk::Builder& build, mk::Id loaded) {
     if (loaded != mk::no_id) add_integer(build, 4, 4, {{loaded, 0}});
     mk::Op sync;
@@ -399,14 +402,15 @@ void end_touch(mk::Builder& build, mk::Id loaded) {
     build.op(sync);
 }
 
-/// Jumps of a touch to code that has not run yet: around the test of a single load; of the loop of copies,
-/// which the compiler has written four at a time and one at a time, to each half that it needs.
+/// Jumps of a touch to code that has not run yet. A single load jumps around its test. The compiler has
+/// written the loop of copies in two halves, four at a time and one at a time. A touch jumps to each half
+/// that it needs.
 int jumps_of(bool plain, std::int64_t loads) {
     if (plain) return loads == 1 ? 1 : 0;
     return loads >= 4 ? 2 : 1;
 }
 
-/// What all warps of a CTA wait for together, so that it keeps no unit busy.
+/// All warps of a CTA wait for the fetched code together. So the wait keeps no unit busy.
 mk::Op fetch_of(int jumps, const hw::Gpu& gpu) {
     mk::Op op;
     op.cls = mk::InstructionClass::ld_constant;
@@ -434,7 +438,7 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t ctas, b
     if (!touches) return build.finish();
     const bool plain = way == "load";
     const std::int64_t each = std::max<std::int64_t>(1, bytes / (threads * 16));
-    // Nothing is under way while the code is fetched.
+    // Nothing is in flight while the code is fetched.
     const int jumps = jumps_of(plain, each);
     const mk::Id fetched = jumps > 0 ? build.op(fetch_of(jumps, gpu)) : mk::no_id;
     if (!plain) build.loop(1);
@@ -460,9 +464,9 @@ void add_touches(mk::Program& program, const Parameters& p, std::int64_t ctas, b
 }
 
 /// cold_load: the first touch of memory. Two CTAs of up to 512 threads begin on an SM within 20 cycles of
-/// each other and end together; of larger ones the second begins 140 to 210 cycles later, with its requests
-/// behind those of the first, which ends as if it were alone (begin and end of every CTA of such grids, a
-/// probe). The median of all then lies between the two.
+/// each other and end together. Of larger CTAs, the second begins 140 to 210 cycles later. Its requests stand
+/// behind those of the first CTA, which ends as if alone. Source: a probe that noted begin and end of every
+/// CTA of such grids. The median of all CTAs then lies between the two.
 Probe first_touch(const Parameters& p, const hw::Gpu& gpu) {
     Probe probe;
     const std::int64_t ctas = integer(p, "ctas");
@@ -481,7 +485,7 @@ Probe first_touch(const Parameters& p, const hw::Gpu& gpu) {
             add_ring(program, r, gpu);
         } else {
             add_touches(program, p, ctas, turns > 0, gpu);
-            // Without touches, the later CTAs of an SM have begun when all have been handed out.
+            // Without touches, the later CTAs of an SM begin when all CTAs have been handed out.
             if (behind) add_touches(program, p, turns > 0 ? sms : ctas, turns > 0, gpu);
         }
     }

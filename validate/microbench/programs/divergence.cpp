@@ -1,10 +1,13 @@
-// Lanes of a warp that go different ways, as programs: divergence.cu. Ignores: which lanes those are.
-// Source: its machine code (sm_90): bodies of up to four instructions are predicated, longer ones stand
-// between BSSY and BSYNC, more than two targets are a table of addresses and an indirect branch, and each
-// __syncwarp is an empty instruction. Recorded rows of one warp: a region that all lanes take costs 30
-// cycles, one that half of them take 47, so that each arrival at the BSYNC takes 17, a vote and the use of
-// its result; and lanes of one more target 49, which are that, the branch out of the body and another such
-// vote on who goes next. SPDX-License-Identifier: Apache-2.0
+// Lanes of a warp that go different ways, as programs: divergence.cu.
+// Ignores: which lanes go which way.
+// Source: machine code of the probe (sm_90).
+// Bodies of up to four instructions are predicated. Longer bodies stand between BSSY and BSYNC.
+// More than two targets are a table of addresses and an indirect branch. Each __syncwarp is an empty
+// instruction. Recorded rows of one warp give the costs. A region that all lanes take costs 30 cycles, and a
+// region that half of the lanes take costs 47. So each arrival at the BSYNC takes 17 cycles, for a vote and
+// the use of its result. The lanes of one more target cost 49 cycles. These are the arrival, the branch out
+// of the body, and another such vote on who goes next.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
 
@@ -17,7 +20,7 @@ namespace mk = model::kernel;
 using Class = mk::InstructionClass;
 
 constexpr std::int64_t rounds = 64;
-/// Instructions of a trip with which the wait for an addition is filled.
+/// With this many instructions in a trip, the wait for an addition is filled.
 constexpr std::int64_t enough_between = 16;
 /// Ways that the compiler's table of addresses has for any number of targets beyond two.
 constexpr std::int64_t in_table = 3;
@@ -31,19 +34,20 @@ mk::Id after(mk::Builder& build, Class cls, mk::Id before) {
     return build.op(op);
 }
 
-/// Lanes meet: those that are there are noted, and compared with those expected.
+/// Lanes meet: a vote notes the lanes that are there, and the result is compared with the expected lanes.
 mk::Id meet(mk::Builder& build, mk::Id before = mk::no_id) {
     return after(build, Class::logic, after(build, Class::vote, before));
 }
 
-/// Instructions that only take their slot: before lanes part, and where all have to have met.
+/// Instructions that only take their slot. Such instructions stand before lanes part, and where all lanes
+/// must have met.
 void slots(mk::Builder& build, std::int64_t count) {
     mk::Op op = op_of(Class::exit);
     op.count = count;
     build.op(op);
 }
 
-/// Multiply-adds on chains enough to issue one a cycle.
+/// Multiply-adds on enough chains to issue one a cycle.
 void work(mk::Builder& build, std::int64_t count, mk::Id before = mk::no_id) {
     mk::Op op = op_of(Class::fma_f32);
     op.count = count;
@@ -70,7 +74,7 @@ Probe repeated(const Parameters& p, const hw::Gpu& gpu, std::int64_t unroll, Bod
         build.role("warps", static_cast<int>(4 * warps));
         build.loop(times / unroll);
         const mk::Id counted = build.op(op_of(Class::add_s32));
-        // Where there is enough to put between, the compiler does, and no one waits for the addition.
+        // With enough instructions the compiler fills the gap, and no instruction waits for the addition.
         const bool between = unroll * integer(p, "body") >= enough_between;
         const mk::Id compared = after(build, Class::set_predicate, between ? mk::no_id : counted);
         for (std::int64_t i = 0; i < unroll; ++i) body(build, i);
@@ -82,7 +86,8 @@ Probe repeated(const Parameters& p, const hw::Gpu& gpu, std::int64_t unroll, Bod
     return probe;
 }
 
-/// Of lanes that a table of addresses sends different ways, those that go the same way as the first.
+/// A table of addresses sends lanes different ways. `take_one_way` takes the lanes that go the first lane's
+/// way.
 void take_one_way(mk::Builder& build) {
     after(build, Class::branch, build.op(op_of(Class::shfl)));
 }
@@ -100,14 +105,14 @@ Probe divergence(const Parameters& p, const hw::Gpu& gpu) {
         if (targets == 2) {
             build.op(op_of(Class::branch));
         } else {
-            // The table has the first two targets and the rest.
+            // The table has the first two targets and one way for the rest.
             after(build, Class::ld_constant, build.op(op_of(Class::shift)));
             build.loop(in_table);
             take_one_way(build);
             build.end();
         }
-        // Each target has its own text and, but for the last one, a branch out; the rest of the table compare
-        // their number with one after another.
+        // Each target has its own text and a branch out; only the last target has no branch. The targets that
+        // share the rest of the table compare their numbers one after another.
         mk::Op body = op_of(Class::fma_f32);
         body.count = count;
         body.active = 1.0 / static_cast<double>(targets);
@@ -118,7 +123,7 @@ Probe divergence(const Parameters& p, const hw::Gpu& gpu) {
             build.op(body);
             if (target < targets) build.op(op_of(Class::branch));
         }
-        // Meeting is one instruction for all.
+        // All targets meet at the same instruction.
         build.loop(targets);
         meet(build);
         build.end();
@@ -133,7 +138,8 @@ Probe predicated(const Parameters& p, const hw::Gpu& gpu) {
     const double lanes = static_cast<double>(integer(p, "lanes"));
     return repeated(p, gpu, unroll, [&](mk::Builder& build, std::int64_t number) {
         if (count <= most_predicated) {
-            // Of four a round the compiler loads a factor for each from the constants first.
+            // With four multiply-adds a round, the compiler first loads a factor for each round from the
+            // constants.
             const bool loads = count == most_predicated;
             if (loads && number == 0) {
                 for (mk::Id& factor : factors) factor = build.op(op_of(Class::ld_constant));

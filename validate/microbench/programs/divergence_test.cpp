@@ -1,4 +1,4 @@
-// Closed forms of the probe of divergence: bodies one after another, and what it costs to meet again.
+// Closed forms of the probe of divergence: bodies one after another, and the cost of meeting again.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("lanes that go to different targets run their bodies one after another
     for (const int targets : {2, 4}) {
         CHECK(longer(targets) == doctest::Approx(48.0 * targets).epsilon(0.02));
     }
-    // A text that the nearest instruction cache does not hold: jumps to targets and out of them wait for it.
+    // The nearest instruction cache does not hold this text. So jumps to and from the targets wait for code.
     const double jumps = (2.0 * 16.0 + 1.0) * hw::load_gpu("h200-sxm").code.jump.value();
     CHECK(longer(16) == doctest::Approx(48.0 * 16.0 + jumps).epsilon(0.02));
     // A further target costs its jump, its choice and its meeting beside its body.

@@ -1,6 +1,6 @@
 // Reads of the shared memory of another CTA of the cluster: dsmem.cu.
-// Ignores: where in the chip the other CTA runs; the recorded rows differ by 4 % over all distances. Source:
-// the machine code of the probe (sm_90), in which loads from one address are done once in a turn.
+// Ignores: the place of the other CTA in the chip; the recorded rows differ by 4 % over all distances.
+// Source: machine code of the probe (sm_90), where a turn loads only once from each address.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/walks.hpp"
@@ -18,7 +18,7 @@ constexpr std::int64_t words = 8192;
 struct Reads {
     std::int64_t cluster = 1, ctas = 1, warps = 1, loads = 1;
     int bytes = 4;
-    bool own = false;  ///< through the same instruction
+    bool own = false;  ///< own memory, through the same instruction
 };
 
 mk::Id add_integers(mk::Builder& build, std::int64_t count, std::int64_t chain) {
@@ -39,8 +39,8 @@ void add_reads(mk::Program& program, const Reads& r, std::int64_t trips) {
     const mk::Id from = build.buffer(table);
     build.role("warps", static_cast<int>(r.warps));
     build.loop(trips);
-    // Where the turn begins, within the table. Own memory takes two additions longer through this instruction
-    // than through a plain load (dsmem_chase, distance 0).
+    // The start of the turn within the table. For own memory this instruction takes two additions longer than
+    // a plain load (dsmem_chase, distance 0).
     const std::int64_t addressing = r.own ? 6 : 4;
     const mk::Id at = add_integers(build, addressing, addressing);
     mk::Id last = mk::no_id;
@@ -54,7 +54,7 @@ void add_reads(mk::Program& program, const Reads& r, std::int64_t trips) {
         access.bytes = r.bytes;
         last = build.op(load, {access});
     }
-    // Addresses of the other loads, sums of what has come.
+    // Addresses of the other loads, and sums of the loaded words.
     add_integers(build, 7 * r.loads, 1);
     add_jump(build, last);
     build.end();

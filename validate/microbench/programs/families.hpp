@@ -15,7 +15,7 @@ struct Family {
     Probe (*make)(const Parameters& parameters, const hw::Gpu& gpu);
 };
 
-// One list a file of programs.
+// One list for each file of programs.
 [[nodiscard]] std::span<const Family> copy_families();
 [[nodiscard]] std::span<const Family> lane_access_families();
 [[nodiscard]] std::span<const Family> chase_families();

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t chain_length = 16;
 
-/// `before`: the op that stands before the loop. Counter and comparison stand among the first links, as the
-/// compiler puts them, and issue while the chain waits; the jump ends it.
+/// `before` is the op that stands before the loop. As in the compiler's code, counter and comparison stand
+/// among the first links. Both issue while the chain waits. The jump ends the loop.
 void add_chain(mk::Builder& build, std::int64_t fma, mk::Id before) {
     build.loop(fma / chain_length);
     const auto first = static_cast<mk::Id>(before + 1);

@@ -1,5 +1,7 @@
-// CTAs of dependent FMA, as fixed_work.cuh writes them: the work of the probes of launch, waves and clusters.
-// Ignores: the few instructions around the chain beyond their number. Source: its machine code (sm_90).
+// CTAs of dependent FMA, as fixed_work.cuh writes them.
+// The probes of launch, waves and clusters use this work.
+// Ignores: the order of the few instructions around the chain. Source: machine code of fixed_work.cuh
+// (sm_90).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,7 +20,7 @@ struct FixedWork {
     bool stores = true;        ///< each thread stores its result
 };
 
-/// Appends one launch of it.
+/// Appends one launch of fixed work.
 void add_fixed_work(model::kernel::Program& program, const FixedWork& work);
 
 /// ctas, threads, shared and fma of a row.

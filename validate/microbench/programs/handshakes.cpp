@@ -1,8 +1,10 @@
-// CTAs that wait for each other through memory, as programs: a flag handed to and fro, and the barrier of a
-// whole grid. Ignores: that there are two sides. One warp's way there stands for both, and a poll that has
-// come too early for the half of its own way that it costs on average. Source: the machine code of
-// cluster_barrier.cu (sm_90): a release is a fence of the GPU in either scope, then a store; an acquire is a
-// load again and again. SPDX-License-Identifier: Apache-2.0
+// CTAs that wait for each other through memory, as programs.
+// The handshakes are a flag handed to and fro, and the barrier of a whole grid.
+// Ignores: that there are two sides. One warp's way stands for both sides.
+// A poll may come too early, which costs half of the poll's own way on average.
+// Source: machine code of cluster_barrier.cu (sm_90).
+// A release is a fence of the GPU in either scope, then a store. An acquire is a load again and again.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/loads.hpp"
@@ -18,7 +20,7 @@ using Class = mk::InstructionClass;
 
 constexpr std::int64_t rounds = 64;
 
-/// Waits so many cycles.
+/// Waits this many cycles.
 mk::Id wait_for(mk::Builder& build, double cycles, const hw::Gpu& gpu, mk::Id after) {
     mk::Op op = idle_for(cycles, gpu);
     op.dep_count = 1;
@@ -26,7 +28,7 @@ mk::Id wait_for(mk::Builder& build, double cycles, const hw::Gpu& gpu, mk::Id af
     return build.op(op);
 }
 
-/// One op of one lane, after another.
+/// One op of one lane that follows another op.
 mk::Id follow(mk::Builder& build, Class cls, mk::Id after, const mk::Access* access = nullptr) {
     mk::Op op = op_of(cls);
     op.active = 1.0 / 32.0;
@@ -37,13 +39,13 @@ mk::Id follow(mk::Builder& build, Class cls, mk::Id after, const mk::Access* acc
     return access != nullptr ? build.op(op, {*access}) : build.op(op);
 }
 
-/// A load that looks, a comparison and the branch that asks whether to look again.
+/// A load that looks, a comparison, and the branch that asks whether to look again.
 mk::Id poll(mk::Builder& build, Class cls, mk::Id after, const mk::Access* access) {
     const mk::Id seen = follow(build, cls, after, access);
     return follow(build, Class::branch, follow(build, Class::set_predicate, seen));
 }
 
-/// Cycles from one look to the next.
+/// Cycles from one look to the next look.
 double period_of_poll(double load, const hw::Gpu& gpu) {
     return load + gpu.instructions[Class::set_predicate].latency.value() +
            gpu.instructions[Class::branch].latency.value();
@@ -58,7 +60,7 @@ mk::Access word_of(mk::Builder& build, mk::Direction direction) {
     return access;
 }
 
-/// `body` writes what the first warp of a CTA does again and again; the others, if any, do `beside`.
+/// `body` writes the repeated work of a CTA's first warp. The other warps, if any, do `beside`.
 template <class Body, class Beside>
 Probe repeated(std::int64_t ctas, std::int64_t threads, Body&& body, Beside&& beside) {
     Probe probe;
@@ -84,8 +86,9 @@ Probe repeated(std::int64_t ctas, std::int64_t threads, Body&& body, Beside&& be
 
 void nothing(mk::Builder& /*build*/) {}
 
-/// One way: what was written before is made visible, the number goes to the L2, and the other side's load
-/// that finds it there comes back: together one load's way. It left half a round of looking late.
+/// One way. First the earlier writes are made visible. Then the number goes to the L2, and the load of the
+/// other side that finds the number comes back. Both together take the time of one load. The load left half a
+/// polling period late.
 Probe flag(const Parameters& p, const hw::Gpu& gpu) {
     const auto way = [&](mk::Builder& build) {
         const mk::Access read = word_of(build, mk::Direction::read);
@@ -97,7 +100,7 @@ Probe flag(const Parameters& p, const hw::Gpu& gpu) {
     return repeated(2 * integer(p, "pairs"), 32, way, nothing);
 }
 
-/// The same to the shared memory of the other SM, which looks there itself.
+/// The same to the shared memory of the other SM. That SM polls its own shared memory.
 Probe dsmem_flag(const Parameters& p, const hw::Gpu& gpu) {
     const auto way = [&](mk::Builder& build) {
         const mk::Id fence = follow(build, Class::fence, mk::no_id);
@@ -108,9 +111,10 @@ Probe dsmem_flag(const Parameters& p, const hw::Gpu& gpu) {
     return repeated(2 * integer(p, "pairs"), 32, way, nothing);
 }
 
-/// Cooperative groups: a barrier of the CTA, a fence and a counter that one lane adds to and then looks at,
-/// and another barrier of the CTA. The last CTA to add sets the pace. With more CTAs than the single TPCs of
-/// one cluster take, some are across from the counter's partition of the L2, and both ways to it are longer.
+/// Cooperative groups: a barrier of the CTA, then a fence, then a counter, then another barrier of the CTA.
+/// One lane adds to the counter and then polls the counter. The last CTA to add sets the pace. The single
+/// TPCs of one cluster take 8 CTAs. With more CTAs, some lie across from the counter's partition of the L2.
+/// Then both ways to the counter are longer.
 Probe grid_sync(const Parameters& p, const hw::Gpu& gpu) {
     const std::int64_t ctas = integer(p, "ctas");
     const std::int64_t threads = integer(p, "threads");
@@ -144,10 +148,10 @@ Probe grid_sync(const Parameters& p, const hw::Gpu& gpu) {
     return repeated(ctas, threads, first, others);
 }
 
-/// Constants in steps of 64 bytes, each waiting for the one before. The nearest cache has none of them; the
-/// next one fetches 256 bytes at a time, from L2 or DRAM, and a step within them comes from there. Recorded
-/// rows: 712 cycles for four steps from L2, 1060 to 1180 over a flushed one, at any size. SMs share that next
-/// cache, and 132 of them take no longer than one: a CTA stands for all.
+/// Constants in steps of 64 bytes. Each load waits for the load before. The nearest cache has none of the
+/// constants. The next cache fetches 256 bytes at a time, from L2 or DRAM. That cache serves the steps within
+/// 256 bytes. Recorded rows: 712 cycles for four steps from L2, 1060 to 1180 over a flushed L2, at any size.
+/// SMs share that next cache. 132 SMs take no longer than one SM, so a CTA stands for all.
 Probe cold_constant(const Parameters& p, const hw::Gpu& gpu) {
     constexpr std::int64_t block = 256;
     const std::int64_t bytes = integer(p, "bytes");

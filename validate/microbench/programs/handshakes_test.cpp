@@ -1,4 +1,5 @@
-// Closed forms of the probes in which CTAs wait for each other: the ways that follow each other, added up.
+// Closed forms of the probes in which CTAs wait for each other.
+// The closed forms add up the ways that follow each other.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"

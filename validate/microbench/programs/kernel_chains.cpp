@@ -1,5 +1,5 @@
-// Chains of kernels of fixed work, in a stream, along a graph and with programmatic dependent launch, and
-// what the calling thread pays for launching. Ignores: a host that cannot keep up with the stream.
+// Chains of kernels of fixed work, in a stream, along a graph and with programmatic dependent launch.
+// Also the cost of launches to the calling thread. Ignores: a host that cannot keep up with the stream.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "validate/microbench/programs/families.hpp"
@@ -20,15 +20,15 @@ model::system::Between between_of(const Parameters& parameters) {
     throw Error("params between", word, "stream, graph, pdl or graph_pdl");
 }
 
-/// Instructions of a round of 16 multiply-adds, and the cycles of its chain.
+/// Instructions of a round of 16 multiply-adds, and the cycles of the round's chain.
 constexpr double round_instructions = 19.0;
 constexpr double round_chain = 71.0;
 
-/// How kernels of a chain share the SMs whose early work does not wait for the kernel before.
+/// How kernels of a chain share the SMs when their early work does not wait for the kernel before.
 enum class Sharing {
-    none,     ///< the chain of what waits sets the pace, whoever runs beside it
-    issue,    ///< kernels run beside each other, and the warps of two fill the issue slots
-    in_turn,  ///< no room beside: CTAs take the slots of those before, as CTAs of one grid do
+    none,     ///< the chain of dependent work sets the pace, whatever runs beside it
+    issue,    ///< kernels run beside each other, and the warps of two kernels fill the issue slots
+    in_turn,  ///< no room beside: CTAs take the slots of earlier CTAs, as in one grid
 };
 
 Sharing sharing_of(const FixedWork& work, std::int64_t early, model::system::Between between,
@@ -44,7 +44,7 @@ Sharing sharing_of(const FixedWork& work, std::int64_t early, model::system::Bet
     const double warps = static_cast<double>(threads) / 32.0 / gpu.sm.sub_partitions.value();
     const auto round = [&](double of) { return std::max(round_chain, of * round_instructions); };
     const double slower = (round(2.0 * warps) - round(warps)) * static_cast<double>(work.fma - early) / 16.0;
-    // Between two kernels nobody waits for the launch then.
+    // With shared issue slots, no kernel waits for the launch between two kernels.
     const double gap = gpu.launch.floor.value() + model::system::launch_gap(between, gpu);
     return slower > gap * gpu.clock.boost.value() ? Sharing::issue : Sharing::none;
 }
@@ -65,7 +65,8 @@ Probe kernel_chain(const Parameters& parameters, const hw::Gpu& gpu) {
     FixedWork without = work;
     work.ctas *= 2;
     if (sharing == Sharing::issue) {
-        // Launch and first instructions are nobody's wait: twice the rounds less the rounds.
+        // No kernel waits for the launch and the first instructions. So the difference is twice the rounds
+        // less the rounds.
         without.ctas = work.ctas;
         without.fma -= early;
         work.fma = 2 * without.fma;

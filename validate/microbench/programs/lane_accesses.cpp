@@ -12,7 +12,7 @@ namespace {
 
 namespace mk = model::kernel;
 
-/// What the probes draw their gathers from (harness.cuh).
+/// The hash that the probes draw their gathers from (harness.cuh).
 std::uint32_t hash(std::uint32_t value) {
     value ^= value >> 16;
     value *= 0x7feb352dU;
@@ -21,9 +21,9 @@ std::uint32_t hash(std::uint32_t value) {
     return value ^ (value >> 16);
 }
 
-/// Accesses under way together, used by about `sums` integer instructions; then a counter and a jump.
+/// Accesses in flight together, used by about `sums` integer instructions. Then a counter and a jump.
 void end_round(mk::Builder& build, const std::vector<mk::Id>& loaded, int sums) {
-    // The sums over all but the last are made while it is on its way.
+    // The sums over the earlier loads are made while the last load is in flight.
     constexpr std::size_t inputs = 4;  // of one op
     const std::size_t early = loaded.size() - 1;
     const auto ops = static_cast<int>((early + inputs - 1) / inputs);
@@ -74,7 +74,7 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
         a.distinct = w.region / w.width;
         a.inner = w.stride;
         if (w.gather && l1) {
-            // All warps come back to the same draw in every round.
+            // All warps use the same draw in every round.
             a.pattern = mk::PatternKind::listed;
             a.pool_first = static_cast<std::uint32_t>(k.address_list.size());
             a.pool_length = 32;
@@ -85,7 +85,7 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
         }
         const std::int64_t start = i * words + w.offset / 4;
         if (l1) {
-            // Comes back to the same place in every round.
+            // The warps use the same place in every round.
             a.origin[0] = build.sum(mk::Builder::constant(start),
                                     build.modulo(build.variable(mk::Variable::loop, words), words));
         } else {
@@ -96,7 +96,8 @@ void add_warp_loads(mk::Program& program, const WarpLoad& w, std::int64_t rounds
         a.bounds = mk::Bounds::wrap;
         loaded.push_back(build.op(load, {a}));
     }
-    // Two halves of an address a load: in the shadow of several loads, else behind the sum.
+    // Each load needs two halves of an address. With several loads, the halves are made while loads are in
+    // flight; otherwise behind the sum.
     if (w.unroll > 1) add_integer(build, 2 * w.unroll, 1);
     end_round(build, loaded, w.unroll * w.width / 4);
     if (w.unroll == 1) add_integer(build, 2, 2);
@@ -155,14 +156,14 @@ Probe shared_access(const Parameters& p, const hw::Gpu& /*gpu*/) {
             if (columns == 0) {
                 a.inner = integer(p, "stride");
             } else if (way == "ldmatrix") {
-                a.inner = pitch / 4;  // from row to row; the lanes name one each
+                a.inner = pitch / 4;  // from row to row; each lane names one row
             } else {
                 a.inner_extent = columns;
                 a.inner = width / 4;
                 a.outer = pitch / 4;
             }
             if (integer(p, "swizzle") != 0) {
-                // The 16-byte parts of a row are permuted by its number.
+                // The 16-byte parts of a row are permuted by the row's number.
                 a.pattern = mk::PatternKind::listed;
                 a.pool_first = static_cast<std::uint32_t>(k.address_list.size());
                 a.pool_length = 32;

@@ -47,20 +47,20 @@ Probe clusters(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     return probe;
 }
 
-/// What the runtime says is resident; any grid asks for it.
+/// The number of clusters that the runtime calls resident. The number holds for any grid.
 Probe active_clusters(const Parameters& parameters, const hw::Gpu& gpu) {
     Parameters grid = parameters;
     grid["clusters"] = "1";
     grid["fma"] = "0";
     Probe probe = clusters(grid, gpu);
-    // A kernel that asks for no shared memory is counted at the smallest carveout, which holds the reserve
-    // alone.
+    // For a kernel that asks for no shared memory, the runtime counts at the smallest carveout. That carveout
+    // holds only the reserve.
     model::kernel::Kernel& kernel = probe.program.kernels.front();
     if (kernel.dynamic_shared == 0) kernel.carveout = 0;
     return probe;
 }
 
-/// With `fma`, the launch was timed; without, its CTAs were counted.
+/// With `fma` the launch was timed; without `fma` the CTAs were counted.
 Probe carveout(const Parameters& parameters, const hw::Gpu& gpu) {
     Parameters work = parameters;
     work.try_emplace("fma", "0");

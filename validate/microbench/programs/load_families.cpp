@@ -1,4 +1,4 @@
-// Rows of the probes that keep a part of the chip busy: clocks in a launch, sustained power, waves of reads.
+// Rows of the probes that load a part of the chip: clocks in a launch, sustained power, waves of reads.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/dtype.hpp"
 #include "model/kernel/builder.hpp"
@@ -20,7 +20,7 @@ std::int64_t sms_of(const hw::Gpu& gpu) {
     return static_cast<std::int64_t>(gpu.sm.count.value());
 }
 
-/// The region is the loop: what a launch of the same CTAs takes that does nothing is taken off.
+/// The region is the loop. So the time of an empty launch with the same CTAs is taken off.
 void take_off_launch(Probe& probe) {
     const mk::Kernel& kernel = probe.program.kernels.front();
     FixedWork nothing;

@@ -1,7 +1,9 @@
-// chase_loaded: one lane follows a chain of lines through DRAM while all other SMs stream, and what these
-// move meanwhile. The two halves are kernels of their own, since all CTAs of a kernel are alike. Ignores:
-// pages, of which the chase touches more than the L2's tables hold; which SM chases. Source: the machine code
-// of latency.cu (sm_90). SPDX-License-Identifier: Apache-2.0
+// chase_loaded: one lane follows a chain of lines through DRAM while all other SMs stream.
+// The rows also hold the bytes that the other SMs move meanwhile.
+// The two halves are separate kernels, because all CTAs of a kernel are alike.
+// Ignores: pages, of which the chase touches more than the L2's tables hold; the SM that chases.
+// Source: machine code of latency.cu (sm_90).
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/walks.hpp"
 
@@ -14,8 +16,8 @@ namespace mk = model::kernel;
 
 constexpr std::int64_t part_bytes = std::int64_t{8} << 20;  ///< that a CTA streams through
 
-/// One turn: four instructions to the first address, a vector from each load, and an eighth of what it takes
-/// to look at a flag in the L2, which is about a constant's latency.
+/// One turn. Four instructions lead to the first address, and each load brings a vector. The turn also takes
+/// an eighth of the look at a flag in the L2. That eighth is about a constant's latency.
 void add_stream_turn(mk::Builder& build, mk::Id data, std::int64_t threads, int loads) {
     const mk::Id place = add_integer(build, loads > 1 ? 4 + loads : 4, 4);
     mk::Id last = mk::no_id;
@@ -33,7 +35,7 @@ void add_stream_turn(mk::Builder& build, mk::Id data, std::int64_t threads, int 
                                    mk::term(mk::Variable::loop, threads * 4 * loads)});
         last = build.op(load, {a});
     }
-    // The sums of all but the last are made while that is on its way.
+    // The sums of the earlier loads are made while the last load is in flight.
     const mk::Id sum = add_integer(build, 2, 2, {{last, 0}});
     mk::Op flag;
     flag.cls = mk::InstructionClass::ld_constant;
@@ -46,7 +48,7 @@ void add_stream_turn(mk::Builder& build, mk::Id data, std::int64_t threads, int 
     build.op(jump);
 }
 
-/// `turns` of every CTA.
+/// `turns` turns of every CTA.
 void add_stream(mk::Program& program, std::int64_t ctas, std::int64_t threads, int loads,
                 std::int64_t turns) {
     mk::Kernel& k = add_kernel(program, "stream", ctas, threads, std::int64_t{128} << 10);

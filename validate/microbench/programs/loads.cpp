@@ -139,7 +139,7 @@ void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu
     build.wait(token, load.period > 0 ? 0 : 1);
     const double busy = static_cast<double>(batch * load.n / 2 * load.warpgroups);
     if (load.period > 0) {
-        // The next batch begins when the period is over, or when this one is complete.
+        // The next batch begins when the period is over, or when this batch is complete.
         const double wait =
             static_cast<double>(load.period) - busy - gpu.instructions[mma.cls].latency.value();
         mk::Op idle = idle_for(wait, gpu);
@@ -149,8 +149,9 @@ void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu
     }
     build.end();
     if (stream != mk::no_id) {
-        // The compiler issues each load of the unrolled loop behind the test that ends it: one is in flight.
-        // As many of them to a batch of the other warpgroup as there are, so that both go round as often.
+        // The compiler issues each load of the unrolled loop behind the test that ends the loop. So one load
+        // is in flight. Each batch of the other warpgroup gets an equal share of the loads. So both
+        // warpgroups go round as often.
         build.role("stream", static_cast<int>(4 * load.stream_warpgroups));
         const std::int64_t turn = load.ctas * load.stream_warpgroups * 128 * words_per_access;
         const double loads = static_cast<double>(load.stream_bytes / 4) / static_cast<double>(turn);

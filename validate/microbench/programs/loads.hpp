@@ -9,8 +9,8 @@
 
 namespace warptime::validate::microbench {
 
-/// `batches` of eight wgmma m64 x `n` by each of `warpgroups`; a batch begins every `period` cycles (0: at
-/// once).
+/// `batches` batches of eight wgmma m64 x `n` by each of `warpgroups`. A batch begins every `period` cycles
+/// (0: at once).
 struct TensorLoad {
     std::int64_t ctas = 1;
     std::int64_t n = 256;
@@ -18,7 +18,7 @@ struct TensorLoad {
     model::kernel::Dtype dtype = model::kernel::Dtype::bf16;
     std::int64_t batches = 1;
     std::int64_t period = 0;
-    std::int64_t stream_warpgroups = 0;  ///< that read memory beside it
+    std::int64_t stream_warpgroups = 0;  ///< that read memory beside the products
     std::int64_t stream_bytes = 0;       ///< by all CTAs together
 };
 void add_tensor_load(model::kernel::Program& program, const TensorLoad& load, const hw::Gpu& gpu);
@@ -37,7 +37,7 @@ struct StreamLoad {
 };
 void add_stream_load(model::kernel::Program& program, const StreamLoad& load);
 
-/// `rounds` of 32 multiply-adds on eight chains by every thread.
+/// `rounds` rounds of 32 multiply-adds on eight chains by every thread.
 struct ArithmeticLoad {
     std::int64_t ctas = 1;
     std::int64_t threads = 1024;
@@ -46,8 +46,8 @@ struct ArithmeticLoad {
 };
 void add_arithmetic_load(model::kernel::Program& program, const ArithmeticLoad& load);
 
-/// Cycles that one warp waits, written as instructions of the longest latency, each waiting for the one
-/// before.
+/// The wait of one warp for this many cycles. The wait is written as instructions of the longest latency,
+/// each waiting for the one before.
 [[nodiscard]] model::kernel::Op idle_for(double cycles, const hw::Gpu& gpu);
 
 }  // namespace warptime::validate::microbench

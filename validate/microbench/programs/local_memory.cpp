@@ -1,6 +1,7 @@
 // Warps that go through words of their own in local memory, round after round: local_memory.
-// Ignores: uniform registers, whose additions fill the gaps between loads. Source: machine code of
-// local_memory.cu (sm_90a). // SPDX-License-Identifier: Apache-2.0
+// Ignores: uniform registers, whose additions fill the gaps between loads.
+// Source: machine code of local_memory.cu (sm_90a).
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/walks.hpp"
@@ -59,7 +60,7 @@ mk::Id add_one(mk::Builder& build, mk::InstructionClass cls, mk::Id after = mk::
     return build.op(op);
 }
 
-/// Sums of two words each, in series; all but four of them while the last words are on their way.
+/// Sums of two words each, in series. Only the last four sums wait for the last words.
 constexpr std::int64_t sums = block / 2;
 constexpr std::int64_t last_sums = 4;
 /// Places of the words, each in a uniform register.
@@ -85,7 +86,7 @@ void add_block(mk::Builder& build, mk::Id local, Way way) {
             add_integer(build, sums, 1);
             break;
         case Way::alternate: {
-            // The compiler cannot tell that a store is not to the next word.
+            // The compiler cannot exclude that a store is to the next word.
             mk::Id stored = mk::no_id;
             for (std::int64_t i = 0; i < block; ++i) {
                 stored = add_stores(build, local, 1, add_loads(build, local, 1, stored));

@@ -76,7 +76,7 @@ void add_wgmma(mk::Program& program, const Wgmma& what) {
 }
 
 Probe wgmma_probe(Wgmma what) {
-    // Batches of 8 overlap with the next; one long batch stands for many of them.
+    // Batches of 8 overlap with the next batch. So one long batch stands for many batches.
     what.op.count = what.alone ? 1 : 256;
     Probe probe;
     add_wgmma(probe.without, what);
@@ -99,8 +99,8 @@ Wgmma wgmma_of(const Parameters& parameters) {
     return what;
 }
 
-/// CTAs of an SM stand for as many warpgroups of one; accumulators do not matter, nor do copies of the bulk
-/// engine.
+/// CTAs of an SM count as warpgroups of one CTA. The number of accumulators and the copies of the bulk engine
+/// make no difference.
 Probe wgmma(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Wgmma what = wgmma_of(parameters);
     if (parameters.find("ctas_per_sm") != parameters.end())
@@ -139,7 +139,7 @@ void add_rows(mk::Program& program, const Parameters& parameters, mk::Instructio
         if (load) {
             op.dep_count = 1;
             const std::int64_t before = i - chains;
-            // The two control instructions stand behind the first one.
+            // The two control instructions stand behind the first instruction.
             const auto number = [](std::int64_t at) { return static_cast<mk::Id>(at == 0 ? 0 : at + 2); };
             op.deps[0] = before < 0 ? mk::Dep{number(body * chains + before), 1} : mk::Dep{number(before), 0};
         }

@@ -1,4 +1,4 @@
-// Every program of the memory probes is a sound description, and says of its row what the probe's law is.
+// Every program of the memory probes is a sound description and predicts the probe's law for its row.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"

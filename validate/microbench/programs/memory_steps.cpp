@@ -21,7 +21,7 @@ Probe memcpy_device(const Parameters& parameters, const hw::Gpu& /*gpu*/) {
     Probe probe;
     mk::Memcpy copy;
     copy.bytes = integer(parameters, "bytes");
-    // Ends that are not aligned cost the driver another pass, like lengths that are not.
+    // Ends that are not aligned cost the driver another pass. Lengths that are not aligned cost the same.
     const workloads::libraries::DeviceCopyRule rule = workloads::libraries::load_libraries().device_copy;
     constexpr std::int64_t alignment = 256;
     const bool ragged = copy.bytes % rule.granule != 0 || integer(parameters, "offset") % alignment != 0;

@@ -1,10 +1,11 @@
-// The part of bandwidth_in_flight whose bytes go through registers, turn for turn as the compiler has written
-// its loops: the place of a turn is made in uniform registers, one instruction at a time for the whole warp,
-// and becomes 64-bit addresses; while loads are on their way the walk steps on and goes round.
-// Ignores: which registers hold what. Source: the machine code of the probe (sm_90). A uniform instruction
-// takes 1.76 slots of its sub-partition and the two of a 64-bit product 7.3 (rows of level=l1, 512 and 1024
-// threads, nine loops of 15 to 33 instructions within 2 %), an integer multiply-add with three registers 1.5:
-// nine of these stand for eight uniform ones, five for a product.
+// The part of bandwidth_in_flight whose bytes go through registers, turn for turn as in the machine code.
+// Uniform registers hold the place of a turn, one instruction at a time for the whole warp.
+// The place becomes 64-bit addresses. While loads are in flight, the walk steps on and goes round.
+// Ignores: which registers hold which values. Source: machine code of the probe (sm_90).
+// A uniform instruction takes 1.76 slots of its sub-partition, and the two of a 64-bit product take 7.3.
+// Evidence: rows of level=l1 with 512 and 1024 threads; nine loops of 15 to 33 instructions fit within 2 %.
+// An integer multiply-add with three registers takes 1.5 slots.
+// So nine integer multiply-adds stand for eight uniform instructions, and five for a product.
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/streams.hpp"
 #include "validate/microbench/programs/walks.hpp"
@@ -26,13 +27,13 @@ mk::Id add_plain(mk::Builder& build, std::int64_t count, std::int64_t chain, mk:
     return build.op(op);
 }
 
-/// Instructions of a turn, by where they stand.
+/// Instructions of a turn, by their place in the turn.
 struct Code {
     int uniform_before = 0;  ///< two in series, for the place
-    int before = 0;          ///< for the address of the first access, and what the compiler has put beside it
-    int before_chain = 0;    ///< of them in series
+    int before = 0;          ///< for the first address, and what the compiler has put beside it
+    int before_chain = 0;    ///< how many of `before` are in series
     int among = 0;           ///< for the address of each further load
-    int uniform_step = 9;    ///< of the walk and its counter, four of them in series
+    int uniform_step = 9;    ///< of the walk and its counter, four in series
     int between = 1;         ///< the test that ends the loop, and addresses of stores that follow loads
 };
 
@@ -52,7 +53,7 @@ Code code_of(bool reads, bool writes, int unroll, int width) {
         code.before_chain = single ? 4 : 3 + unroll;
         code.between = unroll + 2;
     } else {
-        // Values are products of their places; a vector holds the same one in each word.
+        // The stored values are products of their places. A vector holds the same value in each word.
         if (!single) code.uniform_before += 2;
         code.before = (single ? 8 : 5 + 2 * unroll) + unroll * (width / 4 - 1);
         code.before_chain = single ? 5 : 3 + unroll;
@@ -94,7 +95,8 @@ void add_moves(mk::Builder& build, const Move& move) {
         access(mk::Direction::write, i, move.reads ? last : ready);
     }
     if (!move.writes) {
-        // An addition takes two words; those of all loads but the last are made while that is on its way.
+        // An addition takes two words. The sums of the earlier loads are made while the last load is in
+        // flight.
         const int words = move.unroll * move.walk.width / 4;
         const int late = (move.walk.width / 4 + 1) / 2;
         const int early = (words + 1) / 2 - late;

@@ -27,7 +27,7 @@ std::int64_t integer(const Parameters& parameters, std::string_view name) {
 
 namespace {
 
-/// What a load from DRAM waits longer, for the rounds of what runs beside it.
+/// The longer wait of a load from DRAM, from the rounds of the kernel beside the load.
 hw::Cycles wait_beside_load(const Beside& beside, const model::prediction::Engine& engine, const hw::Gpu& gpu,
                             const model::prediction::Conditions& conditions) {
     const auto round_of = [&](const model::kernel::Program& program) {
@@ -42,11 +42,11 @@ hw::Cycles wait_beside_load(const Beside& beside, const model::prediction::Engin
 Value predict(const Probe& probe, std::string_view quantity, const model::prediction::Engine& engine,
               const hw::Gpu& gpu, const model::prediction::Conditions& conditions) {
     if (quantity == "power_w" && probe.program.steps.empty()) {
-        // Nothing to do, with the clocks up.
+        // The device is idle, with the clocks up.
         const double idle = gpu.power.idle.value() * gpu.power.tdp.value();
         return {idle, idle, idle, ""};
     }
-    // Beside a load, what is moved is the load's.
+    // Beside a load, the moved bytes belong to the load.
     const bool of_load = quantity == "bytes_per_s" && !probe.beside.load.steps.empty();
     const auto whole = model::system::explain(of_load ? probe.beside.load : probe.program, engine, gpu,
                                               conditions, probe.between);
@@ -78,20 +78,20 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
     if (quantity == "power_w") return banded(whole.power_w);
     if (quantity == "ctas_per_sm") return banded(whole.occupancy.ctas_per_sm);
     if (quantity == "clusters") {
-        // Resident CTAs of the chip, `units` of them a cluster.
+        // Resident CTAs of the chip; a cluster has `units` CTAs.
         const double ctas = static_cast<double>(probe.program.kernels.front().grid.volume());
         return banded(ctas / whole.waves / probe.units);
     }
     if (quantity == "region_cycles" || quantity == "cycles_per_instruction") {
-        // The median CTA's own clock knows nothing of the last warp of the grid.
+        // The clock of the median CTA does not see the last warp of the grid.
         hw::Gpu even = gpu;
         even.dram.round_spread = even.l2.round_spread = hw::Cycles(0.0);
-        // It begins when half of all have been handed out.
+        // The median CTA begins when half of all CTAs have been handed out.
         even.launch.cta_interval = even.launch.cta_interval * hw::Number(0.5);
         if (!probe.beside.load.steps.empty()) {
             even.latency.dram += wait_beside_load(probe.beside, engine, even, conditions);
         }
-        // Nor is it one of the largest cluster, whose SMs get less of the L2 than others.
+        // The median CTA does not lie in the largest cluster, whose SMs get less of the L2 than others.
         const double average = gpu.sm.count.value() / std::max(1.0, gpu.gpc.count.value());
         for (auto& group : even.cluster.groups) group = std::min(group, decltype(group + group)(average));
         const auto time = [&](const model::kernel::Program& program) {

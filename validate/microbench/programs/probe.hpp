@@ -1,5 +1,5 @@
-// What a microbenchmark's row asks of the model: the program that was launched, and what its quantity counts.
-// Ignores: how the row was measured; the CUDA source of the same name says that.
+// What a microbenchmark's row asks of the model: the launched program, and the meaning of its quantity.
+// Ignores: how the row was measured. The CUDA source of the same name tells that.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,17 +21,16 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::int64_t integer(const Parameters& parameters, std::string_view name);
 [[nodiscard]] const std::string& text(const Parameters& parameters, std::string_view name);
 
-/// What runs on the other SMs while a region is timed: `rounds` turns of a loop of loads that moves `bytes`,
-/// and as many of a lone warp. No steps where nothing does.
+/// What runs on the other SMs while a region is timed: `rounds` turns of a loop of loads that moves `bytes`.
+/// `alone` has as many turns of a lone warp. Without work on the other SMs, there are no steps.
 struct Beside {
     model::kernel::Program load, alone;
     double rounds = 1.0;
     double bytes = 0.0;
 };
 
-/// A region inside a kernel is predicted as the difference of two programs: `program` holds `units` more of
-/// what is counted (instructions, rounds, regions) than `without`. Where the whole kernel was timed,
-/// `without` has no steps.
+/// A region inside a kernel is predicted as the difference of two programs. `program` holds `units` more
+/// instructions, rounds or regions than `without`. Where the whole kernel was timed, `without` has no steps.
 struct Probe {
     model::kernel::Program program;
     model::kernel::Program without;
@@ -46,10 +45,15 @@ struct Value {
     std::string limiter;
 };
 
-/// `quantity` is kernel_us (us; the device's durations), span_us (us; with gaps, of
-/// what `program` has more than `without`), host_us (us; of the thread that launches), bytes_per_s (B/s),
-/// region_cycles or cycles_per_instruction (cycles at the kernel's own clock), clock_mhz (MHz), power_w (W),
-/// ctas_per_sm or clusters (resident at once). Throws Error for another one, and what the engine refuses.
+/// `quantity` is one of these:
+/// - kernel_us (us; the device's durations);
+/// - span_us (us; with gaps, the span of `program` less the span of `without`);
+/// - host_us (us; of the thread that launches);
+/// - bytes_per_s (B/s);
+/// - region_cycles or cycles_per_instruction (cycles at the kernel's own clock);
+/// - clock_mhz (MHz) or power_w (W);
+/// - ctas_per_sm or clusters (resident at once).
+/// Throws Error for another quantity, and for what the engine refuses.
 [[nodiscard]] Value predict(const Probe& probe, std::string_view quantity,
                             const model::prediction::Engine& engine, const hw::Gpu& gpu,
                             const model::prediction::Conditions& conditions);

@@ -1,5 +1,5 @@
-// Every program of the families is a sound description, and its prediction has the size that the probe's work
-// has. SPDX-License-Identifier: Apache-2.0
+// Every program of the families is a sound description, and its prediction has the size of the probe's work.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
@@ -91,8 +91,8 @@ TEST_CASE(
         return microseconds("waves", "wave_fma",
                             {{"ctas", ctas}, {"threads", "128"}, {"shared", "232448"}, {"fma", fma}});
     };
-    // Twice the chain less the chain is the chain: 2400 FMA at 4 cycles and 1.975 GHz, and of every 16th the
-    // branch of 11 cycles, three of which its latency hides.
+    // Twice the chain less the chain is the chain: 2400 FMA at 4 cycles and 1.975 GHz. Every 16th FMA adds
+    // the branch of 11 cycles, and the latency hides three cycles of the branch.
     CHECK(us("132", "4800") - us("132", "2400") == doctest::Approx(5.47).epsilon(0.05));
     CHECK(us("133", "2400") - us("132", "2400") > 4.5);
     CHECK(us("264", "2400") == doctest::Approx(us("133", "2400")).epsilon(0.01));

@@ -1,6 +1,7 @@
-// Requests that become one on their way to the L2: request_merging. Bursts of CTAs of one cluster that read
-// the same lines, and loops of tiled products without the products. Ignores: CTAs of a burst that only meet
-// the others, since all wait for the last that reads. Source: machine code of the probe (sm_90).
+// Requests that become one on their way to the L2: request_merging.
+// The programs are bursts of CTAs of one cluster that read the same lines, and copy loops of tiled products.
+// Ignores: CTAs of a burst that only meet the others, because all CTAs wait for the last reader.
+// Source: machine code of the probe (sm_90).
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/chains.hpp"
 #include "validate/microbench/programs/families.hpp"
@@ -20,8 +21,8 @@ constexpr std::int64_t most_shared = 227 * 1024;
 constexpr std::int64_t burst_bytes = 512;
 constexpr std::int64_t bursts = 128;
 
-/// Cycles from a passed meeting to a read, and from what it brought to the next arrival: the machine code's
-/// own stalls, a parameter, the clock twice and seven jumps.
+/// Cycles from a passed meeting to a read, and from the read's result to the next arrival. The code has its
+/// own stalls, a parameter, two reads of the clock and seven jumps.
 constexpr double burst_code = 150.0;
 
 struct Burst {
@@ -29,18 +30,18 @@ struct Burst {
     std::string way;  ///< load, async or bulk
 };
 
-/// Cycles for which a request takes later ones for the same lines along
+/// Cycles for which a request takes along later requests for the same lines
 /// (model/machine/l2/request_merging.hpp).
 constexpr std::int64_t together = 50;
 
-/// Each round the cluster meets; then its CTAs wait for their turn, which takes a look at the clock, and
-/// read.
+/// Each round the cluster meets. Then the CTAs wait for their turn, look at the clock once, and read.
 void add_bursts(mk::Program& program, const Burst& b, const hw::Gpu& gpu) {
     const std::int64_t ctas = b.readers * b.shared_by;
     mk::Kernel& k = add_kernel(program, "bursts", ctas, 32, most_shared - 1024);
     k.cluster = {ctas, 1, 1};
     mk::Builder build(k);
-    // Readers farther apart in time meet no other's request: they read as if the lines were others.
+    // Readers farther apart in time meet no other reader's request. Such readers read as if the lines were
+    // others.
     const bool meet = b.delay < together;
     mk::Buffer data = words_of("data", bursts * burst_bytes * (meet ? 1 : b.readers));
     data.before = mk::Before::warm;
@@ -62,7 +63,7 @@ void add_bursts(mk::Program& program, const Burst& b, const hw::Gpu& gpu) {
         last = build.op(op);
     };
     if (b.delay > 0) after(idle_for(static_cast<double>(b.delay * (b.readers - 1)), gpu));
-    // A fence that releases goes to the L2 and back when the warp has read.
+    // After the warp's read, a releasing fence goes to the L2 and back.
     after(idle_for(gpu.latency.l2_near.value(), gpu));
     after(idle_for(burst_code, gpu));
     mk::Access a;
@@ -75,7 +76,7 @@ void add_bursts(mk::Program& program, const Burst& b, const hw::Gpu& gpu) {
     if (b.way == "bulk") {
         a.pattern = mk::PatternKind::collective;
         a.rank = 1;
-        // Each of those that share a burst fetches its part for all.
+        // Each CTA that shares a burst fetches its part for all CTAs of the group.
         a.box = {burst_bytes / 4 / b.shared_by, 1, 1, 1, 1};
         a.multicast_ctas = static_cast<std::int32_t>(b.shared_by);
     } else {
@@ -118,9 +119,10 @@ struct TileLoop {
                  k = 64, fma = 0, resident = 1;
 };
 
-/// Machine code that makes addresses: cycles by its own stall counts (the sources of copies are made one
-/// behind the other) and loads of parameters and special registers, to the first copy, of one copy, from the
-/// first matrix to the second, and behind the last copy with the jumps over what is not needed.
+/// Machine code that makes addresses. `cycles` are the code's own stall counts; the sources of copies are
+/// made one behind the other. `constants` counts loads of parameters and special registers. `jumps` counts
+/// jumps over code that is not needed. The four places are: to the first copy, of one copy, from the first
+/// matrix to the second, and behind the last copy.
 struct Code {
     double cycles = 0.0;
     int constants = 0, jumps = 0;
@@ -143,7 +145,7 @@ mk::Id add_code(mk::Builder& build, const Code& code, const hw::Gpu& gpu) {
     }
     const auto link = gpu.instructions[mk::InstructionClass::add_s32].latency.value();
     const auto chain = std::max<std::int64_t>(1, std::llround(code.cycles / link));
-    // Half as many instructions again fill its gaps.
+    // Half as many further instructions fill the gaps of the chain.
     return last == mk::no_id ? add_integer(build, chain * 3 / 2, chain)
                              : add_integer(build, chain * 3 / 2, chain, {{last, 0}});
 }
@@ -232,7 +234,7 @@ void add_tile_loop(mk::Program& program, const TileLoop& t, const hw::Gpu& gpu) 
         mk::Op multiply = op_of(mk::InstructionClass::fma_f32);
         multiply.count = 4;
         multiply.chain = 2;
-        // Every second of them finds a multiplicand at the ports.
+        // Every second multiply-add finds a multiplicand at the ports.
         multiply.shape = {2, 2, 2};
         build.op(multiply);
         const mk::Id counted = build.op(op_of(mk::InstructionClass::add_s32));

@@ -1,8 +1,11 @@
-// Loops of load, add and compare-and-swap on words of one bank of shared memory: how often a warp goes round
-// for one addition by each of its lanes. Ignores: warps that fall into step. Source: counted tries and passes
-// of atomics.cu (smsp__inst_executed_op_shared_atom, l1tex wavefronts): of a warp's lanes in one bank the
-// first one swaps, of eight-byte words one of each half of the warp, the second in vain where both are at one
-// word (17 tries on 2 to 16 words, 16 on 32, 32 on one); loads pass once for each word that is left.
+// Loops of load, add and compare-and-swap on words of one bank of shared memory.
+// The result is how often a warp goes round for one addition by each of its lanes.
+// Ignores: warps that fall into step.
+// Source: counted tries and passes of atomics.cu (smsp__inst_executed_op_shared_atom, l1tex wavefronts).
+// Of a warp's lanes in one bank, the first lane swaps.
+// Of eight-byte words, one lane of each half of the warp swaps. The second swap is in vain where both are at
+// one word. Counted: 17 tries on 2 to 16 words, 16 tries on 32 words, 32 tries on one word. A load passes
+// once for each word that is left.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +22,8 @@ struct SwapLoop {
     double passes = 0.0;  ///< over the banks, by the load of a try on average
 };
 
-/// Of a warp alone, whose lanes add to words 0, 1, ... `distinct` - 1 in turn, a bank's width times the banks
-/// apart. `groups`: parts of the warp of which each has a lane that swaps.
+/// The loop of a warp alone. The lanes add to words 0, 1, ... `distinct` - 1 in turn, and all words lie in
+/// one bank. `groups` is the number of parts of the warp that each have a lane that swaps.
 [[nodiscard]] inline SwapLoop swaps_alone(std::int64_t distinct, int groups) {
     constexpr int lanes = 32;
     const int part = lanes / groups;
@@ -44,16 +47,17 @@ struct SwapLoop {
     return loop;
 }
 
-/// What a warp's try takes, in cycles.
+/// The cycles of a warp's try.
 struct SwapTimes {
     double round = 0.0;   ///< without other warps
-    double bank = 0.0;    ///< of it, of the bank
+    double bank = 0.0;    ///< the bank's share of the round
     double before = 0.0;  ///< from the load until the swap, without waiting
 };
 
-/// Tries for each that is needed alone, with `warps` at the same words: after a success on a word another
-/// warp has to load it before it can swap, so that successes follow each other no sooner than what a load has
-/// aged when its swap comes, which is half of what warps wait for the bank and `before`.
+/// Factor on the tries that a warp needs alone, with `warps` warps at the same words. After a success on a
+/// word, another warp has to load the word before that warp can swap. So the distance of two successes is at
+/// least the age of a load when its swap comes. That age is `before` and half of the warps' wait for the
+/// bank.
 [[nodiscard]] inline double tries_among(std::int64_t warps, std::int64_t distinct, int groups,
                                         const SwapLoop& alone, const SwapTimes& times) {
     if (warps * groups <= distinct || warps <= 1) return 1.0;

@@ -20,7 +20,7 @@ TEST_CASE("a load passes once for each word that is left") {
     CHECK(swaps_alone(1, 1).passes == 1.0);
     CHECK(swaps_alone(32, 1).passes == doctest::Approx(16.5));
     CHECK(swaps_alone(32, 2).passes == doctest::Approx(17.0));
-    // Sixteen words: sixteen tries with all of them, then one less in each.
+    // Sixteen words: sixteen tries with all words, then one word less in each try.
     CHECK(swaps_alone(16, 1).passes == doctest::Approx((16.0 * 16.0 + 136.0) / 32.0));
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("warps at the same words try in vain, the more the fewer words there a
     CHECK(tries_among(8, 8, 1, alone, times) == 1.0);
     CHECK(tries_among(8, 4, 1, alone, times) > 1.0);
     CHECK(tries_among(32, 4, 1, alone, times) > tries_among(32, 8, 1, alone, times));
-    // 32 warps hold the bank for 320 cycles: a load is 32 and 112.5 old when its swap comes.
+    // 32 warps hold the bank for 320 cycles: a load is 32 and 112.5 cycles old when its swap comes.
     CHECK(tries_among(32, 8, 1, alone, times) == doctest::Approx(1.0 + 144.5 / 8.0 / 10.0));
 }
 

@@ -1,7 +1,8 @@
-// What a compiler keeps in local memory when registers are scarce: spill, a round of multiply-adds of which
-// most have to be loaded and stored, and local_chase, threads that follow indices through arrays of their
-// own. Ignores: that the last words of one round are the first of the next. Source: machine code of spill.cu
-// (sm_90a, 32 registers). SPDX-License-Identifier: Apache-2.0
+// Values that a compiler keeps in local memory when registers are scarce: spill.
+// A round has one multiply-add on each value, and most values have to be loaded and stored.
+// Ignores: that the last words of one round are the first of the next.
+// Source: machine code of spill.cu (sm_90a, 32 registers).
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/walks.hpp"
 
@@ -43,10 +44,10 @@ mk::Id local_words(mk::Builder& build, std::int64_t words, std::int64_t warps) {
     return build.buffer(table);
 }
 
-/// Of a round's values, how many the compiled code loads and stores (counted): all but ten, but fewer of 32
-/// and 40, of which it leaves more in registers.
+/// How many of a round's values the compiled code loads and stores (counted). These are all values but ten.
+/// Of 32 and 40 values there are fewer, because the compiler leaves more values in registers.
 std::int64_t spilled(std::int64_t live, std::int64_t local_bytes) {
-    // Eight bytes hold the loop around this one.
+    // Eight bytes belong to the loop around this one.
     if (local_bytes <= 8) return 0;
     if (live == 32) return 10;
     if (live == 40) return 26;
@@ -60,7 +61,7 @@ void add_rounds(mk::Program& program, const Parameters& p, std::int64_t rounds, 
     mk::Kernel& k = add_kernel(program, "narrow", sms, lanes * warps);
     k.registers_per_thread = static_cast<int>(integer(p, "registers"));
     mk::Builder build(k);
-    // The rest of the frame belongs to what stands around the loop.
+    // The rest of the frame belongs to the code around the loop.
     const mk::Id local = out > 0 ? local_words(build, out, warps) : mk::no_id;
     build.role("warps", static_cast<int>(warps));
     build.loop(rounds);
@@ -76,7 +77,7 @@ void add_rounds(mk::Program& program, const Parameters& p, std::int64_t rounds, 
     compare.deps[compare.dep_count++] = {add_integer(build, 1, 1), 0};
     const mk::Id compared = build.op(compare);
     if (live > out) multiply(live - out, mk::no_id);
-    // Four words come first, then as many as the registers hold.
+    // Four words come first; then as many words as the registers hold.
     constexpr std::int64_t first = 4;
     constexpr std::int64_t batch = 16;
     for (std::int64_t done = 0, count = 0; done < out; done += count) {

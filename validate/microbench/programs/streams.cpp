@@ -1,5 +1,7 @@
-// Kernels that stream memory through registers: dram_in_flight, l2_footprint, bandwidth_in_flight (plain
-// instructions), read_write_mix, l1_footprint and l2_halves. SPDX-License-Identifier: Apache-2.0
+// Kernels that stream memory through registers.
+// These are dram_in_flight, l2_footprint, plain instructions of bandwidth_in_flight, read_write_mix,
+// l1_footprint, l2_halves.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/streams.hpp"
 
 #include "validate/microbench/programs/families.hpp"
@@ -22,7 +24,7 @@ struct Stream {
     std::int64_t from_bytes = 0, to_bytes = 0;  ///< 0: none
     std::int64_t second_bytes = 0;              ///< of a further input
     int registers = 32;
-    bool adds_up = false;  ///< every warp adds its sum to one word in the end
+    bool adds_up = false;  ///< at the end, every warp adds its sum to one word
     Walk walk;
     Turn turn;
 };
@@ -90,7 +92,7 @@ Probe dram_stream(const Parameters& p, const hw::Gpu& gpu, bool reads, bool writ
     const std::int64_t block = s.threads * loads * 4;
     const std::int64_t turns = std::max<std::int64_t>(1, (bytes / 4 + block - 1) / block);
     s.ctas = std::min(s.ctas, turns);
-    // The last turn is taken by some CTAs only.
+    // Only some CTAs take the last turn.
     s.mean_trips = static_cast<double>(turns) / static_cast<double>(s.ctas);
     s.registers = loads == 8 ? 64 : 32;
     if (reads) s.from_bytes = bytes;
@@ -121,7 +123,7 @@ Probe sum_probe(const Parameters& p, const hw::Gpu& gpu) {
     return dram_stream(p, gpu, true, true, true);
 }
 
-/// l2_footprint: 1024 threads with four loads go round their own part, or round everything.
+/// l2_footprint: 1024 threads with four loads go round their own part, or round the whole footprint.
 Probe l2_read(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Stream s;
     s.ctas = integer(p, "sms");
@@ -143,7 +145,7 @@ Probe l2_read(const Parameters& p, const hw::Gpu& /*gpu*/) {
     return probe;
 }
 
-/// read_write_mix: of eight accesses `reads` load.
+/// read_write_mix: of eight accesses, `reads` are loads.
 Stream mix_stream(const Parameters& p) {
     Stream s;
     s.ctas = integer(p, "ctas");
@@ -172,7 +174,8 @@ Probe mix(const Parameters& p, const hw::Gpu& /*gpu*/) {
     return probe;
 }
 
-/// l1_footprint: one CTA walks over the set again and again; cycles between two loads of a warp.
+/// l1_footprint: one CTA walks over the set again and again. The value is the cycles between two loads of a
+/// warp.
 Probe stream_l1(const Parameters& p, const hw::Gpu& gpu) {
     Stream s;
     s.threads = integer(p, "threads");
@@ -191,7 +194,7 @@ Probe stream_l1(const Parameters& p, const hw::Gpu& gpu) {
     s.turn.addressing = 2;
     s.turn.folding = 2;
     Probe probe;
-    // Many passes before, so that the first one, which misses, is a small part of both programs.
+    // Many passes go before, so that the first pass, which misses, is a small part of both programs.
     const std::int64_t before = 512 * (set / s.walk.step + 1);
     s.trips = before;
     add_stream(probe.without, s);
@@ -201,7 +204,7 @@ Probe stream_l1(const Parameters& p, const hw::Gpu& gpu) {
     return probe;
 }
 
-/// l2_halves: a pass of every CTA over its part or over everything, after it has been read before.
+/// l2_halves: a pass of every CTA over its part, or over the whole set, after an earlier read.
 Probe stream_halves(const Parameters& p, const hw::Gpu& /*gpu*/) {
     Stream s;
     s.ctas = integer(p, "ctas");

@@ -1,4 +1,5 @@
-// The part of bandwidth_in_flight whose bytes go through registers. SPDX-License-Identifier: Apache-2.0
+// The part of bandwidth_in_flight whose bytes go through registers.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "validate/microbench/programs/probe.hpp"

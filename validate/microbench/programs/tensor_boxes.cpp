@@ -1,5 +1,6 @@
-// Bulk tensor copies of boxes that go along the rows of a matrix and lie in part beyond its last row:
-// tensor_boxes. Ignores: the wait for the first box of all. SPDX-License-Identifier: Apache-2.0
+// Bulk tensor copies of boxes that go along the rows of a matrix: tensor_boxes.
+// The boxes lie in part beyond the matrix's last row. Ignores: the wait for the first box of all.
+// SPDX-License-Identifier: Apache-2.0
 #include "validate/microbench/programs/families.hpp"
 #include "validate/microbench/programs/walks.hpp"
 
@@ -12,9 +13,9 @@ namespace {
 namespace mk = model::kernel;
 
 constexpr std::int64_t matrix_columns = 32768;  // of two bytes
-constexpr std::int64_t apart = 256;             // columns between the CTAs that share nothing
-// Integer instructions in series from a passed wait to the next copy: a stage's place, a column that goes
-// round.
+constexpr std::int64_t apart = 256;             // columns between CTAs that share nothing
+// Integer instructions in series from a passed wait to the next copy. These instructions make a stage's place
+// and a column that goes round.
 constexpr int addressing = 5;
 
 struct Boxes {
@@ -24,7 +25,7 @@ struct Boxes {
 
 void add_boxes(mk::Program& program, const Boxes& b) {
     mk::Kernel& k = add_kernel(program, "boxes", b.ctas, 32, b.rows * b.columns * 2 * b.stages);
-    // One box high: where it begins does not matter, only how many of its rows there are.
+    // The matrix is one box high. The start of a box does not matter; only the number of its rows does.
     k.schedule.tiles = {b.ctas, 1, 1, 1};
     mk::Builder build(k);
     mk::Buffer matrix;

@@ -18,7 +18,7 @@ struct TileStores {
     bool each = false;  ///< every tile is waited for, not only the last
 };
 
-/// The wait for what has been stored: of bulk stores their group, of others a fence over the GPU.
+/// The wait for stored data. Bulk stores wait for their group; other stores wait at a fence over the GPU.
 void add_store_wait(mk::Builder& build, mk::Id group) {
     if (group != mk::no_id) {
         build.wait(group);
@@ -38,7 +38,7 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
     const std::int64_t words = t.ctas * std::max<std::int64_t>(1, t.turns) * rows * row_words;
     mk::Buffer out = words_of("out", words * 4);
     out.rank = 2;
-    // One column of tiles: where the tiles of a row stand beside each other makes no difference.
+    // One column of tiles, because tiles that stand side by side make no difference.
     out.extent = {row_words, words / row_words, 1, 1, 1};
     out.stride = {1, t.pitch, 0, 0, 0};
     const mk::Id to = build.buffer(out);
@@ -59,8 +59,8 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
     build.role("warps", warps);
     add_integer(build, 4, 4);
     if (!tensor) {
-        // A word before the clock is read, with and without tiles: both are kernels that write and never
-        // read.
+        // One word is stored before the clock is read, with and without tiles. So both kernels write and
+        // never read.
         mk::Op word;
         word.cls = mk::InstructionClass::st_global;
         word.returns = false;
@@ -72,8 +72,8 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
         build.op(word, {a});
     }
     if (tensor) {
-        // The tensor map, which the launch has left in the L2: once before the clock is read, with and
-        // without tiles, so that both are kernels that read; then by the engine.
+        // The launch has left the tensor map in the L2. The map is read once before the clock is read, with
+        // and without tiles. So both kernels read. After that the engine reads the map.
         mk::Buffer map = words_of("map", 128);
         map.before = mk::Before::warm;
         mk::Op fetch;
@@ -133,7 +133,7 @@ void add_tile_stores(mk::Program& program, const TileStores& t) {
         build.wait(meeting);
     }
     build.end();
-    // All ways wait once more before the clock is read.
+    // In all ways, one more wait stands before the clock is read.
     add_store_wait(build, group);
     build.finish();
 }

@@ -96,7 +96,7 @@ void add_turn(mk::Builder& build, const Walk& walk, const Turn& turn) {
     }
     mk::Id made = ready;
     if (last != mk::no_id) {
-        // One sum in series, which begins with the first word while others are on their way.
+        // One sum in series. The sum begins with the first word while other words are in flight.
         const int folds = std::max(1, turn.folding);
         mk::Dep before{first, 0};
         if (first != last) {
