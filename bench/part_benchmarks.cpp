@@ -21,6 +21,7 @@ namespace bench = warptime::bench;
 namespace gemm = warptime::workloads::gemm;
 namespace kernel = warptime::model::kernel;
 namespace machine = warptime::model::machine;
+namespace steady = warptime::model::steady;
 
 void count_resident_ctas(benchmark::State& state) {
     const machine::SmLimits limits = machine::limits_of(warptime::hw::load_gpu("h200-sxm"));

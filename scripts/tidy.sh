@@ -31,7 +31,7 @@ if [ "${1:-}" = --since ]; then
 else
     files=("$@")
 fi
-# Only what the build compiles: the fuzz targets and benchmarks are options.
+# Only what the build compiles: the fuzz targets are an option.
 mapfile -t files < <(for file in "${files[@]}"; do grep -qF "/$file\"" "$folder/compile_commands.json" && echo "$file"; done || true)
 # A large change is sampled evenly, so that its check stays a matter of minutes: TIDY_MOST sources at most.
 if [ -n "${TIDY_MOST:-}" ] && [ ${#files[@]} -gt "$TIDY_MOST" ]; then
