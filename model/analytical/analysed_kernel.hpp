@@ -52,6 +52,7 @@ struct Analysis {
     hw::Seconds launch_time{};
     hw::Seconds time{};
     double tensor_utilization = 0.0;
+    double exponent = 1.0;  ///< of the norm in which the times above overlap
     prediction::Limiter limiter = prediction::Limiter::launch;
 
     /// Work items under way at a time.

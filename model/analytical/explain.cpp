@@ -83,14 +83,14 @@ void add_bounds(const Analysis& a, Prediction& p) {
 }
 
 /// Shares out the p-norm by each term's part of the sum of powers. The SM's part goes by exposures.
-void add_shares(const Analysis& a, double exponent, Limiter loop, Prediction& p) {
+void add_shares(const Analysis& a, Limiter loop, Prediction& p) {
     const double time = a.time.value();
     const double above_floor = time - a.floor.value();
-    const double sm = std::pow(a.sm_time.value() / above_floor, exponent);
-    const double dram = std::pow(a.dram_time.value() / above_floor, exponent);
-    const double launch = std::pow(a.launch_time.value() / above_floor, exponent);
-    const double l2 = std::pow(a.l2_time.value() / above_floor, exponent);
-    const double atomic = std::pow(a.atomic_time.value() / above_floor, exponent);
+    const double sm = std::pow(a.sm_time.value() / above_floor, a.exponent);
+    const double dram = std::pow(a.dram_time.value() / above_floor, a.exponent);
+    const double launch = std::pow(a.launch_time.value() / above_floor, a.exponent);
+    const double l2 = std::pow(a.l2_time.value() / above_floor, a.exponent);
+    const double atomic = std::pow(a.atomic_time.value() / above_floor, a.exponent);
     const double sum = sm + dram + launch + l2 + atomic;
     const double unit = sum > 0.0 ? above_floor / time / sum : 0.0;
     const double makespan = std::max(a.exposure.makespan().value(), 1e-30);
@@ -151,7 +151,7 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     finish(gpu, conditions, a.limiter, band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor),
            a.time.value(), p);
     add_bounds(a, p);
-    add_shares(a, gpu.overlap.exponent.value(), limiter_of_loop(a), p);
+    add_shares(a, limiter_of_loop(a), p);
     add_utilization(a, gpu, p);
     const double time = a.time.value();
     p.flops_per_s =
