@@ -147,8 +147,9 @@ double parse_value(std::string_view text, std::string_view base_unit, std::strin
     const Measure measure = parse_measure(text, parameter);
     if (measure.dimension != parse_dimension(base_unit)) {
         throw Error(std::string(parameter), std::string(text),
-                    base_unit == "1" ? "a number without unit, or in %"
-                                     : "a value in " + std::string(base_unit) + " with an optional prefix");
+                    base_unit == "1"
+                        ? "a number without unit, or in %"
+                        : fmt::format("a value in {0}, such as '3 {0}', with an optional prefix", base_unit));
     }
     return measure.value;
 }

@@ -201,11 +201,11 @@ fs::path installed_folder() {
 
 fs::path find_recorded(const fs::path& data) {
     if (!data.empty()) return data;
-    const fs::path here = fs::path("validate") / "recorded";
+    fs::path here = fs::path("validate") / "recorded";
     if (fs::is_directory(here)) return here;
-    const fs::path installed = installed_folder();
+    fs::path installed = installed_folder();
     if (!installed.empty() && fs::is_directory(installed)) return installed;
-    const fs::path source = fs::path(WARPTIME_VALIDATE_DIR) / "recorded";
+    fs::path source = fs::path(WARPTIME_VALIDATE_DIR) / "recorded";
     if (fs::is_directory(source)) return source;
     throw Error("--data", "",
                 fmt::format("a folder with recorded rows (none of {}, {} and {} is there)", here.string(),

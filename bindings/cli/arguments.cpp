@@ -169,6 +169,12 @@ ParseResult parse_arguments(const CommandSpec& root, std::string_view version,
     } catch (const CLI::CallForVersion&) {
         result.text = fmt::format("warptime {}\n", version);
         return result;
+    } catch (const CLI::ArgumentMismatch& error) {
+        const std::string_view said = error.what();
+        const std::string option(said.substr(0, said.find(':')));
+        const bool missing = said.ends_with("missing");
+        throw UsageError(option, missing ? "nothing" : "several values",
+                         missing ? "a value" : "one value; only repeatable options take several");
     } catch (const CLI::ParseError& error) {
         throw UsageError("command line", fmt::format("{}", fmt::join(given, " ")), error.what());
     }

@@ -50,6 +50,13 @@ std::string message_of(const std::vector<std::string>& given) {
 
 }  // namespace
 
+TEST_CASE("an option that comes twice or without its value is named") {
+    CHECK(message_of({"predict", "gemm", "--gpu", "a", "--gpu", "b"}) ==
+          "--gpu: got 'several values', expected one value; only repeatable options take several");
+    CHECK(message_of({"predict", "gemm", "--gpu"}) == "--gpu: got 'nothing', expected a value");
+    CHECK(read({"predict", "gemm", "--set", "a", "--set", "b"}).all("set").size() == 2);
+}
+
 TEST_CASE("names count in any case, and an alias is its option") {
     const Arguments a = read({"Predict", "GEMM", "--M", "1", "--N=2", "--Tile", "AxB", "--GPU", "H"});
     CHECK(a.commands == std::vector<std::string>{"predict", "gemm"});

@@ -372,6 +372,7 @@ class RecordTest(unittest.TestCase):
         fails("a machine with an NVIDIA GPU and its driver", "--suite", "microbench")
         (self.root / "bin/nvidia-smi").unlink()
         fails("no nvidia-smi on PATH", "--suite", "microbench")
+        fails("got 'microbench_frist'", "--suite", "microbench_frist")
 
     def test_no_toolkit(self) -> None:
         (self.root / "bin/nvcc").unlink()

@@ -76,7 +76,7 @@ std::string achieved_text(const Prediction& p) {
 std::string constants_text(const hw::ConstantCounts& constants) {
     return constants.inherited == 0
                ? fmt::format("{} fitted constants", constants.own)
-               : fmt::format("{} fitted constants, {} from rows of this GPU and {} inherited",
+               : fmt::format("{} fitted constants, {} of this GPU and {} inherited",
                              constants.own + constants.inherited, constants.own, constants.inherited);
 }
 

@@ -82,8 +82,8 @@ TEST_CASE("what does not apply is not printed") {
 TEST_CASE("inherited constants are told from the GPU's own") {
     Prediction p = example_prediction();
     p.constants = {3, 163};
-    CHECK(contains(short_text(p, example_context()),
-                   "166 fitted constants, 3 from rows of this GPU and 163 inherited)"));
+    CHECK(
+        contains(short_text(p, example_context()), "166 fitted constants, 3 of this GPU and 163 inherited)"));
 }
 
 TEST_CASE("a clock that was asked for is part of the answer") {

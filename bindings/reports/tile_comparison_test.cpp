@@ -68,8 +68,8 @@ TEST_CASE("a tile that cannot run is named with the reason") {
     const ExplainedTile good = explained(Parameters{{"cta_tile", "128x128x64"}, {"stages", "3"}});
     const ExplainedTile large = explained(Parameters{{"cta_tile", "256x256x128"}, {"stages", "5"}});
     CHECK(comparison_text(good, large).find("256x256x128") == 0);
-    CHECK(comparison_text(good, large).find("cannot run: kernel shared_bytes") != std::string::npos);
+    CHECK(comparison_text(good, large).find("cannot run: gemm cta_tile") != std::string::npos);
     const Json json = Json::parse(comparison_json(good, large));
-    CHECK(json["tiles"][1]["error"]["parameter"] == "kernel shared_bytes");
+    CHECK(json["tiles"][1]["error"]["parameter"] == "gemm cta_tile");
     CHECK(json["shares"].empty());
 }

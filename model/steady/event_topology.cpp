@@ -19,8 +19,6 @@ namespace {
 
 using detail::LoopEvents;
 using detail::RoleLoop;
-using kernel::detail::floor_divide;
-using kernel::detail::floor_modulo;
 
 [[noreturn]] void fail(const kernel::Kernel& kernel, const char* what, std::string value,
                        const char* expected) {

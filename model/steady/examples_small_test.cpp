@@ -65,7 +65,8 @@ TEST_CASE("softmax: a row is read once and written once; without a loop there is
               static_cast<double>(columns * 2));
         CHECK(totals.traffic(Space::global, Direction::write).inside_bytes ==
               static_cast<double>(columns * 2));
-        const auto loads = static_cast<double>((columns + 2047) / 2048);
+        const std::int64_t rounds = (columns + 2047) / 2048;
+        const auto loads = static_cast<double>(rounds);
         CHECK(totals.traffic(Space::global, Direction::read).requested_bytes == loads * 4096);
         CHECK(totals.instructions_of(InstructionClass::mufu) == loads * 8 * 8);
         CHECK(totals.instructions_of(InstructionClass::shfl) == 2 * 5 * 8);

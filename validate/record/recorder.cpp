@@ -41,12 +41,12 @@ class Recording {
         : options_(&options), end_(start + seconds(options.budget_s)) {}
 
     RecordResult run() {
+        const std::vector<Suite> all = read_suites(options_->sources);
+        suites_ = choose_suites(all, options_->suites);
         result_.board = find_board();
         result_.gpu = sheet_of(result_.board, options_->gpu);
         const hw::Gpu gpu = hw::load_gpu(result_.gpu);
         capability_ = gpu.compute_major * 10 + gpu.compute_minor;
-        const std::vector<Suite> all = read_suites(options_->sources);
-        suites_ = choose_suites(all, options_->suites);
         RowStore store(options_->output, options_->resume, result_.gpu);
         FinishedSuites finished(options_->output, options_->resume);
         for (const Suite& suite : suites_) {

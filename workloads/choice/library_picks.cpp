@@ -30,7 +30,8 @@ std::span<const int> picks_below(const PickTable& table, std::size_t node) {
     std::size_t last = node;
     while (table.nodes[last].feature >= 0) last = static_cast<std::size_t>(table.nodes[last].above);
     const auto begin = static_cast<std::size_t>(table.nodes[first].above);
-    const auto end = static_cast<std::size_t>(table.nodes[last].above + table.nodes[last].count);
+    const auto end =
+        static_cast<std::size_t>(table.nodes[last].above) + static_cast<std::size_t>(table.nodes[last].count);
     return std::span(table.leaf_picks).subspan(begin, end - begin);
 }
 
@@ -127,7 +128,7 @@ LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::
 
 Config config_of_pick(const Problem& problem, const KernelPick& pick, const PickTable& table,
                       const GemmFamily& family, const hw::Gpu& gpu) {
-    const auto size = static_cast<std::size_t>(pick.cluster.m * pick.cluster.n);
+    const auto size = static_cast<std::size_t>(pick.cluster.m) * static_cast<std::size_t>(pick.cluster.n);
     Config config = vendor_config(problem, family, pick.tile, pick.cluster, gpu);
     if (family.persistent) {
         const std::int64_t tiles = ceil_div(ceil_div(problem.m, pick.tile.m), pick.cluster.m) *

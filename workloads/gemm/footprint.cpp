@@ -21,8 +21,9 @@ namespace {
 
 constexpr int warpgroup_threads = 128;
 
-[[noreturn]] void refuse_tile(const Config& config, const char* expected) {
-    throw Error("gemm cta_tile", fmt::format("{}x{}x{}", config.cta_m, config.cta_n, config.cta_k), expected);
+[[noreturn]] void refuse_tile(const Config& config, std::string expected) {
+    throw Error("gemm cta_tile", fmt::format("{}x{}x{}", config.cta_m, config.cta_n, config.cta_k),
+                std::move(expected));
 }
 
 bool has(const hw::Gpu& gpu, hw::InstructionClass cls) {
@@ -137,6 +138,19 @@ void check_instruction(const hw::Gpu& gpu, const Config& config) {
     }
 }
 
+/// Shared memory that is given must hold the stages. Products without stages keep sums there instead.
+void check_shared_bytes(const Problem& problem, const Config& config) {
+    if (config.shared_bytes == 0 || config.dot_products || config.streamed_columns) {
+        return;
+    }
+    const std::int64_t least = least_shared_bytes(problem, config);
+    if (config.shared_bytes < least) {
+        throw Error("gemm shared_bytes", std::to_string(config.shared_bytes),
+                    fmt::format("at least {}, which stages={} of cta_tile={}x{}x{} need", least,
+                                config.stages, config.cta_m, config.cta_n, config.cta_k));
+    }
+}
+
 }  // namespace
 
 void require_tensor_dtype(const Problem& problem, const hw::Gpu& gpu) {
@@ -148,9 +162,10 @@ void require_tensor_dtype(const Problem& problem, const hw::Gpu& gpu) {
 }
 
 std::int64_t shared_bytes(const Problem& problem, const Config& config) {
-    if (config.shared_bytes > 0) {
-        return config.shared_bytes;
-    }
+    return config.shared_bytes > 0 ? config.shared_bytes : least_shared_bytes(problem, config);
+}
+
+std::int64_t least_shared_bytes(const Problem& problem, const Config& config) {
     if (gathers_as_triton(config) || turned_in_its_trip(config)) {
         return gather_shared_bytes(problem, config);
     }
@@ -172,6 +187,22 @@ std::int64_t shared_bytes(const Problem& problem, const Config& config) {
         return std::max(stages - (buffers - 1) * held_once, results);
     }
     return stages;
+}
+
+void require_shared_bytes(const Problem& problem, const Config& config, const hw::Gpu& gpu) {
+    const std::int64_t bytes = shared_bytes(problem, config);
+    const auto most = static_cast<std::int64_t>(gpu.shared.per_cta_optin.value());
+    if (bytes <= most) {
+        return;
+    }
+    if (config.shared_bytes > 0) {
+        throw Error("gemm shared_bytes", std::to_string(bytes),
+                    fmt::format("at most {} for a CTA of {}", most, gpu.id));
+    }
+    refuse_tile(config,
+                fmt::format("a smaller tile or fewer stages: stages={} need {} bytes of shared memory, "
+                            "and a CTA of {} has at most {}",
+                            config.stages, bytes, gpu.id, most));
 }
 
 bool copies_by_descriptor(const Config& config) {
@@ -274,6 +305,7 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
         throw Error("gemm warps", std::to_string(config.warps),
                     "a multiple of 4 (whole warpgroups) for wgmma");
     }
+    check_shared_bytes(problem, config);
 }
 
 }  // namespace warptime::workloads::gemm

@@ -12,9 +12,14 @@
 
 namespace warptime::workloads::gemm {
 
-/// Bytes of dynamic shared memory: stages, barriers, and the staged epilogue where it needs memory of its
-/// own.
+/// Bytes of dynamic shared memory that the stages of a tile and their barriers need, or its turned results.
+[[nodiscard]] std::int64_t least_shared_bytes(const Problem& problem, const Config& config);
+
+/// Bytes of dynamic shared memory of a CTA: those that the configuration gives, else the least.
 [[nodiscard]] std::int64_t shared_bytes(const Problem& problem, const Config& config);
+
+/// Throws Error naming the tile, or `shared_bytes` where these are given, if a CTA may not have so much.
+void require_shared_bytes(const Problem& problem, const Config& config, const hw::Gpu& gpu);
 
 /// Estimated registers per thread that the loop wants, without a limit. The compiler spills what exceeds the
 /// limit of the GPU. Warp-specialised kernels move registers between their roles; the number is then that of

@@ -38,6 +38,7 @@ TEST_CASE("shared memory is stages and their barriers, unless it is given") {
     CHECK(shared_bytes(problem_of(1, 1, 1), c) == 4 * 32768 + 4 * 16);
     c.shared_bytes = 77;
     CHECK(shared_bytes(problem_of(1, 1, 1), c) == 77);
+    CHECK(least_shared_bytes(problem_of(1, 1, 1), c) == 4 * 32768 + 4 * 16);
 }
 
 TEST_CASE("Triton turns the tile of results where the stages were") {

@@ -16,7 +16,7 @@ namespace mk = model::kernel;
 namespace {
 
 std::string parameter_name(std::string_view name) {
-    return fmt::format("gemm {}", name);
+    return std::string("gemm ").append(name);
 }
 
 std::int64_t size_of(const Operation& operation, std::string_view name) {

@@ -79,6 +79,26 @@ TEST_CASE("the tiling reaches the kernel") {
     CHECK(kernel_of({{"cta_tile", "128x64x32"}, {"shared_bytes", "50000"}}).dynamic_shared == 50000);
 }
 
+TEST_CASE("shared memory that is given holds the stages to the last byte") {
+    const auto given = [](const char* bytes) {
+        return Parameters{
+            {"cta_tile", "128x64x32"}, {"stages", "2"}, {"pipeline", "cp.async"}, {"shared_bytes", bytes}};
+    };
+    CHECK(kernel_of(given("24576")).dynamic_shared == 2 * (128 + 64) * 32 * 2);
+    CHECK_THROWS_WITH_AS(static_cast<void>(kernel_of(given("24575"))),
+                         "gemm shared_bytes: got '24575', expected at least 24576, which stages=2 of "
+                         "cta_tile=128x64x32 need",
+                         warptime::Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(kernel_of(given("232449"))),
+                         "gemm shared_bytes: got '232449', expected at most 232448 for a CTA of h200-sxm",
+                         warptime::Error);
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(kernel_of({{"cta_tile", "256x256x128"}, {"stages", "4"}})),
+        doctest::Contains("gemm cta_tile: got '256x256x128', expected a smaller tile or fewer "
+                          "stages: stages=4 need 524288 bytes"),
+        warptime::Error);
+}
+
 TEST_CASE("Triton sums splits by atomics, the others in a workspace") {
     const auto kernels = [](const char* implementation, const char* reduction) {
         Parameters more{{"cta_tile", "128x64x32"}, {"split_k", "4"}, {"implementation", implementation}};

@@ -32,7 +32,7 @@ Problem operands(Dtype dtype, std::int64_t k) {
 
 /// Instructions of a warp in each trip that a longer K adds.
 double of_trip(Dtype dtype, const Config& c, std::initializer_list<InstructionClass> classes) {
-    double counts[2];
+    double counts[2]{};
     for (const int longer : {0, 1}) {
         const mk::Program program = lowered(operands(dtype, c.cta_k * (8 + 4 * longer)), c);
         const mk::WalkTotals totals = mk::walk_totals(program.kernels[0], item_at(program.kernels[0], 0));

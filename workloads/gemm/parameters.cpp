@@ -137,18 +137,20 @@ std::string default_of(const Operation& operation, std::string_view parameter) {
 }
 
 std::string why_unused(const Operation& operation, std::string_view parameter) {
-    const std::string value = value_of(operation, parameter);
-    if (parameter == "acc_dtype" && value != default_of(operation, parameter)) {
-        return default_of(operation, parameter) + ": sums of another type are not modelled";
+    if (parameter == "acc_dtype") {
+        const std::string sums = default_of(operation, parameter);
+        return value_of(operation, parameter) == sums ? "" : sums + ": sums of another type are not modelled";
     }
-    const std::string splits = value_of(operation, "split_k");
-    if (parameter == "reduction" && (splits.empty() || splits == "1")) {
-        return "nothing without a split_k above 1: there are no parts to sum";
+    if (parameter == "reduction") {
+        const std::string splits = value_of(operation, "split_k");
+        if (splits.empty() || splits == "1") {
+            return "nothing without a split_k above 1: there are no parts to sum";
+        }
     }
     const ParameterInfo* info = find_parameter(all, parameter);
     const bool of_kernel = info != nullptr && !info->part_of_key;
-    const bool chosen = value_of(operation, "cta_tile").empty();
-    if (!of_kernel || !chosen || value == info->default_value) return "";
+    if (!of_kernel || !value_of(operation, "cta_tile").empty()) return "";
+    if (value_of(operation, parameter) == info->default_value) return "";
     if (parameter == "implementation") {
         return "cublas, or a cta_tile: kernels of another implementation are given by their tile";
     }

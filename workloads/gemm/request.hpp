@@ -16,8 +16,8 @@ namespace warptime::workloads::gemm {
 class GemmRequest final : public Request {
   public:
     GemmRequest() = default;
-    explicit GemmRequest(const Problem& of, std::optional<Config> by = std::nullopt)
-        : problem(of), config(std::move(by)) {}
+    explicit GemmRequest(const Problem& of, const std::optional<Config>& by = std::nullopt)
+        : problem(of), config(by) {}
     GemmRequest(const GemmRequest&) = default;
     GemmRequest& operator=(const GemmRequest&) = default;
 

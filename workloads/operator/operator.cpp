@@ -11,9 +11,14 @@
 namespace warptime::workloads {
 
 const ParameterInfo* find_parameter(std::span<const ParameterInfo> parameters, std::string_view name) {
-    const auto found = std::find_if(parameters.begin(), parameters.end(), [name](const ParameterInfo& p) {
-        return hw::same_name(p.name, name) || (!p.alias.empty() && hw::same_name(p.alias, name));
-    });
+    // Nearly every name comes as the record spells it.
+    auto found = std::find_if(parameters.begin(), parameters.end(),
+                              [name](const ParameterInfo& p) { return p.name == name; });
+    if (found == parameters.end()) {
+        found = std::find_if(parameters.begin(), parameters.end(), [name](const ParameterInfo& p) {
+            return hw::same_name(p.name, name) || (!p.alias.empty() && hw::same_name(p.alias, name));
+        });
+    }
     return found == parameters.end() ? nullptr : &*found;
 }
 

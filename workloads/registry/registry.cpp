@@ -61,12 +61,11 @@ std::string canonical_dtype(std::string_view text, std::string_view parameter,
 
 std::string canonical_value(const OperatorInfo& info, const ParameterInfo& parameter, std::string_view text) {
     static constexpr std::string_view booleans[] = {"0", "1"};
-    const std::string owner = fmt::format("{} {}", info.name, parameter.name);
+    const std::string owner = std::string(info.name).append(" ").append(parameter.name);
     switch (parameter.kind) {
         case ParameterKind::size:
-            return fmt::format("{}", parse_whole(text, owner, largest_number(parameter.kind)));
         case ParameterKind::integer:
-            return fmt::format("{}", parse_whole(text, owner, largest_number(parameter.kind)));
+            return std::to_string(parse_whole(text, owner, largest_number(parameter.kind)));
         case ParameterKind::boolean:
             return canonical_word(text, owner, booleans);
         case ParameterKind::dtype:

@@ -65,7 +65,7 @@ TEST_CASE("every default and every choice is accepted") {
 }
 
 TEST_CASE("useful work is counted once: operations, and every operand and result") {
-    const auto work = [](const char* op, std::map<std::string, std::string, std::less<>> parameters) {
+    const auto work = [](const char* op, const std::map<std::string, std::string, std::less<>>& parameters) {
         return find_operator(op).work(make_operation(op, parameters));
     };
     const auto gemm = work("gemm", {{"m", "2"}, {"n", "3"}, {"k", "5"}, {"batch", "7"}, {"dtype", "fp8"}});

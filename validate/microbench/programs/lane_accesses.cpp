@@ -162,7 +162,7 @@ Probe shared_access(const Parameters& p, const hw::Gpu& /*gpu*/) {
                 a.inner = width / 4;
                 a.outer = pitch / 4;
             }
-            if (integer(p, "swizzle") != 0) {
+            if (integer(p, "swizzle") != 0 && columns > 0) {
                 // The 16-byte parts of a row are permuted by the row's number.
                 a.pattern = mk::PatternKind::listed;
                 a.pool_first = static_cast<std::uint32_t>(k.address_list.size());

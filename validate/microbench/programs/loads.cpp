@@ -137,7 +137,8 @@ void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu
     mma.completes = token;
     const mk::Id product = build.op(mma);
     build.wait(token, load.period > 0 ? 0 : 1);
-    const double busy = static_cast<double>(batch * load.n / 2 * load.warpgroups);
+    const std::int64_t busy_cycles = batch * load.n / 2 * load.warpgroups;
+    const auto busy = static_cast<double>(busy_cycles);
     if (load.period > 0) {
         // The next batch begins when the period is over, or when this batch is complete.
         const double wait =
@@ -154,7 +155,8 @@ void add_tensor_load(mk::Program& program, const TensorLoad& load, const hw::Gpu
         // warpgroups go round as often.
         build.role("stream", static_cast<int>(4 * load.stream_warpgroups));
         const std::int64_t turn = load.ctas * load.stream_warpgroups * 128 * words_per_access;
-        const double loads = static_cast<double>(load.stream_bytes / 4) / static_cast<double>(turn);
+        const std::int64_t words = load.stream_bytes / 4;
+        const double loads = static_cast<double>(words) / static_cast<double>(turn);
         const std::int64_t unroll =
             std::max<std::int64_t>(1, std::llround(loads / static_cast<double>(load.batches)));
         build.loop(load.batches);

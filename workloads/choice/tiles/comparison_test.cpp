@@ -76,7 +76,7 @@ TEST_CASE("a tile that cannot run says why, as the ranking does") {
         {"cta_tile", "256x256x32"}, {"stages", "2"}, {"warps", "4"}, {"implementation", "triton"}});
     REQUIRE(large.refusal);
     CHECK_FALSE(large.prediction);
-    CHECK(large.refusal->parameter() == "kernel shared_bytes");
+    CHECK(large.refusal->parameter() == "gemm cta_tile");
     REQUIRE(spills.refusal);
     CHECK(spills.refusal->parameter() == "gemm registers");
 }

@@ -151,7 +151,7 @@ TEST_CASE("what is dropped has a reason, and what is ranked has none") {
         const bool too_large = c.stages * (c.cta_m + c.cta_n) * c.cta_k * 2 > 227 * 1024;
         const bool too_many = c.cta_m * c.cta_n / (c.warps * 32) > 128;
         CHECK((too_large || too_many));
-        CHECK(why.parameter() == (too_large ? "kernel shared_bytes" : "gemm registers"));
+        CHECK(why.parameter() == (too_large ? "gemm cta_tile" : "gemm registers"));
     }
     CHECK_THROWS_AS(static_cast<void>(why_dropped(operation, space[ranking.tiles[0].candidate], gpu)),
                     warptime::Error);
