@@ -13,7 +13,8 @@
 namespace warptime::validate {
 
 double Baseline::time_us(const workloads::UsefulWork& work) const {
-    return std::hypot(work.operations / operations_per_us, work.bytes / bytes_per_us) + floor_us;
+    return std::hypot(work.operations.value_or(0.0) / operations_per_us, work.bytes / bytes_per_us) +
+           floor_us;
 }
 
 double fit_residual(double predicted_us, double measured_us) {
@@ -28,7 +29,7 @@ std::optional<Baseline> fit_baseline(std::span<const BaselineRow> rows) {
     double widest = 0.0;
     double shortest = std::numeric_limits<double>::infinity();
     for (const BaselineRow& row : rows) {
-        fastest = std::max(fastest, row.work.operations / row.measured_us);
+        fastest = std::max(fastest, row.work.operations.value_or(0.0) / row.measured_us);
         widest = std::max(widest, row.work.bytes / row.measured_us);
         shortest = std::min(shortest, row.measured_us);
     }

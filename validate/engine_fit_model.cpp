@@ -10,7 +10,7 @@
 #include "validate/noise_floor.hpp"
 #include "validate/recorded_case.hpp"
 #include "validate/recorded_params.hpp"
-#include "workloads/frontends/recorded_kernel.hpp"
+#include "workloads/choice/recorded_kernel.hpp"
 #include "workloads/libraries/library.hpp"
 #include "workloads/predict.hpp"
 
@@ -88,8 +88,8 @@ struct EngineFitModel::State {
                 }
                 // Constants describe kernels. So the fit takes the kernel that ran, not a kernel chosen
                 // instead.
-                if (!workloads::frontends::lower_recorded(one.operation, one.steps, libraries, *gpu,
-                                                          one.program)) {
+                if (!workloads::choice::lower_recorded(one.operation, one.steps, libraries, *gpu,
+                                                       one.program)) {
                     static_cast<void>(predictor.evaluate(one.operation, one.conditions));
                     one.program = predictor.program();
                 }

@@ -9,7 +9,7 @@
 #include "validate/microbench/programs/families.hpp"
 #include "validate/recorded_case.hpp"
 #include "validate/recorded_params.hpp"
-#include "workloads/frontends/recorded_kernel.hpp"
+#include "workloads/choice/recorded_kernel.hpp"
 #include "workloads/predict.hpp"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ const model::kernel::Program* EngineRowPredictor::program_that_ran(const Recorde
     const workloads::Operation operation = asked_of(row);
     if (operation.parameters.find("cta_tile") != operation.parameters.end()) return nullptr;
     Chip& chip = chip_of(row.gpu);
-    return workloads::frontends::lower_recorded(operation, row.steps, chip.libraries, chip.gpu, chip.program)
+    return workloads::choice::lower_recorded(operation, row.steps, chip.libraries, chip.gpu, chip.program)
                ? &chip.program
                : nullptr;
 }

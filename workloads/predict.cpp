@@ -77,7 +77,9 @@ model::prediction::Prediction Predictor::explain(const Operation& operation,
     lower(operation, conditions);
     model::prediction::Prediction answer = model::system::explain(program_, *engine_, *gpu_, conditions);
     // Padded tiles and repeated work do not count.
-    answer.flops_per_s = find_operator(operation.op).work(operation).operations / answer.time;
+    if (const auto operations = find_operator(operation.op).work(operation).operations) {
+        answer.flops_per_s = *operations / answer.time;
+    }
     return answer;
 }
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from cli_case import Case, main, program, run
 
+ROOT = Path(__file__).resolve().parents[2]
 GEMM = ["predict", "gemm", "1024", "1024", "1024", "--gpu", "h200-sxm"]
 PREDICTION_KEYS = [
     "schema", "version", "gpu", "operation", "conditions", "engine", "time_us", "low_us", "high_us", "span_us",
@@ -98,7 +99,7 @@ class Listings(Case):
 
     def test_operators(self) -> None:
         listed = json.loads(self.succeed("operators", "--json"))["operators"]
-        self.assertEqual([operator["name"] for operator in listed], ["add", "copy", "gemm"])
+        self.assertEqual([operator["name"] for operator in listed], ["add", "copy", "gemm", "kernel"])
         gemm = json.loads(self.succeed("operators", "gemm", "--json"))["operators"][0]
         self.assertEqual([p["name"] for p in gemm["parameters"] if p["required"]], ["m", "n", "k"])
 
@@ -107,6 +108,23 @@ class Predictions(Case):
     def predict(self, *arguments: str) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self.succeed(*arguments, "--json"))
         return answer
+
+    def test_a_described_kernel(self) -> None:
+        file = str(ROOT / "examples" / "kernels" / "saxpy.kernel")
+        answer = self.predict("predict", "kernel", file, "--gpu", "h200")
+        self.assertEqual(answer["kernels"][0]["name"], "saxpy")
+        self.assertEqual(answer["counters"]["smsp__inst_executed.sum"], 65536 * 8 * 15)
+        self.assertAlmostEqual(answer["achieved"]["flops_per_s"] * answer["time_us"] * 1e-6, 2 * 2**26, delta=10)
+        simulated = self.predict("predict", "kernel", file, "--gpu", "h200", "--engine", "simulation")
+        self.assertLess(abs(simulated["time_us"] / answer["time_us"] - 1), 0.1)
+        self.fail_with(1, ["nope.kernel", "a .kernel file"], "predict", "kernel", "nope.kernel", "--gpu", "h200")
+        self.fail_with(2, ["kernel file", "a value"], "predict", "kernel", "--gpu", "h200")
+        self.fail_with(1, ["README.md", "line 1", "kernel"], "predict", "kernel", str(ROOT / "README.md"), "--gpu", "h200")
+        with self.subTest("batch"):
+            cases = f"op,file,gpu\nkernel,{file},h200\ngemm,{file},h200\n"
+            rows = run("batch", "-", text=cases).stdout.decode().splitlines()
+            self.assertIn(f"{answer['time_us']:.3f}"[:6], rows[1])
+            self.assertIn("gemm parameter: got 'file'", rows[2])
 
     def test_json_contract(self) -> None:
         for arguments in [GEMM, ["predict", "copy", "1048576", "--gpu", "h200-sxm"]]:

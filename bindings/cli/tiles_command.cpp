@@ -11,9 +11,9 @@
 #include "bindings/reports/what_if.hpp"
 #include "workloads/choice/tiles/fold.hpp"
 #include "workloads/choice/tiles/library_kernel.hpp"
+#include "workloads/choice/tiles/problem_file.hpp"
 #include "workloads/choice/tiles/space.hpp"
 #include "workloads/condition_values.hpp"
-#include "workloads/frontends/problem_file.hpp"
 #include "workloads/predict.hpp"
 
 #include <fmt/format.h>
@@ -109,11 +109,11 @@ std::string answer(const workloads::Operation& operation, const Question& asked)
 
 /// Answers every problem of a list in CUTLASS's format. Refused problems come at the end.
 int answer_list(const std::string& path, const Question& asked) {
-    const auto problems = as_usage([&path] { return workloads::frontends::read_problem_file(path); });
+    const auto problems = as_usage([&path] { return workloads::choice::tiles::read_problem_file(path); });
     Json answers = Json::array();
     std::string text;
     bool failed = false;
-    for (const workloads::frontends::ListedProblem& problem : problems) {
+    for (const workloads::choice::tiles::ListedProblem& problem : problems) {
         try {
             if (problem.refusal) throw *problem.refusal;
             const std::string told = answer(*problem.operation, asked);

@@ -4,7 +4,7 @@
 #include "bindings/python/model.hpp"
 #include "bindings/reports/tile_comparison.hpp"
 #include "hw/error.hpp"
-#include "workloads/frontends/problem_file.hpp"
+#include "workloads/choice/tiles/problem_file.hpp"
 
 #include <pybind11/stl.h>
 #include <tuple>
@@ -37,7 +37,8 @@ std::tuple<std::string, std::string> compare_tiles(const std::string& op, const 
 std::vector<std::variant<Texts, std::tuple<std::string, std::string, std::string>>> read_problems(
     const std::string& path) {
     std::vector<std::variant<Texts, std::tuple<std::string, std::string, std::string>>> problems;
-    for (const workloads::frontends::ListedProblem& problem : workloads::frontends::read_problem_file(path)) {
+    for (const workloads::choice::tiles::ListedProblem& problem :
+         workloads::choice::tiles::read_problem_file(path)) {
         if (problem.operation) {
             problems.emplace_back(problem.operation->parameters);
         } else {

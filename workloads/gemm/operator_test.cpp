@@ -26,7 +26,7 @@ TEST_CASE("a product does 2 m n k operations on each operand read once and its r
     CHECK(work.bytes == 2.0 * (1000 * 300 + 300 * 200 + 1000 * 200));
     CHECK(work.memory == work.bytes);
     const UsefulWork batch = gemm_operator().work(product({{"batch", "3"}, {"dtype", "fp32"}}));
-    CHECK(batch.operations == 3.0 * work.operations);
+    CHECK(*batch.operations == 3.0 * *work.operations);
     CHECK(batch.bytes == 6.0 * work.bytes);
 }
 

@@ -9,6 +9,7 @@
 #include "workloads/operator/request_interface.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,9 +18,10 @@ namespace warptime::workloads {
 
 /// The work of an operation, independent of its kernel. Ignores padding, reuse and the instruction mix.
 struct UsefulWork {
-    double operations = 0.0;  ///< a multiply-add counts as two
-    double bytes = 0.0;       ///< each operand is read once, each result written once
-    double memory = 0.0;      ///< bytes that must fit the GPU's memory
+    /// A multiply-add counts as two. None where only the kernel says what is done: then all of it counts.
+    std::optional<double> operations;
+    double bytes = 0.0;   ///< each operand is read once, each result written once
+    double memory = 0.0;  ///< bytes that must fit the GPU's memory
 };
 
 /// How many numbers of versioned data a prediction uses, in addition to those of the chip.

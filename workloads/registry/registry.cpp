@@ -7,6 +7,7 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "workloads/elementwise/operator.hpp"
+#include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
 
 #include <fmt/format.h>
@@ -83,8 +84,8 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
 }
 
 std::span<const OperatorInfo> operators() {
-    static const std::array<OperatorInfo, 3> all{elementwise::add_operator(), elementwise::copy_operator(),
-                                                 gemm::gemm_operator()};
+    static const std::array<OperatorInfo, 4> all{elementwise::add_operator(), elementwise::copy_operator(),
+                                                 gemm::gemm_operator(), frontends::kernel_operator()};
     return all;
 }
 

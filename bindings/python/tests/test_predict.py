@@ -110,3 +110,32 @@ def test_what_would_help_comes_with_the_prediction() -> None:
     assert p.would_help[0].keys == ("dram.bandwidth",)
     assert p.would_help[0].time_us + p.would_help[0].saved_us == pytest.approx(p.time_us)
     assert "twice the speed of dram would save" in p.explain().splitlines()[-1]
+
+
+KERNEL = """kernel "fill"
+  grid 1024 1 1
+  cta 256 1 1
+  resources
+  schedule one_per_cta tiles=1024
+  buffer "y" extent=1048576
+  role "warps" warps=8
+    op 0 st_global
+      access write y contiguous origin={1024*tile.0 + 128*warp} bytes=16
+  end
+end
+"""
+
+
+def test_a_kernel_comes_from_a_file(tmp_path: Path, program: Path) -> None:
+    path = tmp_path / "fill.kernel"
+    path.write_text(KERNEL)
+    p = wt.predict("kernel", file=path, gpu="h200-sxm")
+    assert repr(p) + "\n" == output(program, "predict", "kernel", str(path), "--gpu", "h200-sxm")
+    assert p.kernels[0].name == "fill"
+    assert p.counters["smsp__inst_executed.sum"] == 8 * 1024
+    batch = wt.predict_batch("kernel", file=[str(path), str(tmp_path / "none.kernel")], gpu="h200-sxm")
+    assert batch.time_us[0] == p.time_us
+    assert "none.kernel" in batch.error[1]
+    path.write_text(KERNEL.replace("st_global", "st_globe"))
+    with pytest.raises(wt.WarptimeError, match="line 8"):
+        wt.predict("kernel", file=path, gpu="h200-sxm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol, SupportsFloat, SupportsIndex, TypeAlias
 
@@ -18,7 +19,7 @@ class SomeDtype(Protocol):
     def itemsize(self) -> int: ...
 
 
-Value: TypeAlias = "str | SupportsIndex | SupportsFloat | Sequence[int] | SomeDtype | type[np.generic] | None"
+Value: TypeAlias = "str | SupportsIndex | SupportsFloat | Sequence[int] | SomeDtype | type[np.generic] | os.PathLike[str] | None"
 
 
 def utf8(text: str) -> str:
@@ -38,8 +39,8 @@ def dtype_name(value: object) -> str | None:
 def text_of(op: str, name: str, value: object) -> str:
     """One value as text.
 
-    (128, 256, 64) becomes 128x256x64, 4096.0 becomes 4096, np.float16 becomes float16, and None becomes an empty text
-    (the default). The library checks whether the value is allowed. This function only refuses objects that can be no
+    (128, 256, 64) becomes 128x256x64, 4096.0 becomes 4096, np.float16 becomes float16, a path its text, and None an
+    empty text (the default). The library checks whether the value is allowed. This function only refuses objects that can be no
     value.
     """
     if value is None:
@@ -48,6 +49,8 @@ def text_of(op: str, name: str, value: object) -> str:
         return str(value)
     if isinstance(value, str):
         return utf8(value)
+    if isinstance(value, os.PathLike):
+        return utf8(str(os.fspath(value)))
     if type(value).__name__ in ("bool", "bool_"):
         return str(int(bool(value))) if is_flag(op, name) else str(bool(value))
     if isinstance(value, tuple) or (isinstance(value, list) and takes_extent(op, name)):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/frontends/problem_file.hpp"
+#include "workloads/choice/tiles/problem_file.hpp"
 
 #include "hw/nearest_name.hpp"
 #include "hw/text_file.hpp"
@@ -12,7 +12,7 @@
 #include <array>
 #include <map>
 
-namespace warptime::workloads::frontends {
+namespace warptime::workloads::choice::tiles {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::vector<ListedProblem> read_problem_file(const std::string& path) {
     return parse_problem_list(hw::read_text_file(path, "problems", "a JSON file that can be read"), path);
 }
 
-}  // namespace warptime::workloads::frontends
+}  // namespace warptime::workloads::choice::tiles

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warptime::workloads::frontends {
+namespace warptime::workloads::choice {
 
 /// The configuration that `steps` name. `steps` are the recorded activities, "name grid=2x66x1 block=... |
 /// ...". Empty for names of other families.
@@ -30,4 +30,4 @@ namespace warptime::workloads::frontends {
                                   const libraries::Libraries& libraries, const hw::Gpu& gpu,
                                   model::kernel::Program& program);
 
-}  // namespace warptime::workloads::frontends
+}  // namespace warptime::workloads::choice

@@ -1,6 +1,6 @@
 // CUTLASS's list of problems: its own example, the letters of layouts, and refusals of a problem or a file.
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/frontends/problem_file.hpp"
+#include "workloads/choice/tiles/problem_file.hpp"
 
 #include "workloads/gemm/from_parameters.hpp"
 
@@ -10,7 +10,7 @@
 #include <string>
 
 using namespace warptime::workloads;
-using namespace warptime::workloads::frontends;
+using namespace warptime::workloads::choice::tiles;
 using warptime::Error;
 using warptime::hw::Dtype;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/frontends/recorded_kernel.hpp"
+#include "workloads/choice/recorded_kernel.hpp"
 
 #include "model/machine/occupancy/placement.hpp"
 #include "workloads/gemm/from_parameters.hpp"
@@ -11,7 +11,7 @@
 #include <regex>
 #include <string>
 
-namespace warptime::workloads::frontends {
+namespace warptime::workloads::choice {
 
 using gemm::ceil_div;
 using gemm::Config;
@@ -191,4 +191,4 @@ bool lower_recorded(const Operation& operation, std::string_view steps, const li
     return true;
 }
 
-}  // namespace warptime::workloads::frontends
+}  // namespace warptime::workloads::choice

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warptime::workloads::frontends {
+namespace warptime::workloads::choice::tiles {
 
 /// One problem of the list, or the reason why the model cannot take it.
 struct ListedProblem {
@@ -33,4 +33,4 @@ struct ListedProblem {
 /// Does the same from text; `name` stands for the file in errors.
 [[nodiscard]] std::vector<ListedProblem> parse_problem_list(std::string_view text, const std::string& name);
 
-}  // namespace warptime::workloads::frontends
+}  // namespace warptime::workloads::choice::tiles

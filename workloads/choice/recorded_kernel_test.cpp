@@ -1,6 +1,6 @@
 // Names of recorded kernels: their tile, cluster, stages and split, and the grid that follows.
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/frontends/recorded_kernel.hpp"
+#include "workloads/choice/recorded_kernel.hpp"
 
 #include "workloads/csv.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
@@ -14,7 +14,7 @@
 #include <sstream>
 #include <string>
 
-using namespace warptime::workloads::frontends;
+using namespace warptime::workloads::choice;
 using namespace warptime::workloads::gemm;
 using fixture::gpu;
 using fixture::problem_of;
@@ -121,8 +121,8 @@ TEST_CASE("every recorded nvjet kernel is lowered to the grid that ran, with its
         }
         ++rows;
         CAPTURE(record[params]);
-        REQUIRE(workloads::frontends::lower_recorded(operation_of(record[params]), record[steps], data(),
-                                                     gpu(), program));
+        REQUIRE(workloads::choice::lower_recorded(operation_of(record[params]), record[steps], data(), gpu(),
+                                                  program));
         const std::int64_t ran = std::stoll(found[1]) * std::stoll(found[2]) * std::stoll(found[3]);
         const bool grid = program.kernels[0].grid.volume() == ran;
         const bool memset = program.memsets.empty() != (record[steps].find("Memset") != std::string::npos);
