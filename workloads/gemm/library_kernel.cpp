@@ -17,9 +17,6 @@ using libraries::Tile;
 
 namespace {
 
-/// Bytes beside the stages: barriers and a staging buffer for stores (shared sizes of the recorded kernels).
-constexpr std::int64_t staged_epilogue_bytes = 16640;
-
 MatrixInstruction instruction_of(const std::string& text) {
     if (text == "wgmma") {
         return MatrixInstruction::wgmma;
@@ -131,7 +128,7 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     }
     config.store_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
     config.shared_bytes = config.pipeline == Pipeline::tma
-                              ? config.stages * stage_bytes(problem, config) + staged_epilogue_bytes
+                              ? config.stages * stage_bytes(problem, config) + family.epilogue_bytes
                               : 0;
     if (takes_columns(family)) {
         config.copy_bytes = hw::bytes_of(problem.a);  // element by element

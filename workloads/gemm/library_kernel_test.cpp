@@ -53,9 +53,11 @@ TEST_CASE("stages are what shared memory holds, as the recorded names say") {
     CHECK(stages(128, 128) == 6);
     CHECK(stages(64, 64) == 13);
     CHECK(stages(8, 64) == 16);
+    CHECK(vendor_config(p, nvjet(), tile(256, 128), {1, 1}, gpu()).shared_bytes == 213248);  // recorded
     CHECK(rc::check("they fit, and one more would not", [&] {
         const Tile& t = *rc::gen::elementOf(nvjet().tiles);
         const Config c = vendor_config(p, nvjet(), t, {1, 1}, gpu());
+        RC_ASSERT(c.shared_bytes == c.stages * stage_bytes(p, c) + nvjet().epilogue_bytes);
         RC_ASSERT(c.stages * stage_bytes(p, c) <= nvjet().shared_limit);
         RC_ASSERT(c.stages == nvjet().stages_max ||
                   (c.stages + 1) * stage_bytes(p, c) > nvjet().shared_limit);

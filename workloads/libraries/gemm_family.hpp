@@ -44,7 +44,8 @@ struct GemmFamily {
     bool persistent = false;
     int k_bytes = 128;  ///< bytes of K per stage
     int stages_max = 0;
-    std::int64_t shared_limit = 0;  ///< bytes that the stages may fill
+    std::int64_t shared_limit = 0;    ///< bytes that the stages may fill
+    std::int64_t epilogue_bytes = 0;  ///< beside the stages: their barriers, and a buffer for stores
     int threads = 0;
     int registers = 0;
     double dynamic_above_waves = 0.0;  ///< more waves than this use a tile counter (and its memset); 0: never

@@ -141,6 +141,7 @@ GemmFamily read_family(const Section& section) {
     family.k_bytes = section.whole("k_bytes");
     family.stages_max = section.whole("stages_max");
     family.shared_limit = section.whole("shared_limit");
+    family.epilogue_bytes = section.table.contains("epilogue_bytes") ? section.whole("epilogue_bytes") : 0;
     family.threads = section.whole("threads");
     family.registers = section.whole("registers");
     family.dynamic_above_waves = section.number("dynamic_above_waves");
