@@ -44,6 +44,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace warptime::model::analytical {
 namespace {
@@ -80,6 +81,9 @@ class Accumulator {
           result_(result),
           stores_(machine::store_slowdown(machine::storing_sms(kernel, gpu), gpu)) {}
 
+    Accumulator(const Accumulator&) = delete;
+    Accumulator& operator=(const Accumulator&) = delete;
+
     void run() {
         if (kernel_.buffers.size() > max_buffers) {
             throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
@@ -87,7 +91,12 @@ class Accumulator {
         result_.buffers.reset(kernel_.buffers.size());
         tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
                                          [](const Op& op) { return op.cls == InstructionClass::wgmma; });
-        std::fill_n(complete_.begin(), std::min(kernel_.ops.size(), complete_.size()), 0.0);
+        if (kernel_.ops.size() > few_.size()) {
+            many_.assign(kernel_.ops.size(), 0.0);
+            complete_ = many_.data();
+        } else {
+            std::fill_n(few_.begin(), kernel_.ops.size(), 0.0);
+        }
         for (const kernel::Role& role : kernel_.roles) {
             result_.warps += role.warps * role.instances;
         }
@@ -283,8 +292,7 @@ class Accumulator {
         for (std::uint8_t d = 0; d < op.dep_count; ++d) {
             const kernel::Dep& dep = op.deps[d];
             // Results from before the loop are complete when the loop begins.
-            if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_ &&
-                static_cast<std::size_t>(dep.op) < complete_.size()) {
+            if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_) {
                 start = std::max(start, Cycles(complete_[static_cast<std::size_t>(dep.op)]));
                 if (machine::is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) batch_.drain();
             }
@@ -368,7 +376,7 @@ class Accumulator {
         }
         // Instructions behind a branch are fetched only after the branch has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
-        if (id < complete_.size()) complete_[id] = end.value();
+        complete_[id] = end.value();
         // Room comes with the first pieces, not with the last.
         if (waits) batch_.issued(end - wait_of(op));
         if (machine::is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
@@ -609,7 +617,9 @@ class Accumulator {
     bool role_loads_ = false;   ///< the role loads from global memory, asynchronously or not
     bool role_stages_ = false;  ///< the role stages through shared memory
     /// End of each op in cycles. Only as many entries as the kernel has ops are cleared, which saves time.
-    std::array<double, 640> complete_;
+    std::array<double, 640> few_;  ///< only as far as the kernel has ops: a kilobyte is not cleared for ten
+    std::vector<double> many_;     ///< of a kernel with more ops
+    double* complete_ = few_.data();  ///< when each op is complete
 };
 
 }  // namespace

@@ -391,6 +391,27 @@ TEST_CASE("chains: dependent instructions add their latencies, independent ones 
     CHECK(chain_of(10, 10, true) == doctest::Approx(18.0 * interval + 20.0 * latency));
 }
 
+TEST_CASE("every op of a long body waits for the op before it") {
+    const double latency = gpu().instructions[InstructionClass::fma_f32].latency.value();
+    for (const int ops : {2, 640, 641, 2000}) {
+        CAPTURE(ops);
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warp", 1);
+        for (mk::Id before = -1; before < ops - 1; ++before) {
+            examples::Draft op = examples::make_op(InstructionClass::fma_f32, 1);
+            if (before >= 0) {
+                op.dep_count = 1;
+                op.deps[0] = {before, 0};
+            }
+            examples::add_op(build, op);
+        }
+        build.finish();
+        CHECK(demand_of(kernel).before.chain.value() == doctest::Approx(ops * latency));
+    }
+}
+
 TEST_CASE("a warpgroup that adds up the sums of its products waits for these, whatever the others multiply") {
     const auto waited = [](int warps, std::int64_t products, std::int64_t sums, bool depends) {
         mk::Kernel kernel;
