@@ -189,8 +189,7 @@ std::int64_t least_shared_bytes(const Problem& problem, const Config& config) {
     return stages;
 }
 
-void require_shared_bytes(const Problem& problem, const Config& config, const hw::Gpu& gpu) {
-    const std::int64_t bytes = shared_bytes(problem, config);
+void require_shared_bytes(const Config& config, std::int64_t bytes, const hw::Gpu& gpu) {
     const auto most = static_cast<std::int64_t>(gpu.shared.per_cta_optin.value());
     if (bytes <= most) {
         return;

@@ -18,8 +18,9 @@ namespace warptime::workloads::gemm {
 /// Bytes of dynamic shared memory of a CTA: those that the configuration gives, else the least.
 [[nodiscard]] std::int64_t shared_bytes(const Problem& problem, const Config& config);
 
-/// Throws Error naming the tile, or `shared_bytes` where these are given, if a CTA may not have so much.
-void require_shared_bytes(const Problem& problem, const Config& config, const hw::Gpu& gpu);
+/// Throws Error if a CTA of `gpu` may not have so many `bytes`. The error names the tile, or the parameter
+/// shared_bytes where it is given.
+void require_shared_bytes(const Config& config, std::int64_t bytes, const hw::Gpu& gpu);
 
 /// Estimated registers per thread that the loop wants, without a limit. The compiler spills what exceeds the
 /// limit of the GPU. Warp-specialised kernels move registers between their roles; the number is then that of

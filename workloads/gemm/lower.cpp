@@ -113,8 +113,8 @@ void lower_completed(const Problem& problem, const Config& config, const hw::Gpu
     kernel.registers_per_thread =
         registers_per_thread(problem, config, static_cast<int>(gpu.sm.registers_per_thread_max.value()),
                              static_cast<int>(gpu.sm.registers.value()));
-    require_shared_bytes(problem, config, gpu);
     kernel.dynamic_shared = shared_bytes(problem, config);
+    require_shared_bytes(config, kernel.dynamic_shared, gpu);
     set_schedule(problem, config, kernel);
     kernel.cluster = {std::int64_t{config.cluster_m} * config.cluster_n, 1, 1};
     set_grid(config, most_ctas(config, gpu, kernel), kernel);

@@ -253,7 +253,7 @@ Error why_dropped(const Operation& operation, const Candidate& candidate, const 
     gemm::Config config = candidate.config;
     try {
         gemm::complete(problem, gpu, config);
-        gemm::require_shared_bytes(problem, config, gpu);
+        gemm::require_shared_bytes(config, gemm::shared_bytes(problem, config), gpu);
         const model::machine::SmLimits limits = model::machine::limits_of(gpu);
         model::machine::check(resources_of(problem, config, limits), limits);
         if (spills(problem, config, limits)) {
