@@ -84,11 +84,11 @@ void check_schedule(const Kernel& kernel) {
     const Record record{kernel, "schedule", 0, {}};
     std::int64_t count = 1;
     for (const std::int64_t tiles : schedule.tiles) {
-        record.expect(tiles >= 1 && tiles <= largest, "tiles", tiles, "at least 1");
+        record.expect(tiles >= 1 && tiles <= largest, "tiles", tiles, "1 to 2^48");
         count = bounded_product(count, tiles);
     }
     record.expect(schedule.split_k >= 1 && schedule.split_k <= largest, "split_k", schedule.split_k,
-                  "at least 1");
+                  "1 to 2^48");
     count = bounded_product(count, schedule.split_k);
     record.expect(count <= largest, "tiles", count, "at most 2^48 work items");
     record.expect(schedule.group >= 1, "group", schedule.group, "at least 1");
@@ -128,7 +128,7 @@ void check_buffer(const Kernel& kernel, std::size_t id) {
     std::int64_t bytes = bounded_product(hw::bytes_of(buffer.dtype), stages);
     for (std::size_t d = 0; d < static_cast<std::size_t>(max_rank); ++d) {
         const std::int64_t extent = buffer.extent[d];
-        record.expect(extent >= 1 && extent <= largest, "extent", extent, "at least 1");
+        record.expect(extent >= 1 && extent <= largest, "extent", extent, "1 to 2^48");
         record.expect(buffer.stride[d] >= 0 && buffer.stride[d] <= largest, "stride", buffer.stride[d],
                       "elements, not negative");
         if (static_cast<std::int64_t>(d) < rank) {

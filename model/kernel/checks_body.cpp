@@ -277,7 +277,7 @@ class BodyCheck {
         const Record here{kernel_, "op", id, {}};
         here.expect(op.cls < InstructionClass::count, "cls", static_cast<std::int64_t>(op.cls),
                     "an instruction class");
-        here.expect(op.count >= 1 && op.count <= (std::int64_t{1} << 32), "count", op.count, "at least 1");
+        here.expect(op.count >= 1 && op.count <= (std::int64_t{1} << 32), "count", op.count, "1 to 2^32");
         here.expect(op.chain >= 1 && op.chain <= op.count, "chain", op.chain, "1 to count");
         here.expect(op.active > 0.0 && op.active <= 1.0, "active", op.active, "above 0 and at most 1");
         const bool matrix = op.cls == InstructionClass::mma_sync || op.cls == InstructionClass::wgmma ||

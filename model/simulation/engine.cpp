@@ -10,6 +10,7 @@
 #include "model/simulation/activity.hpp"
 #include "model/simulation/explain.hpp"
 #include "model/simulation/memory_step.hpp"
+#include "model/simulation/work.hpp"
 
 #include <algorithm>
 
@@ -93,6 +94,7 @@ double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const 
 }  // namespace
 
 KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions) {
+    require_feasible(kernel);
     const bool tensor = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
         return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
     });
