@@ -17,7 +17,6 @@
 
 namespace {
 
-namespace bench = warptime::bench;
 namespace gemm = warptime::workloads::gemm;
 namespace kernel = warptime::model::kernel;
 namespace machine = warptime::model::machine;
