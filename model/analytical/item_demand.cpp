@@ -351,7 +351,8 @@ class Accumulator {
         if (op.cls == InstructionClass::wgmma)
             machine::queue_products(op, role_->warps, gpu_, issued, part_->queued);
         if (part_ == &result_.loop && !(Cycles{} < result_.copy_issue) && machine::moves_matrices(op)) {
-            result_.others_read += machine::others_read(kernel_, op, role_->warps, interval_of_warp * count);
+            result_.others_read +=
+                machine::others_read(kernel_, op, role_->warps, interval_of_warp * count, gpu_);
         }
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
         const Cycles last = std::max(issued - held, start + arrival);
@@ -446,7 +447,8 @@ class Accumulator {
         }
         if (machine::moves_matrices(op)) {
             shared_known = true;
-            const auto passes = static_cast<double>(machine::matrix_rows(kernel_, op).passes);
+            const auto passes =
+                static_cast<double>(machine::matrix_rows(kernel_, op, machine::banks_of(gpu_)).passes);
             part_->demand[machine::Server::shared] += machine::shared_cycles(
                 gpu_.shared.banks.value() * gpu_.shared.bank_width.value() * (executions * warps * passes),
                 gpu_);

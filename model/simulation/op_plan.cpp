@@ -109,7 +109,7 @@ class Planner {
                       : cache_ == prediction::Cache::warm ? gpu_.latency.l2_far.value()
                                                           : gpu_.latency.dram.value();
         } else if (machine::moves_matrices(op)) {
-            const machine::MatrixRows rows = machine::matrix_rows(kernel_, op);
+            const machine::MatrixRows rows = machine::matrix_rows(kernel_, op, machine::banks_of(gpu_));
             shared = count * static_cast<double>(rows.passes) * gpu_.shared.banks.value() *
                      gpu_.shared.bank_width.value();
             const auto path = static_cast<double>(machine::path_passes(op, rows));

@@ -119,7 +119,7 @@ double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const ker
     const std::size_t lanes = lanes_of(op.active);
     if (access.pattern == kernel::PatternKind::random) {
         return expected_passes(static_cast<double>(lanes), access.bytes,
-                               static_cast<double>(access.distinct * access.bytes));
+                               static_cast<double>(access.distinct * access.bytes), pieces.banks);
     }
     const LaneAddresses at = addresses_of(kernel, access, pieces);
     const std::uint32_t mask =

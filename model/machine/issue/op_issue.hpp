@@ -48,7 +48,7 @@ namespace warptime::model::machine {
                                               const hw::Gpu& gpu) {
     const hw::InstructionCost& cost = gpu.instructions[op.cls];
     if (moves_matrices(op)) {
-        const std::int64_t passes = matrix_rows(kernel, op).passes;
+        const std::int64_t passes = matrix_rows(kernel, op, banks_of(gpu)).passes;
         return gpu.latency.shared + cost.interval * static_cast<double>(passes - 1);
     }
     if (is_shared(op.cls)) {
@@ -78,7 +78,7 @@ namespace warptime::model::machine {
         return std::max(kernel::matrix_interval(op, gpu) * held, slot);
     }
     if (moves_matrices(op)) {
-        const std::int64_t passes = path_passes(op, matrix_rows(kernel, op));
+        const std::int64_t passes = path_passes(op, matrix_rows(kernel, op, banks_of(gpu)));
         return cost.interval * static_cast<double>(passes);
     }
     return op.cls == hw::InstructionClass::wgmma || is_meeting(op.cls) ? slot : std::max(cost.interval, slot);
@@ -87,8 +87,8 @@ namespace warptime::model::machine {
 /// Cycles that the matrices of all `warps` need from shared memory to registers, beyond `own`, one warp's
 /// issue.
 [[nodiscard]] inline hw::Cycles others_read(const kernel::Kernel& kernel, const kernel::Op& op, int warps,
-                                            const hw::Cycles& own) {
-    const auto passes = static_cast<double>(matrix_rows(kernel, op).passes);
+                                            const hw::Cycles& own, const hw::Gpu& gpu) {
+    const auto passes = static_cast<double>(matrix_rows(kernel, op, banks_of(gpu)).passes);
     const hw::Cycles all(passes * static_cast<double>(op.count) * warps);
     return std::max(hw::Cycles{}, all - own);
 }

@@ -10,10 +10,10 @@
 
 namespace warptime::model::machine {
 
-/// Sizes in bytes; the defaults hold on every GPU since Volta.
+/// Sizes in bytes.
 struct CacheGeometry {
-    std::int64_t sector = 32;
-    std::int64_t line = 128;
+    std::int64_t sector = 0;
+    std::int64_t line = 0;
 };
 
 struct Coalesced {
@@ -24,13 +24,13 @@ struct Coalesced {
 };
 
 /// Counts distinct sectors and lines of `bytes_per_lane` bytes at each active lane's address. Addresses >= 0.
-[[nodiscard]] Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane,
-                                 std::uint32_t active = all_lanes, CacheGeometry geometry = {}) noexcept;
+[[nodiscard]] Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
+                                 CacheGeometry geometry) noexcept;
 
 /// Closed form of `coalesce` when lane i reads at base + i x stride, for `lanes` lanes. Addresses are
 /// multiples of bytes_per_lane, a power of two of at most a sector, as the hardware demands. Stride 0 is a
 /// broadcast, stride = bytes_per_lane is contiguous; the stride may be negative.
 [[nodiscard]] Coalesced coalesce_strided(std::int64_t base, std::int64_t stride, int bytes_per_lane,
-                                         int lanes = lanes_per_warp, CacheGeometry geometry = {}) noexcept;
+                                         int lanes, CacheGeometry geometry) noexcept;
 
 }  // namespace warptime::model::machine

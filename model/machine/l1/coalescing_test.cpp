@@ -9,6 +9,17 @@ using namespace warptime::model::machine;
 
 namespace {
 
+/// Caches since Volta.
+constexpr CacheGeometry volta{32, 128};
+
+Coalesced coalesce(const LaneAddresses& addresses, int bytes, std::uint32_t active = all_lanes) {
+    return coalesce(addresses, bytes, active, volta);
+}
+
+Coalesced coalesce_strided(std::int64_t base, std::int64_t stride, int bytes, int lanes = lanes_per_warp) {
+    return coalesce_strided(base, stride, bytes, lanes, volta);
+}
+
 LaneAddresses lanes_at(std::int64_t base, std::int64_t stride) {
     LaneAddresses addresses{};
     for (std::size_t lane = 0; lane < addresses.size(); ++lane) {

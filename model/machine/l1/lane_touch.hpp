@@ -7,7 +7,7 @@
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
 #include "model/machine/l1/tag_banks.hpp"
-#include "model/machine/shared/bank_conflicts.hpp"
+#include "model/machine/shared/shared.hpp"
 
 namespace warptime::model::machine {
 
@@ -21,8 +21,7 @@ struct MemoryPieces {
     return {gpu.l1.sector.value(),
             gpu.dram.access_bytes.value(),
             gpu.l1.line.value(),
-            {static_cast<std::int64_t>(gpu.shared.banks.value()),
-             static_cast<std::int64_t>(gpu.shared.bank_width.value())},
+            banks_of(gpu),
             {static_cast<std::uint32_t>(gpu.l1.tag_bank_low.value()),
              static_cast<std::uint32_t>(gpu.l1.tag_bank_high.value())}};
 }

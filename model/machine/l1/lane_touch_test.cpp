@@ -17,7 +17,7 @@ struct Case {
         const kernel::Id x = build.buffer(kernel::examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
         access = kernel::examples::lanes(x, kernel::Direction::read, kernel::Builder::constant(0), 4);
     }
-    MemoryPieces pieces{32.0, 64.0, 128.0, {}};
+    MemoryPieces pieces{32.0, 64.0, 128.0, {32, 4}};
     [[nodiscard]] LaneTouch touch(double active = 1.0) const {
         return touch_of(kernel, access, active, pieces);
     }

@@ -45,7 +45,7 @@ TEST_CASE("lanes touch sectors, pieces of DRAM, lines and banks") {
     mk::Builder build(kernel);
     const mk::Id x = build.buffer(mk::examples::vector_of("x", warptime::hw::Dtype::int32, 1 << 20));
     mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 16);
-    const MemoryPieces pieces{32.0, 64.0, 128.0, {}};
+    const MemoryPieces pieces{32.0, 64.0, 128.0, {32, 4}};
     LaneTouch whole = touch_of(kernel, access, 1.0, pieces);
     CHECK(whole.sectors == 16.0);
     CHECK(whole.granules == 8.0);

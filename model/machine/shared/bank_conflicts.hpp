@@ -14,8 +14,8 @@
 namespace warptime::model::machine {
 
 struct BankGeometry {
-    std::int64_t banks = 32;
-    std::int64_t bank_bytes = 4;
+    std::int64_t banks = 0;
+    std::int64_t bank_bytes = 0;
     [[nodiscard]] std::int64_t pass_bytes() const { return banks * bank_bytes; }
 };
 
@@ -23,25 +23,24 @@ struct BankGeometry {
 /// phase. A phase takes as many passes as the busiest bank has distinct words, and none without an active
 /// lane.
 [[nodiscard]] std::int64_t shared_passes(const LaneAddresses& addresses, int bytes_per_lane,
-                                         std::uint32_t active = all_lanes,
-                                         BankGeometry geometry = {}) noexcept;
+                                         std::uint32_t active, BankGeometry geometry) noexcept;
 
 /// Closed form when all 32 lanes read at base + i x stride: phases x gcd(stride / bytes_per_lane, lanes of a
 /// phase). Base and stride are multiples of bytes_per_lane (4, 8 or 16); bank counts are powers of two.
 [[nodiscard]] std::int64_t shared_passes_strided(std::int64_t stride, int bytes_per_lane,
-                                                 BankGeometry geometry = {}) noexcept;
+                                                 BankGeometry geometry) noexcept;
 
 /// Expected passes when `lanes` lanes each read bytes_per_lane bytes at random in a window of `window_bytes`.
 /// The fullest bank decides. Each place of a bank is hit with probability 1 - (1 - 1/places)^lanes. Places
 /// count as independent, so hits are binomial. The largest of n such numbers exceeds k with probability 1 -
 /// F(k)^n. Balls into bins: Johnson and Kotz, Urn Models and Their Application, 1977.
 [[nodiscard]] double expected_passes(double lanes, int bytes_per_lane, double window_bytes,
-                                     BankGeometry geometry = {}) noexcept;
+                                     BankGeometry geometry) noexcept;
 
 /// Passes of an ldmatrix of rows.size() / 8 matrices (1, 2 or 4). Each matrix is a phase of 8 rows of 16
 /// bytes at the given addresses.
 [[nodiscard]] std::int64_t ldmatrix_passes(std::span<const std::int64_t> rows,
-                                           BankGeometry geometry = {}) noexcept;
+                                           BankGeometry geometry) noexcept;
 
 /// Address of a tile's byte under the swizzle of the tensor memory accelerator. For 128, 64 or 32 bytes,
 /// address bits 4-6, 4-5 or 4 are XORed with bits 7-9, 7-8 or 7. Any other `swizzle_bytes` leaves the address

@@ -14,6 +14,25 @@ using namespace warptime::model::machine;
 
 namespace {
 
+/// Shared memory since Volta (CUDA Programming Guide 13, "Shared Memory").
+constexpr BankGeometry volta{32, 4};
+
+std::int64_t shared_passes(const LaneAddresses& addresses, int bytes, std::uint32_t active = all_lanes) {
+    return shared_passes(addresses, bytes, active, volta);
+}
+
+std::int64_t shared_passes_strided(std::int64_t stride, int bytes) {
+    return shared_passes_strided(stride, bytes, volta);
+}
+
+double expected_passes(double lanes, int bytes, double window) {
+    return expected_passes(lanes, bytes, window, volta);
+}
+
+std::int64_t ldmatrix_passes(std::span<const std::int64_t> rows) {
+    return ldmatrix_passes(rows, volta);
+}
+
 LaneAddresses lanes_at(std::int64_t base, std::int64_t stride) {
     LaneAddresses addresses{};
     for (std::size_t lane = 0; lane < addresses.size(); ++lane) {

@@ -3,15 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/shared/matrix_rows.hpp"
 
-#include "model/machine/shared/bank_conflicts.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>
 
 namespace warptime::model::machine {
 
-MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op) {
+MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op, const BankGeometry& banks) {
     MatrixRows result;
     for (const kernel::Access& access : kernel.accesses_of(op)) {
         if (access.pattern != kernel::PatternKind::stride || access.buffer == kernel::no_id) continue;
@@ -24,7 +22,8 @@ MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op) {
         }
         const std::int64_t count = std::clamp<std::int64_t>(access.inner_extent, 8, 32);
         result.matrices = count / 8;
-        result.passes = ldmatrix_passes(std::span(rows).first(static_cast<std::size_t>(result.matrices * 8)));
+        result.passes =
+            ldmatrix_passes(std::span(rows).first(static_cast<std::size_t>(result.matrices * 8)), banks);
     }
     return result;
 }

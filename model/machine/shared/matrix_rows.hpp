@@ -8,6 +8,7 @@
 #pragma once
 
 #include "model/kernel/description.hpp"
+#include "model/machine/shared/bank_conflicts.hpp"
 
 #include <cstdint>
 
@@ -19,7 +20,8 @@ struct MatrixRows {
 };
 
 /// Rows and passes of a kernel's ldmatrix or stmatrix.
-[[nodiscard]] MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op);
+[[nodiscard]] MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op,
+                                     const BankGeometry& banks);
 
 /// True for ldmatrix and stmatrix.
 [[nodiscard]] constexpr bool moves_matrices(const kernel::Op& op) {

@@ -38,28 +38,33 @@ mk::Kernel kernel_of(mk::InstructionClass cls, std::int64_t matrices, std::int64
     return kernel;
 }
 
+/// Rows of the kernel's only op, on 32 banks of four bytes.
+machine::MatrixRows rows_of(const mk::Kernel& kernel) {
+    return machine::matrix_rows(kernel, kernel.ops[0], {32, 4});
+}
+
 }  // namespace
 
 TEST_CASE("rows side by side take a pass a matrix, rows of a whole line one each") {
     for (const std::int64_t matrices : {1, 2, 4}) {
         const mk::Kernel packed = kernel_of(mk::InstructionClass::ldmatrix, matrices, 16);
-        CHECK(machine::matrix_rows(packed, packed.ops[0]).matrices == matrices);
-        CHECK(machine::matrix_rows(packed, packed.ops[0]).passes == matrices);
+        CHECK(rows_of(packed).matrices == matrices);
+        CHECK(rows_of(packed).passes == matrices);
         const mk::Kernel padded = kernel_of(mk::InstructionClass::ldmatrix, matrices, 144);
-        CHECK(machine::matrix_rows(padded, padded.ops[0]).passes == matrices);
+        CHECK(rows_of(padded).passes == matrices);
         const mk::Kernel lines = kernel_of(mk::InstructionClass::ldmatrix, matrices, 128);
-        CHECK(machine::matrix_rows(lines, lines.ops[0]).passes == 8 * matrices);
+        CHECK(rows_of(lines).passes == 8 * matrices);
         const mk::Kernel half = kernel_of(mk::InstructionClass::ldmatrix, matrices, 64);
-        CHECK(machine::matrix_rows(half, half.ops[0]).passes == 4 * matrices);
+        CHECK(rows_of(half).passes == 4 * matrices);
     }
 }
 
 TEST_CASE("without rows the widest, free of conflicts; a store also sends its addresses") {
     const mk::Kernel load = kernel_of(mk::InstructionClass::ldmatrix, 1, 0);
-    CHECK(machine::matrix_rows(load, load.ops[0]).passes == 4);
-    CHECK(machine::path_passes(load.ops[0], machine::matrix_rows(load, load.ops[0])) == 4);
+    CHECK(rows_of(load).passes == 4);
+    CHECK(machine::path_passes(load.ops[0], rows_of(load)) == 4);
     const mk::Kernel store = kernel_of(mk::InstructionClass::stmatrix, 2, 16);
-    CHECK(machine::path_passes(store.ops[0], machine::matrix_rows(store, store.ops[0])) == 3);
+    CHECK(machine::path_passes(store.ops[0], rows_of(store)) == 3);
     const mk::Kernel conflicts = kernel_of(mk::InstructionClass::stmatrix, 2, 64);
-    CHECK(machine::path_passes(conflicts.ops[0], machine::matrix_rows(conflicts, conflicts.ops[0])) == 8);
+    CHECK(machine::path_passes(conflicts.ops[0], rows_of(conflicts)) == 8);
 }

@@ -7,8 +7,14 @@
 
 #include "hw/gpu.hpp"
 #include "model/kernel/matrix_work.hpp"
+#include "model/machine/shared/bank_conflicts.hpp"
 
 namespace warptime::model::machine {
+
+[[nodiscard]] inline BankGeometry banks_of(const hw::Gpu& gpu) {
+    return {static_cast<std::int64_t>(gpu.shared.banks.value()),
+            static_cast<std::int64_t>(gpu.shared.bank_width.value())};
+}
 
 /// Bytes of a warp's widest instruction, 16 a lane. Charged where an access gives no lane addresses.
 inline constexpr double widest_shared_bytes = 512.0;
