@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/reports/tile_comparison.hpp"
 
-#include "hw/sheet.hpp"
-#include "model/analytical/engine.hpp"
+#include "workloads/choice/tiles/explained_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -14,24 +13,8 @@
 using namespace warptime::reports;
 using namespace warptime::workloads;
 using namespace warptime::workloads::choice::tiles;
+using fixture::Explained;
 using Json = nlohmann::json;
-
-namespace {
-
-struct Explained {
-    warptime::hw::Gpu gpu = warptime::hw::load_gpu("h200-sxm");
-    std::unique_ptr<warptime::model::prediction::Engine> engine = warptime::model::analytical::make_engine();
-    Operation operation = make_operation("gemm", {{"m", "2048"}, {"n", "3000"}, {"k", "1000"}});
-
-    ExplainedTile operator()(const Candidate& candidate) {
-        return explain_tile(operation, candidate, *engine, gpu, {});
-    }
-    ExplainedTile operator()(const Parameters& parameters) {
-        return (*this)(candidate_of(operation, parameters));
-    }
-};
-
-}  // namespace
 
 TEST_CASE("the text has both times, the JSON the same numbers") {
     Explained explained;

@@ -120,7 +120,7 @@ class Planner {
             p.pipe_time = 0;
         }
         if (cost.unit == Unit::shuffle) {
-            // Matrix loads and stores also take the path to shared memory.
+            // Shuffles take the path to shared memory, too.
             shared = p.instructions * cost.interval.value() / gpu_.sm.sub_partitions.value() *
                      gpu_.shared.bandwidth.value();
         }

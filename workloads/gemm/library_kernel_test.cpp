@@ -4,6 +4,7 @@
 
 #include "model/kernel/checks.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
+#include "workloads/gemm/families_fixture_test.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/lower.hpp"
 
@@ -19,18 +20,6 @@ using warptime::workloads::libraries::GemmFamily;
 using warptime::workloads::libraries::Tile;
 
 namespace {
-
-const std::vector<GemmFamily>& families() {
-    static const auto loaded = warptime::workloads::libraries::load_libraries();
-    return loaded.gemm_families;
-}
-
-const GemmFamily& nvjet() {
-    const auto found = std::find_if(families().begin(), families().end(),
-                                    [](const GemmFamily& f) { return f.instruction == "wgmma"; });
-    REQUIRE(found != families().end());
-    return *found;
-}
 
 Tile tile(int m, int n, bool cooperative = true) {
     Tile t;
