@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/counting/coalescing.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+constexpr std::uint64_t sector_bytes = 32;
+constexpr std::uint64_t line_bytes = 128;
+constexpr std::uint32_t banks = 32;
+
+std::uint32_t distinct(std::span<std::uint64_t> values) {
+    std::ranges::sort(values);
+    const auto rest = std::ranges::unique(values);
+    return static_cast<std::uint32_t>(values.size() - rest.size());
+}
+
+/// Most distinct words that one bank is asked for by the lanes of the mask.
+std::uint32_t passes_of_group(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                              std::uint32_t width) {
+    const std::uint32_t words = std::max(1U, width / 4U);
+    std::array<std::array<std::uint64_t, 32>, banks> held;  // NOLINT: filled as far as `count` says.
+    std::array<std::uint8_t, banks> count{};
+    std::uint32_t most = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        for (std::uint32_t w = 0; w < words; ++w) {
+            const std::uint64_t word = address[lane] / 4U + w;
+            const auto bank = static_cast<std::size_t>(word % banks);
+            const auto end = held[bank].begin() + count[bank];
+            if (std::find(held[bank].begin(), end, word) == end && count[bank] < 32) {
+                held[bank][count[bank]++] = word;
+                most = std::max<std::uint32_t>(most, count[bank]);
+            }
+        }
+    }
+    return most;
+}
+
+}  // namespace
+
+LineCount count_lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                      std::uint32_t width) {
+    if (lanes == 0) {
+        return {};
+    }
+    // Lanes side by side, as most accesses are: the range says it all.
+    if (lanes == 0xffffffffU) {
+        bool side_by_side = true;
+        for (std::size_t lane = 1; lane < 32; ++lane) {
+            side_by_side = side_by_side && address[lane] == address[0] + lane * width;
+        }
+        if (side_by_side) {
+            const std::uint64_t last = address[31] + width - 1;
+            return {static_cast<std::uint32_t>(last / sector_bytes - address[0] / sector_bytes + 1),
+                    static_cast<std::uint32_t>(last / line_bytes - address[0] / line_bytes + 1)};
+        }
+    }
+    std::array<std::uint64_t, 64> sectors{};
+    std::size_t count = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const std::uint64_t first = address[static_cast<std::size_t>(std::countr_zero(left))];
+        const std::uint64_t begin = first / sector_bytes;
+        const std::uint64_t end = (first + std::max(width, 1U) - 1) / sector_bytes;
+        if (count == 0 || sectors[count - 1] != begin) {
+            sectors[count++] = begin;
+        }
+        if (end != begin) {
+            sectors[count++] = end;
+        }
+    }
+    LineCount result;
+    const std::span<std::uint64_t> used(sectors.data(), count);
+    result.sectors = distinct(used);
+    std::array<std::uint64_t, 64> lines{};
+    std::ranges::transform(used, lines.begin(),
+                           [](std::uint64_t sector) { return sector * sector_bytes / line_bytes; });
+    result.lines = distinct(std::span(lines.data(), count));
+    return result;
+}
+
+std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                           std::uint32_t width) {
+    if (lanes == 0) {
+        return 0;
+    }
+    if (width <= 4) {
+        if (lanes == 0xffffffffU) {
+            // Lanes side by side, or all at one word.
+            bool side_by_side = true;
+            bool together = true;
+            for (std::size_t lane = 1; lane < 32; ++lane) {
+                side_by_side = side_by_side && address[lane] == address[0] + lane * 4;
+                together = together && address[lane] / 4 == address[0] / 4;
+            }
+            if (side_by_side || together) {
+                return 1;
+            }
+        }
+        return passes_of_group(address, lanes, width);
+    }
+    const std::uint32_t groups = width == 8 ? 2U : 4U;
+    const std::uint32_t lanes_of_group = 32U / groups;
+    std::uint32_t sum = 0;
+    for (std::uint32_t g = 0; g < groups; ++g) {
+        const std::uint32_t members =
+            lanes & (((lanes_of_group == 32U ? 0U : 1U << lanes_of_group) - 1U) << (g * lanes_of_group));
+        sum += passes_of_group(address, members, width);
+    }
+    // All lanes together may need fewer passes than their groups: broadcasts of few words.
+    return std::max(1U, std::min(sum, passes_of_group(address, lanes, width)));
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,25 @@
+// What the 32 addresses of a warp's access cost: sectors and lines of global memory, passes over the banks of
+// shared memory. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace warptime::workloads::frontends::machine {
+
+struct LineCount {
+    std::uint32_t sectors = 0;  ///< distinct 32-byte sectors
+    std::uint32_t lines = 0;    ///< distinct 128-byte lines
+};
+
+/// Distinct sectors and lines that the lanes of the mask touch with `width` bytes each.
+[[nodiscard]] LineCount count_lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                    std::uint32_t width);
+
+/// Passes (wavefronts) over 32 banks of 4 bytes. A pass gives each bank one word, which any number of lanes
+/// may take. Accesses of 8 bytes are served by half-warps and those of 16 bytes by quarter-warps, each of
+/// which takes the most distinct words of a bank; groups that are half empty join their neighbours.
+[[nodiscard]] std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                         std::uint32_t width);
+
+}  // namespace warptime::workloads::frontends::machine

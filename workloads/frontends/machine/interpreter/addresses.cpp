@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/addresses.hpp"
+
+#include "workloads/frontends/machine/counting/coalescing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+std::string beyond(const Warp& warp, std::uint64_t address) {
+    const Allocation* near = warp.launch->memory->nearest(address);
+    if (near == nullptr) {
+        return "nothing is allocated";
+    }
+    if (address >= near->address) {
+        return fmt::format("{} bytes behind the end of the allocation of {} bytes at {:#x}",
+                           address - near->address - near->bytes, near->bytes, near->address);
+    }
+    return fmt::format("{} bytes before the allocation of {} bytes at {:#x}", near->address - address,
+                       near->bytes, near->address);
+}
+
+void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
+          std::uint32_t width, AccessSpace space, AccessKind kind) {
+    if (!warp.cta->traced || warp.launch->observer == nullptr) {
+        return;
+    }
+    AccessEvent event;
+    event.instruction = instruction.index;
+    event.space = space;
+    event.kind = kind;
+    event.width = static_cast<std::uint8_t>(width);
+    event.lanes = enabled;
+    event.address = addresses;
+    warp.launch->observer->access(warp, event);
+}
+
+}  // namespace
+
+void decode_address(Decoder& decoder, Instruction& instruction, std::size_t i, bool wide) {
+    const Operand& from = decoder.operand(i);
+    if (from.kind != OperandKind::address) {
+        decoder.refuse(fmt::format("operand '{}' as an address", from.text));
+    }
+    instruction.immediate = from.value;
+    const auto zeros = decoder.general_row(zero_register);
+    instruction.sources[0].row = from.base >= 0 ? decoder.general_row(from.base) : zeros;
+    instruction.sources[1].row = from.uniform_base >= 0 ? decoder.uniform_row(from.uniform_base) : zeros;
+    instruction.variant &= 0xffffffU;
+    if (wide) {
+        // [R2.U32+UR4]: a 32-bit offset beside a 64-bit base. Without a uniform base the register is a pair.
+        const bool pair =
+            from.base >= 0 && (from.base_is_64 || (from.uniform_base < 0 && !from.base_is_unsigned));
+        instruction.variant |= pair ? address_form::wide_base : 0U;
+        instruction.variant |= from.uniform_base >= 0 ? address_form::wide_uniform : 0U;
+    }
+    const std::uint32_t scale = from.scale == 16 ? 3U : from.scale == 8 ? 2U : from.scale == 4 ? 1U : 0U;
+    instruction.variant |= scale << address_form::scale_shift;
+}
+
+void lane_addresses(const Warp& warp, const Instruction& instruction, Addresses& addresses) {
+    const Row& low = warp.rows[instruction.sources[0].row];
+    const Row& uniform = warp.rows[instruction.sources[1].row];
+    const bool wide = (instruction.variant & (address_form::wide_base | address_form::wide_uniform)) != 0;
+    std::uint64_t base = uniform.lane[0];
+    if ((instruction.variant & address_form::wide_uniform) != 0) {
+        base |= std::uint64_t{warp.rows[instruction.sources[1].row + 1].lane[0]} << 32U;
+    }
+    base += static_cast<std::uint64_t>(instruction.immediate);
+    if ((instruction.variant & address_form::wide_base) != 0) {
+        const Row& high = warp.rows[instruction.sources[0].row + 1];
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            addresses[lane] =
+                (std::uint64_t{low.lane[lane]} | (std::uint64_t{high.lane[lane]} << 32U)) + base;
+        }
+        return;
+    }
+    const std::uint32_t scale = (instruction.variant >> address_form::scale_shift) & 3U;
+    const std::uint32_t shift = scale == 0 ? 0U : scale + 1U;
+    if (wide) {
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            addresses[lane] = (std::uint64_t{low.lane[lane]} << shift) + base;
+        }
+        return;
+    }
+    const auto base32 = static_cast<std::uint32_t>(base);
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        addresses[lane] = static_cast<std::uint32_t>((low.lane[lane] << shift) + base32);
+    }
+}
+
+void check_global(const Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
+                  std::uint32_t width, const char* what) {
+    Launch& launch = *warp.launch;
+    std::uint64_t first = ~std::uint64_t{0}, last = 0, all = 0;
+    for_each_lane(enabled, [&](int lane) {
+        const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
+        first = std::min(first, address);
+        last = std::max(last, address);
+        all |= address;
+    });
+    const Allocation*& last_found =
+        launch.last_allocations[instruction.index % launch.last_allocations.size()];
+    const Allocation* const known = last_found;
+    const bool aligned = (all & (width - 1U)) == 0;
+    if (known != nullptr && aligned && first >= known->address &&
+        last + width <= known->address + known->bytes) {
+        return;
+    }
+    for_each_lane(enabled, [&](int lane) {
+        const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
+        const Allocation* holder = launch.memory->find(address);
+        if (holder == nullptr || address + width > holder->address + holder->bytes) {
+            fault(warp, instruction, lane,
+                  fmt::format("out-of-bounds {} of {} bytes at {:#x}, {}", what, width, address,
+                              beyond(warp, address)));
+        }
+        if (address % width != 0) {
+            fault(warp, instruction, lane,
+                  fmt::format("misaligned {} of {} bytes at {:#x}", what, width, address));
+        }
+        last_found = holder;
+    });
+}
+
+void check_offsets(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                   std::uint32_t width, std::uint64_t bytes, const char* what) {
+    for_each_lane(enabled, [&](int lane) {
+        const std::uint64_t offset = offsets[static_cast<std::size_t>(lane)] & shared_offset_mask;
+        if (offset + width > bytes) {
+            fault(warp, instruction, lane,
+                  fmt::format("out-of-bounds {} of {} bytes at offset {:#x} of {} bytes", what, width, offset,
+                              bytes));
+        }
+        if (offset % width != 0) {
+            fault(warp, instruction, lane,
+                  fmt::format("misaligned {} of {} bytes at offset {:#x}", what, width, offset));
+        }
+    });
+}
+
+void count_global(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
+                  std::uint32_t width, AccessKind kind) {
+    if (enabled == 0) {
+        return;
+    }
+    AccessCounts& counts = warp.launch->accesses[instruction.index];
+    const LineCount lines = count_lines(addresses, enabled, width);
+    ++counts.requests;
+    counts.sectors += lines.sectors;
+    counts.lines += lines.lines;
+    counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
+    tell(warp, instruction, addresses, enabled, width, AccessSpace::global, kind);
+}
+
+void count_shared(Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                  std::uint32_t width, AccessKind kind) {
+    if (enabled == 0) {
+        return;
+    }
+    AccessCounts& counts = warp.launch->accesses[instruction.index];
+    ++counts.requests;
+    counts.passes += count_passes(offsets, enabled, width);
+    counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
+    tell(warp, instruction, offsets, enabled, width, AccessSpace::shared, kind);
+}
+
+void count_local(Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                 std::uint32_t width, AccessKind kind) {
+    if (enabled == 0) {
+        return;
+    }
+    // Words of the 32 lanes lie side by side, so that equal offsets fill whole lines.
+    Addresses interleaved{};
+    AccessCounts& counts = warp.launch->accesses[instruction.index];
+    for (std::uint32_t word = 0; word < std::max(1U, width / 4U); ++word) {
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            const std::uint64_t offset = offsets[lane] + std::uint64_t{word} * 4U;
+            interleaved[lane] = (offset / 4U) * 128U + lane * 4U + offset % 4U;
+        }
+        const LineCount lines = count_lines(interleaved, enabled, std::min(width, 4U));
+        counts.sectors += lines.sectors;
+        counts.lines += lines.lines;
+    }
+    ++counts.requests;
+    counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
+    tell(warp, instruction, offsets, enabled, width, AccessSpace::local, kind);
+}
+
+std::byte* shared_memory(const Warp& warp, std::uint64_t address) {
+    Cta* cta = warp.cta;
+    const std::uint64_t rank = address >> cluster_rank_shift;
+    if (rank != cta->cluster_rank && rank < cta->cluster.size()) {
+        cta = cta->cluster[rank];
+    }
+    return cta->shared.data() + (address & shared_offset_mask);
+}
+
+std::byte* local_memory(const Warp& warp, int lane, std::uint64_t offset) {
+    const auto thread = static_cast<std::uint64_t>(warp.index * lanes_per_warp + lane);
+    return warp.cta->local.data() + thread * static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread) +
+           offset;
+}
+
+std::byte* generic_memory(const Warp& warp, int lane, std::uint64_t address) {
+    if (in_shared_window(address)) {
+        return shared_memory(warp, address - shared_window);
+    }
+    if (in_local_window(address)) {
+        return local_memory(warp, lane, address - local_window);
+    }
+    return global_memory(address);
+}
+
+SpaceMasks spaces_of(const Addresses& addresses, Mask enabled) {
+    SpaceMasks masks;
+    for_each_lane(enabled, [&](int lane) {
+        const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
+        const Mask bit = 1U << static_cast<unsigned>(lane);
+        (in_shared_window(address)  ? masks.shared
+         : in_local_window(address) ? masks.local
+                                    : masks.global) |= bit;
+    });
+    return masks;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/atomics.hpp"
+
+#include "workloads/frontends/machine/interpreter/addresses.hpp"
+#include "workloads/frontends/machine/interpreter/halves.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+enum class Operation : std::uint32_t {
+    add,
+    minimum,
+    maximum,
+    increment,
+    decrement,
+    bit_and,
+    bit_or,
+    bit_xor,
+    exchange,
+    compare_exchange,
+    count_lanes  ///< POPC.INC: one more for each lane
+};
+
+template <class T>
+T applied(Operation operation, T old, T value, T other) {
+    switch (operation) {
+        case Operation::add:
+            if constexpr (std::is_integral_v<T>) {
+                return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) +
+                                      static_cast<std::make_unsigned_t<T>>(value));
+            } else {
+                return old + value;
+            }
+        case Operation::minimum:
+            return value < old ? value : old;
+        case Operation::maximum:
+            return value > old ? value : old;
+        case Operation::exchange:
+            return value;
+        case Operation::compare_exchange:
+            return old == value ? other : old;
+        default:
+            break;
+    }
+    if constexpr (std::is_integral_v<T>) {
+        switch (operation) {
+            case Operation::increment:
+                return old >= value ? T{0} : static_cast<T>(old + 1);
+            case Operation::decrement:
+                return old == 0 || old > value ? value : static_cast<T>(old - 1);
+            case Operation::bit_and:
+                return old & value;
+            case Operation::bit_or:
+                return old | value;
+            case Operation::bit_xor:
+                return old ^ value;
+            case Operation::count_lanes:
+                return static_cast<T>(old + 1);
+            default:
+                break;
+        }
+    }
+    return old;
+}
+
+template <bool brain>
+std::uint32_t applied_halves(Operation operation, std::uint32_t old, std::uint32_t value) {
+    std::uint32_t result = 0;
+    for (unsigned part = 0; part < 32; part += 16) {
+        const auto a = static_cast<std::uint16_t>(old >> part);
+        const auto b = static_cast<std::uint16_t>(value >> part);
+        const float x = brain ? real_of_brain(a) : real_of_half(a);
+        const float y = brain ? real_of_brain(b) : real_of_half(b);
+        const float sum = applied(operation, x, y, 0.0F);
+        result |= std::uint32_t{brain ? brain_of_real(sum) : half_of_real(static_cast<double>(sum))} << part;
+    }
+    return result;
+}
+
+enum class Type : std::uint32_t { u32, s32, u64, s64, f32, f64, f16x2, bf16x2 };
+
+template <class T>
+std::uint64_t change(std::byte* place, Operation operation, std::uint64_t value, std::uint64_t other) {
+    T old;
+    std::memcpy(&old, place, sizeof old);
+    T operand, second;
+    std::memcpy(&operand, &value, sizeof operand);
+    std::memcpy(&second, &other, sizeof second);
+    const T fresh = applied(operation, old, operand, second);
+    std::memcpy(place, &fresh, sizeof fresh);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &old, sizeof old);
+    return bits;
+}
+
+std::uint64_t change_halves(std::byte* place, Operation operation, std::uint32_t value, bool brain) {
+    std::uint32_t old = 0;
+    std::memcpy(&old, place, sizeof old);
+    const std::uint32_t fresh =
+        brain ? applied_halves<true>(operation, old, value) : applied_halves<false>(operation, old, value);
+    std::memcpy(place, &fresh, sizeof fresh);
+    return old;
+}
+
+std::uint64_t change(std::byte* place, Type type, Operation operation, std::uint64_t value,
+                     std::uint64_t other) {
+    switch (type) {
+        case Type::u32:
+            return change<std::uint32_t>(place, operation, value, other);
+        case Type::s32:
+            return change<std::int32_t>(place, operation, value, other);
+        case Type::u64:
+            return change<std::uint64_t>(place, operation, value, other);
+        case Type::s64:
+            return change<std::int64_t>(place, operation, value, other);
+        case Type::f32:
+            return change<float>(place, operation, value, other);
+        case Type::f64:
+            return change<double>(place, operation, value, other);
+        case Type::f16x2:
+            return change_halves(place, operation, static_cast<std::uint32_t>(value), false);
+        case Type::bf16x2:
+            return change_halves(place, operation, static_cast<std::uint32_t>(value), true);
+    }
+    return 0;
+}
+
+/// variant: operation, type from bit 8, bit 16: shared memory, bit 17: the predicate says that the exchange
+/// was done, bit 18: a reduction. sources[2]: value; sources[3]: the value written by a compare-exchange,
+/// whose comparand is sources[2].
+Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    const std::uint32_t width = instruction.width;
+    const bool shared = (instruction.variant & 0x10000U) != 0;
+    const bool reduction = (instruction.variant & 0x40000U) != 0;
+    const AccessKind kind = reduction ? AccessKind::reduction : AccessKind::atomic;
+    if (shared) {
+        check_offsets(warp, instruction, addresses, enabled, width,
+                      static_cast<std::uint64_t>(warp.launch->shared_bytes), "atomic");
+        count_shared(warp, instruction, addresses, enabled, width, kind);
+    } else {
+        const SpaceMasks masks = spaces_of(addresses, enabled);
+        check_global(warp, instruction, addresses, masks.global, width, "atomic");
+        count_global(warp, instruction, addresses, masks.global, width, kind);
+        if (masks.shared != 0) {
+            Addresses offsets{};
+            for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+                offsets[lane] = addresses[lane] - shared_window;
+            }
+            check_offsets(warp, instruction, offsets, masks.shared, width,
+                          static_cast<std::uint64_t>(warp.launch->shared_bytes), "atomic");
+            count_shared(warp, instruction, offsets, masks.shared, width, kind);
+        }
+    }
+    const auto operation = static_cast<Operation>(instruction.variant & 0xffU);
+    const auto type = static_cast<Type>((instruction.variant >> 8U) & 0xffU);
+    const Row* const values = warp.rows + instruction.sources[2].row;
+    const Row* const others = warp.rows + instruction.sources[3].row;
+    Row low{}, high{};
+    Mask done = 0;
+    for_each_lane(enabled, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        std::uint64_t value = values[0].lane[l];
+        std::uint64_t other = others[0].lane[l];
+        if (width == 8) {
+            value |= std::uint64_t{values[1].lane[l]} << 32U;
+            other |= std::uint64_t{others[1].lane[l]} << 32U;
+        }
+        std::byte* const place =
+            shared ? shared_memory(warp, addresses[l]) : generic_memory(warp, lane, addresses[l]);
+        const std::uint64_t old = change(place, type, operation, value, other);
+        done |= old == value ? 1U << static_cast<unsigned>(lane) : 0U;
+        low.lane[l] = static_cast<std::uint32_t>(old);
+        high.lane[l] = static_cast<std::uint32_t>(old >> 32U);
+    });
+    if (reduction) {
+        return Flow::next;
+    }
+    // CAST.SPIN gives back whether the exchange was done; the compiler's loop then ends.
+    const bool succeeds = (instruction.variant & 0x20000U) != 0;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        return succeeds ? (done >> static_cast<unsigned>(lane)) & 1U
+                        : low.lane[static_cast<std::size_t>(lane)];
+    });
+    if (width == 8 && !succeeds) {
+        write_lanes(warp.rows[instruction.destination + 1], enabled,
+                    [&high](int lane) { return high.lane[static_cast<std::size_t>(lane)]; });
+    }
+    write_predicate(warp, instruction.predicates_out[0], enabled, done);
+    return Flow::next;
+}
+
+Operation operation_of(const Decoder& decoder) {
+    struct Named {
+        std::string_view name;
+        Operation operation;
+    };
+    constexpr Named names[] = {{"CAS", Operation::compare_exchange}, {"CAST", Operation::compare_exchange},
+                               {"POPC", Operation::count_lanes},     {"ADD", Operation::add},
+                               {"MIN", Operation::minimum},          {"MAX", Operation::maximum},
+                               {"INC", Operation::increment},        {"DEC", Operation::decrement},
+                               {"AND", Operation::bit_and},          {"OR", Operation::bit_or},
+                               {"XOR", Operation::bit_xor},          {"EXCH", Operation::exchange}};
+    for (const Named& named : names) {
+        if (decoder.has(named.name)) {
+            return named.operation;
+        }
+    }
+    decoder.refuse("another atomic operation");
+}
+
+Type type_of(const Decoder& decoder, std::uint8_t& width) {
+    width = 4;
+    if (decoder.has("F64")) {
+        width = 8;
+        return Type::f64;
+    }
+    if (decoder.has("F16x2")) {
+        return Type::f16x2;
+    }
+    if (decoder.has("BF16x2") || decoder.has("BF16_V2")) {
+        return Type::bf16x2;
+    }
+    if (decoder.has("F32")) {
+        return Type::f32;
+    }
+    if (decoder.has("64") || decoder.has("S64") || decoder.has("U64")) {
+        width = 8;
+        return decoder.has("S64") ? Type::s64 : Type::u64;
+    }
+    return decoder.has("S32") ? Type::s32 : Type::u32;
+}
+
+}  // namespace
+
+/// ATOMG P, Rd, [address], Rs [, Rt]; ATOMS Rd, [address], Rs; REDG [address], Rs
+void decode_atomic(Decoder& decoder, Instruction& instruction) {
+    const std::string& opcode = decoder.line().opcode;
+    const bool shared = opcode == "ATOMS";
+    const bool reduction = opcode.starts_with("RED");
+    std::size_t next = 0;
+    if (decoder.is(next, OperandKind::predicate)) {
+        instruction.predicates_out[0] = decoder.predicate_out(next++);
+    }
+    if (!reduction) {
+        instruction.destination = decoder.destination(next++);
+    }
+    const Operation operation = operation_of(decoder);
+    std::uint8_t width = 4;
+    const Type type = type_of(decoder, width);
+    instruction.width = width;
+    if (decoder.has("F32x2") || decoder.has("F32x4") || decoder.has("128") || decoder.has("ARRIVE")) {
+        decoder.refuse("an atomic of vectors");
+    }
+    const std::size_t address = next++;
+    instruction.variant = 0;
+    decode_address(decoder, instruction, address, !shared);
+    const bool spins = decoder.has("SPIN");
+    instruction.variant |= static_cast<std::uint32_t>(operation) | (static_cast<std::uint32_t>(type) << 8U) |
+                           (shared ? 0x10000U : 0U) | (spins ? 0x20000U : 0U) | (reduction ? 0x40000U : 0U);
+    if (operation == Operation::count_lanes) {
+        instruction.sources[2].row = decoder.general_row(zero_register);
+        return static_cast<void>(instruction.execute = atomic);
+    }
+    instruction.sources[2].row = decoder.source(next++, SourceType::integer, width == 8 ? 2 : 1).row;
+    if (next < decoder.operands() &&
+        (decoder.is(next, OperandKind::general) || decoder.is(next, OperandKind::uniform))) {
+        instruction.sources[3].row = decoder.source(next, SourceType::integer, width == 8 ? 2 : 1).row;
+    }
+    instruction.execute = atomic;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,310 @@
+// Control flow: branches, calls, convergence barriers, exits.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/barriers.hpp"
+#include "workloads/frontends/machine/interpreter/code.hpp"
+#include "workloads/frontends/machine/interpreter/decoder.hpp"
+#include "workloads/frontends/machine/interpreter/groups.hpp"
+#include "workloads/frontends/machine/interpreter/lanes.hpp"
+#include "workloads/frontends/machine/interpreter/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+constexpr std::uint64_t instruction_bytes = 16;
+
+Flow nothing(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*enabled*/) {
+    return Flow::next;
+}
+
+Flow branch(Warp& warp, const Instruction& instruction, Mask enabled) {
+    return split(warp, enabled, instruction.target);
+}
+
+/// The branch's own predicate beside the guard.
+Flow branch_if(Warp& warp, const Instruction& instruction, Mask enabled) {
+    return split(warp, enabled & read_predicate(warp, instruction.predicates_in[0]), instruction.target);
+}
+
+/// All active lanes branch when one is enabled.
+Flow branch_any(Warp& warp, const Instruction& instruction, Mask enabled) {
+    return split(warp, enabled != 0 ? warp.active : 0U, instruction.target);
+}
+
+/// Branches when the lanes of a mask are not all active together (or, `when_together`, when they are).
+template <bool when_together>
+Flow branch_diverged(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const Mask members = lane_bits(warp, instruction.sources[0], std::countr_zero(enabled)) & warp.alive;
+    const bool together = (members & ~warp.active) == 0;
+    return split(warp, together == when_together ? enabled : 0U, instruction.target);
+}
+
+/// Jumps to an instruction that each lane computes: the lanes part by target.
+template <class Target>
+Flow jump_by_lane(Warp& warp, const Instruction& instruction, Mask enabled, Target target) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Mask left = enabled;
+    const std::uint32_t here = warp.pc;
+    const Mask stay = warp.active & ~enabled;
+    bool first = true;
+    while (left != 0) {
+        const int leader = std::countr_zero(left);
+        const std::int64_t to = target(leader);
+        Mask same = 0;
+        for_each_lane(left, [&same, &target, to](int lane) {
+            same |= target(lane) == to ? 1U << static_cast<unsigned>(lane) : 0U;
+        });
+        left &= ~same;
+        if (to < 0) {
+            fault(warp, instruction, leader, "a jump to no instruction");
+        }
+        if (first) {
+            warp.active = same;
+            warp.pc = static_cast<std::uint32_t>(to);
+            first = false;
+        } else {
+            warp.groups.push_back({static_cast<std::uint32_t>(to), same, Group::State::ready, 0, false});
+        }
+    }
+    if (stay != 0) {
+        warp.groups.push_back({here + 1, stay, Group::State::ready, 0, false});
+    }
+    return Flow::jumped;
+}
+
+/// variant: first instruction of the function that the target is counted from.
+Flow jump_relative(Warp& warp, const Instruction& instruction, Mask enabled) {
+    return jump_by_lane(warp, instruction, enabled, [&warp, &instruction](int lane) -> std::int64_t {
+        const std::int64_t offset = instruction.immediate + static_cast<std::int64_t>(lane_bits64(
+                                                                warp, instruction.sources[0], lane));
+        const bool place = offset % static_cast<std::int64_t>(instruction_bytes) == 0;
+        return place ? static_cast<std::int64_t>(instruction.target) + offset / 16 : -1;
+    });
+}
+
+Flow jump_absolute(Warp& warp, const Instruction& instruction, Mask enabled) {
+    return jump_by_lane(warp, instruction, enabled, [&warp, &instruction](int lane) -> std::int64_t {
+        const std::uint64_t address = lane_bits64(warp, instruction.sources[0], lane) +
+                                      static_cast<std::uint64_t>(instruction.immediate);
+        const bool code = address >= code_window && (address - code_window) % instruction_bytes == 0;
+        return code ? static_cast<std::int64_t>((address - code_window) / instruction_bytes) : -1;
+    });
+}
+
+Flow begin_convergence(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Row& barrier = warp.convergence[instruction.variant];
+    write_lanes(barrier, warp.active, [&warp](int) { return warp.active; });
+    return Flow::next;
+}
+
+Flow end_convergence(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const auto leader = static_cast<std::size_t>(std::countr_zero(warp.active));
+    return converge(warp, warp.convergence[instruction.variant].lane[leader],
+                    Group::State::at_convergence_barrier);
+}
+
+/// The enabled lanes will not come to the barrier.
+Flow leave_convergence(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Row& barrier = warp.convergence[instruction.variant];
+    const Mask members = barrier.lane[static_cast<std::size_t>(std::countr_zero(enabled))];
+    for_each_lane(members & ~enabled, [&barrier, enabled](int lane) {
+        barrier.lane[static_cast<std::size_t>(lane)] &= ~enabled;
+    });
+    for (Group& group : warp.groups) {
+        if (group.state == Group::State::at_convergence_barrier && (group.lanes & members) != 0) {
+            group.waits_for &= ~enabled;
+        }
+    }
+    return Flow::next;
+}
+
+Flow read_convergence(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& barrier = warp.convergence[instruction.variant];
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&barrier](int lane) { return barrier.lane[static_cast<std::size_t>(lane)]; });
+    return Flow::next;
+}
+
+Flow write_convergence(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row source = warp.rows[instruction.sources[0].row];
+    write_lanes(warp.convergence[instruction.variant], enabled,
+                [&source](int lane) { return source.lane[static_cast<std::size_t>(lane)]; });
+    return Flow::next;
+}
+
+Flow synchronize_all(Warp& warp, const Instruction& /*instruction*/, Mask /*enabled*/) {
+    return converge(warp, warp.alive, Group::State::at_warp_barrier);
+}
+
+Flow synchronize_some(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    return converge(warp, lane_bits(warp, instruction.sources[0], std::countr_zero(enabled)),
+                    Group::State::at_warp_barrier);
+}
+
+Flow exit_lanes(Warp& warp, const Instruction& /*instruction*/, Mask enabled) {
+    return leave(warp, enabled);
+}
+
+Flow trap(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled != 0) {
+        fault(warp, instruction, std::countr_zero(enabled), "a trap");
+    }
+    return Flow::next;
+}
+
+std::uint32_t barrier_of(const Decoder& decoder, std::size_t i) {
+    if (!decoder.is(i, OperandKind::barrier)) {
+        decoder.refuse("a convergence barrier expected");
+    }
+    return decoder.operand(i).number;
+}
+
+void decode_nothing(Decoder& /*decoder*/, Instruction& instruction) {
+    instruction.execute = nothing;
+}
+
+void decode_branch(Decoder& decoder, Instruction& instruction) {
+    const std::size_t last = decoder.operands() - 1;
+    instruction.target = decoder.target(last);
+    if (decoder.has("DIV") || decoder.has("CONV")) {
+        instruction.sources[0] = decoder.source(0);
+        instruction.execute = decoder.has("DIV") ? branch_diverged<false> : branch_diverged<true>;
+    } else if (decoder.has("ANY")) {
+        instruction.execute = branch_any;
+    } else if (last == 1) {
+        instruction.predicates_in[0] = decoder.predicate_in(0);
+        instruction.execute = branch_if;
+    } else {
+        instruction.execute = branch;
+    }
+}
+
+/// RET.REL.NODEC R2 `(function)`, CALL.REL.NOINC R6 `(function)`, BRX R16 -0x1c0: a pair of registers and a
+/// place.
+void decode_computed(Decoder& decoder, Instruction& instruction) {
+    instruction.sources[0] = decoder.source(0, SourceType::integer, 2);
+    if (decoder.line().opcode == "BRX" || decoder.line().opcode == "BRXU") {
+        // Counted from the next instruction: nvdisasm prints the offset, which the code reader made a target.
+        instruction.target = instruction.index + 1;
+        instruction.immediate = decoder.operands() > 1 ? decoder.operand(1).value : 0;
+        instruction.execute = jump_relative;
+    } else if (decoder.has("REL")) {
+        instruction.target = decoder.target(1);
+        instruction.execute = jump_relative;
+    } else {
+        instruction.immediate = decoder.operands() > 1 ? decoder.operand(1).value : 0;
+        instruction.execute = jump_absolute;
+    }
+}
+
+void decode_call(Decoder& decoder, Instruction& instruction) {
+    if (decoder.is(0, OperandKind::target) || decoder.is(0, OperandKind::immediate)) {
+        instruction.target = decoder.target(0);
+        instruction.execute = branch;
+    } else {
+        decode_computed(decoder, instruction);
+    }
+}
+
+void decode_begin_convergence(Decoder& decoder, Instruction& instruction) {
+    instruction.variant = barrier_of(decoder, 0);
+    instruction.execute = begin_convergence;
+}
+void decode_end_convergence(Decoder& decoder, Instruction& instruction) {
+    instruction.variant = barrier_of(decoder, 0);
+    instruction.execute = end_convergence;
+}
+void decode_leave_convergence(Decoder& decoder, Instruction& instruction) {
+    // BREAK B0, or BREAK P0, B0.
+    instruction.variant = barrier_of(decoder, decoder.operands() - 1);
+    if (decoder.operands() > 1) {
+        decoder.refuse("BREAK with a predicate");
+    }
+    instruction.execute = leave_convergence;
+}
+
+/// BMOV.32.CLEAR R16, B6 reads a barrier, BMOV.32 B6, R16 writes one. What CLEAR empties is set again before
+/// it is used.
+void decode_move_convergence(Decoder& decoder, Instruction& instruction) {
+    if (decoder.is(0, OperandKind::barrier)) {
+        instruction.variant = barrier_of(decoder, 0);
+        instruction.sources[0] = decoder.source(1);
+        instruction.execute = write_convergence;
+    } else {
+        instruction.variant = barrier_of(decoder, 1);
+        instruction.destination = decoder.destination(0);
+        instruction.execute = read_convergence;
+    }
+}
+
+void decode_synchronize(Decoder& decoder, Instruction& instruction) {
+    if (decoder.has("ALL")) {
+        instruction.execute = synchronize_all;
+        return;
+    }
+    if (decoder.has("EXCLUSIVE")) {
+        decoder.refuse("WARPSYNC.EXCLUSIVE");
+    }
+    instruction.sources[0] = decoder.source(0);
+    instruction.execute = synchronize_some;
+}
+
+void decode_exit(Decoder& /*decoder*/, Instruction& instruction) {
+    instruction.execute = exit_lanes;
+}
+void decode_trap(Decoder& /*decoder*/, Instruction& instruction) {
+    instruction.execute = trap;
+}
+
+constexpr std::array opcodes{
+    Opcode{"NOP", decode_nothing},
+    Opcode{"YIELD", decode_nothing},
+    Opcode{"ENDCOLLECTIVE", decode_nothing},
+    Opcode{"BRA", decode_branch},
+    Opcode{"JMP", decode_branch},
+    Opcode{"BRX", decode_computed},
+    Opcode{"BRXU", decode_computed},
+    Opcode{"JMX", decode_computed},
+    Opcode{"CALL", decode_call},
+    Opcode{"RET", decode_computed},
+    Opcode{"BSSY", decode_begin_convergence},
+    Opcode{"BSYNC", decode_end_convergence},
+    Opcode{"BREAK", decode_leave_convergence},
+    Opcode{"BMOV", decode_move_convergence},
+    Opcode{"WARPSYNC", decode_synchronize},
+    Opcode{"EXIT", decode_exit},
+    Opcode{"BPT", decode_trap},
+    Opcode{"KILL", decode_exit},
+    Opcode{"BAR", decode_barrier},
+    Opcode{"B2R", decode_barrier_result},
+};
+
+}  // namespace
+
+std::span<const Opcode> control_opcodes() {
+    return opcodes;
+}
+
+}  // namespace warptime::workloads::frontends::machine

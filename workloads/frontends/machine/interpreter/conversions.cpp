@@ -1,0 +1,331 @@
+// Conversions between integers and reals of several widths, rounding to whole numbers, packing of halves.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/halves.hpp"
+#include "workloads/frontends/machine/interpreter/reals.hpp"
+
+#include <cfenv>
+#include <limits>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+[[gnu::noinline]] float narrowed(double value, Rounding rounding) {
+    if (rounding == Rounding::nearest) {
+        return static_cast<float>(value);
+    }
+    std::fesetround(rounding == Rounding::down ? FE_DOWNWARD
+                    : rounding == Rounding::up ? FE_UPWARD
+                                               : FE_TOWARDZERO);
+    const volatile double source = value;
+    const volatile float result = static_cast<float>(source);
+    std::fesetround(FE_TONEAREST);
+    return result;
+}
+template <class Integer>
+[[gnu::noinline]] double widened(Integer value, Rounding rounding, bool to_float) {
+    std::fesetround(rounding == Rounding::down   ? FE_DOWNWARD
+                    : rounding == Rounding::up   ? FE_UPWARD
+                    : rounding == Rounding::zero ? FE_TOWARDZERO
+                                                 : FE_TONEAREST);
+    const volatile Integer source = value;
+    double result = 0.0;
+    if (to_float) {
+        const volatile float narrow = static_cast<float>(source);
+        result = static_cast<double>(narrow);
+    } else {
+        const volatile double wide = static_cast<double>(source);
+        result = wide;
+    }
+    std::fesetround(FE_TONEAREST);
+    return result;
+}
+
+enum class RealType : std::uint32_t { f16, bf16, f32, f64 };
+
+RealType real_type(std::string_view name) {
+    return name == "F64"    ? RealType::f64
+           : name == "F16"  ? RealType::f16
+           : name == "BF16" ? RealType::bf16
+                            : RealType::f32;
+}
+bool is_real_type(std::string_view name) {
+    return name == "F64" || name == "F32" || name == "F16" || name == "BF16";
+}
+
+double read_real(const Warp& warp, const Source& source, int lane, RealType type) {
+    switch (type) {
+        case RealType::f64:
+            return lane_double(warp, source, lane);
+        case RealType::f16:
+            return static_cast<double>(
+                real_of_half(static_cast<std::uint16_t>(lane_bits(warp, source, lane))));
+        case RealType::bf16:
+            return static_cast<double>(
+                real_of_brain(static_cast<std::uint16_t>(lane_bits(warp, source, lane))));
+        case RealType::f32:
+            break;
+    }
+    return static_cast<double>(lane_real(warp, source, lane));
+}
+
+SourceType source_type(RealType type) {
+    return type == RealType::f64   ? SourceType::real64
+           : type == RealType::f32 ? SourceType::real32
+                                   : SourceType::half2;
+}
+
+void write_real(Warp& warp, const Instruction& instruction, Mask enabled, RealType type,
+                const std::array<double, lanes_per_warp>& values, Rounding rounding, bool flush) {
+    if (type == RealType::f64) {
+        write_lanes64(warp.rows[instruction.destination], warp.rows[instruction.destination + 1], enabled,
+                      [&values](int lane) { return bits_of_double(values[static_cast<std::size_t>(lane)]); });
+        return;
+    }
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) -> std::uint32_t {
+        const double value = values[static_cast<std::size_t>(lane)];
+        if (type == RealType::f16) {
+            return half_of_real(value);
+        }
+        if (type == RealType::bf16) {
+            return brain_of_real(static_cast<float>(value));
+        }
+        const float narrow = narrowed(value, rounding);
+        return bits_of_real(flush ? flushed(narrow) : narrow);
+    });
+}
+
+/// variant: result type, source type from bit 4, rounding from bit 8, bit 12 flush, bit 13 whole numbers.
+Flow convert_real(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto to = static_cast<RealType>(instruction.variant & 0xfU);
+    const auto from = static_cast<RealType>((instruction.variant >> 4U) & 0xfU);
+    const auto rounding = static_cast<Rounding>((instruction.variant >> 8U) & 3U);
+    const bool flush = (instruction.variant & 0x1000U) != 0;
+    const bool whole = (instruction.variant & 0x2000U) != 0;
+    std::array<double, lanes_per_warp> values{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        double value = read_real(warp, instruction.sources[0], lane, from);
+        if (flush && from == RealType::f32) {
+            value = static_cast<double>(flushed(static_cast<float>(value)));
+        }
+        values[static_cast<std::size_t>(lane)] = whole ? rounded(value, rounding) : value;
+    }
+    write_real(warp, instruction, enabled, to, values, whole ? Rounding::nearest : rounding, flush);
+    return Flow::next;
+}
+
+std::uint32_t conversion_variant(const Decoder& decoder, RealType to, RealType from, bool whole) {
+    return static_cast<std::uint32_t>(to) | (static_cast<std::uint32_t>(from) << 4U) |
+           (static_cast<std::uint32_t>(rounding_of(decoder)) << 8U) | (decoder.has("FTZ") ? 0x1000U : 0U) |
+           (whole ? 0x2000U : 0U);
+}
+
+/// variant: bits 0 and 1: bytes as a power of two; bit 2: signed; source type from bit 4; rounding from bit
+/// 8; bit 12 flush.
+Flow real_to_integer(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const std::uint32_t bits = 8U << (instruction.variant & 3U);
+    const bool is_signed = (instruction.variant & 4U) != 0;
+    const auto from = static_cast<RealType>((instruction.variant >> 4U) & 0xfU);
+    const auto rounding = static_cast<Rounding>((instruction.variant >> 8U) & 3U);
+    std::array<std::uint64_t, lanes_per_warp> values{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const double value = rounded(read_real(warp, instruction.sources[0], lane, from), rounding);
+        std::uint64_t& out = values[static_cast<std::size_t>(lane)];
+        if (value != value) {
+            // No number gives 0 in 32 bits and the sign bit alone in 64.
+            out = bits == 64 ? 0x8000'0000'0000'0000ULL : 0U;
+        } else if (is_signed) {
+            const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
+            const std::int64_t most = static_cast<std::int64_t>((std::uint64_t{1} << (bits - 1U)) - 1U);
+            out = static_cast<std::uint64_t>(value >= limit   ? most
+                                             : value < -limit ? -most - 1
+                                                              : static_cast<std::int64_t>(value));
+        } else {
+            const double limit = std::ldexp(1.0, static_cast<int>(bits));
+            const std::uint64_t most = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1U;
+            out = value >= limit ? most : value <= 0.0 ? 0U : static_cast<std::uint64_t>(value);
+        }
+    }
+    write_lanes(warp.rows[instruction.destination], enabled, [&values](int lane) {
+        return static_cast<std::uint32_t>(values[static_cast<std::size_t>(lane)]);
+    });
+    if (bits == 64) {
+        write_lanes(warp.rows[instruction.destination + 1], enabled, [&values](int lane) {
+            return static_cast<std::uint32_t>(values[static_cast<std::size_t>(lane)] >> 32U);
+        });
+    }
+    return Flow::next;
+}
+
+struct IntegerType {
+    std::uint32_t log_bytes = 2;
+    bool is_signed = true;
+};
+bool integer_type(std::string_view name, IntegerType& type) {
+    constexpr std::array<std::string_view, 4> sizes{"8", "16", "32", "64"};
+    if (name.size() < 2 || (name.front() != 'U' && name.front() != 'S')) {
+        return false;
+    }
+    for (std::uint32_t i = 0; i < sizes.size(); ++i) {
+        if (name.substr(1) == sizes[i]) {
+            type = {i, name.front() == 'S'};
+            return true;
+        }
+    }
+    return false;
+}
+
+/// variant as above, with the result's real type from bit 4. bits 16 to 19: byte of the source.
+Flow integer_to_real(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const std::uint32_t bits = 8U << (instruction.variant & 3U);
+    const bool is_signed = (instruction.variant & 4U) != 0;
+    const auto to = static_cast<RealType>((instruction.variant >> 4U) & 0xfU);
+    const auto rounding = static_cast<Rounding>((instruction.variant >> 8U) & 3U);
+    const std::uint32_t shift = 8U * ((instruction.variant >> 16U) & 0xfU);
+    const Source& source = instruction.sources[0];
+    std::array<double, lanes_per_warp> values{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        std::uint64_t raw = warp.rows[source.row].lane[static_cast<std::size_t>(lane)] >> shift;
+        if (bits == 64) {
+            raw |= std::uint64_t{warp.rows[source.row + 1].lane[static_cast<std::size_t>(lane)]} << 32U;
+        }
+        const std::uint32_t above = 64U - bits;
+        const std::uint64_t moved = raw << above;
+        double& out = values[static_cast<std::size_t>(lane)];
+        const bool exact = bits < 64 && to == RealType::f64;
+        if (is_signed) {
+            std::int64_t number = static_cast<std::int64_t>(moved) >> above;
+            number = source.negated ? -number : number;
+            out = exact ? static_cast<double>(number) : widened(number, rounding, to == RealType::f32);
+        } else {
+            const std::uint64_t number = moved >> above;
+            out = exact ? static_cast<double>(number) : widened(number, rounding, to == RealType::f32);
+        }
+    }
+    write_real(warp, instruction, enabled, to, values, Rounding::nearest, false);
+    return Flow::next;
+}
+
+/// The usual one: 32 bits to fp32, to nearest.
+template <bool is_signed>
+Flow integer_to_fp32(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row source = warp.rows[instruction.sources[0].row];
+    write_lanes(warp.rows[instruction.destination], enabled, [&source](int lane) {
+        const std::uint32_t value = source.lane[static_cast<std::size_t>(lane)];
+        if constexpr (is_signed) {
+            return std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(value)));
+        } else {
+            return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        }
+    });
+    return Flow::next;
+}
+
+/// Two reals to a pair of halves: the first one above. variant bit 0: bf16; bit 1: negative ones become 0;
+/// bit 2: one result.
+Flow pack(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const bool brain = (instruction.variant & 1U) != 0;
+    const bool clamp = (instruction.variant & 2U) != 0;
+    const auto half = [brain, clamp](float value) -> std::uint32_t {
+        value = clamp && !(value > 0.0F) && value == value ? 0.0F : value;
+        return brain ? brain_of_real(value) : half_of_real(static_cast<double>(value));
+    };
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        return (half(lane_real(warp, instruction.sources[0], lane)) << 16U) |
+               half(lane_real(warp, instruction.sources[1], lane));
+    });
+    return Flow::next;
+}
+
+}  // namespace
+
+/// F2F.F64.F32 Rd, Rs: result first, then source.
+void decode_real_conversion(Decoder& decoder, Instruction& instruction) {
+    RealType types[2] = {RealType::f32, RealType::f32};
+    std::size_t found = 0;
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if (is_real_type(modifier) && found < 2) {
+            types[found++] = real_type(modifier);
+        }
+    }
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, source_type(types[1]));
+    const bool whole =
+        types[0] == types[1] && !decoder.has("RN") &&
+        (decoder.has("TRUNC") || decoder.has("FLOOR") || decoder.has("CEIL") || decoder.has("ROUND"));
+    instruction.variant = conversion_variant(decoder, types[0], types[1], whole);
+    instruction.execute = convert_real;
+}
+
+/// FRND[.F64|.F16][.FLOOR|.CEIL|.TRUNC] Rd, Rs
+void decode_round(Decoder& decoder, Instruction& instruction) {
+    const RealType type = decoder.has("F64")   ? RealType::f64
+                          : decoder.has("F16") ? RealType::f16
+                                               : RealType::f32;
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, source_type(type));
+    instruction.variant = conversion_variant(decoder, type, type, true);
+    instruction.execute = convert_real;
+}
+
+/// F2I[.FTZ][.U32|.S64|...][.F64|.F16][.TRUNC|.FLOOR|.CEIL][.NTZ] Rd, Rs
+void decode_real_to_integer(Decoder& decoder, Instruction& instruction) {
+    IntegerType type;
+    RealType from = RealType::f32;
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if (is_real_type(modifier)) {
+            from = real_type(modifier);
+        } else {
+            (void)integer_type(modifier, type);
+        }
+    }
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, source_type(from));
+    instruction.variant = type.log_bytes | (type.is_signed ? 4U : 0U) |
+                          (static_cast<std::uint32_t>(from) << 4U) |
+                          (static_cast<std::uint32_t>(rounding_of(decoder)) << 8U);
+    instruction.execute = real_to_integer;
+}
+
+/// I2F[.F64|.F16][.U32|.S64|.U8...][.RP...] Rd, Rs; I2FP.F32.S32
+void decode_integer_to_real(Decoder& decoder, Instruction& instruction) {
+    IntegerType type;
+    RealType to = RealType::f32;
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if (is_real_type(modifier)) {
+            to = real_type(modifier);
+        } else {
+            (void)integer_type(modifier, type);
+        }
+    }
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, SourceType::integer, type.log_bytes == 3 ? 2 : 1);
+    std::uint32_t byte = 0;
+    for (const std::string& modifier : decoder.operand(1).modifiers) {
+        byte = modifier == "B1"                       ? 1U
+               : modifier == "B2" || modifier == "H1" ? 2U
+               : modifier == "B3"                     ? 3U
+                                                      : byte;
+    }
+    const Rounding rounding = rounding_of(decoder);
+    instruction.variant = type.log_bytes | (type.is_signed ? 4U : 0U) |
+                          (static_cast<std::uint32_t>(to) << 4U) |
+                          (static_cast<std::uint32_t>(rounding) << 8U) | (byte << 16U);
+    instruction.execute = integer_to_real;
+    if (to == RealType::f32 && type.log_bytes == 2 && rounding == Rounding::nearest &&
+        !instruction.sources[0].negated) {
+        instruction.execute = type.is_signed ? integer_to_fp32<true> : integer_to_fp32<false>;
+    }
+}
+
+/// F2FP.BF16.F32.PACK_AB Rd, Ra, Rb
+void decode_pack(Decoder& decoder, Instruction& instruction) {
+    allow_only(decoder, std::array<std::string_view, 6>{"BF16", "F16", "F32", "PACK_AB", "RELU", "RN"});
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, SourceType::real32);
+    instruction.sources[1] = decoder.source(2, SourceType::real32);
+    instruction.variant = (decoder.has("BF16") ? 1U : 0U) | (decoder.has("RELU") ? 2U : 0U);
+    instruction.execute = pack;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/groups.hpp"
+
+#include "workloads/frontends/machine/interpreter/barriers.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+/// Joins the groups that wait at one barrier when all living lanes that they wait for have come.
+bool release(Warp& warp) {
+    for (std::size_t i = 0; i < warp.groups.size(); ++i) {
+        if (warp.groups[i].state == Group::State::ready) {
+            continue;
+        }
+        const Group first = warp.groups[i];
+        Mask there = 0;
+        for (const Group& group : warp.groups) {
+            if (group.state == first.state && group.pc == first.pc) {
+                there |= group.lanes;
+            }
+        }
+        if ((first.waits_for & warp.alive & ~there) != 0) {
+            continue;
+        }
+        const Mask joined = there & (first.waits_for | first.lanes);
+        std::erase_if(warp.groups, [&first, joined](const Group& group) {
+            return group.state == first.state && group.pc == first.pc && (group.lanes & ~joined) == 0;
+        });
+        warp.groups.push_back({first.pc + 1, joined, Group::State::ready, 0, false});
+        return true;
+    }
+    return false;
+}
+
+bool is_ready(const Group& group) {
+    return group.state == Group::State::ready;
+}
+
+}  // namespace
+
+Flow split(Warp& warp, Mask taken, std::uint32_t target) {
+    if (taken == 0) {
+        return Flow::next;
+    }
+    const Mask others = warp.active & ~taken;
+    if (others != 0) {
+        warp.groups.push_back({warp.pc + 1, others, Group::State::ready, 0, false});
+        warp.active = taken;
+    }
+    warp.pc = target;
+    return Flow::jumped;
+}
+
+Flow converge(Warp& warp, Mask members, Group::State barrier) {
+    const Mask awaited = members & warp.alive;
+    if ((awaited & ~warp.active) == 0) {
+        return Flow::next;
+    }
+    warp.groups.push_back({warp.pc, warp.active, barrier, members, false});
+    warp.active = 0;
+    return Flow::parked;
+}
+
+bool resume_next(Warp& warp) {
+    for (;;) {
+        // The group that was parked last goes on first: its data are the newest.
+        for (std::size_t i = warp.groups.size(); i-- > 0;) {
+            if (is_ready(warp.groups[i])) {
+                warp.active = warp.groups[i].lanes;
+                warp.pc = warp.groups[i].pc;
+                warp.waiting = warp.groups[i].waiting;
+                warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(i));
+                return true;
+            }
+        }
+        if (!release(warp)) {
+            return false;
+        }
+    }
+}
+
+bool rotate(Warp& warp) {
+    const auto ready = std::ranges::find_if(warp.groups, is_ready);
+    if (ready == warp.groups.end()) {
+        return false;
+    }
+    const Group next = *ready;
+    warp.groups.erase(ready);
+    if (warp.active != 0) {
+        warp.groups.push_back({warp.pc, warp.active, Group::State::ready, 0, warp.waiting});
+    }
+    warp.active = next.lanes;
+    warp.pc = next.pc;
+    warp.waiting = next.waiting;
+    return true;
+}
+
+Flow leave(Warp& warp, Mask leaving) {
+    if (leaving == 0) {
+        return Flow::next;
+    }
+    warp.alive &= ~leaving;
+    warp.active &= ~leaving;
+    threads_left(*warp.cta, std::popcount(leaving));
+    return warp.active == 0 ? Flow::parked : Flow::next;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,227 @@
+// Arithmetic of pairs of 16-bit numbers: fp16 and bf16.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/halves.hpp"
+
+#include "workloads/frontends/machine/interpreter/reals.hpp"
+
+#include <utility>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+/// Which halves of an operand make the pair: (low, high), and whether it is one fp32.
+enum class Halves : std::uint32_t { both, low, high, real };
+
+struct HalfOperands {
+    std::array<Halves, 3> halves{};
+};
+
+std::uint32_t packed(Halves halves, std::size_t i) {
+    return static_cast<std::uint32_t>(halves) << (2U * i);
+}
+Halves unpacked(std::uint32_t variant, std::size_t i) {
+    return static_cast<Halves>((variant >> (2U * i)) & 3U);
+}
+
+namespace flag {
+constexpr std::uint32_t brain = 0x100U, clamp = 0x200U, saturate = 0x400U, to_real = 0x800U;
+}
+
+double half_value(const Warp& warp, const Instruction& instruction, std::size_t i, int lane, unsigned part) {
+    const std::uint32_t bits = lane_bits(warp, instruction.sources[i], lane);
+    const Halves halves = unpacked(instruction.variant, i);
+    if (halves == Halves::real) {
+        return static_cast<double>(std::bit_cast<float>(bits));
+    }
+    const bool upper = halves == Halves::high || (halves == Halves::both && part == 1);
+    const auto half = static_cast<std::uint16_t>(upper ? bits >> 16U : bits);
+    return static_cast<double>((instruction.variant & flag::brain) != 0 ? real_of_brain(half)
+                                                                        : real_of_half(half));
+}
+
+std::uint32_t half_result(std::uint32_t variant, double value) {
+    if ((variant & flag::clamp) != 0 && value < 0.0) {
+        value = 0.0;
+    }
+    if ((variant & flag::saturate) != 0) {
+        value = value > 0.0 ? (value < 1.0 ? value : 1.0) : 0.0;
+    }
+    return (variant & flag::brain) != 0 ? std::uint32_t{brain_of_real(static_cast<float>(value))}
+                                        : std::uint32_t{half_of_real(value)};
+}
+
+enum class HalfOperation : std::uint8_t { add, multiply, multiply_add, minimum };
+
+template <HalfOperation operation>
+double computed_half(double a, double b, double c) {
+    if constexpr (operation == HalfOperation::add) {
+        return a + b;
+    } else if constexpr (operation == HalfOperation::multiply) {
+        return a * b;
+    } else {
+        return a * b + c;
+    }
+}
+
+template <HalfOperation operation>
+Flow half_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const std::uint32_t variant = instruction.variant;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        if ((variant & flag::to_real) != 0) {
+            const double value = computed_half<operation>(half_value(warp, instruction, 0, lane, 0),
+                                                          half_value(warp, instruction, 1, lane, 0),
+                                                          half_value(warp, instruction, 2, lane, 0));
+            return bits_of_real(static_cast<float>(value));
+        }
+        std::uint32_t result = 0;
+        for (unsigned part = 0; part < 2; ++part) {
+            const double value = computed_half<operation>(half_value(warp, instruction, 0, lane, part),
+                                                          half_value(warp, instruction, 1, lane, part),
+                                                          half_value(warp, instruction, 2, lane, part));
+            result |= half_result(variant, value) << (16U * part);
+        }
+        return result;
+    });
+    return Flow::next;
+}
+
+Flow half_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const bool less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
+        std::uint32_t result = 0;
+        for (unsigned part = 0; part < 2; ++part) {
+            const double a = half_value(warp, instruction, 0, lane, part);
+            const double b = half_value(warp, instruction, 1, lane, part);
+            const double chosen = a != a ? b : b != b ? a : (a < b) == less ? a : b;
+            result |= half_result(instruction.variant, chosen) << (16U * part);
+        }
+        return result;
+    });
+    return Flow::next;
+}
+
+/// Predicates of the lower and the upper half. immediate: relations; bits 9 and 10 the combination; bit 11
+/// both together.
+Flow set_half_predicates(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto relations = static_cast<std::uint32_t>(instruction.immediate & 0xf);
+    const auto how = static_cast<std::uint32_t>((instruction.immediate >> 9U) & 3);
+    Mask low = 0, high = 0;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const Mask bit = 1U << static_cast<unsigned>(lane);
+        for (unsigned part = 0; part < 2; ++part) {
+            const bool own = relation_holds(relations, half_value(warp, instruction, 0, lane, part),
+                                            half_value(warp, instruction, 1, lane, part));
+            (part == 0 ? low : high) |= own ? bit : 0U;
+        }
+    }
+    const Mask other = read_predicate(warp, instruction.predicates_in[0]);
+    const auto combined = [how, other](Mask mask) {
+        return how == 0 ? mask & other : how == 1 ? mask | other : mask ^ other;
+    };
+    if ((instruction.immediate & 0x800) != 0) {
+        low &= high;
+        high = ~low;
+    }
+    write_predicate(warp, instruction.predicates_out[0], enabled, combined(low));
+    write_predicate(warp, instruction.predicates_out[1], enabled, combined(high));
+    return Flow::next;
+}
+
+Halves halves_of(const Decoder& decoder, std::size_t i) {
+    Halves halves = Halves::both;
+    for (const std::string& modifier : decoder.operand(i).modifiers) {
+        if (modifier == "H0_H0") {
+            halves = Halves::low;
+        } else if (modifier == "H1_H1") {
+            halves = Halves::high;
+        } else if (modifier == "F32") {
+            halves = Halves::real;
+        } else {
+            decoder.refuse("an operand ." + modifier);
+        }
+    }
+    return halves;
+}
+
+/// Source from operand `next`; two immediates are the upper and the lower half.
+Source half_source(Decoder& decoder, std::size_t& next, Halves& halves, bool brain) {
+    if (decoder.is(next, OperandKind::immediate)) {
+        const auto bits = [brain](const Operand& operand) -> std::uint32_t {
+            const double value = operand.is_real ? operand.real : static_cast<double>(operand.value);
+            return brain ? brain_of_real(static_cast<float>(value)) : half_of_real(value);
+        };
+        Source source;
+        const std::uint32_t upper = bits(decoder.operand(next++));
+        std::uint32_t lower = upper;
+        if (decoder.is(next, OperandKind::immediate)) {
+            lower = bits(decoder.operand(next++));
+        }
+        source.row = decoder.constant_row((upper << 16U) | lower);
+        halves = Halves::both;
+        return source;
+    }
+    halves = halves_of(decoder, next);
+    return decoder.source(next++, halves == Halves::real ? SourceType::real32 : SourceType::half2);
+}
+
+void decode_half(Decoder& decoder, Instruction& instruction) {
+    allow_only(decoder, std::array<std::string_view, 10>{"MMA", "BF16_V2", "BF16", "F32", "FTZ", "RELU",
+                                                         "SAT", "FMZ", "PACKED", "NAN"});
+    const std::string& opcode = decoder.line().opcode;
+    const bool brain = decoder.has("BF16_V2") || decoder.has("BF16");
+    instruction.destination = decoder.destination(0);
+    std::size_t next = 1;
+    std::uint32_t variant = (brain ? flag::brain : 0U) | (decoder.has("RELU") ? flag::clamp : 0U) |
+                            (decoder.has("SAT") ? flag::saturate : 0U) |
+                            (decoder.has("F32") ? flag::to_real : 0U);
+    const std::size_t count = opcode == "HFMA2" ? 3 : 2;
+    for (std::size_t i = 0; i < count; ++i) {
+        Halves halves = Halves::both;
+        instruction.sources[i] = half_source(decoder, next, halves, brain);
+        variant |= packed(halves, i);
+    }
+    instruction.variant = variant;
+    if (opcode == "HMNMX2") {
+        instruction.predicates_in[0] = decoder.predicate_in(next);
+        instruction.execute = half_minimum;
+        return;
+    }
+    instruction.execute = opcode == "HADD2"   ? half_arithmetic<HalfOperation::add>
+                          : opcode == "HMUL2" ? half_arithmetic<HalfOperation::multiply>
+                                              : half_arithmetic<HalfOperation::multiply_add>;
+}
+
+/// HSETP2.GT.AND Pu, Pv, Ra, Rb, Pc
+void decode_half_compare(Decoder& decoder, Instruction& instruction) {
+    const bool brain = decoder.has("BF16_V2");
+    instruction.predicates_out[0] = decoder.predicate_out(0);
+    instruction.predicates_out[1] = decoder.predicate_out(1);
+    std::size_t next = 2;
+    std::uint32_t variant = brain ? flag::brain : 0U;
+    for (std::size_t i = 0; i < 2; ++i) {
+        Halves halves = Halves::both;
+        instruction.sources[i] = half_source(decoder, next, halves, brain);
+        variant |= packed(halves, i);
+    }
+    instruction.variant = variant;
+    instruction.predicates_in[0] = decoder.predicate_in(next);
+    const std::uint32_t how = decoder.has("AND") ? 0U : decoder.has("OR") ? 1U : 2U;
+    instruction.immediate =
+        static_cast<std::int64_t>(relations_of(decoder) | (how << 9U) | (decoder.has("H_AND") ? 0x800U : 0U));
+    instruction.execute = set_half_predicates;
+}
+
+constexpr std::array opcodes{
+    Opcode{"HADD2", decode_half},  Opcode{"HMUL2", decode_half},          Opcode{"HFMA2", decode_half},
+    Opcode{"HMNMX2", decode_half}, Opcode{"HSETP2", decode_half_compare},
+};
+
+}  // namespace
+
+std::span<const Opcode> half_opcodes() {
+    return opcodes;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,770 @@
+// Integer arithmetic: additions, multiply-adds, shifts with addition, comparisons, minima, bit fields.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/bits.hpp"
+#include "workloads/frontends/machine/interpreter/decoder.hpp"
+#include "workloads/frontends/machine/interpreter/lanes.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+std::uint32_t word(const Row& row, int lane) {
+    return row.lane[static_cast<std::size_t>(lane)];
+}
+std::int32_t signed_word(const Row& row, int lane) {
+    return static_cast<std::int32_t>(row.lane[static_cast<std::size_t>(lane)]);
+}
+const Row& row_of(const Warp& warp, const Source& source) {
+    return warp.rows[source.row];
+}
+Mask bit_of(int lane) {
+    return 1U << static_cast<unsigned>(lane);
+}
+/// Bits of an integer source as an adder takes them: negation is inversion, and one more is added apart.
+std::uint32_t adder_flip(const Source& source) {
+    return source.negated || source.inverted ? all_lanes : 0U;
+}
+std::uint32_t adder_extra(const Source& source) {
+    return source.negated ? 1U : 0U;
+}
+
+// ---- additions
+
+Flow move(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row source = row_of(warp, instruction.sources[0]);
+    Row& destination = warp.rows[instruction.destination];
+    if (enabled == all_lanes) {
+        destination = source;
+    } else {
+        write_lanes(destination, enabled, [&source](int lane) { return word(source, lane); });
+    }
+    return Flow::next;
+}
+
+/// a + b, as most address arithmetic is: no carries, no negation.
+Flow add_two(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& a = row_of(warp, instruction.sources[0]);
+    const Row& b = row_of(warp, instruction.sources[1]);
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&a, &b](int lane) { return word(a, lane) + word(b, lane); });
+    return Flow::next;
+}
+
+/// a + b + c with negations, without carries.
+Flow add_three(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    const Row& rc = row_of(warp, c);
+    const std::uint32_t fa = adder_flip(a), fb = adder_flip(b), fc = adder_flip(c);
+    const std::uint32_t extra = adder_extra(a) + adder_extra(b) + adder_extra(c);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        return (word(ra, lane) ^ fa) + (word(rb, lane) ^ fb) + (word(rc, lane) ^ fc) + extra;
+    });
+    return Flow::next;
+}
+
+/// The same with carries in (predicates_in) and out: the sum of three words may carry two.
+Flow add_carry(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    const Row& rc = row_of(warp, c);
+    const std::uint32_t fa = adder_flip(a), fb = adder_flip(b), fc = adder_flip(c);
+    // With .X the carries take the place of the ones that complete a negation.
+    const bool extended = instruction.variant != 0;
+    const std::uint64_t extra = extended ? 0U : adder_extra(a) + adder_extra(b) + adder_extra(c);
+    const Mask carry_0 = extended ? read_predicate(warp, instruction.predicates_in[0]) : 0U;
+    const Mask carry_1 = extended ? read_predicate(warp, instruction.predicates_in[1]) : 0U;
+    Mask out_0 = 0, out_1 = 0;
+    Row sum{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const auto l = static_cast<unsigned>(lane);
+        const std::uint64_t total = std::uint64_t{word(ra, lane) ^ fa} + (word(rb, lane) ^ fb) +
+                                    (word(rc, lane) ^ fc) + extra + ((carry_0 >> l) & 1U) +
+                                    ((carry_1 >> l) & 1U);
+        sum.lane[l] = static_cast<std::uint32_t>(total);
+        const std::uint64_t carries = total >> 32U;
+        out_0 |= carries >= 1 ? bit_of(lane) : 0U;
+        out_1 |= carries >= 2 ? bit_of(lane) : 0U;
+    }
+    write_lanes(warp.rows[instruction.destination], enabled, [&sum](int lane) { return word(sum, lane); });
+    write_predicate(warp, instruction.predicates_out[0], enabled, out_0);
+    write_predicate(warp, instruction.predicates_out[1], enabled, out_1);
+    return Flow::next;
+}
+
+void choose_add(Instruction& instruction, const Decoder& decoder) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const bool carries = instruction.predicates_out[0] != predicate_sink ||
+                         instruction.predicates_out[1] != predicate_sink || instruction.variant != 0;
+    const bool plain = !a.negated && !a.inverted && !b.negated && !b.inverted;
+    if (carries) {
+        instruction.execute = add_carry;
+    } else if (plain && decoder.is(3, OperandKind::general) && decoder.operand(3).number == zero_register &&
+               !c.negated && !c.inverted) {
+        instruction.execute = add_two;
+    } else {
+        instruction.execute = add_three;
+    }
+}
+
+/// IADD3 Rd, [Pu, [Pv,]] Ra, Rb, Rc [, Pa, Pb]
+void decode_add3(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    std::size_t next = 1;
+    for (std::size_t i = 0; i < 2 && (decoder.is(next, OperandKind::predicate) ||
+                                      decoder.is(next, OperandKind::uniform_predicate));
+         ++i) {
+        instruction.predicates_out[i] = decoder.predicate_out(next++);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+        instruction.sources[i] = decoder.source(next++);
+    }
+    if (decoder.has("X")) {
+        instruction.variant = 1;
+        // !PT: no carry.
+        instruction.predicates_in[0].flip = all_lanes;
+        instruction.predicates_in[1].flip = all_lanes;
+        for (std::size_t i = 0; i < 2 && next < decoder.operands(); ++i) {
+            instruction.predicates_in[i] = decoder.predicate_in(next++);
+        }
+    }
+    choose_add(instruction, decoder);
+}
+
+/// VIADD Rd, Ra, Rb and IADD Rd, Ra, Rb
+void decode_add(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1);
+    instruction.sources[1] = decoder.source(2);
+    instruction.sources[2].row = decoder.general_row(zero_register);
+    const bool plain = !instruction.sources[0].negated && !instruction.sources[1].negated &&
+                       !instruction.sources[0].inverted && !instruction.sources[1].inverted;
+    instruction.execute = plain ? add_two : add_three;
+}
+
+// ---- multiply-adds
+
+/// a b + c, lower word. variant 1: c + carry, of IMAD.X.
+Flow multiply_add(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    const Row& rc = row_of(warp, c);
+    const std::uint32_t sign = a.negated != b.negated ? all_lanes : 0U;
+    const std::uint32_t fc = adder_flip(c), extra = adder_extra(c);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const std::uint32_t product = word(ra, lane) * word(rb, lane);
+        return (product ^ sign) - sign + (word(rc, lane) ^ fc) + extra;
+    });
+    return Flow::next;
+}
+
+Flow multiply_add_carry(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    const Row& rc = row_of(warp, c);
+    const std::uint32_t fa = adder_flip(a), fc = adder_flip(c);
+    const Mask carry = read_predicate(warp, instruction.predicates_in[0]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        return (word(ra, lane) ^ fa) * word(rb, lane) + (word(rc, lane) ^ fc) +
+               ((carry >> static_cast<unsigned>(lane)) & 1U);
+    });
+    return Flow::next;
+}
+
+/// a << shift + c where b is a power of two, the usual multiply-add of addresses, or any other plain one.
+Flow multiply_add_plain(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& a = row_of(warp, instruction.sources[0]);
+    const Row& b = row_of(warp, instruction.sources[1]);
+    const Row& c = row_of(warp, instruction.sources[2]);
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&](int lane) { return word(a, lane) * word(b, lane) + word(c, lane); });
+    return Flow::next;
+}
+
+/// 64-bit a b + c; `high` keeps the upper word alone.
+template <bool is_signed, bool high>
+Flow multiply_wide(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row ra = row_of(warp, a);
+    const Row rb = row_of(warp, b);
+    const Row c_low = row_of(warp, c);
+    const Row c_high = warp.rows[c.row + 1];
+    const bool negative = a.negated != b.negated;
+    const std::uint64_t flip = c.negated || c.inverted ? ~std::uint64_t{0} : 0U;
+    const std::uint64_t extra = c.negated ? 1U : 0U;
+    const Mask carry_in = instruction.variant != 0 ? read_predicate(warp, instruction.predicates_in[0]) : 0U;
+    Mask carry_out = 0;
+    Row low{}, upper{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        std::uint64_t product = 0;
+        if constexpr (is_signed) {
+            product = static_cast<std::uint64_t>(std::int64_t{signed_word(ra, lane)} * signed_word(rb, lane));
+        } else {
+            product = std::uint64_t{word(ra, lane)} * word(rb, lane);
+        }
+        product = negative ? 0U - product : product;
+        const std::uint64_t addend =
+            ((std::uint64_t{c_low.lane[l]} | (std::uint64_t{c_high.lane[l]} << 32U)) ^ flip) + extra;
+        const std::uint64_t sum = product + addend;
+        const std::uint64_t total = sum + ((carry_in >> static_cast<unsigned>(lane)) & 1U);
+        carry_out |= sum < product || total < sum ? bit_of(lane) : 0U;
+        low.lane[l] = static_cast<std::uint32_t>(total);
+        upper.lane[l] = static_cast<std::uint32_t>(total >> 32U);
+    }
+    if constexpr (high) {
+        write_lanes(warp.rows[instruction.destination], enabled,
+                    [&upper](int lane) { return word(upper, lane); });
+    } else {
+        write_lanes(warp.rows[instruction.destination], enabled,
+                    [&low](int lane) { return word(low, lane); });
+        write_lanes(warp.rows[instruction.destination + 1], enabled,
+                    [&upper](int lane) { return word(upper, lane); });
+    }
+    write_predicate(warp, instruction.predicates_out[0], enabled, carry_out);
+    return Flow::next;
+}
+
+/// IMAD[.MOV|.IADD|.SHL|.X|.WIDE|.HI][.U32] Rd, [P,] Ra, Rb, Rc [, P]
+void decode_multiply_add(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    std::size_t next = 1;
+    if (decoder.is(next, OperandKind::predicate) || decoder.is(next, OperandKind::uniform_predicate)) {
+        instruction.predicates_out[0] = decoder.predicate_out(next++);
+    }
+    const bool wide = decoder.has("WIDE") || decoder.has("HI");
+    instruction.sources[0] = decoder.source(next);
+    instruction.sources[1] = decoder.source(next + 1);
+    instruction.sources[2] = decoder.source(next + 2, SourceType::integer, wide ? 2 : 1);
+    next += 3;
+    const bool carry = decoder.has("X");
+    if (carry && next < decoder.operands()) {
+        instruction.variant = 1;
+        instruction.predicates_in[0] = decoder.predicate_in(next);
+    }
+    const bool is_unsigned = decoder.has("U32");
+    const auto& [a, b, c, d] = instruction.sources;
+    if (decoder.has("WIDE")) {
+        instruction.execute = is_unsigned ? multiply_wide<false, false> : multiply_wide<true, false>;
+    } else if (decoder.has("HI")) {
+        instruction.execute = is_unsigned ? multiply_wide<false, true> : multiply_wide<true, true>;
+    } else if (instruction.predicates_out[0] != predicate_sink) {
+        decoder.refuse("a narrow multiply-add with a carry out");
+    } else if (carry) {
+        instruction.execute = multiply_add_carry;
+    } else if (decoder.has("MOV") && !c.negated && !c.inverted) {
+        instruction.sources[0] = c;
+        instruction.execute = move;
+    } else if (decoder.has("IADD") && !a.negated && !c.negated && !c.inverted && !b.negated) {
+        instruction.sources[1] = c;
+        instruction.execute = add_two;
+    } else if (!a.negated && !b.negated && !c.negated && !c.inverted) {
+        instruction.execute = multiply_add_plain;
+    } else {
+        instruction.execute = multiply_add;
+    }
+}
+
+/// IMUL Rd, Ra, Rb
+void decode_multiply(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1);
+    instruction.sources[1] = decoder.source(2);
+    instruction.sources[2].row = decoder.general_row(zero_register);
+    const bool is_unsigned = decoder.has("U32");
+    if (decoder.has("WIDE")) {
+        instruction.execute = is_unsigned ? multiply_wide<false, false> : multiply_wide<true, false>;
+    } else if (decoder.has("HI")) {
+        instruction.execute = is_unsigned ? multiply_wide<false, true> : multiply_wide<true, true>;
+    } else {
+        instruction.execute = multiply_add;
+    }
+}
+
+// ---- shift and add
+
+/// variant: shift; bit 8: .HI; bit 9: .X; bit 10: .SX32.
+Flow shift_add(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row ra = row_of(warp, a);
+    const Row rb = row_of(warp, b);
+    const Row rc = row_of(warp, c);
+    const unsigned shift = instruction.variant & 0xffU;
+    const bool high = (instruction.variant & 0x100U) != 0;
+    const bool extended = (instruction.variant & 0x200U) != 0;
+    const bool sign_extended = (instruction.variant & 0x400U) != 0;
+    const std::uint32_t fb = adder_flip(b);
+    const Mask carry_in = extended ? read_predicate(warp, instruction.predicates_in[0]) : 0U;
+    Mask carry_out = 0;
+    Row sum{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        std::uint64_t value = word(ra, lane);
+        if (sign_extended) {
+            value = static_cast<std::uint64_t>(std::int64_t{signed_word(ra, lane)});
+        } else if (high) {
+            value |= std::uint64_t{word(rc, lane)} << 32U;
+        }
+        // -a is taken of the whole shifted number; with .X its one came with the carry.
+        value <<= shift;
+        std::uint64_t extra = b.negated && !extended ? 1U : 0U;
+        std::uint32_t part = static_cast<std::uint32_t>(high ? value >> 32U : value);
+        if (a.negated || a.inverted) {
+            if (high && a.negated && !extended) {
+                value = 0U - value;
+                part = static_cast<std::uint32_t>(value >> 32U);
+            } else {
+                part = ~part;
+                extra += a.negated && !extended ? 1U : 0U;
+            }
+        }
+        const std::uint64_t total = std::uint64_t{part} + (word(rb, lane) ^ fb) + extra +
+                                    ((carry_in >> static_cast<unsigned>(lane)) & 1U);
+        sum.lane[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(total);
+        carry_out |= (total >> 32U) != 0 ? bit_of(lane) : 0U;
+    }
+    write_lanes(warp.rows[instruction.destination], enabled, [&sum](int lane) { return word(sum, lane); });
+    write_predicate(warp, instruction.predicates_out[0], enabled, carry_out);
+    return Flow::next;
+}
+
+Flow shift_add_plain(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& a = row_of(warp, instruction.sources[0]);
+    const Row& b = row_of(warp, instruction.sources[1]);
+    const unsigned shift = instruction.variant;
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&](int lane) { return (word(a, lane) << shift) + word(b, lane); });
+    return Flow::next;
+}
+
+/// LEA[.HI][.X][.SX32] Rd, [P,] Ra, Rb, [Rc,] shift [, P]
+void decode_shift_add(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    std::size_t next = 1;
+    if (decoder.is(next, OperandKind::predicate) || decoder.is(next, OperandKind::uniform_predicate)) {
+        instruction.predicates_out[0] = decoder.predicate_out(next++);
+    }
+    instruction.sources[0] = decoder.source(next++);
+    instruction.sources[1] = decoder.source(next++);
+    instruction.sources[2].row = decoder.general_row(zero_register);
+    const bool sign_extended = decoder.has("SX32");
+    if (decoder.has("HI") && !sign_extended) {
+        instruction.sources[2] = decoder.source(next++);
+    }
+    instruction.variant = static_cast<std::uint32_t>(decoder.operand(next++).value) & 0x1fU;
+    const bool plain = !decoder.has("HI") && !decoder.has("X") && !instruction.sources[0].negated &&
+                       !instruction.sources[1].negated && !instruction.sources[0].inverted &&
+                       !instruction.sources[1].inverted && instruction.predicates_out[0] == predicate_sink;
+    if (plain) {
+        instruction.execute = shift_add_plain;
+        return;
+    }
+    instruction.variant |=
+        (decoder.has("HI") ? 0x100U : 0U) | (decoder.has("X") ? 0x200U : 0U) | (sign_extended ? 0x400U : 0U);
+    if (decoder.has("X")) {
+        instruction.predicates_in[0] = decoder.predicate_in(next);
+    }
+    instruction.execute = shift_add;
+}
+
+// ---- comparisons
+
+enum class Compare : std::uint8_t {
+    never,
+    less,
+    equal,
+    less_equal,
+    greater,
+    not_equal,
+    greater_equal,
+    always
+};
+
+template <Compare compare, class T>
+bool holds(T a, T b) {
+    switch (compare) {
+        case Compare::never:
+            return false;
+        case Compare::less:
+            return a < b;
+        case Compare::equal:
+            return a == b;
+        case Compare::less_equal:
+            return a <= b;
+        case Compare::greater:
+            return a > b;
+        case Compare::not_equal:
+            return a != b;
+        case Compare::greater_equal:
+            return a >= b;
+        case Compare::always:
+            return true;
+    }
+    return false;
+}
+
+/// Bits of the lanes for which a predicate of lanes holds, by words so that the compiler makes vectors of it.
+template <class Holds>
+Mask mask_of(Holds lane_holds) {
+    std::array<std::uint8_t, lanes_per_warp> flags{};
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        flags[static_cast<std::size_t>(lane)] = lane_holds(lane) ? 0xffU : 0U;
+    }
+    return mask_of_bytes(flags);
+}
+
+/// The predicate that the comparison is combined with, and how: variant 0 and, 1 or, 2 xor.
+Mask combine(std::uint32_t how, Mask a, Mask b) {
+    return how == 0 ? a & b : how == 1 ? a | b : a ^ b;
+}
+
+template <Compare compare, bool is_unsigned, bool extended>
+Flow set_predicate(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    Mask result = 0;
+    if (!a.negated && !b.negated) {
+        result = mask_of([&](int lane) {
+            if constexpr (is_unsigned) {
+                return holds<compare>(word(ra, lane), word(rb, lane));
+            } else {
+                return holds<compare>(signed_word(ra, lane), signed_word(rb, lane));
+            }
+        });
+    } else {
+        const std::uint32_t na = a.negated ? all_lanes : 0U, nb = b.negated ? all_lanes : 0U;
+        result = mask_of([&](int lane) {
+            const std::uint32_t u = (word(ra, lane) ^ na) - na, v = (word(rb, lane) ^ nb) - nb;
+            if constexpr (is_unsigned) {
+                return holds<compare>(u, v);
+            } else {
+                return holds<compare>(static_cast<std::int32_t>(u), static_cast<std::int32_t>(v));
+            }
+        });
+    }
+    if constexpr (extended) {
+        // Upper words that are equal leave the decision to the lower ones, whose result comes as a predicate.
+        const Mask equal = mask_of([&](int lane) { return word(ra, lane) == word(rb, lane); });
+        result = (result & ~equal) | (equal & read_predicate(warp, instruction.predicates_in[1]));
+    }
+    const Mask other = read_predicate(warp, instruction.predicates_in[0]);
+    write_predicate(warp, instruction.predicates_out[0], enabled,
+                    combine(instruction.variant, result, other));
+    write_predicate(warp, instruction.predicates_out[1], enabled,
+                    combine(instruction.variant, ~result, other));
+    return Flow::next;
+}
+
+template <Compare compare>
+Execute set_predicate_of(bool is_unsigned, bool extended) {
+    if (extended) {
+        return is_unsigned ? set_predicate<compare, true, true> : set_predicate<compare, false, true>;
+    }
+    return is_unsigned ? set_predicate<compare, true, false> : set_predicate<compare, false, false>;
+}
+
+std::uint32_t combination_of(const Decoder& decoder) {
+    return decoder.has("AND") ? 0U : decoder.has("OR") ? 1U : 2U;
+}
+
+/// ISETP.GE.U32.AND[.EX] Pu, Pv, Ra, Rb, Pc [, Plow]
+void decode_set_predicate(Decoder& decoder, Instruction& instruction) {
+    instruction.predicates_out[0] = decoder.predicate_out(0);
+    instruction.predicates_out[1] = decoder.predicate_out(1);
+    instruction.sources[0] = decoder.source(2);
+    instruction.sources[1] = decoder.source(3);
+    instruction.predicates_in[0] = decoder.predicate_in(4);
+    const bool extended = decoder.has("EX");
+    if (extended) {
+        instruction.predicates_in[1] = decoder.predicate_in(5);
+    }
+    instruction.variant = combination_of(decoder);
+    const bool is_unsigned = decoder.has("U32");
+    const std::string_view compare = decoder.line().modifiers.empty() ? "" : decoder.line().modifiers.front();
+    if (compare == "LT") {
+        instruction.execute = set_predicate_of<Compare::less>(is_unsigned, extended);
+    } else if (compare == "EQ") {
+        instruction.execute = set_predicate_of<Compare::equal>(is_unsigned, extended);
+    } else if (compare == "LE") {
+        instruction.execute = set_predicate_of<Compare::less_equal>(is_unsigned, extended);
+    } else if (compare == "GT") {
+        instruction.execute = set_predicate_of<Compare::greater>(is_unsigned, extended);
+    } else if (compare == "NE") {
+        instruction.execute = set_predicate_of<Compare::not_equal>(is_unsigned, extended);
+    } else if (compare == "GE") {
+        instruction.execute = set_predicate_of<Compare::greater_equal>(is_unsigned, extended);
+    } else if (compare == "T") {
+        instruction.execute = set_predicate_of<Compare::always>(is_unsigned, false);
+    } else if (compare == "F") {
+        instruction.execute = set_predicate_of<Compare::never>(is_unsigned, false);
+    } else {
+        decoder.refuse("another comparison");
+    }
+}
+
+// ---- selections
+
+Flow select(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row a = row_of(warp, instruction.sources[0]);
+    const Row b = row_of(warp, instruction.sources[1]);
+    const std::uint32_t fa = instruction.sources[0].flip, fb = instruction.sources[1].flip;
+    const Mask first = read_predicate(warp, instruction.predicates_in[0]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        return ((first >> static_cast<unsigned>(lane)) & 1U) != 0 ? word(a, lane) ^ fa : word(b, lane) ^ fb;
+    });
+    return Flow::next;
+}
+
+void decode_select(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1);
+    instruction.sources[1] = decoder.source(2);
+    if (instruction.sources[0].negated || instruction.sources[1].negated) {
+        decoder.refuse("a selection of a negated number");
+    }
+    instruction.predicates_in[0] = decoder.predicate_in(3);
+    instruction.execute = select;
+}
+
+std::uint32_t with_sign(const Source& source, std::uint32_t value) {
+    return source.negated ? 0U - value : value ^ source.flip;
+}
+
+/// Minimum where the predicate holds, maximum elsewhere. variant bit 0: signed; bit 1: negative results
+/// become 0; bit 2: the sum of the first two sources is compared with the third.
+Flow minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const Row ra = row_of(warp, a);
+    const Row rb = row_of(warp, b);
+    const Row rc = row_of(warp, c);
+    const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    const bool clamp = (instruction.variant & 2U) != 0;
+    const bool adds = (instruction.variant & 4U) != 0;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        std::uint32_t u = with_sign(a, word(ra, lane)), v = with_sign(b, word(rb, lane));
+        if (adds) {
+            u += v;
+            v = with_sign(c, word(rc, lane));
+        }
+        const bool less = is_signed ? static_cast<std::int32_t>(u) < static_cast<std::int32_t>(v) : u < v;
+        const bool wants_less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
+        const std::uint32_t chosen = less == wants_less ? u : v;
+        return clamp && static_cast<std::int32_t>(chosen) < 0 ? 0U : chosen;
+    });
+    return Flow::next;
+}
+
+/// Two halves of a word at a time.
+Flow minimum_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row ra = row_of(warp, instruction.sources[0]);
+    const Row rb = row_of(warp, instruction.sources[1]);
+    const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    const bool clamp = (instruction.variant & 2U) != 0;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const bool wants_less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
+        std::uint32_t result = 0;
+        for (unsigned part = 0; part < 32; part += 16) {
+            const auto u = static_cast<std::uint16_t>(word(ra, lane) >> part);
+            const auto v = static_cast<std::uint16_t>(word(rb, lane) >> part);
+            const bool less = is_signed ? static_cast<std::int16_t>(u) < static_cast<std::int16_t>(v) : u < v;
+            std::uint16_t chosen = less == wants_less ? u : v;
+            chosen = clamp && static_cast<std::int16_t>(chosen) < 0 ? std::uint16_t{0} : chosen;
+            result |= std::uint32_t{chosen} << part;
+        }
+        return result;
+    });
+    return Flow::next;
+}
+
+/// IMNMX, VIMNMX Rd, Ra, Rb, P; VIADDMNMX Rd, Ra, Rb, Rc, P
+void decode_minimum(Decoder& decoder, Instruction& instruction) {
+    const bool adds = decoder.line().opcode == "VIADDMNMX";
+    instruction.destination = decoder.destination(0);
+    std::size_t next = 1;
+    if (decoder.is(next, OperandKind::predicate)) {
+        decoder.refuse("a minimum with a predicate result");
+    }
+    instruction.sources[0] = decoder.source(next++);
+    instruction.sources[1] = decoder.source(next++);
+    instruction.sources[2].row = decoder.general_row(zero_register);
+    if (adds) {
+        instruction.sources[2] = decoder.source(next++);
+    }
+    instruction.predicates_in[0] = decoder.predicate_in(next);
+    const bool halves = decoder.has("U16x2") || decoder.has("S16x2");
+    const bool is_unsigned = decoder.has("U32") || decoder.has("U16x2");
+    instruction.variant = (is_unsigned ? 0U : 1U) | (decoder.has("RELU") ? 2U : 0U) | (adds ? 4U : 0U);
+    if (halves && adds) {
+        decoder.refuse("sums of halves");
+    }
+    instruction.execute = halves ? minimum_halves : minimum;
+}
+
+Flow absolute(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row a = row_of(warp, instruction.sources[0]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&a](int lane) {
+        const std::uint32_t value = word(a, lane);
+        return static_cast<std::int32_t>(value) < 0 ? 0U - value : value;
+    });
+    return Flow::next;
+}
+void decode_absolute(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1);
+    instruction.execute = absolute;
+}
+
+// ---- dot products and differences of bytes
+
+std::int64_t part_of(std::uint32_t value, unsigned index, unsigned bits, bool is_signed) {
+    const std::uint32_t field = (value >> (index * bits)) & ((1U << bits) - 1U);
+    const bool negative = is_signed && (field >> (bits - 1U)) != 0;
+    return negative ? std::int64_t{field} - (std::int64_t{1} << bits) : std::int64_t{field};
+}
+
+/// variant bit 0: a signed; bit 1: b signed; bit 2: two halves of a with two bytes of b; bit 3: the upper
+/// bytes of b.
+Flow dot_product(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row ra = row_of(warp, instruction.sources[0]);
+    const Row rb = row_of(warp, instruction.sources[1]);
+    const Row rc = row_of(warp, instruction.sources[2]);
+    const std::uint32_t v = instruction.variant;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        auto sum = static_cast<std::int64_t>(word(rc, lane));
+        const bool halves = (v & 4U) != 0;
+        for (unsigned i = 0; i < (halves ? 2U : 4U); ++i) {
+            const unsigned place = halves && (v & 8U) != 0 ? i + 2U : i;
+            sum += part_of(word(ra, lane), i, halves ? 16U : 8U, (v & 1U) != 0) *
+                   part_of(word(rb, lane), place, 8U, (v & 2U) != 0);
+        }
+        return static_cast<std::uint32_t>(sum);
+    });
+    return Flow::next;
+}
+/// IDP.4A.U8.S8 Rd, Ra, Rb, Rc; IDP.2A.LO.U16.U8
+void decode_dot_product(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        instruction.sources[i] = decoder.source(i + 1);
+    }
+    const std::vector<std::string>& modifiers = decoder.line().modifiers;
+    if (modifiers.size() < 3) {
+        decoder.refuse("a dot product of another form");
+    }
+    const std::string& of_a = modifiers[modifiers.size() - 2];
+    const std::string& of_b = modifiers.back();
+    instruction.variant = (of_a.front() == 'S' ? 1U : 0U) | (of_b.front() == 'S' ? 2U : 0U) |
+                          (decoder.has("2A") ? 4U : 0U) | (decoder.has("HI") ? 8U : 0U);
+    instruction.execute = dot_product;
+}
+
+/// |a - b| + c. variant bit 0: signed; bit 1: by bytes, summed.
+Flow difference(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row ra = row_of(warp, instruction.sources[0]);
+    const Row rb = row_of(warp, instruction.sources[1]);
+    const Row rc = row_of(warp, instruction.sources[2]);
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    const bool bytes = (instruction.variant & 2U) != 0;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        auto sum = static_cast<std::int64_t>(word(rc, lane));
+        const unsigned parts = bytes ? 4U : 1U;
+        for (unsigned i = 0; i < parts; ++i) {
+            std::int64_t u = bytes ? part_of(word(ra, lane), i, 8, is_signed) : std::int64_t{word(ra, lane)};
+            std::int64_t v = bytes ? part_of(word(rb, lane), i, 8, is_signed) : std::int64_t{word(rb, lane)};
+            if (is_signed && !bytes) {
+                u = signed_word(ra, lane);
+                v = signed_word(rb, lane);
+            }
+            sum += u > v ? u - v : v - u;
+        }
+        return static_cast<std::uint32_t>(sum);
+    });
+    return Flow::next;
+}
+/// The difference of each byte by itself.
+Flow difference_of_bytes(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row ra = row_of(warp, instruction.sources[0]);
+    const Row rb = row_of(warp, instruction.sources[1]);
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        std::uint32_t result = 0;
+        for (unsigned i = 0; i < 4; ++i) {
+            const std::int64_t u = part_of(word(ra, lane), i, 8, is_signed);
+            const std::int64_t v = part_of(word(rb, lane), i, 8, is_signed);
+            result |= (static_cast<std::uint32_t>(u > v ? u - v : v - u) & 0xffU) << (8U * i);
+        }
+        return result;
+    });
+    return Flow::next;
+}
+void decode_difference(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        instruction.sources[i] = decoder.source(i + 1);
+    }
+    const bool bytes = decoder.line().opcode == "VABSDIFF4";
+    const bool is_signed = decoder.has("S32") || decoder.has("S8");
+    instruction.variant = (is_signed ? 1U : 0U) | (bytes ? 2U : 0U);
+    instruction.execute = bytes && !decoder.has("ACC") ? difference_of_bytes : difference;
+}
+
+void decode_move(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1);
+    if (decoder.operands() > 2 && decoder.operand(2).value != 0xf) {
+        decoder.refuse("a move of some lanes");
+    }
+    instruction.execute = move;
+}
+
+/// UMOV of a pair: MOV.64 and UMOV.64.
+constexpr std::array opcodes{
+    Opcode{"MOV", decode_move},
+    Opcode{"MOV32I", decode_move},
+    Opcode{"IADD3", decode_add3},
+    Opcode{"IADD", decode_add},
+    Opcode{"VIADD", decode_add},
+    Opcode{"IMAD", decode_multiply_add},
+    Opcode{"IMUL", decode_multiply},
+    Opcode{"LEA", decode_shift_add},
+    Opcode{"ISETP", decode_set_predicate},
+    Opcode{"SEL", decode_select},
+    Opcode{"IMNMX", decode_minimum},
+    Opcode{"VIMNMX", decode_minimum},
+    Opcode{"VIADDMNMX", decode_minimum},
+    Opcode{"IABS", decode_absolute},
+    Opcode{"IDP", decode_dot_product},
+    Opcode{"VABSDIFF", decode_difference},
+    Opcode{"VABSDIFF4", decode_difference},
+    Opcode{"LOP3", decode_logic},
+    Opcode{"LOP", decode_logic},
+    Opcode{"PLOP3", decode_predicate_logic},
+    Opcode{"SHF", decode_shift},
+    Opcode{"PRMT", decode_permute},
+    Opcode{"POPC", decode_count_bits},
+    Opcode{"FLO", decode_find_leading},
+    Opcode{"BREV", decode_reverse},
+    Opcode{"BMSK", decode_bit_mask},
+    Opcode{"SGXT", decode_sign_extend},
+    Opcode{"P2R", decode_predicates_to_register},
+    Opcode{"R2P", decode_register_to_predicates},
+};
+
+}  // namespace
+
+std::span<const Opcode> integer_opcodes() {
+    return opcodes;
+}
+
+}  // namespace warptime::workloads::frontends::machine

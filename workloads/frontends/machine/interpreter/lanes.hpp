@@ -1,0 +1,78 @@
+// Loops over the lanes of a warp, written so that compilers make vector instructions of them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/frontends/machine/interpreter/instruction.hpp"
+#include "workloads/frontends/machine/interpreter/warp.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace warptime::workloads::frontends::machine {
+
+/// The lanes of source i with its modifiers of bits or reals.
+[[nodiscard]] inline std::uint32_t lane_bits(const Warp& warp, const Source& source, int lane) {
+    return (warp.rows[source.row].lane[static_cast<std::size_t>(lane)] & source.keep) ^ source.flip;
+}
+[[nodiscard]] inline float lane_real(const Warp& warp, const Source& source, int lane) {
+    return std::bit_cast<float>(lane_bits(warp, source, lane));
+}
+/// A 64-bit source: modifiers act on the upper word.
+[[nodiscard]] inline std::uint64_t lane_bits64(const Warp& warp, const Source& source, int lane) {
+    const std::uint64_t low = warp.rows[source.row].lane[static_cast<std::size_t>(lane)];
+    const std::uint64_t high =
+        (warp.rows[source.row + 1].lane[static_cast<std::size_t>(lane)] & source.keep) ^ source.flip;
+    return low | (high << 32U);
+}
+
+/// Writes value(lane) to the enabled lanes of a row. `value` must not read a row that an earlier lane wrote
+/// unless it is the same lane: a source may be the destination.
+template <class Value>
+inline void write_lanes(Row& row, Mask enabled, Value value) {
+    if (enabled == all_lanes) {
+        Row out;
+        for (int lane = 0; lane < lanes_per_warp; ++lane) {
+            out.lane[static_cast<std::size_t>(lane)] = value(lane);
+        }
+        row = out;
+        return;
+    }
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint32_t own = row.lane[static_cast<std::size_t>(lane)];
+        const std::uint32_t computed = value(lane);
+        const std::uint32_t keep = 0U - ((enabled >> static_cast<unsigned>(lane)) & 1U);
+        row.lane[static_cast<std::size_t>(lane)] = (computed & keep) | (own & ~keep);
+    }
+}
+
+/// The same for 64-bit results in two rows.
+template <class Value>
+inline void write_lanes64(Row& low, Row& high, Mask enabled, Value value) {
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        const std::uint64_t computed = value(lane);
+        if (((enabled >> static_cast<unsigned>(lane)) & 1U) != 0) {
+            low.lane[l] = static_cast<std::uint32_t>(computed);
+            high.lane[l] = static_cast<std::uint32_t>(computed >> 32U);
+        }
+    }
+}
+
+/// Calls body(lane) for each enabled lane, ascending.
+template <class Body>
+inline void for_each_lane(Mask enabled, Body body) {
+    for (Mask left = enabled; left != 0; left &= left - 1) {
+        body(std::countr_zero(left));
+    }
+}
+
+/// Writes predicate results for the enabled lanes: the others keep theirs.
+inline void write_predicate(Warp& warp, std::uint8_t index, Mask enabled, Mask value) {
+    warp.predicates[index] = (warp.predicates[index] & ~enabled) | (value & enabled);
+}
+[[nodiscard]] inline Mask read_predicate(const Warp& warp, const PredicateSource& source) {
+    return warp.predicates[source.index] ^ source.flip;
+}
+
+}  // namespace warptime::workloads::frontends::machine

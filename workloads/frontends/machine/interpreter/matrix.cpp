@@ -1,0 +1,420 @@
+// Matrix instructions of a warp: mma, ldmatrix, stmatrix and movmatrix.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fragments as in the PTX ISA, "Matrix fragments for mma.m16n8k16" and its neighbours: lane l has group
+// g = l / 4 and place t = l % 4. Register r of A holds row g + 8 (r % 2) and columns from (t + 4 (r / 2)) e
+// on, e elements of 32 bits together; register r of B the same columns of its row g (column g of the
+// product); of the result each lane holds columns 2 t and 2 t + 1 of rows g and g + 8.
+#include "workloads/frontends/machine/interpreter/addresses.hpp"
+#include "workloads/frontends/machine/interpreter/decoder.hpp"
+#include "workloads/frontends/machine/interpreter/matrices.hpp"
+#include "workloads/frontends/machine/interpreter/warpgroup_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+constexpr std::size_t max_k = 64;
+
+/// Instruction::variant of a product: types of A and B, their depth, how many rows, and what the result is.
+struct Product {
+    MatrixElement a = MatrixElement::f16, b = MatrixElement::f16;
+    std::uint32_t k = 16;
+    bool sixteen_rows = true;
+    bool half_result = false;
+    bool saturates = false;
+    bool no_addend = false;
+};
+
+std::uint32_t packed(const Product& product) {
+    return static_cast<std::uint32_t>(product.a) | (static_cast<std::uint32_t>(product.b) << 4U) |
+           (product.k << 8U) | (product.sixteen_rows ? 1U << 16U : 0U) |
+           (product.half_result ? 1U << 17U : 0U) | (product.saturates ? 1U << 18U : 0U) |
+           (product.no_addend ? 1U << 19U : 0U);
+}
+Product unpacked(std::uint32_t variant) {
+    return {static_cast<MatrixElement>(variant & 15U),
+            static_cast<MatrixElement>((variant >> 4U) & 15U),
+            (variant >> 8U) & 255U,
+            (variant & (1U << 16U)) != 0,
+            (variant & (1U << 17U)) != 0,
+            (variant & (1U << 18U)) != 0,
+            (variant & (1U << 19U)) != 0};
+}
+
+template <class Value>
+struct Operands {
+    std::array<std::array<Value, max_k>, 16> a{};
+    std::array<std::array<Value, max_k>, 8> b{};
+};
+
+/// Sum over k of row `i` of A and row `j` of B.
+template <class Value>
+Value dot(const Operands<Value>& operands, std::size_t i, std::size_t j, std::uint32_t k) {
+    Value sum{};
+    for (std::size_t e = 0; e < k; ++e) {
+        sum += operands.a[i][e] * operands.b[j][e];
+    }
+    return sum;
+}
+
+void read_words(const Warp& warp, const Instruction& instruction, const Product& product,
+                Operands<double>& operands) {
+    const std::uint32_t per_word = 4U / bytes_of(product.a);
+    const std::uint32_t halves = product.sixteen_rows ? 2U : 1U;
+    const std::uint32_t words_of_row = product.k / (4U * per_word);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        const std::uint32_t group = lane / 4U;
+        const std::uint32_t place = lane % 4U;
+        for (std::uint32_t step = 0; step < words_of_row; ++step) {
+            const std::uint32_t first = (place + 4U * step) * per_word;
+            for (std::uint32_t half = 0; half < halves; ++half) {
+                const std::uint32_t word =
+                    warp.rows[instruction.sources[0].row + step * halves + half].lane[lane];
+                for (std::uint32_t part = 0; part < per_word; ++part) {
+                    operands.a[group + 8U * half][first + part] =
+                        static_cast<double>(element_of(product.a, word, part));
+                }
+            }
+            const std::uint32_t word = warp.rows[instruction.sources[1].row + step].lane[lane];
+            for (std::uint32_t part = 0; part < per_word; ++part) {
+                operands.b[group][first + part] = static_cast<double>(element_of(product.b, word, part));
+            }
+        }
+    }
+}
+
+/// fp16, bf16, tf32 and fp8 with fp32 or fp16 results. The sum is kept exact and rounded once; hardware drops
+/// bits of small addends, which differs by less than the rounding of its inputs.
+Flow multiply_reals(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const Product product = unpacked(instruction.variant);
+    Operands<double> operands;
+    read_words(warp, instruction, product, operands);
+    std::array<Row, 4> out;
+    const std::size_t halves = product.sixteen_rows ? 2U : 1U;
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        for (std::size_t half = 0; half < halves; ++half) {
+            std::array<double, 2> value{};
+            for (std::size_t part = 0; part < 2; ++part) {
+                value[part] = dot(operands, lane / 4 + 8 * half, 2 * (lane % 4) + part, product.k);
+            }
+            const std::uint16_t addend = instruction.sources[2].row;
+            if (product.half_result) {
+                const std::uint32_t old = product.no_addend ? 0U : warp.rows[addend + half].lane[lane];
+                const double low =
+                    value[0] + static_cast<double>(real_of_half(static_cast<std::uint16_t>(old)));
+                const double high =
+                    value[1] + static_cast<double>(real_of_half(static_cast<std::uint16_t>(old >> 16U)));
+                out[half].lane[lane] =
+                    std::uint32_t{half_of_real(low)} | (std::uint32_t{half_of_real(high)} << 16U);
+                continue;
+            }
+            for (std::size_t part = 0; part < 2; ++part) {
+                const float old = product.no_addend
+                                      ? 0.0F
+                                      : std::bit_cast<float>(warp.rows[addend + 2 * half + part].lane[lane]);
+                out[2 * half + part].lane[lane] =
+                    std::bit_cast<std::uint32_t>(static_cast<float>(value[part] + static_cast<double>(old)));
+            }
+        }
+    }
+    const std::size_t rows = halves * (product.half_result ? 1U : 2U);
+    for (std::size_t r = 0; r < rows; ++r) {
+        warp.rows[instruction.destination + r] = out[r];
+    }
+    return Flow::next;
+}
+
+Flow multiply_integers(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const Product product = unpacked(instruction.variant);
+    Operands<double> operands;  // Sums of 64 products of bytes are exact in doubles.
+    read_words(warp, instruction, product, operands);
+    std::array<Row, 4> out;
+    const std::size_t halves = product.sixteen_rows ? 2U : 1U;
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        for (std::size_t i = 0; i < 2 * halves; ++i) {
+            const double sum = dot(operands, lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2, product.k);
+            const std::int64_t old =
+                product.no_addend
+                    ? 0
+                    : static_cast<std::int32_t>(warp.rows[instruction.sources[2].row + i].lane[lane]);
+            std::int64_t value = old + static_cast<std::int64_t>(sum);
+            if (product.saturates) {
+                value = std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(),
+                                                 std::numeric_limits<std::int32_t>::max());
+            }
+            out[i].lane[lane] = static_cast<std::uint32_t>(value);
+        }
+    }
+    for (std::size_t r = 0; r < 2 * halves; ++r) {
+        warp.rows[instruction.destination + r] = out[r];
+    }
+    return Flow::next;
+}
+
+double real64_of(const Warp& warp, std::size_t row, std::size_t lane) {
+    return std::bit_cast<double>(std::uint64_t{warp.rows[row].lane[lane]} |
+                                 (std::uint64_t{warp.rows[row + 1].lane[lane]} << 32U));
+}
+
+Flow multiply_doubles(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const Product product = unpacked(instruction.variant);
+    Operands<double> operands;
+    const std::size_t halves = product.sixteen_rows ? 2U : 1U;
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        for (std::size_t step = 0; step < product.k / 4; ++step) {
+            for (std::size_t half = 0; half < halves; ++half) {
+                operands.a[lane / 4 + 8 * half][lane % 4 + 4 * step] =
+                    real64_of(warp, instruction.sources[0].row + 2 * (step * halves + half), lane);
+            }
+            operands.b[lane / 4][lane % 4 + 4 * step] =
+                real64_of(warp, instruction.sources[1].row + 2 * step, lane);
+        }
+    }
+    std::array<Row, 8> out;
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        for (std::size_t i = 0; i < 2 * halves; ++i) {
+            double value =
+                product.no_addend ? 0.0 : real64_of(warp, instruction.sources[2].row + 2 * i, lane);
+            const std::size_t row = lane / 4 + 8 * (i / 2);
+            const std::size_t column = 2 * (lane % 4) + i % 2;
+            for (std::size_t e = 0; e < product.k; ++e) {
+                value = std::fma(operands.a[row][e], operands.b[column][e], value);
+            }
+            const auto bits = std::bit_cast<std::uint64_t>(value);
+            out[2 * i].lane[lane] = static_cast<std::uint32_t>(bits);
+            out[2 * i + 1].lane[lane] = static_cast<std::uint32_t>(bits >> 32U);
+        }
+    }
+    for (std::size_t r = 0; r < 4 * halves; ++r) {
+        warp.rows[instruction.destination + r] = out[r];
+    }
+    return Flow::next;
+}
+
+bool is_nothing(const Operand& operand) {
+    return operand.kind == OperandKind::general && operand.number == zero_register;
+}
+
+/// Rows and depth from "16816", "8816" or "8x8x4".
+void set_shape(Decoder& decoder, Product& product) {
+    struct Shape {
+        std::string_view name;
+        bool sixteen_rows;
+        std::uint32_t k;
+    };
+    constexpr std::array shapes{
+        Shape{"16816", true, 16}, Shape{"1688", true, 8},   Shape{"1684", true, 4},
+        Shape{"16832", true, 32}, Shape{"8816", false, 16}, Shape{"8x8x4", false, 4},
+        Shape{"16x8x4", true, 4}, Shape{"16x8x8", true, 8}, Shape{"16x8x16", true, 16}};
+    for (const Shape& shape : shapes) {
+        if (decoder.has(shape.name)) {
+            product.sixteen_rows = shape.sixteen_rows;
+            product.k = shape.k;
+            return;
+        }
+    }
+    decoder.refuse("a matrix product of this shape");
+}
+
+void set_operands(Decoder& decoder, Instruction& instruction, Product& product) {
+    if (decoder.has("SP") || decoder.operands() < 4 || !decoder.is(3, OperandKind::general)) {
+        decoder.refuse("a matrix product with such operands");
+    }
+    instruction.destination = decoder.destination(0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        instruction.sources[i].row = decoder.general_row(decoder.operand(i + 1).number);
+        if (decoder.operand(i + 1).negated) {
+            decoder.refuse("a matrix product with a sign");
+        }
+    }
+    product.no_addend = is_nothing(decoder.operand(3));
+    instruction.variant = packed(product);
+}
+
+/// HMMA.16816.F32.BF16 Rd, Ra, Rb, Rc
+void decode_real_product(Decoder& decoder, Instruction& instruction) {
+    Product product;
+    set_shape(decoder, product);
+    const MatrixElement element = decoder.has("BF16")   ? MatrixElement::bf16
+                                  : decoder.has("TF32") ? MatrixElement::tf32
+                                                        : MatrixElement::f16;
+    product.a = element;
+    product.b = element;
+    product.half_result = !decoder.has("F32");
+    set_operands(decoder, instruction, product);
+    instruction.execute = multiply_reals;
+}
+
+/// QMMA.16832.F32.E4M3.E5M2 Rd, Ra, Rb, Rc
+void decode_small_product(Decoder& decoder, Instruction& instruction) {
+    Product product;
+    set_shape(decoder, product);
+    std::array<MatrixElement, 2> types{MatrixElement::e4m3, MatrixElement::e4m3};
+    std::size_t found = 0;
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if ((modifier == "E4M3" || modifier == "E5M2") && found < types.size()) {
+            types[found++] = modifier == "E4M3" ? MatrixElement::e4m3 : MatrixElement::e5m2;
+        }
+    }
+    product.a = types[0];
+    product.b = types[1];
+    product.half_result = !decoder.has("F32");
+    set_operands(decoder, instruction, product);
+    instruction.execute = multiply_reals;
+}
+
+/// IMMA.16832.S8.S8[.SAT] Rd, Ra, Rb, Rc
+void decode_integer_product(Decoder& decoder, Instruction& instruction) {
+    Product product;
+    set_shape(decoder, product);
+    std::array<MatrixElement, 2> types{MatrixElement::s8, MatrixElement::s8};
+    std::size_t found = 0;
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if ((modifier == "S8" || modifier == "U8") && found < types.size()) {
+            types[found++] = modifier == "S8" ? MatrixElement::s8 : MatrixElement::u8;
+        }
+    }
+    if (found != types.size()) {
+        decoder.refuse("an integer matrix product of other types");
+    }
+    product.a = types[0];
+    product.b = types[1];
+    product.saturates = decoder.has("SAT");
+    set_operands(decoder, instruction, product);
+    instruction.execute = multiply_integers;
+}
+
+void decode_double_product(Decoder& decoder, Instruction& instruction) {
+    Product product;
+    set_shape(decoder, product);
+    set_operands(decoder, instruction, product);
+    instruction.execute = multiply_doubles;
+}
+
+// ---- moving 8 x 8 matrices of 16-bit elements
+
+/// Element (row, column) of a matrix of which lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4.
+std::uint16_t element_at(const Row& row, std::size_t matrix_row, std::size_t column) {
+    const std::uint32_t word = row.lane[4 * matrix_row + column / 2];
+    return static_cast<std::uint16_t>(word >> (16U * (column % 2)));
+}
+
+Row transposed(const Row& row) {
+    Row out;
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        const std::size_t first = 2 * (lane % 4);
+        out.lane[lane] = std::uint32_t{element_at(row, first, lane / 4)} |
+                         (std::uint32_t{element_at(row, first + 1, lane / 4)} << 16U);
+    }
+    return out;
+}
+
+constexpr std::uint32_t transposes = 1U;  ///< bit of variant; `width` holds the number of matrices
+
+/// Lanes 8 i to 8 i + 7 give the addresses of the rows of matrix i.
+template <bool stores>
+Flow move_matrices(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    constexpr std::uint32_t row_bytes = 16;
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    const std::uint32_t matrices = instruction.width;
+    const Mask givers = matrices == 4 ? all_lanes : (1U << (8U * matrices)) - 1U;
+    check_offsets(warp, instruction, addresses, givers, row_bytes,
+                  static_cast<std::uint64_t>(warp.launch->shared_bytes), stores ? "write" : "read");
+    count_shared(warp, instruction, addresses, givers, row_bytes,
+                 stores ? AccessKind::store : AccessKind::load);
+    const bool across = (instruction.variant & transposes) != 0;
+    for (std::uint32_t m = 0; m < matrices; ++m) {
+        if constexpr (stores) {
+            const Row& held = warp.rows[instruction.sources[2].row + m];
+            const Row row = across ? transposed(held) : held;
+            for (std::size_t r = 0; r < 8; ++r) {
+                std::memcpy(shared_memory(warp, addresses[8 * m + r]), row.lane.data() + 4 * r, row_bytes);
+            }
+        } else {
+            Row row;
+            for (std::size_t r = 0; r < 8; ++r) {
+                std::memcpy(row.lane.data() + 4 * r, shared_memory(warp, addresses[8 * m + r]), row_bytes);
+            }
+            warp.rows[instruction.destination + m] = across ? transposed(row) : row;
+        }
+    }
+    return Flow::next;
+}
+
+void decode_matrices(Decoder& decoder, Instruction& instruction, bool stores) {
+    if (!decoder.has("16") || decoder.has("M88") == decoder.has("MT88")) {
+        decoder.refuse("matrices of another form");
+    }
+    instruction.width = decoder.has("4") ? 4 : decoder.has("2") ? 2 : 1;
+    instruction.variant |= decoder.has("MT88") ? transposes : 0U;
+    if (stores) {
+        decode_address(decoder, instruction, 0, false);
+        instruction.sources[2].row = decoder.general_row(decoder.operand(1).number);
+        instruction.execute = move_matrices<true>;
+    } else {
+        instruction.destination = decoder.destination(0);
+        decode_address(decoder, instruction, 1, false);
+        instruction.execute = move_matrices<false>;
+    }
+}
+void decode_load_matrices(Decoder& decoder, Instruction& instruction) {
+    decode_matrices(decoder, instruction, false);
+}
+void decode_store_matrices(Decoder& decoder, Instruction& instruction) {
+    decode_matrices(decoder, instruction, true);
+}
+
+Flow transpose(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled != 0) {
+        const Row source = warp.rows[instruction.sources[0].row];
+        warp.rows[instruction.destination] = transposed(source);
+    }
+    return Flow::next;
+}
+
+void decode_transpose(Decoder& decoder, Instruction& instruction) {
+    if (!decoder.has("16") || !decoder.has("MT88")) {
+        decoder.refuse("a matrix of another form");
+    }
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1);
+    instruction.execute = transpose;
+}
+
+constexpr std::array opcodes{
+    Opcode{"HMMA", decode_real_product},       Opcode{"QMMA", decode_small_product},
+    Opcode{"IMMA", decode_integer_product},    Opcode{"DMMA", decode_double_product},
+    Opcode{"LDSM", decode_load_matrices},      Opcode{"STSM", decode_store_matrices},
+    Opcode{"MOVM", decode_transpose},          Opcode{"HGMMA", decode_warpgroup_product},
+    Opcode{"QGMMA", decode_warpgroup_product}, Opcode{"IGMMA", decode_warpgroup_product},
+};
+
+}  // namespace
+
+std::span<const Opcode> matrix_opcodes() {
+    return opcodes;
+}
+
+}  // namespace warptime::workloads::frontends::machine

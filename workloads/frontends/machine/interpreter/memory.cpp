@@ -1,0 +1,330 @@
+// Loads and stores of global, shared and local memory, and loads of constants.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/addresses.hpp"
+#include "workloads/frontends/machine/interpreter/atomics.hpp"
+#include "workloads/frontends/machine/interpreter/decoder.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+enum class Space : std::uint8_t { global, shared, local, generic };
+
+/// A value of 1 or 2 bytes as a word.
+std::uint32_t extended(std::uint32_t value, std::uint32_t width, bool is_signed) {
+    if (width >= 4) {
+        return value;
+    }
+    const std::uint32_t bits = width * 8U;
+    const std::uint32_t low = value & ((1U << bits) - 1U);
+    const bool negative = is_signed && (low >> (bits - 1U)) != 0;
+    return negative ? low | ~((1U << bits) - 1U) : low;
+}
+
+template <Space space>
+std::byte* memory_of(const Warp& warp, int lane, std::uint64_t address) {
+    if constexpr (space == Space::global) {
+        return global_memory(address);
+    } else if constexpr (space == Space::shared) {
+        return shared_memory(warp, address);
+    } else if constexpr (space == Space::local) {
+        return local_memory(warp, lane, address);
+    } else {
+        return generic_memory(warp, lane, address);
+    }
+}
+
+/// Checks the access and counts it in the space that it goes to.
+template <Space space>
+void account(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
+             AccessKind kind) {
+    const std::uint32_t width = instruction.width;
+    const char* const what = kind == AccessKind::load ? "read" : "write";
+    const auto shared_bytes = static_cast<std::uint64_t>(warp.launch->shared_bytes);
+    const auto local_bytes = static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread);
+    if constexpr (space == Space::global) {
+        check_global(warp, instruction, addresses, enabled, width, what);
+        count_global(warp, instruction, addresses, enabled, width, kind);
+    } else if constexpr (space == Space::shared) {
+        check_offsets(warp, instruction, addresses, enabled, width, shared_bytes, what);
+        count_shared(warp, instruction, addresses, enabled, width, kind);
+    } else if constexpr (space == Space::local) {
+        check_offsets(warp, instruction, addresses, enabled, width, local_bytes, what);
+        count_local(warp, instruction, addresses, enabled, width, kind);
+    } else {
+        const SpaceMasks masks = spaces_of(addresses, enabled);
+        check_global(warp, instruction, addresses, masks.global, width, what);
+        count_global(warp, instruction, addresses, masks.global, width, kind);
+        if ((masks.shared | masks.local) != 0) {
+            Addresses offsets{};
+            for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+                offsets[lane] =
+                    addresses[lane] - (in_shared_window(addresses[lane]) ? shared_window : local_window);
+            }
+            check_offsets(warp, instruction, offsets, masks.shared, width, shared_bytes, what);
+            count_shared(warp, instruction, offsets, masks.shared, width, kind);
+            check_offsets(warp, instruction, offsets, masks.local, width, local_bytes, what);
+            count_local(warp, instruction, offsets, masks.local, width, kind);
+        }
+    }
+}
+
+/// The lanes' memory is one stretch of whole words in their order, as coalesced accesses are.
+bool side_by_side(const Addresses& addresses, std::uint32_t width) {
+    bool all = true;
+    for (std::size_t lane = 1; lane < lanes_per_warp; ++lane) {
+        all = all && addresses[lane] == addresses[0] + lane * width;
+    }
+    return all;
+}
+
+/// variant bit 0: signed.
+template <Space space>
+Flow load(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    account<space>(warp, instruction, addresses, enabled, AccessKind::load);
+    const std::uint32_t width = instruction.width;
+    Row* const rows = warp.rows + instruction.destination;
+    if (space != Space::local && space != Space::generic && width == 4 && enabled == all_lanes &&
+        side_by_side(addresses, 4)) {
+        std::memcpy(rows[0].lane.data(), memory_of<space>(warp, 0, addresses[0]), sizeof(Row));
+        return Flow::next;
+    }
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    for_each_lane(enabled, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        const std::byte* const from = memory_of<space>(warp, lane, addresses[l]);
+        if (width >= 4) {
+            std::array<std::uint32_t, 4> words;  // NOLINT: filled as far as it is read.
+            std::memcpy(words.data(), from, width);
+            for (std::uint32_t w = 0; w < width / 4; ++w) {
+                rows[w].lane[l] = words[w];
+            }
+        } else {
+            std::uint32_t value = 0;
+            std::memcpy(&value, from, width);
+            rows[0].lane[l] = extended(value, width, is_signed);
+        }
+    });
+    return Flow::next;
+}
+
+/// A load with a second predicate: lanes where it fails get zeros.
+template <Space space>
+Flow load_or_zero(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Mask real = enabled & read_predicate(warp, instruction.predicates_in[0]);
+    for (std::uint32_t w = 0; w < (instruction.width + 3U) / 4U; ++w) {
+        write_lanes(warp.rows[instruction.destination + w], enabled & ~real, [](int) { return 0U; });
+    }
+    return load<space>(warp, instruction, real);
+}
+
+template <Space space>
+Flow store(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    account<space>(warp, instruction, addresses, enabled, AccessKind::store);
+    const std::uint32_t width = instruction.width;
+    const Row* const rows = warp.rows + instruction.sources[2].row;
+    if (space != Space::local && space != Space::generic && width == 4 && enabled == all_lanes &&
+        side_by_side(addresses, 4)) {
+        std::memcpy(memory_of<space>(warp, 0, addresses[0]), rows[0].lane.data(), sizeof(Row));
+        return Flow::next;
+    }
+    for_each_lane(enabled, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        std::array<std::uint32_t, 4> words;  // NOLINT: filled as far as it is read.
+        for (std::uint32_t w = 0; w < (width + 3) / 4; ++w) {
+            words[w] = rows[w].lane[l];
+        }
+        std::memcpy(memory_of<space>(warp, lane, addresses[l]), words.data(), width);
+    });
+    return Flow::next;
+}
+
+std::uint8_t width_of(const Decoder& decoder) {
+    return decoder.has("128")                         ? 16
+           : decoder.has("64")                        ? 8
+           : decoder.has("U8") || decoder.has("S8")   ? 1
+           : decoder.has("U16") || decoder.has("S16") ? 2
+                                                      : 4;
+}
+
+/// Modifiers of accesses that change no result here: policies, scopes, and the width, which was read.
+void check_modifiers(const Decoder& decoder) {
+    constexpr std::array known{"E",   "EF",  "EL",  "LU", "EU",   "NA",     "CONSTANT", "STRONG",  "WEAK",
+                               "GPU", "SYS", "CTA", "SM", "MMIO", "LTC64B", "LTC128B",  "LTC256B", "U8",
+                               "S8",  "U16", "S16", "64", "128",  "32",     "PRIVATE",  "U"};
+    for (const std::string& modifier : decoder.line().modifiers) {
+        bool found = false;
+        for (const std::string_view one : known) {
+            found = found || one == modifier;
+        }
+        if (!found) {
+            decoder.refuse("an access with ." + modifier);
+        }
+    }
+}
+
+/// LDG Rd, [P,] [address] [, P]
+template <Space space>
+void decode_load(Decoder& decoder, Instruction& instruction) {
+    check_modifiers(decoder);
+    std::size_t next = 0;
+    if (decoder.is(0, OperandKind::predicate)) {
+        decoder.refuse("a load with a predicate result");
+    }
+    instruction.destination = decoder.destination(next++);
+    instruction.variant = decoder.has("S8") || decoder.has("S16") ? 1U : 0U;
+    decode_address(decoder, instruction, next++, space == Space::global || space == Space::generic);
+    instruction.width = width_of(decoder);
+    instruction.execute = load<space>;
+    if (next < decoder.operands() && decoder.is(next, OperandKind::predicate)) {
+        instruction.predicates_in[0] = decoder.predicate_in(next);
+        instruction.execute = load_or_zero<space>;
+    }
+}
+
+/// STG [address], Rs
+template <Space space>
+void decode_store(Decoder& decoder, Instruction& instruction) {
+    check_modifiers(decoder);
+    decode_address(decoder, instruction, 0, space == Space::global || space == Space::generic);
+    instruction.width = width_of(decoder);
+    instruction.sources[2].row = decoder.is(1, OperandKind::uniform)
+                                     ? decoder.uniform_row(decoder.operand(1).number)
+                                     : decoder.source(1).row;
+    instruction.execute = store<space>;
+}
+
+// ---- constants
+
+/// variant bit 0: signed; sources[0]: offset register; target: the bank.
+Flow load_constant(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const std::vector<std::byte>& bank = warp.launch->constant_banks[instruction.target];
+    const Row offsets = warp.rows[instruction.sources[0].row];
+    const Row& uniform = warp.rows[instruction.sources[1].row];
+    const std::uint32_t width = instruction.width;
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    Row* const rows = warp.rows + instruction.destination;
+    for_each_lane(enabled, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        const auto offset = static_cast<std::uint32_t>(offsets.lane[l] + uniform.lane[0] +
+                                                       static_cast<std::uint32_t>(instruction.immediate));
+        std::array<std::uint32_t, 4> words{};
+        if (std::uint64_t{offset} + width <= bank.size()) {
+            std::memcpy(words.data(), bank.data() + offset, width);
+        } else if (offset < bank.size()) {
+            std::memcpy(words.data(), bank.data() + offset, bank.size() - offset);
+        }
+        if (width < 4) {
+            words[0] = extended(words[0], width, is_signed);
+        }
+        for (std::uint32_t w = 0; w < (width + 3) / 4; ++w) {
+            rows[w].lane[l] = words[w];
+        }
+    });
+    return Flow::next;
+}
+
+/// The word is known at launch: it lies in a row of its own. variant: number of words.
+Flow load_known_constant(Warp& warp, const Instruction& instruction, Mask enabled) {
+    for (std::uint32_t w = 0; w < instruction.variant; ++w) {
+        const Row& source = warp.rows[instruction.sources[0].row + w];
+        Row& destination = warp.rows[instruction.destination + w];
+        if (enabled == all_lanes) {
+            destination = source;
+        } else {
+            write_lanes(destination, enabled,
+                        [&source](int lane) { return source.lane[static_cast<std::size_t>(lane)]; });
+        }
+    }
+    return Flow::next;
+}
+
+void decode_load_constant(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    const Operand& from = decoder.operand(1);
+    if (from.kind != OperandKind::constant || from.bank < 0 || from.bank > 30) {
+        decoder.refuse("a constant of a numbered bank");
+    }
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if (modifier != "64" && modifier != "128" && modifier != "U8" && modifier != "S8" &&
+            modifier != "U16" && modifier != "S16" && modifier != "IL" && modifier != "IS" &&
+            modifier != "ISL") {
+            decoder.refuse("a constant load with ." + modifier);
+        }
+        if (modifier.starts_with("I")) {
+            decoder.refuse("a constant load that indexes banks");
+        }
+    }
+    instruction.target = static_cast<std::uint32_t>(from.bank);
+    instruction.sources[0].row = decoder.general_row(from.base >= 0 ? from.base : zero_register);
+    instruction.sources[1].row =
+        decoder.uniform_row(from.uniform_base >= 0 ? from.uniform_base : zero_register);
+    instruction.immediate = from.value;
+    instruction.width = width_of(decoder);
+    instruction.variant = decoder.has("S8") || decoder.has("S16") ? 1U : 0U;
+    instruction.counts_all_lanes = decoder.line().opcode != "LDC";
+    instruction.execute = load_constant;
+    const bool known = from.base < 0 || from.base == zero_register;
+    if (known && from.uniform_base < 0 && (instruction.width == 4 || instruction.width == 8)) {
+        instruction.variant = instruction.width / 4U;
+        instruction.sources[0].row = decoder.constant_bank_row(
+            from.bank, static_cast<std::uint32_t>(from.value), static_cast<int>(instruction.variant));
+        instruction.execute = load_known_constant;
+    }
+}
+
+Flow nothing_to_do(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*enabled*/) {
+    return Flow::next;
+}
+/// Fences and cache control: every access here is done when its instruction is.
+void decode_without_effect(Decoder& /*decoder*/, Instruction& instruction) {
+    instruction.execute = nothing_to_do;
+}
+
+constexpr std::array opcodes{
+    Opcode{"LDG", decode_load<Space::global>},
+    Opcode{"STG", decode_store<Space::global>},
+    Opcode{"LD", decode_load<Space::generic>},
+    Opcode{"ST", decode_store<Space::generic>},
+    Opcode{"LDS", decode_load<Space::shared>},
+    Opcode{"STS", decode_store<Space::shared>},
+    Opcode{"LDL", decode_load<Space::local>},
+    Opcode{"STL", decode_store<Space::local>},
+    Opcode{"LDC", decode_load_constant},
+    Opcode{"ULDC", decode_load_constant},
+    Opcode{"LDCU", decode_load_constant},
+    Opcode{"RED", decode_atomic},
+    Opcode{"REDG", decode_atomic},
+    Opcode{"ATOM", decode_atomic},
+    Opcode{"ATOMG", decode_atomic},
+    Opcode{"ATOMS", decode_atomic},
+    Opcode{"CCTL", decode_without_effect},
+    Opcode{"CCTLL", decode_without_effect},
+    Opcode{"MEMBAR", decode_without_effect},
+    Opcode{"FENCE", decode_without_effect},
+    Opcode{"ERRBAR", decode_without_effect},
+    Opcode{"CGAERRBAR", decode_without_effect},
+};
+
+}  // namespace
+
+std::span<const Opcode> memory_opcodes() {
+    return opcodes;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/run.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/frontends/machine/interpreter/constant_bank.hpp"
+#include "workloads/frontends/machine/interpreter/groups.hpp"
+#include "workloads/frontends/machine/interpreter/lanes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+/// Warp-instructions that a warp runs before another one has its turn.
+constexpr std::uint64_t turn = 4096;
+/// Warp-instructions after which CTAs that have not ended are joined by others: they may wait for them.
+constexpr std::uint64_t patience = 400'000;
+/// Most threads and registers' worth of state that a CTA may have.
+constexpr std::uint32_t max_threads = 1024;
+constexpr std::int64_t max_shared = 228 * 1024;
+
+void check_shape(const Function& function, const LaunchShape& shape, std::span<const std::byte> parameters) {
+    const auto refuse = [&function](std::string what, std::string value, std::string expected) {
+        throw Error(fmt::format("kernel '{}' {}", function.name, what), std::move(value),
+                    std::move(expected));
+    };
+    for (std::size_t d = 0; d < 3; ++d) {
+        if (shape.grid[d] == 0 || shape.block[d] == 0 || shape.cluster[d] == 0) {
+            refuse("launch", "0", "at least 1 in every dimension of grid, block and cluster");
+        }
+        if (shape.grid[d] % shape.cluster[d] != 0) {
+            refuse("grid", std::to_string(shape.grid[d]),
+                   fmt::format("a multiple of the cluster's {}", shape.cluster[d]));
+        }
+    }
+    const std::uint32_t most =
+        function.max_threads > 0 ? static_cast<std::uint32_t>(function.max_threads) : max_threads;
+    if (shape.threads() > most) {
+        refuse("block", std::to_string(shape.threads()), fmt::format("at most {} threads", most));
+    }
+    if (shape.dynamic_shared < 0 || function.static_shared + shape.dynamic_shared > max_shared) {
+        refuse("dynamic_shared", std::to_string(shape.dynamic_shared),
+               fmt::format("0 to {} bytes beside {} static ones", max_shared - function.static_shared,
+                           function.static_shared));
+    }
+    if (parameters.size() != function.parameter_bytes) {
+        refuse("parameters", fmt::format("{} bytes", parameters.size()),
+               fmt::format("{} bytes", function.parameter_bytes));
+    }
+}
+
+/// CTAs that run together: those of a cluster. Their memory is used again by the next ones.
+struct Slot {
+    std::vector<std::unique_ptr<Cta>> ctas;
+    bool busy = false;
+};
+
+class Runner {
+  public:
+    Runner(const LoadedCode& code, int function, const LaunchShape& shape,
+           std::span<const std::byte> parameters, DeviceMemory& memory, const RunOptions& options)
+        : code_(code), instructions_(code.code->instructions.data()), options_(options) {
+        const Function& entry = code.code->module.functions[static_cast<std::size_t>(function)];
+        launch_.code = code.code;
+        launch_.shape = shape;
+        launch_.memory = &memory;
+        launch_.architecture = code.code->module.architecture;
+        launch_.shared_bytes = std::max(entry.static_shared, entry.shared_begin) + shape.dynamic_shared;
+        launch_.local_bytes_per_thread = (entry.local_bytes + 15) / 16 * 16 + stack_reserve;
+        launch_.sm_count = options.sm_count;
+        launch_.constant_banks = code.constant_banks;
+        launch_.constant_banks.resize(std::max<std::size_t>(launch_.constant_banks.size(), 5));
+        for (const auto& [bank, bytes] : entry.constants) {
+            const auto number = static_cast<std::size_t>(bank);
+            launch_.constant_banks.resize(std::max(launch_.constant_banks.size(), number + 1));
+            launch_.constant_banks[number] = bytes;
+        }
+        launch_.constant_banks[0] = launch_constants(entry, launch_, parameters);
+        launch_.counts.resize(code.code->instructions.size());
+        launch_.accesses.resize(code.code->instructions.size());
+        launch_.instruction_limit = options.warp_limit;
+        launch_.observer = options.observer;
+        first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
+        cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
+        units_ = shape.ctas() / cluster_ctas_;
+        fill_constant_rows();
+    }
+
+    LaunchCounts run() {
+        LaunchCounts result;
+        result.ctas = launch_.shape.ctas();
+        try {
+            const std::vector<std::uint64_t> traced =
+                spread(static_cast<std::uint64_t>(std::max(options_.traced_ctas, 0)));
+            traced_ = launch_.observer == nullptr ? std::vector<std::uint64_t>{} : traced;
+            run_units();
+        } catch (const Fault& problem) {
+            result.error = problem.what();
+        }
+        result.instructions = std::move(launch_.counts);
+        result.accesses = std::move(launch_.accesses);
+        result.executed = launch_.clock;
+        result.ctas_run = ended_ * cluster_ctas_;
+        result.opaque_values = launch_.opaque_values;
+        return result;
+    }
+
+  private:
+    /// Room for the frames of called functions that the kernel's own frame does not count.
+    static constexpr std::int64_t stack_reserve = 1024;
+
+    void fill_constant_rows() {
+        for (const ConstantRow& constant : code_.code->layout.constants) {
+            std::uint32_t value = constant.value;
+            if (constant.bank == relocated_bank) {
+                value = code_.relocated.at(constant.offset);
+            } else if (constant.bank != value_bank) {
+                const auto bank = static_cast<std::size_t>(constant.bank);
+                if (bank < launch_.constant_banks.size() &&
+                    constant.offset + sizeof value <= launch_.constant_banks[bank].size()) {
+                    std::memcpy(&value, launch_.constant_banks[bank].data() + constant.offset, sizeof value);
+                }
+            }
+            Row row{};
+            row.lane.fill(value);
+            constant_rows_.push_back(row);
+        }
+    }
+
+    /// Units (clusters) that are traced: the first, its neighbours in every direction, so that steps along
+    /// each are seen alone, the last, then ever finer between.
+    std::vector<std::uint64_t> spread(std::uint64_t count) const {
+        std::vector<std::uint64_t> order;
+        const auto add = [&order, count, this](std::uint64_t unit) {
+            if (order.size() < count && unit < units_ && std::ranges::find(order, unit) == order.end()) {
+                order.push_back(unit);
+            }
+        };
+        const LaunchShape& shape = launch_.shape;
+        const std::uint64_t row = shape.grid[0] / shape.cluster[0];
+        add(0);
+        add(units_ - 1);
+        add(1);
+        add(row);
+        add(row * (shape.grid[1] / shape.cluster[1]));
+        for (std::uint64_t parts = 2; order.size() < std::min(count, units_) && parts <= 2 * units_;
+             parts *= 2) {
+            for (std::uint64_t part = 1; part < parts; part += 2) {
+                add(std::min(units_ - 1, units_ * part / parts));
+            }
+        }
+        return order;
+    }
+
+    std::unique_ptr<Cta> make_cta() {
+        auto cta = std::make_unique<Cta>();
+        cta->launch = &launch_;
+        cta->shared.resize(static_cast<std::size_t>(launch_.shared_bytes));
+        const std::uint32_t warps = (launch_.shape.threads() + lanes_per_warp - 1) / lanes_per_warp;
+        cta->local.resize(static_cast<std::size_t>(launch_.local_bytes_per_thread) * warps * lanes_per_warp);
+        cta->warps.resize(warps);
+        const RowLayout& layout = code_.code->layout;
+        cta->row_storage.resize(layout.rows() * warps);
+        for (std::uint32_t w = 0; w < warps; ++w) {
+            Warp& warp = cta->warps[w];
+            warp.rows = cta->row_storage.data() + layout.rows() * w;
+            warp.cta = cta.get();
+            warp.launch = &launch_;
+            warp.index = static_cast<int>(w);
+            std::ranges::copy(constant_rows_, warp.rows + layout.first_constant());
+        }
+        return cta;
+    }
+
+    void begin_cta(Cta& cta, std::uint64_t unit, std::uint32_t rank, bool traced) {
+        const LaunchShape& shape = launch_.shape;
+        const std::array<std::uint64_t, 3> clusters{shape.grid[0] / shape.cluster[0],
+                                                    shape.grid[1] / shape.cluster[1],
+                                                    shape.grid[2] / shape.cluster[2]};
+        const std::array<std::uint64_t, 3> place{unit % clusters[0], unit / clusters[0] % clusters[1],
+                                                 unit / clusters[0] / clusters[1]};
+        cta.rank_in_cluster = {rank % shape.cluster[0], rank / shape.cluster[0] % shape.cluster[1],
+                               rank / shape.cluster[0] / shape.cluster[1]};
+        for (std::size_t d = 0; d < 3; ++d) {
+            cta.id[d] = static_cast<std::uint32_t>(place[d]) * shape.cluster[d] + cta.rank_in_cluster[d];
+        }
+        cta.linear_id =
+            cta.id[0] + std::uint64_t{shape.grid[0]} * (cta.id[1] + std::uint64_t{shape.grid[1]} * cta.id[2]);
+        cta.cluster_rank = rank;
+        cta.traced = traced;
+        cta.barriers = {};
+        cta.cluster_barrier_generation = 0;
+        cta.cluster_barrier_arrived = 0;
+        cta.live_threads = static_cast<std::int32_t>(shape.threads());
+        cta.live_warps = static_cast<std::int32_t>(cta.warps.size());
+        for (Warp& warp : cta.warps) {
+            warp.predicates.fill(0);
+            warp.predicates[true_predicate_index] = all_lanes;
+            warp.predicates[first_uniform_predicate + true_predicate_index] = all_lanes;
+            const std::uint32_t threads =
+                shape.threads() - static_cast<std::uint32_t>(warp.index * lanes_per_warp);
+            warp.alive = threads >= lanes_per_warp ? all_lanes : (1U << threads) - 1U;
+            warp.active = warp.alive;
+            warp.pc = first_instruction_;
+            warp.waiting = false;
+            warp.finished = false;
+            warp.groups.clear();
+            warp.barrier_pending.fill(0);
+            warp.executed = 0;
+            warp.cluster_generation = 0;
+        }
+    }
+
+    Slot& begin_unit(std::uint64_t unit) {
+        auto free = std::ranges::find_if(slots_, [](const Slot& slot) { return !slot.busy; });
+        if (free == slots_.end()) {
+            Slot slot;
+            for (std::uint64_t rank = 0; rank < cluster_ctas_; ++rank) {
+                slot.ctas.push_back(make_cta());
+            }
+            for (const auto& cta : slot.ctas) {
+                for (const auto& peer : slot.ctas) {
+                    cta->cluster.push_back(peer.get());
+                }
+            }
+            slots_.push_back(std::move(slot));
+            free = std::prev(slots_.end());
+        }
+        free->busy = true;
+        const bool traced = std::ranges::find(traced_, unit) != traced_.end();
+        for (std::uint32_t rank = 0; rank < cluster_ctas_; ++rank) {
+            begin_cta(*free->ctas[rank], unit, rank, traced);
+        }
+        return *free;
+    }
+
+    /// Runs a warp until it waits, ends, or has had its turn. Gives the instructions that it executed.
+    std::uint64_t run_warp(Warp& warp) {
+        std::uint64_t executed = 0;
+        Observer* const observer = warp.cta->traced ? launch_.observer : nullptr;
+        InstructionCounts* const counts = launch_.counts.data();
+        while (executed < turn) {
+            const Instruction& instruction = instructions_[warp.pc];
+            const Mask guarded =
+                warp.active & (warp.predicates[instruction.guard.index] ^ instruction.guard.flip);
+            // A uniform instruction writes registers that all lanes share.
+            const Mask enabled = instruction.counts_all_lanes ? (guarded != 0 ? all_lanes : 0U) : guarded;
+            if (!warp.waiting) {
+                InstructionCounts& own = counts[warp.pc];
+                ++own.warps;
+                if (guarded == all_lanes) {
+                    own.threads += lanes_per_warp;
+                    own.enabled_threads += lanes_per_warp;
+                } else if (instruction.counts_all_lanes) {
+                    own.threads += lanes_per_warp;
+                    own.enabled_threads += guarded != 0 ? lanes_per_warp : 0;
+                } else {
+                    own.threads += static_cast<unsigned>(std::popcount(warp.active));
+                    own.enabled_threads += static_cast<unsigned>(std::popcount(guarded));
+                }
+                ++executed;
+                if (observer != nullptr) {
+                    observer->instruction(warp, warp.pc, warp.active, guarded);
+                }
+            }
+            const Flow flow = instruction.execute(warp, instruction, enabled);
+            if (flow == Flow::next) {
+                warp.waiting = false;
+                ++warp.pc;
+            } else if (flow == Flow::jumped) {
+                warp.waiting = false;
+            } else if (flow == Flow::waiting) {
+                warp.waiting = true;
+                rotate(warp);
+                break;
+            } else {
+                warp.waiting = false;
+                if (!resume_next(warp)) {
+                    end_warp(warp);
+                    break;
+                }
+            }
+        }
+        if (executed >= turn) {
+            rotate(warp);
+        }
+        warp.executed += executed;
+        launch_.clock += executed;
+        if (launch_.instruction_limit != 0 && warp.executed > launch_.instruction_limit) {
+            fault(warp, instructions_[warp.pc], 0,
+                  fmt::format("an endless loop: a warp has executed {} instructions", warp.executed));
+        }
+        return executed;
+    }
+
+    void end_warp(Warp& warp) {
+        if (warp.alive != 0) {
+            const Group& group = warp.groups.front();
+            fault(warp, instructions_[group.pc], std::countr_zero(group.lanes),
+                  fmt::format("a deadlock: lanes {:#010x} wait for lanes {:#010x}, which do not come",
+                              group.lanes, group.waits_for & warp.alive & ~group.lanes));
+        }
+        warp.finished = true;
+        --warp.cta->live_warps;
+    }
+
+    /// One turn for every warp of the slot. Gives the instructions executed.
+    std::uint64_t run_slot(Slot& slot) {
+        std::uint64_t executed = 0;
+        for (const auto& cta : slot.ctas) {
+            for (Warp& warp : cta->warps) {
+                if (!warp.finished) {
+                    executed += run_warp(warp);
+                }
+            }
+        }
+        return executed;
+    }
+
+    static bool ended(const Slot& slot) {
+        return std::ranges::all_of(slot.ctas, [](const auto& cta) { return cta->live_warps == 0; });
+    }
+
+    /// State of all warps that have not ended, to see whether anything moved without an instruction being
+    /// counted.
+    std::uint64_t progress() const {
+        std::uint64_t sum = 0;
+        for (const Slot& slot : slots_) {
+            if (!slot.busy) {
+                continue;
+            }
+            for (const auto& cta : slot.ctas) {
+                for (const Warp& warp : cta->warps) {
+                    sum = sum * 31 + warp.pc * 2 + (warp.waiting ? 1U : 0U);
+                }
+            }
+        }
+        return sum;
+    }
+
+    void run_units() {
+        // Whole grids run in the order of the hardware; samples take units from all over the grid.
+        std::vector<std::uint64_t> order;
+        bool sampled = options_.budget != 0 && !launch_.shape.cooperative;
+        std::uint64_t limit = options_.budget;
+        std::uint64_t next = 0;
+        const std::uint64_t most =
+            std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options_.sm_count) *
+                                           static_cast<std::uint64_t>(options_.ctas_per_sm) / cluster_ctas_);
+        std::uint64_t together = launch_.shape.cooperative ? most : 1;
+        std::uint64_t running = 0;
+        std::uint64_t since_change = 0;
+        std::uint64_t needed = launch_.shape.cooperative ? most : 1;
+        std::uint64_t units = units_;
+        const auto decide = [&] {
+            if (!sampled || next != 1 || running != 0) {
+                return;
+            }
+            if (fits(launch_.clock)) {
+                // The first unit may have been a small one; a few times the budget is still worth it.
+                limit = 4 * options_.budget;
+            } else if (order.empty()) {
+                order = sample_order();
+                units = order.size();
+            }
+        };
+        for (;;) {
+            decide();
+            // Beyond the budget only those are begun that others may be waiting for.
+            while (running < together && next < units &&
+                   (!sampled || next < needed || launch_.clock < limit)) {
+                begin_unit(order.empty() ? next : order[next]);
+                ++next;
+                ++running;
+            }
+            if (running == 0) {
+                break;
+            }
+            std::uint64_t executed = 0;
+            const std::uint64_t before = progress();
+            bool one_ended = false;
+            for (Slot& slot : slots_) {
+                if (!slot.busy) {
+                    continue;
+                }
+                executed += run_slot(slot);
+                if (ended(slot)) {
+                    slot.busy = false;
+                    --running;
+                    ++ended_;
+                    one_ended = true;
+                }
+            }
+            if (one_ended) {
+                since_change = 0;
+                continue;
+            }
+            since_change += executed;
+            const bool stuck = executed == 0 && progress() == before;
+            if (stuck || since_change > patience * together) {
+                since_change = 0;
+                if (together < most && next < units) {
+                    together = std::min(most, together * 2);
+                    needed = next + together - running;
+                } else if (stuck) {
+                    report_deadlock();
+                }
+            }
+        }
+    }
+
+    /// The traced units, then others at steps of the golden ratio, which fall evenly whatever number is
+    /// taken.
+    std::vector<std::uint64_t> sample_order() const {
+        // Beyond this number of units, more of them say nothing new.
+        constexpr std::uint64_t most_sampled = 4096;
+        std::vector<std::uint64_t> order =
+            spread(static_cast<std::uint64_t>(std::max(options_.traced_ctas, 2)));
+        std::set<std::uint64_t> taken(order.begin(), order.end());
+        const double ratio = 0.6180339887498949;
+        const std::uint64_t most = std::min(most_sampled, units_);
+        for (std::uint64_t i = 1; order.size() < most && i <= 8 * most; ++i) {
+            const double place = static_cast<double>(i) * ratio;
+            const double part = place - static_cast<double>(static_cast<std::uint64_t>(place));
+            const auto unit = static_cast<std::uint64_t>(part * static_cast<double>(units_));
+            if (taken.insert(unit).second) {
+                order.push_back(unit);
+            }
+        }
+        return order;
+    }
+
+    /// Does the whole grid fit the budget, if every unit is like the first?
+    bool fits(std::uint64_t of_first) const {
+        return options_.budget == 0 || static_cast<double>(of_first) * static_cast<double>(units_) <=
+                                           static_cast<double>(options_.budget);
+    }
+
+    [[noreturn]] void report_deadlock() {
+        std::string who;
+        const Warp* first = nullptr;
+        int shown = 0;
+        for (const Slot& slot : slots_) {
+            for (const auto& cta : slot.ctas) {
+                for (const Warp& warp : cta->warps) {
+                    if (!slot.busy || warp.finished || shown++ >= 8) {
+                        continue;
+                    }
+                    first = first == nullptr ? &warp : first;
+                    who += fmt::format("{}warp {} of CTA {} at {}", who.empty() ? "" : ", ", warp.index,
+                                       cta->linear_id, code_.code->lines[warp.pc]->text);
+                }
+            }
+        }
+        fault(*first, instructions_[first->pc], std::countr_zero(first->active | 1U),
+              "a deadlock: every warp waits (" + who + ")");
+    }
+
+    const LoadedCode& code_;
+    const Instruction* instructions_;
+    const RunOptions& options_;
+    Launch launch_;
+    std::uint32_t first_instruction_ = 0;
+    std::uint64_t cluster_ctas_ = 1;
+    std::uint64_t units_ = 1;
+    std::uint64_t ended_ = 0;
+    std::vector<Row> constant_rows_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint64_t> traced_;
+};
+
+/// " at x.cu:12" where the module has lines.
+std::string source_place(const Code& code, const std::string& function, std::uint32_t address) {
+    const auto lines = code.module.lines.find(function);
+    if (lines == code.module.lines.end()) {
+        return {};
+    }
+    const SourceLine* found = nullptr;
+    for (const SourceLine& line : lines->second) {
+        if (line.address <= address) {
+            found = &line;
+        }
+    }
+    if (found == nullptr || found->file < 0) {
+        return {};
+    }
+    return fmt::format(" ({}:{})", code.module.files[static_cast<std::size_t>(found->file)], found->line);
+}
+
+}  // namespace
+
+void fault(const Warp& warp, const Instruction& instruction, int lane, const std::string& what) {
+    const Code& code = *warp.launch->code;
+    const AssemblyLine& line = *code.lines[instruction.index];
+    const std::string& function = code.function_of(instruction.index);
+    const Cta& cta = *warp.cta;
+    const std::uint32_t thread = static_cast<std::uint32_t>(warp.index * lanes_per_warp + lane);
+    const auto& block = warp.launch->shape.block;
+    throw Fault(fmt::format("{} in kernel {} at {:#x}{}, thread ({}, {}, {}) of block ({}, {}, {}): {}", what,
+                            function, line.address, source_place(code, function, line.address),
+                            thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1],
+                            cta.id[0], cta.id[1], cta.id[2], line.text));
+}
+
+LaunchCounts run_launch(const LoadedCode& code, int function, const LaunchShape& shape,
+                        std::span<const std::byte> parameters, DeviceMemory& memory,
+                        const RunOptions& options) {
+    if (function < 0 || static_cast<std::size_t>(function) >= code.code->module.functions.size()) {
+        throw Error("kernel", std::to_string(function), "the number of a kernel of the module");
+    }
+    check_shape(code.code->module.functions[static_cast<std::size_t>(function)], shape, parameters);
+    return Runner(code, function, shape, parameters, memory, options).run();
+}
+
+}  // namespace warptime::workloads::frontends::machine

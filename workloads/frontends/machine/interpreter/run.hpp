@@ -1,0 +1,53 @@
+// Runs a launch of a kernel: all of its CTAs, or a sample within a budget of instructions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/frontends/machine/interpreter/code.hpp"
+#include "workloads/frontends/machine/interpreter/launch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+
+struct RunOptions {
+    /// Warp-instructions after which no further CTA is begun, unless CTAs depend on one another; 0 runs all.
+    std::uint64_t budget = 0;
+    /// Warp-instructions of one warp that end the launch as an endless loop; 0: none.
+    std::uint64_t warp_limit = 4'000'000'000ULL;
+    /// Told of the first CTA, the last one, and others spread between, `traced_ctas` in all.
+    Observer* observer = nullptr;
+    int traced_ctas = 4;
+    int sm_count = 132;
+    /// CTAs of the kernel that an SM holds, for CTAs that wait for each other.
+    int ctas_per_sm = 8;
+};
+
+struct LaunchCounts {
+    std::vector<InstructionCounts> instructions;  ///< by instruction of the code, of the CTAs that ran
+    std::vector<AccessCounts> accesses;
+    std::uint64_t ctas = 0;  ///< of the grid
+    std::uint64_t ctas_run = 0;
+    std::uint64_t executed = 0;  ///< warp-instructions of the CTAs that ran
+    bool opaque_values = false;  ///< some results were not computed, so memory is not right
+    std::string error;           ///< why the launch ended early: a fault, a refusal, a deadlock; empty: none
+
+    [[nodiscard]] bool whole() const { return ctas_run == ctas; }
+    /// What counts of the CTAs that ran are multiplied with to stand for all.
+    [[nodiscard]] double scale() const {
+        return ctas_run == 0 ? 0.0 : static_cast<double>(ctas) / static_cast<double>(ctas_run);
+    }
+};
+
+/// `function` is an index of code.module.functions, `parameters` the bytes of the parameters in their layout.
+/// Throws Error naming the launch parameter when the shape is impossible (more threads or shared memory than
+/// a CTA may have, a grid that clusters do not divide, parameters of another size); what goes wrong while it
+/// runs is `error` of the result.
+[[nodiscard]] LaunchCounts run_launch(const LoadedCode& code, int function, const LaunchShape& shape,
+                                      std::span<const std::byte> parameters, DeviceMemory& memory,
+                                      const RunOptions& options);
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,202 @@
+// Special functions (MUFU) and double precision.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hardware's approximations are off by one or two units in the last place; here the nearest number is
+// given.
+#include "workloads/frontends/machine/interpreter/halves.hpp"
+#include "workloads/frontends/machine/interpreter/reals.hpp"
+
+#include <numbers>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+enum class SpecialFunction : std::uint32_t {
+    reciprocal,
+    root_reciprocal,
+    root,
+    power,
+    logarithm,
+    sine,
+    cosine,
+    tangent
+};
+
+double special(SpecialFunction function, double x) {
+    switch (function) {
+        case SpecialFunction::reciprocal:
+            return 1.0 / x;
+        case SpecialFunction::root_reciprocal:
+            return 1.0 / std::sqrt(x);
+        case SpecialFunction::root:
+            return std::sqrt(x);
+        case SpecialFunction::power:
+            return std::exp2(x);
+        case SpecialFunction::logarithm:
+            return std::log2(x);
+        // The argument counts whole turns.
+        case SpecialFunction::sine:
+            return std::sin(2.0 * std::numbers::pi * (x - std::nearbyint(x)));
+        case SpecialFunction::cosine:
+            return std::cos(2.0 * std::numbers::pi * (x - std::nearbyint(x)));
+        case SpecialFunction::tangent:
+            return std::tanh(x);
+    }
+    return x;
+}
+
+/// Denormal arguments and results count as zero.
+Flow special_function(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto function = static_cast<SpecialFunction>(instruction.variant);
+    Row result = warp.rows[instruction.destination];
+    for_each_lane(enabled, [&](int lane) {
+        const float x = flushed(lane_real(warp, instruction.sources[0], lane));
+        result.lane[static_cast<std::size_t>(lane)] =
+            bits_of_real(flushed(static_cast<float>(special(function, static_cast<double>(x)))));
+    });
+    warp.rows[instruction.destination] = result;
+    return Flow::next;
+}
+
+/// Upper words of doubles: the estimate from which the compiler's iteration starts.
+Flow special_function_double(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto function = static_cast<SpecialFunction>(instruction.variant);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const double x =
+            std::bit_cast<double>(std::uint64_t{lane_bits(warp, instruction.sources[0], lane)} << 32U);
+        return static_cast<std::uint32_t>(bits_of_double(special(function, x)) >> 32U);
+    });
+    return Flow::next;
+}
+
+Flow special_function_half(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto function = static_cast<SpecialFunction>(instruction.variant);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) -> std::uint32_t {
+        const auto x = static_cast<std::uint16_t>(lane_bits(warp, instruction.sources[0], lane));
+        return half_of_real(special(function, static_cast<double>(real_of_half(x))));
+    });
+    return Flow::next;
+}
+
+// ---- double precision
+
+enum class DoubleOperation : std::uint32_t { add, multiply, multiply_add };
+
+template <DoubleOperation operation>
+Flow double_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& [a, b, c, d] = instruction.sources;
+    write_lanes64(warp.rows[instruction.destination], warp.rows[instruction.destination + 1], enabled,
+                  [&](int lane) {
+                      const double x = lane_double(warp, a, lane), y = lane_double(warp, b, lane);
+                      if constexpr (operation == DoubleOperation::add) {
+                          return bits_of_double(x + y);
+                      } else if constexpr (operation == DoubleOperation::multiply) {
+                          return bits_of_double(x * y);
+                      } else {
+                          return bits_of_double(std::fma(x, y, lane_double(warp, c, lane)));
+                      }
+                  });
+    return Flow::next;
+}
+
+Flow set_double_predicate(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const std::uint32_t how = (instruction.variant >> 9U) & 3U;
+    Mask result = 0;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const bool own =
+            relation_holds(instruction.variant & 0xfU, lane_double(warp, instruction.sources[0], lane),
+                           lane_double(warp, instruction.sources[1], lane));
+        result |= own ? 1U << static_cast<unsigned>(lane) : 0U;
+    }
+    const Mask other = read_predicate(warp, instruction.predicates_in[0]);
+    const auto combined = [how, other](Mask mask) {
+        return how == 0 ? mask & other : how == 1 ? mask | other : mask ^ other;
+    };
+    write_predicate(warp, instruction.predicates_out[0], enabled, combined(result));
+    write_predicate(warp, instruction.predicates_out[1], enabled, combined(~result));
+    return Flow::next;
+}
+
+Flow double_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
+    write_lanes64(warp.rows[instruction.destination], warp.rows[instruction.destination + 1], enabled,
+                  [&](int lane) {
+                      const double a = lane_double(warp, instruction.sources[0], lane);
+                      const double b = lane_double(warp, instruction.sources[1], lane);
+                      const bool less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
+                      const double chosen = a != a ? b : b != b ? a : (a < b) == less ? a : b;
+                      return bits_of_double(chosen);
+                  });
+    return Flow::next;
+}
+
+}  // namespace
+
+/// MUFU.RCP Rd, Rs
+void decode_special_function(Decoder& decoder, Instruction& instruction) {
+    struct Named {
+        std::string_view name;
+        SpecialFunction function;
+    };
+    constexpr std::array names{
+        Named{"RCP", SpecialFunction::reciprocal},      Named{"RCP64H", SpecialFunction::reciprocal},
+        Named{"RSQ", SpecialFunction::root_reciprocal}, Named{"RSQ64H", SpecialFunction::root_reciprocal},
+        Named{"SQRT", SpecialFunction::root},           Named{"EX2", SpecialFunction::power},
+        Named{"LG2", SpecialFunction::logarithm},       Named{"SIN", SpecialFunction::sine},
+        Named{"COS", SpecialFunction::cosine},          Named{"TANH", SpecialFunction::tangent}};
+    const std::string& name =
+        decoder.line().modifiers.empty() ? decoder.line().opcode : decoder.line().modifiers.front();
+    const Named* found = nullptr;
+    for (const Named& named : names) {
+        found = named.name == name ? &named : found;
+    }
+    if (found == nullptr || decoder.line().modifiers.size() > 2) {
+        decoder.refuse("another special function");
+    }
+    const bool wide = name.ends_with("64H");
+    const bool half = decoder.has("F16");
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, half ? SourceType::half2 : SourceType::real32);
+    instruction.variant = static_cast<std::uint32_t>(found->function);
+    instruction.execute = wide ? special_function_double : half ? special_function_half : special_function;
+}
+
+/// DADD Rd, Ra, Rb; DMUL; DFMA Rd, Ra, Rb, Rc
+void decode_double(Decoder& decoder, Instruction& instruction) {
+    allow_only(decoder, std::array<std::string_view, 1>{"RN"});
+    const std::string& opcode = decoder.line().opcode;
+    instruction.destination = decoder.destination(0);
+    const std::size_t count = decoder.operands() - 1;
+    // The sum of DADD is printed with a zero register between its operands on some architectures.
+    for (std::size_t i = 0; i < count && i < 3; ++i) {
+        instruction.sources[i] = decoder.source(i + 1, SourceType::real64);
+    }
+    if (opcode == "DADD" && count == 3) {
+        instruction.sources[1] = instruction.sources[2];
+    }
+    instruction.execute = opcode == "DADD"   ? double_arithmetic<DoubleOperation::add>
+                          : opcode == "DMUL" ? double_arithmetic<DoubleOperation::multiply>
+                                             : double_arithmetic<DoubleOperation::multiply_add>;
+}
+
+void decode_double_compare(Decoder& decoder, Instruction& instruction) {
+    instruction.predicates_out[0] = decoder.predicate_out(0);
+    instruction.predicates_out[1] = decoder.predicate_out(1);
+    instruction.sources[0] = decoder.source(2, SourceType::real64);
+    instruction.sources[1] = decoder.source(3, SourceType::real64);
+    instruction.predicates_in[0] = decoder.predicate_in(4);
+    const std::uint32_t how = decoder.has("AND") ? 0U : decoder.has("OR") ? 1U : 2U;
+    instruction.variant = relations_of(decoder) | (how << 9U);
+    instruction.execute = set_double_predicate;
+}
+
+void decode_double_minimum(Decoder& decoder, Instruction& instruction) {
+    instruction.destination = decoder.destination(0);
+    instruction.sources[0] = decoder.source(1, SourceType::real64);
+    instruction.sources[1] = decoder.source(2, SourceType::real64);
+    instruction.predicates_in[0] = decoder.predicate_in(3);
+    instruction.execute = double_minimum;
+}
+
+}  // namespace warptime::workloads::frontends::machine

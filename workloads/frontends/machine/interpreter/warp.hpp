@@ -1,0 +1,88 @@
+// The state of warps and CTAs while the interpreter runs them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/frontends/machine/interpreter/instruction.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+
+struct Launch;
+struct Cta;
+
+inline constexpr std::size_t convergence_barriers = 16;
+inline constexpr std::size_t named_barriers = 16;
+
+/// Lanes of a warp that left the others at a branch, or wait for others.
+struct Group {
+    enum class State : std::uint8_t { ready, at_convergence_barrier, at_warp_barrier };
+    std::uint32_t pc = 0;
+    Mask lanes = 0;
+    State state = State::ready;
+    Mask waits_for = 0;    ///< at a barrier: the lanes that must come
+    bool waiting = false;  ///< its instruction has been counted and is tried again
+};
+
+/// What bar.red makes of the threads' predicates.
+enum class BarrierReduction : std::uint8_t { none, all, any, count };
+
+struct Warp {
+    Row* rows = nullptr;  ///< registers, then uniform registers, then constants
+    std::array<Mask, predicate_places> predicates{};
+    std::uint32_t pc = 0;  ///< index of the next instruction of the active lanes
+    Mask active = 0;
+    Mask alive = 0;        ///< lanes that exist and have not exited
+    int index = 0;         ///< within the CTA
+    bool waiting = false;  ///< the last instruction returned Flow::waiting
+    bool finished = false;
+    Cta* cta = nullptr;
+    Launch* launch = nullptr;
+    std::vector<Group> groups;  ///< lanes that are not active
+    /// Convergence barriers: for each lane the lanes that it will meet. By lane, since groups that have
+    /// parted use the same barrier at the same time.
+    std::array<Row, convergence_barriers> convergence{};
+    std::array<std::uint64_t, named_barriers>
+        barrier_generation{};                            ///< of the phase that pending lanes wait for
+    std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
+    std::uint8_t last_barrier = 0;                       ///< whose reduction B2R reads
+    BarrierReduction last_reduction = BarrierReduction::none;
+    std::uint64_t cluster_generation = 0;  ///< phase of the cluster's barrier that the warp arrived in
+    std::uint64_t executed = 0;            ///< warp-instructions of the current CTA, for limits
+};
+
+/// Barrier of a CTA: bar.sync and its kin. A phase ends when the threads it expects have come.
+struct NamedBarrier {
+    std::uint64_t generation = 0;
+    std::int32_t arrived = 0;   ///< threads
+    std::int32_t expected = 0;  ///< threads of the open phase; 0: all of the CTA that have not exited
+    bool all = true, any = false;
+    std::int32_t counted = 0;  ///< threads of the open phase whose predicate held
+    bool result_all = true, result_any = false;
+    std::int32_t result_count = 0;  ///< the same of the phase before
+};
+
+struct Cta {
+    std::array<std::uint32_t, 3> id{};  ///< blockIdx
+    std::uint64_t linear_id = 0;
+    std::uint32_t cluster_rank = 0;
+    std::array<std::uint32_t, 3> rank_in_cluster{};
+    std::vector<Cta*> cluster;      ///< the CTAs of its cluster by rank; itself alone without clusters
+    std::vector<std::byte> shared;  ///< its shared memory from address 0 (reserved bytes included)
+    std::vector<std::byte> local;   ///< local memory: thread-major, local_bytes_per_thread each
+    std::vector<Warp> warps;
+    std::vector<Row> row_storage;
+    std::array<NamedBarrier, named_barriers> barriers{};
+    std::uint64_t cluster_barrier_generation = 0;  ///< of the phase this CTA's cluster is in (kept by rank 0)
+    std::int32_t cluster_barrier_arrived = 0;  ///< warps arrived at the cluster's barrier (kept by rank 0)
+    std::int32_t live_threads = 0;             ///< that have not exited
+    std::int32_t live_warps = 0;
+    bool traced = false;  ///< its accesses and branches go to the launch's observer
+    Launch* launch = nullptr;
+};
+
+}  // namespace warptime::workloads::frontends::machine

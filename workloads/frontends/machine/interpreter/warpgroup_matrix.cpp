@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/interpreter/warpgroup_matrix.hpp"
+
+#include "workloads/frontends/machine/interpreter/addresses.hpp"
+#include "workloads/frontends/machine/interpreter/matrices.hpp"
+#include "workloads/frontends/machine/interpreter/tensor_map.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+constexpr std::size_t max_columns = 256, max_depth = 32, rows_of_warp = 16;
+
+/// Bits of Instruction::variant.
+constexpr std::uint32_t a_shift = 0, b_shift = 4, columns_shift = 8;
+constexpr std::uint32_t a_in_registers = 1U << 20U, a_transposed = 1U << 21U, b_transposed = 1U << 22U,
+                        a_negated = 1U << 23U, b_negated = 1U << 24U, half_result = 1U << 25U,
+                        integer_result = 1U << 26U, no_addend = 1U << 27U;
+
+std::uint64_t uniform_pair(const Warp& warp, std::size_t row) {
+    return std::uint64_t{warp.rows[row].lane[0]} | (std::uint64_t{warp.rows[row + 1].lane[0]} << 32U);
+}
+
+float shared_element(const Warp& warp, const Instruction& instruction, const MatrixDescriptor& descriptor,
+                     bool across, MatrixElement element, std::uint32_t outer, std::uint32_t inner) {
+    const std::uint32_t bytes = bytes_of(element);
+    const std::uint32_t offset = element_offset(descriptor, across, bytes, outer, inner);
+    if (offset + bytes > static_cast<std::uint64_t>(warp.launch->shared_bytes)) {
+        fault(warp, instruction, 0, fmt::format("a matrix beyond shared memory, at offset {:#x}", offset));
+    }
+    std::uint32_t word = 0;
+    std::memcpy(&word, warp.cta->shared.data() + offset, bytes);
+    return element_of(element, word, 0);
+}
+
+struct Tile {
+    std::array<std::array<float, max_depth>, rows_of_warp> a{};
+    std::array<std::array<float, max_columns>, max_depth> b{};
+    std::array<std::array<float, max_columns>, rows_of_warp> sum{};
+};
+
+/// A's registers are those of mma: see matrix.cpp.
+void read_registers(const Warp& warp, const Instruction& instruction, MatrixElement element,
+                    std::uint32_t depth, Tile& tile) {
+    const std::uint32_t per_word = 4U / bytes_of(element);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        for (std::uint32_t r = 0; r < depth / (2U * per_word); ++r) {
+            const std::uint32_t word = warp.rows[instruction.sources[0].row + r].lane[lane];
+            const std::uint32_t first = (lane % 4U + 4U * (r / 2U)) * per_word;
+            for (std::uint32_t part = 0; part < per_word && first + part < depth; ++part) {
+                tile.a[lane / 4U + 8U * (r % 2U)][first + part] = element_of(element, word, part);
+            }
+        }
+    }
+}
+
+/// sources[0]: registers of A; sources[1]: four uniform registers, descriptors of A and of B; sources[2]: the
+/// addend; predicates_in[0]: whether it is added.
+Flow multiply(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    const std::uint32_t variant = instruction.variant;
+    const auto a = static_cast<MatrixElement>((variant >> a_shift) & 15U);
+    const auto b = static_cast<MatrixElement>((variant >> b_shift) & 15U);
+    const std::uint32_t columns = (variant >> columns_shift) & 0x1ffU;
+    const std::uint32_t depth = 32U / bytes_of(a);
+    Tile tile;
+    if ((variant & a_in_registers) != 0) {
+        read_registers(warp, instruction, a, depth, tile);
+    } else {
+        const MatrixDescriptor from = descriptor_of(uniform_pair(warp, instruction.sources[1].row));
+        const auto first = static_cast<std::uint32_t>(warp.index % 4) * rows_of_warp;
+        for (std::uint32_t r = 0; r < rows_of_warp; ++r) {
+            for (std::uint32_t e = 0; e < depth; ++e) {
+                tile.a[r][e] = shared_element(warp, instruction, from, (variant & a_transposed) != 0, a,
+                                              static_cast<std::uint32_t>(first + r), e);
+            }
+        }
+    }
+    const MatrixDescriptor from = descriptor_of(uniform_pair(warp, instruction.sources[1].row + 2U));
+    for (std::uint32_t e = 0; e < depth; ++e) {
+        for (std::uint32_t n = 0; n < columns; ++n) {
+            tile.b[e][n] = shared_element(warp, instruction, from, (variant & b_transposed) != 0, b, n, e);
+        }
+    }
+    const float sign = ((variant & a_negated) != 0) != ((variant & b_negated) != 0) ? -1.0F : 1.0F;
+    for (std::size_t r = 0; r < rows_of_warp; ++r) {
+        for (std::size_t e = 0; e < depth; ++e) {
+            const float left = sign * tile.a[r][e];
+            for (std::size_t n = 0; n < columns; ++n) {
+                tile.sum[r][n] += left * tile.b[e][n];
+            }
+        }
+    }
+    const bool adds =
+        (variant & no_addend) == 0 && (read_predicate(warp, instruction.predicates_in[0]) & enabled) != 0;
+    const std::uint32_t addend = instruction.sources[2].row;
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        for (std::size_t i = 0; i < columns / 2; ++i) {
+            // Registers 4 j to 4 j + 3: columns 8 j + 2 t and the next, of row g, then of row g + 8.
+            const std::size_t row = lane / 4 + 8 * (i / 2 % 2);
+            const std::size_t column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+            const float sum = tile.sum[row][column];
+            if ((variant & half_result) != 0) {
+                const std::size_t r = i / 2;
+                const unsigned shift = 16U * (i % 2);
+                std::uint32_t& word = warp.rows[instruction.destination + r].lane[lane];
+                const std::uint32_t old = adds ? warp.rows[addend + r].lane[lane] >> shift : 0U;
+                const double value = static_cast<double>(sum) +
+                                     static_cast<double>(real_of_half(static_cast<std::uint16_t>(old)));
+                word = (word & ~(0xffffU << shift)) | (std::uint32_t{half_of_real(value)} << shift);
+                continue;
+            }
+            std::uint32_t& word = warp.rows[instruction.destination + i].lane[lane];
+            const std::uint32_t old = adds ? warp.rows[addend + i].lane[lane] : 0U;
+            word = (variant & integer_result) != 0
+                       ? old + static_cast<std::uint32_t>(static_cast<std::int32_t>(sum))
+                       : std::bit_cast<std::uint32_t>(std::bit_cast<float>(old) + sum);
+        }
+    }
+    return Flow::next;
+}
+
+std::uint32_t columns_of(Decoder& decoder) {
+    for (const std::string& modifier : decoder.line().modifiers) {
+        if (!modifier.starts_with("64x")) {
+            continue;
+        }
+        std::uint32_t columns = 0;
+        std::from_chars(modifier.data() + 3, modifier.data() + modifier.size(), columns);
+        if (columns >= 8 && columns <= max_columns && columns % 8 == 0) {
+            return columns;
+        }
+    }
+    decoder.refuse("a warpgroup's product of this shape");
+}
+
+void set_types(Decoder& decoder, Instruction& instruction) {
+    struct Type {
+        std::string_view name;
+        MatrixElement element;
+    };
+    constexpr std::array types{Type{"BF16", MatrixElement::bf16}, Type{"TF32", MatrixElement::tf32},
+                               Type{"E4M3", MatrixElement::e4m3}, Type{"E5M2", MatrixElement::e5m2},
+                               Type{"S8", MatrixElement::s8},     Type{"U8", MatrixElement::u8}};
+    std::array<MatrixElement, 2> found{MatrixElement::f16, MatrixElement::f16};
+    std::size_t count = 0;
+    for (const std::string& modifier : decoder.line().modifiers) {
+        for (const Type& type : types) {
+            if (modifier == type.name && count < 2) {
+                found[count++] = type.element;
+            }
+        }
+    }
+    found[1] = count == 1 ? found[0] : found[1];
+    instruction.variant |= static_cast<std::uint32_t>(found[0]) << a_shift;
+    instruction.variant |= static_cast<std::uint32_t>(found[1]) << b_shift;
+}
+
+}  // namespace
+
+MatrixDescriptor descriptor_of(std::uint64_t bits) {
+    constexpr std::uint64_t field = 0x3fff;
+    constexpr std::array<std::uint32_t, 4> swizzles{0, 128, 64, 32};
+    return {static_cast<std::uint32_t>((bits & field) << 4U),
+            static_cast<std::uint32_t>(((bits >> 16U) & field) << 4U),
+            static_cast<std::uint32_t>(((bits >> 32U) & field) << 4U), swizzles[bits >> 62U]};
+}
+
+std::uint32_t element_offset(const MatrixDescriptor& descriptor, bool transposed, std::uint32_t element_bytes,
+                             std::uint32_t outer, std::uint32_t inner) {
+    // Pieces of 16 bytes; eight of them, one below the other, are a core matrix.
+    const std::uint32_t row_bytes = descriptor.swizzle_bytes == 0 ? 16U : descriptor.swizzle_bytes;
+    std::uint32_t offset = descriptor.start;
+    if (!transposed) {
+        const std::uint32_t along = inner * element_bytes;
+        offset += outer / 8U * descriptor.stride_step + outer % 8U * row_bytes + along % row_bytes;
+        offset += along / row_bytes * descriptor.leading_step;
+    } else {
+        const std::uint32_t along = outer * element_bytes;
+        const bool plain = descriptor.swizzle_bytes == 0;
+        offset += inner % 8U * row_bytes + along % row_bytes;
+        offset += along / row_bytes * (plain ? descriptor.stride_step : descriptor.leading_step);
+        offset += inner / 8U * (plain ? descriptor.leading_step : descriptor.stride_step);
+    }
+    return static_cast<std::uint32_t>(swizzled(offset, descriptor.swizzle_bytes));
+}
+
+/// HGMMA.64x128x16.F32.BF16 Rd, [Ra,] gdesc[UR], Rc [, UP] [, gsb0]
+void decode_warpgroup_product(Decoder& decoder, Instruction& instruction) {
+    if (decoder.has("SP")) {
+        decoder.refuse("a sparse product");
+    }
+    instruction.variant = columns_of(decoder) << columns_shift;
+    set_types(decoder, instruction);
+    const std::string& opcode = decoder.line().opcode;
+    if (opcode == "IGMMA") {
+        instruction.variant |= integer_result;
+    } else if (!decoder.has("F32")) {
+        instruction.variant |= half_result;
+    }
+    instruction.destination = decoder.destination(0);
+    std::size_t next = 1;
+    if (decoder.is(next, OperandKind::general)) {
+        instruction.variant |= a_in_registers;
+        instruction.sources[0].row = decoder.general_row(decoder.operand(next).number);
+        ++next;
+    }
+    const Operand& described = decoder.operand(next++);
+    if (described.kind != OperandKind::address || described.descriptor < 0) {
+        decoder.refuse(fmt::format("operand '{}' as descriptors", described.text));
+    }
+    instruction.sources[1].row = decoder.uniform_row(described.descriptor);
+    for (const std::string& modifier : described.modifiers) {
+        const std::uint32_t bit = modifier == "tnspA"   ? a_transposed
+                                  : modifier == "tnspB" ? b_transposed
+                                  : modifier == "negA"  ? a_negated
+                                  : modifier == "negB"  ? b_negated
+                                                        : 0U;
+        if (bit == 0) {
+            decoder.refuse("descriptors with ." + modifier);
+        }
+        instruction.variant |= bit;
+    }
+    const Operand& addend = decoder.operand(next);
+    if (addend.kind != OperandKind::general) {
+        decoder.refuse(fmt::format("operand '{}' as an addend", addend.text));
+    }
+    instruction.variant |= addend.number == zero_register ? no_addend : 0U;
+    instruction.sources[2].row = decoder.general_row(addend.number);
+    ++next;
+    if (decoder.is(next, OperandKind::uniform_predicate)) {
+        instruction.predicates_in[0] = decoder.predicate_in(next);
+    }
+    instruction.execute = multiply;
+}
+
+}  // namespace warptime::workloads::frontends::machine
