@@ -1,14 +1,19 @@
-// Useful work of a described kernel is what the description executes: no shape says what padding is.
+// Useful work of a kernel is what the description executes: no shape says what padding is.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/kernel_operator.hpp"
 
 #include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
+#include "workloads/frontends/compiled_kernel.hpp"
 #include "workloads/frontends/kernel_text.hpp"
+#include "workloads/frontends/launch_arguments.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
+#include <mutex>
+#include <string>
 #include <utility>
 
 namespace warptime::workloads::frontends {
@@ -17,8 +22,26 @@ namespace mk = model::kernel;
 
 namespace {
 
-constexpr std::array<ParameterInfo, 1> parameters{{
-    {"file", ParameterKind::text, true, "", {}, "description of a kernel (docs/kernel-text.md)", true},
+constexpr std::array<ParameterInfo, 7> parameters{{
+    {"file",
+     ParameterKind::text,
+     true,
+     "",
+     {},
+     "description (.kernel), source (.cu), PTX (.ptx) or machine code (.cubin)",
+     true},
+    {"name", ParameterKind::text, false, "", {}, "kernel of the file, where it has several", true},
+    {"grid", ParameterKind::text, false, "", {}, "CTAs, as 64x64; of compiled kernels", true},
+    {"block", ParameterKind::text, false, "", {}, "threads of a CTA, as 256 or 32x8", true},
+    {"cluster", ParameterKind::text, false, "", {}, "CTAs of a cluster, as 2x1", true},
+    {"dynamic_shared", ParameterKind::text, false, "", {}, "bytes of dynamic shared memory", true},
+    {"args",
+     ParameterKind::text,
+     false,
+     "",
+     {},
+     "arguments: buffer:BYTES[:zeros|random|iota|file=PATH], 4096, 1.5f",
+     true},
 }};
 
 double bytes_of(const mk::Kernel& kernel) {
@@ -31,6 +54,7 @@ double bytes_of(const mk::Kernel& kernel) {
     return bytes;
 }
 
+/// A kernel in the text form.
 class KernelRequest final : public Request {
   public:
     explicit KernelRequest(mk::Program read) : program_(std::move(read)) {}
@@ -48,16 +72,64 @@ class KernelRequest final : public Request {
     mk::Program program_;
 };
 
-KernelRequest request_of(const Operation& operation) {
-    return KernelRequest(read_kernel_file(operation.parameters.at("file")));
+/// A kernel in machine code. Its description depends on the instruction set, so it is made when a GPU asks,
+/// and kept.
+class CompiledRequest final : public Request {
+  public:
+    explicit CompiledRequest(CompiledLaunch launch) : launch_(std::move(launch)) { check_launch(launch_); }
+
+    void check(const hw::Gpu& gpu) const override { require_runs_on(kernel(gpu), gpu); }
+
+    void lower(const libraries::Libraries& /*libraries*/, const hw::Gpu& gpu,
+               mk::Program& program) const override {
+        program.add_kernel() = kernel(gpu);
+    }
+
+  private:
+    const mk::Kernel& kernel(const hw::Gpu& gpu) const {
+        const std::lock_guard<std::mutex> lock(guard_);
+        const auto known = by_isa_.find(gpu.isa);
+        if (known != by_isa_.end()) {
+            return known->second;
+        }
+        return by_isa_.emplace(gpu.isa, describe_launch(launch_, gpu.isa).kernel).first->second;
+    }
+
+    CompiledLaunch launch_;
+    mutable std::mutex guard_;
+    mutable std::map<std::string, mk::Kernel> by_isa_;
+};
+
+std::string given(const Operation& operation, const std::string& parameter) {
+    const auto found = operation.parameters.find(parameter);
+    return found == operation.parameters.end() ? std::string{} : found->second;
 }
 
 std::unique_ptr<Request> read(const Operation& operation) {
-    return std::make_unique<KernelRequest>(request_of(operation));
+    const std::string file = given(operation, "file");
+    if (!is_compiled(file)) {
+        return std::make_unique<KernelRequest>(KernelRequest(read_kernel_file(file)));
+    }
+    return std::make_unique<CompiledRequest>(CompiledLaunch{
+        file, given(operation, "name"), given(operation, "grid"), given(operation, "block"),
+        given(operation, "cluster"), given(operation, "dynamic_shared"), given(operation, "args")});
+}
+
+std::string why_unused(const Operation& operation, std::string_view parameter) {
+    const bool described = !is_compiled(given(operation, "file"));
+    return described && parameter != "file" ? "no value: a .kernel file says it itself" : std::string{};
 }
 
 UsefulWork work_of(const Operation& operation) {
-    const double bytes = bytes_of(request_of(operation).kernel());
+    const std::string file = given(operation, "file");
+    double bytes = 0.0;
+    if (is_compiled(file)) {
+        for (const LaunchArgument& argument : parse_arguments(given(operation, "args"))) {
+            bytes += static_cast<double>(argument.bytes);
+        }
+    } else {
+        bytes = bytes_of(KernelRequest(read_kernel_file(file)).kernel());
+    }
     return {std::nullopt, bytes, bytes};
 }
 
@@ -105,7 +177,7 @@ const OperatorInfo& kernel_operator() {
                                    "warptime predict kernel examples/kernels/saxpy.kernel --gpu h200-sxm",
                                    parameters,
                                    nullptr,
-                                   nullptr,
+                                   why_unused,
                                    work_of,
                                    no_data,
                                    read,

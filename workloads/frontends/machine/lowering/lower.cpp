@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/lower.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/builder.hpp"
+#include "workloads/frontends/machine/lowering/affine.hpp"
+#include "workloads/frontends/machine/lowering/opcode_class.hpp"
+#include "workloads/frontends/machine/lowering/registers.hpp"
+#include "workloads/frontends/machine/lowering/role_body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+namespace mk = model::kernel;
+using hw::InstructionClass;
+
+/// Executions whose addresses are written out where no affine function fits.
+constexpr std::size_t most_listed = 16;
+/// An instruction that runs in less than this share of the rounds, or fails to in more, stands in a branch.
+constexpr double always = 0.995;
+/// Barriers that at least this share of the warps reach are reached by all in the description.
+constexpr double mostly = 0.5;
+
+/// An access of the role with the position of its warp.
+struct PlacedAccess {
+    const AccessEvent* event = nullptr;
+    std::vector<std::int64_t> variables;  ///< CTA x, y, z, warp within the role, rounds of the loops around
+};
+
+struct OpState {
+    mk::Id op = mk::no_id;
+    int loop = -1;
+};
+
+bool is_commit(const AssemblyLine& line) {
+    return line.opcode == "LDGDEPBAR";
+}
+bool is_group_wait(const AssemblyLine& line) {
+    return line.opcode == "DEPBAR" && line.has("LE");
+}
+bool is_barrier(const AssemblyLine& line) {
+    return line.opcode == "BAR";
+}
+
+class Lowering {
+  public:
+    explicit Lowering(const LoweringInput& input)
+        : input_(input),
+          code_(*input.code),
+          entry_(code_.module.functions[static_cast<std::size_t>(input.function)]),
+          builder_(kernel_) {}
+
+    mk::Kernel run() {
+        if (input_.trace->ctas().empty()) {
+            throw Error(fmt::format("kernel '{}' trace", entry_.name), "no CTA", "one that ran to its end");
+        }
+        bodies_ = role_bodies(code_, *input_.counts, *input_.trace);
+        describe_launch();
+        for (std::size_t r = 0; r < bodies_.roles.size(); ++r) {
+            lower_role(bodies_.roles[r], r);
+        }
+        builder_.finish();
+        return std::move(kernel_);
+    }
+
+  private:
+    void describe_launch() {
+        const LaunchShape& shape = input_.shape;
+        kernel_.clear();
+        kernel_.name = entry_.name;
+        kernel_.grid = {shape.grid[0], shape.grid[1], shape.grid[2]};
+        kernel_.cluster = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
+        kernel_.cta = {shape.block[0], shape.block[1], shape.block[2]};
+        kernel_.registers_per_thread = entry_.registers;
+        kernel_.static_shared = std::max<std::int64_t>(0, entry_.static_shared - entry_.shared_begin);
+        kernel_.dynamic_shared = shape.dynamic_shared;
+        kernel_.named_barriers = std::clamp(entry_.barriers, 1, 16);
+        kernel_.schedule.tiles = {shape.grid[0], shape.grid[1], shape.grid[2], 1};
+        // Item i is the CTA of that number: x runs fastest, then y.
+        kernel_.schedule.raster = mk::Raster::along_n;
+        kernel_.schedule.group = shape.grid[0];
+        const double exact = 1.0 / std::max(1.0, input_.counts->scale());
+        kernel_.coverage = {exact, 1.0 - exact, 0.0};
+    }
+
+    // ---- buffers
+
+    mk::Id buffer(AccessSpace space, std::uint64_t address, std::uint64_t& base) {
+        mk::Buffer made;
+        std::uint64_t key = 0;
+        std::int64_t bytes = 0;
+        base = 0;
+        if (space == AccessSpace::shared || space == AccessSpace::cluster_shared) {
+            made.space = space == AccessSpace::shared ? mk::Space::shared : mk::Space::cluster_shared;
+            key = static_cast<std::uint64_t>(made.space);
+            bytes = std::max<std::int64_t>(1, kernel_.static_shared + kernel_.dynamic_shared);
+            base = static_cast<std::uint64_t>(entry_.shared_begin);
+            made.name = mk::Name(space == AccessSpace::shared ? "shared" : "peer_shared");
+        } else if (space == AccessSpace::local) {
+            made.space = mk::Space::local;
+            key = static_cast<std::uint64_t>(made.space);
+            bytes = std::max<std::int64_t>(4, entry_.local_bytes) * input_.shape.threads();
+            made.name = mk::Name("local");
+        } else {
+            const Allocation* allocation = input_.memory->find(address);
+            if (allocation == nullptr) {
+                return mk::no_id;
+            }
+            key = allocation->address;
+            bytes = static_cast<std::int64_t>(allocation->bytes);
+            base = allocation->address;
+            made.name = mk::Name(fmt::format("memory{}", kernel_.buffers.size()));
+        }
+        const auto known = buffers_.find(key);
+        if (known != buffers_.end()) {
+            return known->second;
+        }
+        made.dtype = hw::Dtype::int8;
+        made.extent[0] = bytes;
+        const mk::Id id = builder_.buffer(made);
+        buffers_[key] = id;
+        return id;
+    }
+
+    // ---- tokens
+
+    mk::Id barrier_token(std::int64_t number, std::int32_t arrivals) {
+        const auto known = barrier_tokens_.find(number);
+        if (known != barrier_tokens_.end()) {
+            return known->second;
+        }
+        mk::Token token;
+        token.name = mk::Name(fmt::format("barrier{}", number));
+        token.kind = mk::TokenKind::named_barrier;
+        token.arrivals = arrivals;
+        const mk::Id id = builder_.token(token);
+        barrier_tokens_[number] = id;
+        return id;
+    }
+
+    mk::Id copy_token() {
+        if (copy_token_ == mk::no_id) {
+            mk::Token token;
+            token.name = mk::Name("copies");
+            token.kind = mk::TokenKind::async_group;
+            token.scope = mk::Scope::warp;
+            copy_token_ = builder_.token(token);
+        }
+        return copy_token_;
+    }
+
+    // ---- roles
+
+    void lower_role(const RoleBody& role, std::size_t number) {
+        role_ = &role;
+        gather_accesses(role);
+        builder_.role(mk::Name(bodies_.roles.size() == 1 ? "warps" : fmt::format("warps{}", number)),
+                      static_cast<int>(role.warps.size()));
+        writers_.assign(register_places, OpState{});
+        around_.clear();
+        commits_ = std::ranges::any_of(role.frequency,
+                                       [this](const auto& own) { return is_commit(line(own.first)); });
+        lower_loop(role.body, 1.0);
+    }
+
+    [[nodiscard]] const AssemblyLine& line(std::uint32_t instruction) const {
+        return *code_.lines[instruction];
+    }
+
+    void gather_accesses(const RoleBody& role) {
+        accesses_.clear();
+        for (const auto& cta : input_.trace->ctas()) {
+            for (std::size_t w = 0; w < role.warps.size(); ++w) {
+                const WarpTrace& warp = cta->warps[static_cast<std::size_t>(role.warps[w])];
+                LoopPosition position(bodies_.loops);
+                std::size_t entered = 0;
+                for (const TracedAccess& access : warp.accesses) {
+                    while (entered <= access.stretch) {
+                        position.enter(warp.stretches[entered++]);
+                    }
+                    PlacedAccess placed;
+                    placed.event = &access.event;
+                    std::vector<std::int64_t> rounds;  // Of the loops around, innermost first.
+                    for (int loop = loop_of(bodies_.loops, access.event.instruction); loop >= 0;
+                         loop = bodies_.loops[static_cast<std::size_t>(loop)].parent) {
+                        rounds.push_back(std::max<std::int64_t>(0, position.round(loop)));
+                    }
+                    placed.variables = {cta->id[0], cta->id[1], cta->id[2], static_cast<std::int64_t>(w)};
+                    std::ranges::reverse_copy(rounds, std::back_inserter(placed.variables));
+                    accesses_[access.event.instruction].push_back(std::move(placed));
+                }
+            }
+        }
+    }
+
+    /// Lowers the loop's own instructions and inner loops in the order of their addresses. `rounds`: how
+    /// often a warp goes through this body.
+    void lower_loop(const BodyLoop& loop, double rounds) {
+        std::size_t inner = 0;
+        std::size_t i = 0;
+        while (i < loop.instructions.size() || inner < loop.inner.size()) {
+            const bool loop_next = inner < loop.inner.size() &&
+                                   (i >= loop.instructions.size() ||
+                                    bodies_.loops[static_cast<std::size_t>(loop.inner[inner].loop)].first <
+                                        loop.instructions[i]);
+            if (loop_next) {
+                lower_inner(loop.inner[inner++], rounds);
+                continue;
+            }
+            const std::uint32_t limit =
+                inner < loop.inner.size()
+                    ? bodies_.loops[static_cast<std::size_t>(loop.inner[inner].loop)].first
+                    : std::numeric_limits<std::uint32_t>::max();
+            const double share = share_of(loop.instructions[i], rounds);
+            std::size_t end = i + 1;
+            while (end < loop.instructions.size() && loop.instructions[end] < limit &&
+                   alike(share, share_of(loop.instructions[end], rounds))) {
+                ++end;
+            }
+            lower_stretch({loop.instructions.begin() + static_cast<std::ptrdiff_t>(i),
+                           loop.instructions.begin() + static_cast<std::ptrdiff_t>(end)},
+                          share);
+            i = end;
+        }
+    }
+
+    [[nodiscard]] double share_of(std::uint32_t instruction, double rounds) const {
+        return role_->frequency.at(instruction).times / std::max(rounds, 1e-12);
+    }
+    static bool alike(double a, double b) {
+        return (a >= always && b >= always && a < 2.0 - always && b < 2.0 - always) ||
+               std::abs(a - b) <= 0.01 * std::max(a, b);
+    }
+
+    [[nodiscard]] bool has_barrier(const BodyLoop& loop) const {
+        return std::ranges::any_of(loop.instructions,
+                                   [this](std::uint32_t i) { return is_barrier(line(i)); }) ||
+               std::ranges::any_of(loop.inner, [this](const BodyLoop& inner) { return has_barrier(inner); });
+    }
+
+    void lower_inner(const BodyLoop& loop, double rounds) {
+        // Warps meet at barriers, so a loop with one cannot stand in a branch that some warps skip: CTAs that
+        // skip it make the loop shorter instead.
+        const bool synchronizes = has_barrier(loop);
+        const double entries = synchronizes ? 1.0 : loop.entries / std::max(rounds, 1e-12);
+        const double trips = loop.rounds / std::max(synchronizes ? rounds : loop.entries, 1e-12);
+        const bool deep =
+            static_cast<int>(around_.size()) >= mk::max_loop_depth || depth_ >= mk::max_nesting - 2;
+        if (deep) {
+            throw Error(fmt::format("kernel '{}' loops", entry_.name), std::to_string(around_.size() + 1),
+                        fmt::format("at most {} within one another", mk::max_loop_depth));
+        }
+        const bool branches = entries < always;
+        if (branches) {
+            builder_.branch({std::clamp(entries, 1e-9, 1.0), 32.0});
+            ++depth_;
+            ++branches_;
+        }
+        const double whole = std::round(trips);
+        if (std::abs(trips - whole) < 1e-6 * std::max(1.0, trips)) {
+            builder_.loop(static_cast<std::int64_t>(whole));
+        } else {
+            mk::Trips expected;
+            expected.expected = true;
+            expected.mean = trips;
+            expected.max_over_lanes = trips;
+            expected.max_over_warps = trips;
+            builder_.loop(expected);
+        }
+        ++depth_;
+        around_.push_back(loop.loop);
+        lower_loop(loop, loop.rounds);
+        around_.pop_back();
+        builder_.end();
+        --depth_;
+        if (branches) {
+            builder_.end();
+            --depth_;
+            --branches_;
+        }
+    }
+
+    /// Instructions that ran equally often: in a branch where some warps skip them, in a loop where they ran
+    /// repeatedly.
+    void lower_stretch(const std::vector<std::uint32_t>& instructions, double share) {
+        const bool repeated = share > 2.0 - always;
+        const bool synchronizes = std::ranges::any_of(
+            instructions, [this](std::uint32_t instruction) { return is_barrier(line(instruction)); });
+        const bool skipped = share < (synchronizes ? mostly : always);
+        if (repeated) {
+            mk::Trips trips;
+            trips.expected = true;
+            trips.mean = share;
+            trips.max_over_lanes = share;
+            trips.max_over_warps = share;
+            builder_.loop(trips);
+        } else if (skipped) {
+            builder_.branch({std::clamp(share, 1e-9, 1.0), role_->frequency.at(instructions.front()).lanes});
+        }
+        for (std::size_t i = 0; i < instructions.size();) {
+            i = lower_op(instructions, i, skipped || repeated);
+        }
+        if (skipped || repeated) {
+            builder_.end();
+        }
+    }
+
+    /// Writes the op that begins with instruction i and gives the index behind it.
+    std::size_t lower_op(const std::vector<std::uint32_t>& instructions, std::size_t i, bool conditional) {
+        const std::uint32_t first = instructions[i];
+        const OpcodeClass cls = class_of(line(first));
+        const auto traced = accesses_.find(first);
+        const bool alone = traced != accesses_.end() || is_barrier(line(first)) || is_commit(line(first)) ||
+                           is_group_wait(line(first));
+        std::size_t end = i + 1;
+        while (!alone && end < instructions.size() && instructions[end] == instructions[end - 1] + 1) {
+            const OpcodeClass next = class_of(line(instructions[end]));
+            if (next.cls != cls.cls || next.dtype != cls.dtype || next.shape != cls.shape ||
+                accesses_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
+                is_group_wait(line(instructions[end]))) {
+                break;
+            }
+            ++end;
+        }
+        mk::Op& op = builder_.op(cls.cls);
+        const mk::Id id = builder_.last_op();
+        op.dtype = cls.dtype;
+        op.shape = cls.shape;
+        op.count = static_cast<std::int64_t>(end - i);
+        const double lanes = enabled_lanes(first);
+        op.active = std::clamp(lanes / 32.0, 1.0 / 32.0, 1.0);
+        std::vector<mk::Dep> deps;
+        op.chain = chain_and_dependences(instructions, i, end, id, deps);
+        op.dep_count = static_cast<std::uint8_t>(std::min<std::size_t>(deps.size(), op.deps.size()));
+        std::copy_n(deps.begin(), op.dep_count, op.deps.begin());
+        op.returns = line(first).opcode.starts_with("ATOM") && !returns_nothing(line(first));
+        if (traced != accesses_.end()) {
+            add_access(first, traced->second);
+        }
+        if (is_barrier(line(first)) && !conditional && branches_ == 0) {
+            add_barrier(first);
+        }
+        if (is_commit(line(first))) {
+            builder_.signal(copy_token(), mk::SignalOn::issue);
+        }
+        if (is_group_wait(line(first)) && commits_) {
+            const std::vector<Operand>& operands = line(first).operands;
+            builder_.wait(copy_token(), operands.size() > 1 ? static_cast<int>(operands[1].value) : 0);
+        }
+        return end;
+    }
+
+    static bool returns_nothing(const AssemblyLine& line) {
+        return !line.operands.empty() && line.operands.front().kind == OperandKind::general &&
+               line.operands.front().number == zero_register;
+    }
+
+    [[nodiscard]] double enabled_lanes(std::uint32_t instruction) const {
+        const InstructionCounts& counts = input_.counts->instructions[instruction];
+        return counts.warps == 0
+                   ? 32.0
+                   : static_cast<double>(counts.enabled_threads) / static_cast<double>(counts.warps);
+    }
+
+    /// Longest chain within the op's instructions; the ops before that they need.
+    std::int64_t chain_and_dependences(const std::vector<std::uint32_t>& instructions, std::size_t begin,
+                                       std::size_t end, mk::Id id, std::vector<mk::Dep>& deps) {
+        std::map<std::uint16_t, std::int64_t> depth;  // Of values written within the op.
+        std::int64_t longest = 1;
+        const int loop = around_.empty() ? -1 : around_.back();
+        for (std::size_t i = begin; i < end; ++i) {
+            const RegisterUse use = registers_of(line(instructions[i]));
+            std::int64_t own = 1;
+            for (const std::uint16_t place : use.reads) {
+                const auto inside = depth.find(place);
+                if (inside != depth.end()) {
+                    own = std::max(own, inside->second + 1);
+                    continue;
+                }
+                const OpState& writer = writers_[place];
+                if (writer.op != mk::no_id && writer.op != id) {
+                    add_dep(deps, {writer.op, 0});
+                }
+                if (loop >= 0 && (writer.op == mk::no_id || writer.loop != loop)) {
+                    read_before_write_.push_back({place, id, loop});
+                }
+            }
+            for (const std::uint16_t place : use.writes) {
+                depth[place] = own;
+            }
+            longest = std::max(longest, own);
+        }
+        for (const auto& [place, value] : depth) {
+            writers_[place] = {id, loop};
+        }
+        return std::min<std::int64_t>(longest, static_cast<std::int64_t>(end - begin));
+    }
+
+    static void add_dep(std::vector<mk::Dep>& deps, mk::Dep dep) {
+        const bool known = std::ranges::any_of(deps, [dep](const mk::Dep& other) { return other == dep; });
+        if (!known) {
+            deps.insert(deps.begin(), dep);  // The newest ops matter most where there are more than fit.
+            std::ranges::sort(deps, [](const mk::Dep& a, const mk::Dep& b) { return a.op > b.op; });
+        }
+    }
+
+    void add_barrier(std::uint32_t instruction) {
+        const AssemblyLine& barrier = line(instruction);
+        const std::int64_t number =
+            !barrier.operands.empty() && barrier.operands[0].kind == OperandKind::immediate
+                ? barrier.operands[0].value
+                : 0;
+        std::int32_t arrivals = 0;
+        for (const RoleBody& role : bodies_.roles) {
+            const bool runs = std::ranges::any_of(role.frequency, [this, number](const auto& own) {
+                const AssemblyLine& other = line(own.first);
+                return is_barrier(other) && !other.operands.empty() &&
+                       (other.operands[0].kind != OperandKind::immediate ||
+                        other.operands[0].value == number);
+            });
+            arrivals += runs ? static_cast<std::int32_t>(role.warps.size()) : 0;
+        }
+        const mk::Id token = barrier_token(number, std::max(arrivals, 1));
+        builder_.signal(token, mk::SignalOn::issue);
+        if (!barrier.has("ARV")) {
+            builder_.wait(token);
+        }
+    }
+
+    // ---- accesses
+
+    void add_access(std::uint32_t instruction, const std::vector<PlacedAccess>& traced) {
+        const AccessEvent& sample = *traced.front().event;
+        if (sample.lanes == 0 || sample.space == AccessSpace::constant) {
+            return;
+        }
+        std::uint64_t base = 0;
+        const auto first = static_cast<std::size_t>(std::countr_zero(sample.lanes));
+        const mk::Id target = buffer(sample.space, sample.address[first], base);
+        if (target == mk::no_id) {
+            return;
+        }
+        mk::Access access;
+        access.buffer = target;
+        access.direction = sample.kind == AccessKind::store ? mk::Direction::write
+                           : sample.kind == AccessKind::atomic || sample.kind == AccessKind::reduction
+                               ? mk::Direction::atomic
+                               : mk::Direction::read;
+        access.bytes = std::max<std::int32_t>(1, sample.width);
+        access.bounds = mk::Bounds::clip;
+        const AssemblyLine& text = line(instruction);
+        if (text.has("STRONG") || text.has("SYS") || text.has("GPU")) {
+            access.cache = mk::CachePolicy::cg;
+        } else if (text.has("EF")) {
+            access.cache = mk::CachePolicy::cs;
+        }
+        std::vector<LaneAddresses> lanes;
+        for (const PlacedAccess& placed : traced) {
+            LaneAddresses own;
+            own.lanes = placed.event->lanes;
+            for (std::size_t l = 0; l < lanes_per_warp; ++l) {
+                own.address[l] = static_cast<std::int64_t>(placed.event->address[l] - base);
+            }
+            lanes.push_back(own);
+        }
+        const std::optional<LanePattern> pattern = fit_lanes(lanes);
+        std::optional<AffineFit> origin;
+        if (pattern) {
+            std::vector<AffineSample> samples;
+            for (std::size_t i = 0; i < traced.size(); ++i) {
+                if (lanes[i].lanes == 0) {
+                    continue;
+                }
+                const int lane = std::countr_zero(lanes[i].lanes);
+                samples.push_back({traced[i].variables,
+                                   lanes[i].address[static_cast<std::size_t>(lane)] - pattern->offset(lane)});
+            }
+            origin = fit_affine(samples);
+        }
+        if (!pattern || !origin) {
+            list_addresses(access, lanes);
+        } else {
+            set_pattern(access, *pattern);
+            access.origin[0] = index_of(*origin);
+        }
+        builder_.access(access);
+    }
+
+    static void set_pattern(mk::Access& access, const LanePattern& pattern) {
+        if (pattern.inner == 0 && pattern.outer == 0) {
+            access.pattern = mk::PatternKind::broadcast;
+        } else if (pattern.inner == access.bytes && pattern.inner_extent == 32) {
+            access.pattern = mk::PatternKind::contiguous;
+        } else {
+            access.pattern = mk::PatternKind::stride;
+            access.inner = pattern.inner;
+            access.inner_extent = pattern.inner_extent;
+            access.outer = pattern.outer;
+        }
+    }
+
+    void list_addresses(mk::Access& access, const std::vector<LaneAddresses>& lanes) {
+        access.pattern = mk::PatternKind::listed;
+        access.pool_first = static_cast<std::uint32_t>(kernel_.address_list.size());
+        // Spread over the trace, so that several CTAs are among them.
+        const std::size_t step = std::max<std::size_t>(1, lanes.size() / most_listed);
+        std::uint32_t rows = 0;
+        for (std::size_t i = 0; i < lanes.size() && rows < most_listed; i += step) {
+            if (lanes[i].lanes == 0) {
+                continue;
+            }
+            ++rows;
+            for (std::size_t l = 0; l < lanes_per_warp; ++l) {
+                const bool active = ((lanes[i].lanes >> l) & 1U) != 0;
+                kernel_.address_list.push_back(active ? lanes[i].address[l] : -1);
+            }
+        }
+        access.pool_length = rows * lanes_per_warp;
+        access.origin[0] = mk::Builder::constant(0);
+    }
+
+    mk::Index index_of(const AffineFit& fit) {
+        mk::Index index = builder_.begin(fit.constant);
+        for (std::size_t v = 0; v < fit.coefficients.size(); ++v) {
+            if (fit.coefficients[v] == 0) {
+                continue;
+            }
+            if (v < 3) {
+                builder_.add(index, mk::Variable::tile, fit.coefficients[v], static_cast<std::uint16_t>(v));
+            } else if (v == 3) {
+                builder_.add(index, mk::Variable::warp, fit.coefficients[v]);
+            } else {
+                builder_.add(index, mk::Variable::loop, fit.coefficients[v],
+                             static_cast<std::uint16_t>(v - 4));
+            }
+        }
+        return index;
+    }
+
+    struct EarlyRead {
+        std::uint16_t place = 0;
+        mk::Id op = mk::no_id;
+        int loop = -1;
+    };
+
+    const LoweringInput& input_;
+    const Code& code_;
+    const Function& entry_;
+    mk::Kernel kernel_;
+    mk::Builder builder_;
+    RoleBodies bodies_;
+    const RoleBody* role_ = nullptr;
+    std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;  ///< by instruction
+    std::map<std::uint64_t, mk::Id> buffers_;
+    std::map<std::int64_t, mk::Id> barrier_tokens_;
+    mk::Id copy_token_ = mk::no_id;
+    bool commits_ = false;
+    std::vector<OpState> writers_;
+    std::vector<EarlyRead> read_before_write_;
+    std::vector<int> around_;  ///< loops around, outermost first
+    int depth_ = 0;
+    int branches_ = 0;  ///< around
+};
+
+}  // namespace
+
+mk::Kernel lower(const LoweringInput& input) {
+    return Lowering(input).run();
+}
+
+}  // namespace warptime::workloads::frontends::machine

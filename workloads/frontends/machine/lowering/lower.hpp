@@ -1,0 +1,31 @@
+// A kernel that has been interpreted becomes a description: its loops, operations, accesses and barriers.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Warps that run the same loops are one role. Instructions that stand side by side and are alike are one op.
+// Accesses become affine where the traced addresses are; otherwise the traced ones are listed. Ignores:
+// tokens of mbarriers (their waits cost an issue slot alone), and which CTAs a dynamic scheduler would give
+// work to.
+#pragma once
+
+#include "model/kernel/description.hpp"
+#include "workloads/frontends/machine/interpreter/run.hpp"
+#include "workloads/frontends/machine/lowering/trace.hpp"
+
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+
+struct LoweringInput {
+    const Code* code = nullptr;
+    int function = 0;
+    LaunchShape shape;
+    const LaunchCounts* counts = nullptr;
+    const TraceRecorder* trace = nullptr;
+    const DeviceMemory* memory = nullptr;
+};
+
+/// Throws Error when the trace holds no CTA, or when the kernel has more loops within one another than a
+/// description may have.
+[[nodiscard]] model::kernel::Kernel lower(const LoweringInput& input);
+
+}  // namespace warptime::workloads::frontends::machine

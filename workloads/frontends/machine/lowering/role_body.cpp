@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/role_body.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+constexpr std::size_t most_roles = 8;
+
+/// The CTA that stands for the others: neither the first nor the last where there are more.
+const CtaTrace& typical(const TraceRecorder& trace) {
+    return *trace.ctas()[std::min<std::size_t>(2, trace.ctas().size() - 1)];
+}
+
+std::vector<bool> loops_run(const std::vector<CodeLoop>& loops, const WarpTrace& warp) {
+    std::vector<bool> run;
+    for (const LoopRounds& rounds : rounds_of(loops, warp)) {
+        run.push_back(rounds.rounds > 0);
+    }
+    return run;
+}
+
+std::vector<std::vector<int>> roles_of(const std::vector<CodeLoop>& loops, const CtaTrace& cta) {
+    std::vector<std::pair<std::vector<bool>, std::vector<int>>> roles;
+    for (const WarpTrace& warp : cta.warps) {
+        const std::vector<bool> run = loops_run(loops, warp);
+        const auto known =
+            std::ranges::find_if(roles, [&run](const auto& role) { return role.first == run; });
+        if (known == roles.end()) {
+            roles.push_back({run, {warp.warp}});
+        } else {
+            known->second.push_back(warp.warp);
+        }
+    }
+    std::vector<std::vector<int>> warps;
+    if (roles.size() > most_roles) {
+        warps.emplace_back();
+        for (const WarpTrace& warp : cta.warps) {
+            warps.back().push_back(warp.warp);
+        }
+        return warps;
+    }
+    for (auto& [run, members] : roles) {
+        warps.push_back(std::move(members));
+    }
+    return warps;
+}
+
+/// First and last CTAs are often cut short: they count as one CTA each, the ones between for all the others.
+std::vector<double> weights_of(const TraceRecorder& trace, std::uint64_t ctas) {
+    std::vector<double> weights;
+    double inner = 0.0;
+    for (const auto& cta : trace.ctas()) {
+        const bool edge = cta->linear_id == 0 || cta->linear_id + 1 == ctas;
+        inner += edge ? 0.0 : 1.0;
+    }
+    for (const auto& cta : trace.ctas()) {
+        const bool edge = cta->linear_id == 0 || cta->linear_id + 1 == ctas;
+        weights.push_back(edge || inner == 0.0 ? 1.0
+                                               : std::max(1.0, (static_cast<double>(ctas) - 2.0) / inner));
+    }
+    return weights;
+}
+
+/// The loop of every instruction that ran: by its range, or by the loop that led to code out of line and
+/// back.
+std::map<std::uint32_t, int> loops_of_instructions(const std::vector<CodeLoop>& loops,
+                                                   const TraceRecorder& trace) {
+    std::map<std::uint32_t, int> assigned;
+    for (const auto& cta : trace.ctas()) {
+        for (const WarpTrace& warp : cta->warps) {
+            int around = -1;
+            for (std::size_t i = 0; i < warp.stretches.size(); ++i) {
+                const Stretch& stretch = warp.stretches[i];
+                int own = loop_of(loops, stretch.first);
+                if (own < 0 && around >= 0) {
+                    std::size_t next = i + 1;
+                    while (next < warp.stretches.size() && next < i + 64 &&
+                           loop_of(loops, warp.stretches[next].first) < 0) {
+                        ++next;
+                    }
+                    const bool returns =
+                        next < warp.stretches.size() &&
+                        loop_of(loops, warp.stretches[next].first) == around &&
+                        warp.stretches[next].first != loops[static_cast<std::size_t>(around)].first;
+                    own = returns ? around : -1;
+                }
+                for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
+                    const int by_range = loop_of(loops, pc);
+                    const int loop = by_range >= 0 ? by_range : own;
+                    const auto [place, fresh] = assigned.emplace(pc, loop);
+                    // Code that several places lead to belongs to none of their loops.
+                    if (!fresh && place->second != loop) {
+                        place->second = by_range;
+                    }
+                }
+                const int last = loop_of(loops, stretch.first + stretch.count - 1);
+                around = last >= 0 ? last : own;
+            }
+        }
+    }
+    return assigned;
+}
+
+void add_loop(BodyLoop& body, const std::vector<CodeLoop>& loops, const std::vector<LoopRounds>& rounds,
+              double warps, int parent) {
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+        if (loops[i].parent != parent || rounds[i].rounds == 0) {
+            continue;
+        }
+        BodyLoop inner;
+        inner.loop = static_cast<int>(i);
+        inner.entries = static_cast<double>(rounds[i].entries) / warps;
+        inner.rounds = static_cast<double>(rounds[i].rounds) / warps;
+        add_loop(inner, loops, rounds, warps, static_cast<int>(i));
+        body.inner.push_back(std::move(inner));
+    }
+}
+
+BodyLoop* find_loop(BodyLoop& body, int loop) {
+    if (body.loop == loop) {
+        return &body;
+    }
+    for (BodyLoop& inner : body.inner) {
+        if (BodyLoop* found = find_loop(inner, loop)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const TraceRecorder& trace) {
+    RoleBodies result;
+    std::vector<const WarpTrace*> warps;
+    for (const auto& cta : trace.ctas()) {
+        for (const WarpTrace& warp : cta->warps) {
+            warps.push_back(&warp);
+        }
+    }
+    result.loops = find_loops(code, warps);
+    const std::map<std::uint32_t, int> assigned = loops_of_instructions(result.loops, trace);
+    const std::vector<double> weights = weights_of(trace, counts.ctas);
+    const std::vector<std::vector<int>> roles = roles_of(result.loops, typical(trace));
+    const double all_warps =
+        static_cast<double>(counts.ctas_run) * static_cast<double>(typical(trace).warps.size());
+    for (const std::vector<int>& members : roles) {
+        RoleBody role;
+        role.warps = members;
+        double weight = 0.0;
+        std::vector<LoopRounds> rounds(result.loops.size());
+        bool truncated = false;
+        for (std::size_t c = 0; c < trace.ctas().size(); ++c) {
+            for (const int w : members) {
+                const WarpTrace& warp = trace.ctas()[c]->warps[static_cast<std::size_t>(w)];
+                truncated = truncated || warp.truncated;
+                weight += weights[c];
+                const std::vector<LoopRounds> own = rounds_of(result.loops, warp);
+                for (std::size_t l = 0; l < own.size(); ++l) {
+                    rounds[l].entries +=
+                        static_cast<std::uint64_t>(static_cast<double>(own[l].entries) * weights[c]);
+                    rounds[l].rounds +=
+                        static_cast<std::uint64_t>(static_cast<double>(own[l].rounds) * weights[c]);
+                }
+                for (const Stretch& stretch : warp.stretches) {
+                    for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
+                        Frequency& frequency =
+                            role.frequency.try_emplace(pc, Frequency{0.0, 0.0}).first->second;
+                        frequency.times += weights[c];
+                        frequency.lanes += weights[c] * std::popcount(stretch.active);
+                    }
+                }
+            }
+        }
+        for (auto& [pc, frequency] : role.frequency) {
+            frequency.lanes /= std::max(frequency.times, 1e-9);
+            frequency.times /= weight;
+        }
+        add_loop(role.body, result.loops, rounds, weight, -1);
+        const bool alone = roles.size() == 1;
+        if (alone || truncated) {
+            for (std::uint32_t pc = 0; pc < counts.instructions.size(); ++pc) {
+                const InstructionCounts& own = counts.instructions[pc];
+                if (own.warps == 0 || (!alone && !role.frequency.contains(pc))) {
+                    continue;
+                }
+                const double runners =
+                    alone ? all_warps
+                          : static_cast<double>(counts.ctas_run) * static_cast<double>(members.size());
+                role.frequency[pc] = {static_cast<double>(own.warps) / runners,
+                                      static_cast<double>(own.threads) / static_cast<double>(own.warps)};
+            }
+            for (std::size_t l = 0; l < result.loops.size(); ++l) {
+                BodyLoop* loop = find_loop(role.body, static_cast<int>(l));
+                const auto header = role.frequency.find(result.loops[l].first);
+                if (loop != nullptr && header != role.frequency.end() && loop->rounds > 0.0) {
+                    // A cut trace saw all entries of few rounds: the header's count gives the rounds.
+                    loop->entries =
+                        truncated ? loop->entries : loop->entries * header->second.times / loop->rounds;
+                    loop->rounds = header->second.times;
+                }
+            }
+        }
+        for (const auto& [pc, frequency] : role.frequency) {
+            const auto place = assigned.find(pc);
+            BodyLoop* loop =
+                find_loop(role.body, place == assigned.end() ? loop_of(result.loops, pc) : place->second);
+            (loop == nullptr ? role.body : *loop).instructions.push_back(pc);
+        }
+        result.roles.push_back(std::move(role));
+    }
+    return result;
+}
+
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/trace.hpp"
+
+namespace warptime::workloads::frontends::machine {
+
+WarpTrace& TraceRecorder::trace_of(const Warp& warp) {
+    CtaTrace*& cta = by_id_[warp.cta->linear_id];
+    if (cta == nullptr) {
+        ctas_.push_back(std::make_unique<CtaTrace>());
+        cta = ctas_.back().get();
+        cta->id = warp.cta->id;
+        cta->linear_id = warp.cta->linear_id;
+        cta->warps.resize(warp.cta->warps.size());
+        for (std::size_t w = 0; w < cta->warps.size(); ++w) {
+            cta->warps[w].warp = static_cast<int>(w);
+        }
+    }
+    return cta->warps[static_cast<std::size_t>(warp.index)];
+}
+
+void TraceRecorder::instruction(const Warp& warp, std::uint32_t pc, Mask active, Mask /*enabled*/) {
+    WarpTrace& trace = trace_of(warp);
+    if (!trace.stretches.empty()) {
+        Stretch& last = trace.stretches.back();
+        if (last.first + last.count == pc && last.active == active && !trace.truncated) {
+            ++last.count;
+            return;
+        }
+    }
+    if (trace.stretches.size() >= most_stretches_) {
+        trace.truncated = true;
+        return;
+    }
+    trace.stretches.push_back({pc, 1, active});
+}
+
+void TraceRecorder::access(const Warp& warp, const AccessEvent& event) {
+    WarpTrace& trace = trace_of(warp);
+    if (trace.truncated || trace.stretches.empty()) {
+        return;
+    }
+    std::size_t& kept = kept_[{&trace, event.instruction}];
+    if (kept < most_accesses_) {
+        ++kept;
+        trace.accesses.push_back({static_cast<std::uint32_t>(trace.stretches.size() - 1), event});
+    }
+}
+
+}  // namespace warptime::workloads::frontends::machine

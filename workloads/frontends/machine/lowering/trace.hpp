@@ -1,0 +1,66 @@
+// What the warps of a few CTAs did: the instructions they ran, in stretches, and the addresses they touched.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/frontends/machine/interpreter/launch.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+
+/// Instructions [first, first + count) that a warp ran one after another with the same active lanes.
+struct Stretch {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    Mask active = 0;
+};
+
+/// An access, and the stretch of its warp that holds it.
+struct TracedAccess {
+    std::uint32_t stretch = 0;
+    AccessEvent event;
+};
+
+struct WarpTrace {
+    int warp = 0;
+    std::vector<Stretch> stretches;
+    std::vector<TracedAccess> accesses;
+    bool truncated = false;  ///< the warp ran on beyond what was kept
+};
+
+struct CtaTrace {
+    std::array<std::uint32_t, 3> id{};
+    std::uint64_t linear_id = 0;
+    std::vector<WarpTrace> warps;
+};
+
+/// Keeps what it is told, up to a number of stretches a warp and of accesses for each instruction of a warp.
+class TraceRecorder final : public Observer {
+  public:
+    explicit TraceRecorder(std::size_t most_stretches = 100'000, std::size_t most_accesses = 48)
+        : most_stretches_(most_stretches), most_accesses_(most_accesses) {}
+
+    void instruction(const Warp& warp, std::uint32_t pc, Mask active, Mask enabled) override;
+    void access(const Warp& warp, const AccessEvent& event) override;
+
+    /// The CTAs in the order in which they began.
+    [[nodiscard]] const std::vector<std::unique_ptr<CtaTrace>>& ctas() const { return ctas_; }
+
+  private:
+    WarpTrace& trace_of(const Warp& warp);
+
+    std::size_t most_stretches_;
+    std::size_t most_accesses_;
+    std::vector<std::unique_ptr<CtaTrace>> ctas_;
+    std::map<std::uint64_t, CtaTrace*> by_id_;
+    std::map<std::pair<const WarpTrace*, std::uint32_t>, std::size_t>
+        kept_;  ///< accesses by warp and instruction
+};
+
+}  // namespace warptime::workloads::frontends::machine
