@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/standin/device.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/text.hpp"
+#include "workloads/frontends/machine/lowering/lower.hpp"
+#include "workloads/frontends/machine/tools/cuda_tools.hpp"
+#include "workloads/frontends/machine/tools/demangle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace warptime::standin {
+
+namespace {
+
+std::string variable_of(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string{} : std::string(value);
+}
+
+DeviceFacts read_facts() {
+    DeviceFacts facts;
+    std::istringstream text(variable_of("WARPTIME_DEVICE"));
+    for (std::string line; std::getline(text, line);) {
+        const std::size_t space = line.find(' ');
+        if (space == std::string::npos) {
+            continue;
+        }
+        const std::string key = line.substr(0, space);
+        const std::string value = line.substr(space + 1);
+        const long long number = std::strtoll(value.c_str(), nullptr, 10);
+        if (key == "name") {
+            facts.name = value;
+        } else if (key == "architecture") {
+            facts.architecture = static_cast<int>(number);
+            facts.specific = facts.architecture == 90;
+        } else if (key == "sm_count") {
+            facts.sm_count = static_cast<int>(number);
+        } else if (key == "memory_bytes") {
+            facts.memory_bytes = static_cast<std::uint64_t>(number);
+        } else if (key == "shared_per_sm") {
+            facts.shared_per_sm = number;
+        } else if (key == "shared_per_cta") {
+            facts.shared_per_cta = number;
+        } else if (key == "l2_bytes") {
+            facts.l2_bytes = number;
+        } else if (key == "clock_khz") {
+            facts.clock_khz = static_cast<int>(number);
+        } else if (key == "threads_per_sm") {
+            facts.threads_per_sm = static_cast<int>(number);
+        }
+    }
+    return facts;
+}
+
+/// The image that the driver would take: machine code of this architecture, or of an earlier one of the same
+/// generation, the newest first; else PTX.
+std::vector<std::byte> choose_image(const std::vector<machine::FatImage>& images, const DeviceFacts& facts) {
+    const machine::FatImage* best = nullptr;
+    for (const machine::FatImage& image : images) {
+        const bool suits = image.specific ? image.architecture == facts.architecture
+                                          : image.architecture <= facts.architecture &&
+                                                image.architecture / 10 == facts.architecture / 10;
+        if (!image.ptx && suits &&
+            (best == nullptr || image.architecture > best->architecture ||
+             (image.specific && !best->specific))) {
+            best = &image;
+        }
+    }
+    if (best != nullptr) {
+        return best->bytes;
+    }
+    for (const machine::FatImage& image : images) {
+        const bool suits = image.specific ? image.architecture == facts.architecture
+                                          : image.architecture <= facts.architecture;
+        if (image.ptx && suits && (best == nullptr || image.architecture > best->architecture)) {
+            best = &image;
+        }
+    }
+    if (best == nullptr) {
+        std::string held;
+        for (const machine::FatImage& image : images) {
+            held += fmt::format("{}{}_{}", held.empty() ? "" : ", ", image.ptx ? "compute" : "sm",
+                                image.architecture);
+        }
+        throw Error("program", held.empty() ? "no device code" : held,
+                    fmt::format("code or PTX for sm_{}", facts.architecture));
+    }
+    const std::string text(reinterpret_cast<const char*>(best->bytes.data()), best->bytes.size());
+    return machine::compile_ptx(text.c_str(),
+                                fmt::format("sm_{}{}", facts.architecture, best->specific ? "a" : ""))
+        .cubin;
+}
+
+}  // namespace
+
+const machine::LoadedCode& LoadedModule::code(const DeviceFacts& facts, machine::DeviceMemory& memory) {
+    if (!loaded_) {
+        std::vector<std::byte> cubin = image_;
+        if (fat_) {
+            cubin = choose_image(machine::images_of_fat_binary(image_), facts);
+        }
+        code_ = std::make_unique<machine::Code>(machine::decode_cubin(cubin, "module"));
+        loaded_ = std::make_unique<machine::LoadedCode>(machine::load_code(*code_, memory));
+    }
+    return *loaded_;
+}
+
+Device::Device() : facts_(read_facts()), memory_(facts_.memory_bytes) {
+    if (const std::string budget = variable_of("WARPTIME_BUDGET"); !budget.empty()) {
+        budget_ = std::strtoull(budget.c_str(), nullptr, 10);
+    }
+    if (const std::string filter = variable_of("WARPTIME_KERNEL"); !filter.empty()) {
+        filter_ = std::regex(filter);
+    }
+    if (const std::string launches = variable_of("WARPTIME_LAUNCHES"); !launches.empty()) {
+        reported_left_ = std::strtoull(launches.c_str(), nullptr, 10);
+    }
+}
+
+LoadedModule* Device::add_module(std::span<const std::byte> image, bool fat) {
+    modules_.push_back(
+        std::make_unique<LoadedModule>(std::vector<std::byte>(image.begin(), image.end()), fat));
+    return modules_.back().get();
+}
+
+const KernelHandle* Device::add_kernel(const void* host, LoadedModule* module, std::string name) {
+    auto& place = kernels_[host];
+    place = std::make_unique<KernelHandle>(KernelHandle{module, std::move(name)});
+    return place.get();
+}
+
+void Device::add_variable(const void* host, LoadedModule* module, std::string name) {
+    variables_[host] = {module, std::move(name)};
+}
+
+const KernelHandle* Device::kernel(const void* host) const {
+    const auto found = kernels_.find(host);
+    return found == kernels_.end() ? nullptr : found->second.get();
+}
+
+bool Device::wanted(const std::string& kernel) {
+    if (filter_ && !std::regex_search(kernel, *filter_)) {
+        return false;
+    }
+    if (reported_left_ == 0) {
+        return false;
+    }
+    --reported_left_;
+    return true;
+}
+
+const machine::Function* Device::function(const KernelHandle& kernel) {
+    const machine::LoadedCode& code = kernel.module->code(facts_, memory_);
+    return code.code->module.find(kernel.name);
+}
+
+Status Device::launch(const LaunchRequest& request) {
+    const std::string plain = machine::plain_name(request.kernel->name);
+    const bool reported = wanted(plain);
+    LaunchRecord record;
+    record.kernel = plain;
+    record.mangled = request.kernel->name;
+    record.shape = request.shape;
+    Status status = Status::success;
+    machine::LaunchCounts counts;
+    const auto begun = std::chrono::steady_clock::now();
+    try {
+        const machine::LoadedCode& code = request.kernel->module->code(facts_, memory_);
+        const int number = code.code->kernel(request.kernel->name);
+        if (number < 0) {
+            throw Error("kernel", request.kernel->name, "one that the module holds");
+        }
+        const machine::Function& function = code.code->module.functions[static_cast<std::size_t>(number)];
+        record.registers = function.registers;
+        record.code = code.code;
+        std::vector<std::byte> parameters(function.parameter_bytes);
+        for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+            const machine::Parameter& parameter = function.parameters[i];
+            std::memcpy(parameters.data() + parameter.offset, request.arguments[i], parameter.bytes);
+        }
+        machine::LaunchShape shape = request.shape;
+        if (function.cluster[0] > 0 && shape.cluster == std::array<std::uint32_t, 3>{1, 1, 1}) {
+            for (std::size_t d = 0; d < 3; ++d) {
+                shape.cluster[d] = static_cast<std::uint32_t>(std::max(1, function.cluster[d]));
+            }
+        }
+        record.shape = shape;
+        machine::TraceRecorder trace;
+        machine::RunOptions options;
+        options.budget = reported ? budget_ : 0;
+        options.observer = reported ? &trace : nullptr;
+        options.traced_ctas = 8;
+        options.sm_count = facts_.sm_count;
+        counts = machine::run_launch(code, number, shape, parameters, memory_, options);
+        record.counts = &counts;
+        record.error = counts.error;
+        if (!counts.error.empty()) {
+            status = counts.error.find("out-of-bounds") != std::string::npos ? Status::illegal_address
+                                                                             : Status::launch_failure;
+            sticky = status;
+        } else if (reported) {
+            model::kernel::Kernel kernel =
+                machine::lower({code.code, number, shape, &counts, &trace, &memory_});
+            kernel.name = plain;
+            model::kernel::check(kernel);
+            record.description = model::kernel::to_text(kernel);
+        }
+    } catch (const Error& error) {
+        record.error = error.what();
+        // A launch that ran but could not be described leaves the program alone.
+        if (record.counts == nullptr) {
+            status = Status::invalid_configuration;
+        }
+    }
+    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    if (reported) {
+        records_.launch(record);
+    }
+    return status;
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(const void* host) {
+    const auto found = variables_.find(host);
+    if (found == variables_.end()) {
+        return std::nullopt;
+    }
+    (void)found->second.module->code(facts_, memory_);
+    machine::LoadedCode& loaded = found->second.module->loaded();
+    for (const machine::Variable& variable : loaded.code->module.variables) {
+        if (variable.name != found->second.name) {
+            continue;
+        }
+        if (variable.constant) {
+            std::vector<std::byte>& bank = loaded.constant_banks.at(3);
+            bank.resize(std::max<std::size_t>(bank.size(), variable.offset + variable.bytes));
+            return std::pair(reinterpret_cast<std::uint64_t>(bank.data() + variable.offset), variable.bytes);
+        }
+        return std::pair(loaded.variables.at(variable.name), variable.bytes);
+    }
+    return std::nullopt;
+}
+
+Status Device::copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) {
+        return Status::success;
+    }
+    const bool to_device = memory_.find(reinterpret_cast<std::uint64_t>(to)) != nullptr;
+    const bool from_device = memory_.find(reinterpret_cast<std::uint64_t>(from)) != nullptr;
+    std::memmove(to, from, bytes);
+    records_.memory("memcpy",
+                    to_device && from_device ? "device"
+                    : to_device              ? "host_to_device"
+                                             : "device_to_host",
+                    bytes);
+    return Status::success;
+}
+
+Status Device::set(void* to, int value, std::size_t bytes) {
+    const machine::Allocation* holder = memory_.find(reinterpret_cast<std::uint64_t>(to));
+    if (holder == nullptr || reinterpret_cast<std::uint64_t>(to) + bytes > holder->address + holder->bytes) {
+        return Status::invalid_value;
+    }
+    std::memset(to, value, bytes);
+    records_.memory("memset", "device", bytes);
+    return Status::success;
+}
+
+Device& device() {
+    static auto* const only =
+        new Device;  // Lives until the process ends: programs free memory in their last destructors.
+    return *only;
+}
+
+std::recursive_mutex& device_guard() {
+    static auto* const only = new std::recursive_mutex;
+    return *only;
+}
+
+}  // namespace warptime::standin

@@ -1,0 +1,128 @@
+// The device that programs see under `warptime run`: its memory, modules and launches, behind every face of
+// CUDA. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings/standin/records.hpp"
+#include "workloads/frontends/machine/interpreter/run.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <regex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace warptime::standin {
+
+namespace machine = workloads::frontends::machine;
+
+/// What the parent tells about the device, in the variable WARPTIME_DEVICE: lines "key value".
+struct DeviceFacts {
+    std::string name = "Warptime stand-in";
+    int architecture = 90;
+    bool specific = true;  ///< sm_90a
+    int sm_count = 132;
+    std::uint64_t memory_bytes = std::uint64_t{80} << 30U;
+    std::int64_t shared_per_sm = 228 * 1024;
+    std::int64_t shared_per_cta = 227 * 1024;
+    std::int64_t l2_bytes = 50 << 20;
+    int clock_khz = 1'980'000;
+    int threads_per_sm = 2048;
+};
+
+/// A module of the program: a fat binary or an image, read when one of its kernels or variables is first
+/// needed.
+class LoadedModule {
+  public:
+    explicit LoadedModule(std::vector<std::byte> image, bool fat) : image_(std::move(image)), fat_(fat) {}
+    /// Throws Error when no image of the module suits the device.
+    const machine::LoadedCode& code(const DeviceFacts& facts, machine::DeviceMemory& memory);
+    [[nodiscard]] machine::LoadedCode& loaded() { return *loaded_; }
+
+  private:
+    std::vector<std::byte> image_;
+    bool fat_;
+    std::unique_ptr<machine::Code> code_;
+    std::unique_ptr<machine::LoadedCode> loaded_;
+};
+
+struct KernelHandle {
+    LoadedModule* module = nullptr;
+    std::string name;
+};
+
+struct VariableHandle {
+    LoadedModule* module = nullptr;
+    std::string name;
+};
+
+struct LaunchRequest {
+    const KernelHandle* kernel = nullptr;
+    machine::LaunchShape shape;
+    void** arguments = nullptr;
+};
+
+/// Error codes of the runtime that the stand-in gives.
+enum class Status : int {
+    success = 0,
+    invalid_value = 1,
+    memory_allocation = 2,
+    invalid_configuration = 9,
+    invalid_symbol = 13,
+    invalid_device_function = 98,
+    no_kernel_image = 209,
+    illegal_address = 700,
+    launch_failure = 719,
+    not_supported = 801,
+    unknown = 999
+};
+
+class Device {
+  public:
+    Device();
+
+    [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
+    [[nodiscard]] machine::DeviceMemory& memory() { return memory_; }
+    [[nodiscard]] Records& records() { return records_; }
+
+    LoadedModule* add_module(std::span<const std::byte> image, bool fat);
+    const KernelHandle* add_kernel(const void* host, LoadedModule* module, std::string name);
+    void add_variable(const void* host, LoadedModule* module, std::string name);
+    [[nodiscard]] const KernelHandle* kernel(const void* host) const;
+
+    Status launch(const LaunchRequest& request);
+    /// Address of a variable of the device; constants live in their bank, at host addresses.
+    [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> variable(const void* host);
+    [[nodiscard]] const machine::Function* function(const KernelHandle& kernel);
+
+    Status copy(void* to, const void* from, std::size_t bytes);
+    Status set(void* to, int value, std::size_t bytes);
+
+    /// The error that the next call reports.
+    Status sticky = Status::success;
+
+  private:
+    [[nodiscard]] bool wanted(const std::string& kernel);
+
+    DeviceFacts facts_;
+    machine::DeviceMemory memory_;
+    Records records_;
+    std::uint64_t budget_ = 60'000'000;
+    std::optional<std::regex> filter_;
+    std::uint64_t reported_left_ = ~std::uint64_t{0};
+    std::vector<std::unique_ptr<LoadedModule>> modules_;
+    std::map<const void*, std::unique_ptr<KernelHandle>> kernels_;
+    std::map<const void*, VariableHandle> variables_;
+};
+
+/// The one device of the process: CUDA's functions have no other place to keep it.
+[[nodiscard]] Device& device();
+/// Guards the device: programs call from several threads.
+[[nodiscard]] std::recursive_mutex& device_guard();
+
+}  // namespace warptime::standin

@@ -1,0 +1,671 @@
+// The functions of the CUDA runtime that programs call, over the stand-in device.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Declarations are written out here, since CUDA's headers need not be installed; the names and signatures are
+// those of the CUDA Runtime API, version 13.0. Work is done when a function returns, so streams and events
+// have nothing to wait for.
+#include "bindings/standin/device.hpp"
+#include "hw/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define WARPTIME_CUDA extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+using warptime::standin::device;
+using warptime::standin::KernelHandle;
+using warptime::standin::Status;
+namespace machine = warptime::workloads::frontends::machine;
+
+struct Dim3 {
+    unsigned x, y, z;
+};
+
+struct CallConfiguration {
+    Dim3 grid, block;
+    std::size_t shared;
+    void* stream;
+};
+
+/// Configurations of launches that the compiler's stubs push and pop, of one thread.
+std::vector<CallConfiguration>& configurations() {
+    thread_local std::vector<CallConfiguration> stack;
+    return stack;
+}
+
+int& last_error() {
+    thread_local int error = 0;
+    return error;
+}
+
+int failed(Status status) {
+    if (status != Status::success) {
+        last_error() = static_cast<int>(status);
+    }
+    return static_cast<int>(status);
+}
+
+std::lock_guard<std::recursive_mutex> locked() {
+    return std::lock_guard<std::recursive_mutex>(warptime::standin::device_guard());
+}
+
+int launch(const KernelHandle* kernel, Dim3 grid, Dim3 block, void** arguments, std::size_t shared,
+           bool cooperative, Dim3 cluster = {1, 1, 1}) {
+    if (kernel == nullptr) {
+        return failed(Status::invalid_device_function);
+    }
+    warptime::standin::LaunchRequest request;
+    request.kernel = kernel;
+    request.shape.grid = {grid.x, grid.y, grid.z};
+    request.shape.block = {block.x, block.y, block.z};
+    request.shape.cluster = {cluster.x, cluster.y, cluster.z};
+    request.shape.dynamic_shared = static_cast<std::int64_t>(shared);
+    request.shape.cooperative = cooperative;
+    request.arguments = arguments;
+    return failed(device().launch(request));
+}
+
+int allocate(void** pointer, std::size_t bytes) {
+    const auto lock = locked();
+    const auto address = device().memory().allocate(bytes);
+    if (!address) {
+        *pointer = nullptr;
+        return failed(Status::memory_allocation);
+    }
+    *pointer = reinterpret_cast<void*>(*address);
+    return 0;
+}
+
+int release(void* pointer) {
+    if (pointer == nullptr) {
+        return 0;
+    }
+    const auto lock = locked();
+    return device().memory().free(reinterpret_cast<std::uint64_t>(pointer)) ? 0
+                                                                            : failed(Status::invalid_value);
+}
+
+std::uint64_t now() {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::steady_clock::now().time_since_epoch())
+                                          .count());
+}
+
+struct Event {
+    std::uint64_t time = 0;
+};
+
+}  // namespace
+
+// ---- registration of modules by the compiler's stubs
+
+struct FatBinaryWrapper {
+    unsigned magic;
+    unsigned version;
+    const void* data;
+    void* unused;
+};
+
+WARPTIME_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
+    const auto lock = locked();
+    const auto* fat = static_cast<const FatBinaryWrapper*>(wrapper);
+    // The header of a fat binary: magic, version, bytes of the header, bytes of the rest.
+    std::uint16_t header = 0;
+    std::uint64_t body = 0;
+    std::memcpy(&header, static_cast<const std::byte*>(fat->data) + 6, sizeof header);
+    std::memcpy(&body, static_cast<const std::byte*>(fat->data) + 8, sizeof body);
+    warptime::standin::LoadedModule* module = device().add_module(
+        {static_cast<const std::byte*>(fat->data), header + static_cast<std::size_t>(body)}, true);
+    return reinterpret_cast<void**>(module);
+}
+WARPTIME_CUDA void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
+WARPTIME_CUDA void __cudaUnregisterFatBinary(void** /*handle*/) {}
+WARPTIME_CUDA char __cudaInitModule(void** /*handle*/) {
+    return 1;
+}
+WARPTIME_CUDA void __cudaRegisterFunction(void** handle, const char* host, char* /*device_function*/,
+                                          const char* name, int /*limit*/, void* /*tid*/, void* /*bid*/,
+                                          void* /*block*/, void* /*grid*/, int* /*size*/) {
+    const auto lock = locked();
+    (void)device().add_kernel(host, reinterpret_cast<warptime::standin::LoadedModule*>(handle), name);
+}
+WARPTIME_CUDA void __cudaRegisterVar(void** handle, char* host, char* /*device_address*/, const char* name,
+                                     int /*extern*/, std::size_t /*size*/, int /*constant*/, int /*global*/) {
+    const auto lock = locked();
+    device().add_variable(host, reinterpret_cast<warptime::standin::LoadedModule*>(handle), name);
+}
+WARPTIME_CUDA void __cudaRegisterManagedVar(void** /*handle*/, void** /*host*/, char* /*device_address*/,
+                                            const char* name, int /*extern*/, std::size_t /*size*/,
+                                            int /*constant*/, int /*global*/) {
+    std::fprintf(stderr, "warptime: managed variable %s: not provided\n", name);
+}
+
+WARPTIME_CUDA unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, std::size_t shared, void* stream) {
+    configurations().push_back({grid, block, shared, stream});
+    return 0;
+}
+WARPTIME_CUDA int __cudaPopCallConfiguration(Dim3* grid, Dim3* block, std::size_t* shared, void* stream) {
+    if (configurations().empty()) {
+        return failed(Status::invalid_configuration);
+    }
+    const CallConfiguration last = configurations().back();
+    configurations().pop_back();
+    *grid = last.grid;
+    *block = last.block;
+    *shared = last.shared;
+    std::memcpy(stream, &last.stream, sizeof last.stream);
+    return 0;
+}
+
+// ---- launches
+
+WARPTIME_CUDA int __cudaGetKernel(void** kernel, const void* host) {
+    const auto lock = locked();
+    *kernel = const_cast<KernelHandle*>(device().kernel(host));
+    return *kernel != nullptr ? 0 : failed(Status::invalid_device_function);
+}
+WARPTIME_CUDA int cudaGetKernel(void** kernel, const void* host) {
+    return __cudaGetKernel(kernel, host);
+}
+WARPTIME_CUDA int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void** arguments,
+                                     std::size_t shared, void* /*stream*/) {
+    const auto lock = locked();
+    return launch(static_cast<const KernelHandle*>(kernel), grid, block, arguments, shared, false);
+}
+WARPTIME_CUDA int cudaLaunchKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
+                                   std::size_t shared, void* /*stream*/) {
+    const auto lock = locked();
+    return launch(device().kernel(host), grid, block, arguments, shared, false);
+}
+WARPTIME_CUDA int cudaLaunchCooperativeKernel(const void* host, Dim3 grid, Dim3 block, void** arguments,
+                                              std::size_t shared, void* /*stream*/) {
+    const auto lock = locked();
+    return launch(device().kernel(host), grid, block, arguments, shared, true);
+}
+
+/// cudaLaunchConfig_t and its attributes.
+struct LaunchAttribute {
+    int id;
+    char pad[4];
+    union {
+        char bytes[64];
+        Dim3 cluster;
+        int number;
+    } value;
+};
+struct LaunchConfiguration {
+    Dim3 grid, block;
+    std::size_t shared;
+    void* stream;
+    LaunchAttribute* attributes;
+    unsigned count;
+};
+WARPTIME_CUDA int cudaLaunchKernelExC(const LaunchConfiguration* configuration, const void* host,
+                                      void** arguments) {
+    constexpr int cooperative_attribute = 2, cluster_attribute = 4;
+    const auto lock = locked();
+    bool cooperative = false;
+    Dim3 cluster{1, 1, 1};
+    for (unsigned i = 0; i < configuration->count; ++i) {
+        const LaunchAttribute& attribute = configuration->attributes[i];
+        if (attribute.id == cooperative_attribute) {
+            cooperative = attribute.value.number != 0;
+        } else if (attribute.id == cluster_attribute) {
+            cluster = attribute.value.cluster;
+        }
+    }
+    return launch(device().kernel(host), configuration->grid, configuration->block, arguments,
+                  configuration->shared, cooperative, cluster);
+}
+
+// ---- memory
+
+WARPTIME_CUDA int cudaMalloc(void** pointer, std::size_t bytes) {
+    return allocate(pointer, bytes);
+}
+WARPTIME_CUDA int cudaMallocAsync(void** pointer, std::size_t bytes, void* /*stream*/) {
+    return allocate(pointer, bytes);
+}
+WARPTIME_CUDA int cudaMallocManaged(void** pointer, std::size_t bytes, unsigned /*flags*/) {
+    return allocate(pointer, bytes);
+}
+WARPTIME_CUDA int cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+    *pitch = (width + 511) / 512 * 512;
+    return allocate(pointer, *pitch * height);
+}
+WARPTIME_CUDA int cudaFree(void* pointer) {
+    return release(pointer);
+}
+WARPTIME_CUDA int cudaFreeAsync(void* pointer, void* /*stream*/) {
+    return release(pointer);
+}
+WARPTIME_CUDA int cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/) {
+    const auto lock = locked();
+    *pointer = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    if (*pointer == nullptr) {
+        return failed(Status::memory_allocation);
+    }
+    device().memory().add_host(reinterpret_cast<std::uint64_t>(*pointer), bytes);
+    return 0;
+}
+WARPTIME_CUDA int cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags) {
+    return cudaHostAlloc(pointer, bytes, flags);
+}
+WARPTIME_CUDA int cudaFreeHost(void* pointer) {
+    const auto lock = locked();
+    device().memory().remove_host(reinterpret_cast<std::uint64_t>(pointer));
+    std::free(pointer);
+    return 0;
+}
+WARPTIME_CUDA int cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
+    const auto lock = locked();
+    device().memory().add_host(reinterpret_cast<std::uint64_t>(pointer), bytes);
+    return 0;
+}
+WARPTIME_CUDA int cudaHostUnregister(void* pointer) {
+    const auto lock = locked();
+    device().memory().remove_host(reinterpret_cast<std::uint64_t>(pointer));
+    return 0;
+}
+WARPTIME_CUDA int cudaHostGetDevicePointer(void** pointer, void* host, unsigned /*flags*/) {
+    *pointer = host;
+    return 0;
+}
+WARPTIME_CUDA int cudaMemcpy(void* to, const void* from, std::size_t bytes, int /*kind*/) {
+    const auto lock = locked();
+    return failed(device().copy(to, from, bytes));
+}
+WARPTIME_CUDA int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* /*stream*/) {
+    return cudaMemcpy(to, from, bytes, kind);
+}
+WARPTIME_CUDA int cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                               std::size_t width, std::size_t height, int /*kind*/) {
+    const auto lock = locked();
+    for (std::size_t row = 0; row < height; ++row) {
+        std::memmove(static_cast<std::byte*>(to) + row * to_pitch,
+                     static_cast<const std::byte*>(from) + row * from_pitch, width);
+    }
+    device().records().memory("memcpy", "device", width * height);
+    return 0;
+}
+WARPTIME_CUDA int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                    std::size_t width, std::size_t height, int kind, void* /*stream*/) {
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+WARPTIME_CUDA int cudaMemset(void* to, int value, std::size_t bytes) {
+    const auto lock = locked();
+    return failed(device().set(to, value, bytes));
+}
+WARPTIME_CUDA int cudaMemsetAsync(void* to, int value, std::size_t bytes, void* /*stream*/) {
+    return cudaMemset(to, value, bytes);
+}
+WARPTIME_CUDA int cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
+                                     std::size_t offset, int /*kind*/) {
+    const auto lock = locked();
+    const auto place = device().variable(symbol);
+    if (!place || offset + bytes > place->second) {
+        return failed(Status::invalid_symbol);
+    }
+    std::memcpy(reinterpret_cast<std::byte*>(place->first) + offset, from, bytes);
+    device().records().memory("memcpy", "host_to_device", bytes);
+    return 0;
+}
+WARPTIME_CUDA int cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
+                                          std::size_t offset, int kind, void* /*stream*/) {
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+WARPTIME_CUDA int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                                       int /*kind*/) {
+    const auto lock = locked();
+    const auto place = device().variable(symbol);
+    if (!place || offset + bytes > place->second) {
+        return failed(Status::invalid_symbol);
+    }
+    std::memcpy(to, reinterpret_cast<std::byte*>(place->first) + offset, bytes);
+    device().records().memory("memcpy", "device_to_host", bytes);
+    return 0;
+}
+WARPTIME_CUDA int cudaGetSymbolAddress(void** pointer, const void* symbol) {
+    const auto lock = locked();
+    const auto place = device().variable(symbol);
+    if (!place) {
+        return failed(Status::invalid_symbol);
+    }
+    *pointer = reinterpret_cast<void*>(place->first);
+    return 0;
+}
+WARPTIME_CUDA int cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+    const auto lock = locked();
+    const auto place = device().variable(symbol);
+    if (!place) {
+        return failed(Status::invalid_symbol);
+    }
+    *bytes = place->second;
+    return 0;
+}
+WARPTIME_CUDA int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    const auto lock = locked();
+    *total = device().memory().capacity();
+    *free = *total - device().memory().used();
+    return 0;
+}
+
+// ---- errors
+
+WARPTIME_CUDA int cudaGetLastError() {
+    const int error = last_error();
+    last_error() = 0;
+    return error;
+}
+WARPTIME_CUDA int cudaPeekAtLastError() {
+    return last_error();
+}
+WARPTIME_CUDA const char* cudaGetErrorName(int error) {
+    switch (error) {
+        case 0:
+            return "cudaSuccess";
+        case 1:
+            return "cudaErrorInvalidValue";
+        case 2:
+            return "cudaErrorMemoryAllocation";
+        case 9:
+            return "cudaErrorInvalidConfiguration";
+        case 13:
+            return "cudaErrorInvalidSymbol";
+        case 98:
+            return "cudaErrorInvalidDeviceFunction";
+        case 209:
+            return "cudaErrorNoKernelImageForDevice";
+        case 700:
+            return "cudaErrorIllegalAddress";
+        case 719:
+            return "cudaErrorLaunchFailure";
+        case 801:
+            return "cudaErrorNotSupported";
+        default:
+            return "cudaErrorUnknown";
+    }
+}
+WARPTIME_CUDA const char* cudaGetErrorString(int error) {
+    return error == 0 ? "no error" : cudaGetErrorName(error);
+}
+
+// ---- devices
+
+WARPTIME_CUDA int cudaGetDeviceCount(int* count) {
+    *count = 1;
+    return 0;
+}
+WARPTIME_CUDA int cudaGetDevice(int* number) {
+    *number = 0;
+    return 0;
+}
+WARPTIME_CUDA int cudaSetDevice(int number) {
+    return number == 0 ? 0 : failed(Status::invalid_value);
+}
+WARPTIME_CUDA int cudaDeviceSynchronize() {
+    const auto lock = locked();
+    return failed(device().sticky);
+}
+WARPTIME_CUDA int cudaDeviceReset() {
+    return 0;
+}
+WARPTIME_CUDA int cudaSetDeviceFlags(unsigned /*flags*/) {
+    return 0;
+}
+WARPTIME_CUDA int cudaDeviceSetLimit(int /*limit*/, std::size_t /*value*/) {
+    return 0;
+}
+WARPTIME_CUDA int cudaDeviceSetCacheConfig(int /*preference*/) {
+    return 0;
+}
+WARPTIME_CUDA int cudaDriverGetVersion(int* version) {
+    *version = 13000;
+    return 0;
+}
+WARPTIME_CUDA int cudaRuntimeGetVersion(int* version) {
+    *version = 13000;
+    return 0;
+}
+WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number*/) {
+    const auto lock = locked();
+    const warptime::standin::DeviceFacts& facts = device().facts();
+    switch (attribute) {
+        case 1:  // maximum threads of a block
+        case 2:  // and its dimensions
+        case 3:
+            *value = 1024;
+            break;
+        case 4:
+            *value = 64;
+            break;
+        case 5:
+            *value = 2147483647;
+            break;
+        case 6:
+        case 7:
+            *value = 65535;
+            break;
+        case 8:
+            *value = 48 * 1024;
+            break;
+        case 9:
+            *value = 65536;
+            break;
+        case 10:
+            *value = 32;
+            break;
+        case 12:
+            *value = 65536;
+            break;
+        case 13:
+            *value = facts.clock_khz;
+            break;
+        case 16:
+            *value = facts.sm_count;
+            break;
+        case 38:
+            *value = static_cast<int>(facts.l2_bytes);
+            break;
+        case 39:
+            *value = facts.threads_per_sm;
+            break;
+        case 75:
+            *value = facts.architecture / 10;
+            break;
+        case 76:
+            *value = facts.architecture % 10;
+            break;
+        case 81:
+            *value = static_cast<int>(facts.shared_per_sm);
+            break;
+        case 82:
+            *value = 65536;
+            break;
+        case 95:  // cooperative launch
+            *value = 1;
+            break;
+        case 97:
+            *value = static_cast<int>(facts.shared_per_cta);
+            break;
+        case 106:
+            *value = 32;
+            break;
+        case 120:  // clusters
+            *value = facts.architecture >= 90 ? 1 : 0;
+            break;
+        default:
+            *value = 0;
+            break;
+    }
+    return 0;
+}
+
+/// The beginning of cudaDeviceProp in CUDA 12 and 13, as far as programs print it.
+struct DeviceProperties {
+    char name[256];
+    char uuid[16];
+    char luid[8];
+    unsigned luid_mask;
+    std::size_t total_memory;
+    std::size_t shared_per_block;
+    int registers_per_block;
+    int warp_size;
+    std::size_t pitch;
+    int max_threads;
+    int max_block[3];
+    int max_grid[3];
+};
+WARPTIME_CUDA int cudaGetDeviceProperties(void* properties, int /*number*/) {
+    const auto lock = locked();
+    const warptime::standin::DeviceFacts& facts = device().facts();
+    // Later members depend on the toolkit: programs ask cudaDeviceGetAttribute for those that matter.
+    auto* const known = static_cast<DeviceProperties*>(properties);
+    std::memset(known, 0, sizeof *known);
+    std::snprintf(known->name, sizeof known->name, "%s", facts.name.c_str());
+    known->total_memory = facts.memory_bytes;
+    known->shared_per_block = 48 * 1024;
+    known->registers_per_block = 65536;
+    known->warp_size = 32;
+    known->pitch = 2147483647;
+    known->max_threads = 1024;
+    const int block[3] = {1024, 1024, 64}, grid[3] = {2147483647, 65535, 65535};
+    std::copy_n(block, 3, known->max_block);
+    std::copy_n(grid, 3, known->max_grid);
+    // In CUDA 13: constant memory, major, minor, two alignments, then the number of SMs.
+    auto* const rest = reinterpret_cast<std::byte*>(known) + sizeof *known;
+    const std::size_t constant = 65536;
+    std::memcpy(rest, &constant, sizeof constant);
+    const int version[2] = {facts.architecture / 10, facts.architecture % 10};
+    std::memcpy(rest + 8, version, sizeof version);
+    const std::size_t alignments[2] = {512, 32};
+    std::memcpy(rest + 16, alignments, sizeof alignments);
+    std::memcpy(rest + 32, &facts.sm_count, sizeof facts.sm_count);
+    return 0;
+}
+WARPTIME_CUDA int cudaGetDeviceProperties_v2(void* properties, int number) {
+    return cudaGetDeviceProperties(properties, number);
+}
+
+// ---- functions
+
+struct FunctionAttributes {
+    std::size_t shared, constant, local;
+    int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared, carveout;
+};
+WARPTIME_CUDA int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* host) {
+    const auto lock = locked();
+    const KernelHandle* kernel = device().kernel(host);
+    try {
+        const machine::Function* function = kernel == nullptr ? nullptr : device().function(*kernel);
+        if (function == nullptr) {
+            return failed(Status::invalid_device_function);
+        }
+        *attributes = {};
+        attributes->shared = static_cast<std::size_t>(
+            std::max<std::int64_t>(0, function->static_shared - function->shared_begin));
+        attributes->local = static_cast<std::size_t>(function->local_bytes);
+        attributes->max_threads = function->max_threads > 0 ? function->max_threads : 1024;
+        attributes->registers = function->registers;
+        attributes->ptx_version = device().facts().architecture;
+        attributes->binary_version = device().facts().architecture;
+        attributes->max_dynamic_shared = static_cast<int>(device().facts().shared_per_cta);
+    } catch (const warptime::Error&) {
+        return failed(Status::no_kernel_image);
+    }
+    return 0;
+}
+WARPTIME_CUDA int cudaFuncSetAttribute(const void* host, int /*attribute*/, int /*value*/) {
+    const auto lock = locked();
+    return device().kernel(host) != nullptr ? 0 : failed(Status::invalid_device_function);
+}
+WARPTIME_CUDA int cudaFuncSetCacheConfig(const void* /*host*/, int /*preference*/) {
+    return 0;
+}
+WARPTIME_CUDA int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* host,
+                                                                         int threads, std::size_t shared,
+                                                                         unsigned /*flags*/) {
+    const auto lock = locked();
+    const KernelHandle* kernel = device().kernel(host);
+    const machine::Function* function = kernel == nullptr ? nullptr : device().function(*kernel);
+    if (function == nullptr || threads <= 0) {
+        return failed(Status::invalid_value);
+    }
+    // Registers are given to warps in units of 256, shared memory to CTAs in units of 128 bytes beside a
+    // reserve of 1 KiB.
+    const std::int64_t warps = (threads + 31) / 32;
+    const std::int64_t by_registers = 65536 / (warps * ((function->registers * 32 + 255) / 256 * 256));
+    const std::int64_t own =
+        std::max<std::int64_t>(function->static_shared, 1024) + static_cast<std::int64_t>(shared);
+    const std::int64_t by_shared = device().facts().shared_per_sm / ((own + 127) / 128 * 128);
+    const std::int64_t by_threads = device().facts().threads_per_sm / (warps * 32);
+    *blocks = static_cast<int>(std::min({by_registers, by_shared, by_threads, std::int64_t{32}}));
+    return 0;
+}
+WARPTIME_CUDA int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads,
+                                                                std::size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0);
+}
+
+// ---- streams and events
+
+WARPTIME_CUDA int cudaStreamCreate(void** stream) {
+    *stream = new int(0);
+    return 0;
+}
+WARPTIME_CUDA int cudaStreamCreateWithFlags(void** stream, unsigned /*flags*/) {
+    return cudaStreamCreate(stream);
+}
+WARPTIME_CUDA int cudaStreamCreateWithPriority(void** stream, unsigned /*flags*/, int /*priority*/) {
+    return cudaStreamCreate(stream);
+}
+WARPTIME_CUDA int cudaStreamDestroy(void* stream) {
+    delete static_cast<int*>(stream);
+    return 0;
+}
+WARPTIME_CUDA int cudaStreamSynchronize(void* /*stream*/) {
+    return cudaDeviceSynchronize();
+}
+WARPTIME_CUDA int cudaStreamQuery(void* /*stream*/) {
+    return 0;
+}
+WARPTIME_CUDA int cudaStreamWaitEvent(void* /*stream*/, void* /*event*/, unsigned /*flags*/) {
+    return 0;
+}
+WARPTIME_CUDA int cudaEventCreate(void** event) {
+    *event = new Event;
+    return 0;
+}
+WARPTIME_CUDA int cudaEventCreateWithFlags(void** event, unsigned /*flags*/) {
+    return cudaEventCreate(event);
+}
+WARPTIME_CUDA int cudaEventRecord(void* event, void* /*stream*/) {
+    static_cast<Event*>(event)->time = now();
+    return 0;
+}
+WARPTIME_CUDA int cudaEventSynchronize(void* /*event*/) {
+    return cudaDeviceSynchronize();
+}
+WARPTIME_CUDA int cudaEventQuery(void* /*event*/) {
+    return 0;
+}
+/// Time that the interpreter took between the two, not the GPU's: that one is predicted after the program has
+/// ended.
+WARPTIME_CUDA int cudaEventElapsedTime(float* milliseconds, void* begin, void* end) {
+    *milliseconds =
+        static_cast<float>(static_cast<Event*>(end)->time - static_cast<Event*>(begin)->time) * 1e-6F;
+    return 0;
+}
+WARPTIME_CUDA int cudaEventElapsedTime_v2(float* milliseconds, void* begin, void* end) {
+    return cudaEventElapsedTime(milliseconds, begin, end);
+}
+WARPTIME_CUDA int cudaEventDestroy(void* event) {
+    delete static_cast<Event*>(event);
+    return 0;
+}
