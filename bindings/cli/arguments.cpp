@@ -140,6 +140,20 @@ std::string canonical(std::string argument) {
     return argument;
 }
 
+/// The arguments, and what stands behind `--` for a command that takes the command line of a program.
+std::pair<std::vector<std::string>, std::vector<std::string>> split_trailing(
+    const CommandSpec& root, const std::vector<std::string>& given) {
+    const auto command = std::find_if(given.begin(), given.end(),
+                                      [](const std::string& word) { return !word.starts_with('-'); });
+    const bool takes =
+        command != given.end() &&
+        std::any_of(root.subcommands.begin(), root.subcommands.end(),
+                    [&](const CommandSpec& spec) { return spec.name == *command && !spec.trailing.empty(); });
+    const auto end = takes ? std::find(given.begin(), given.end(), "--") : given.end();
+    return {{given.begin(), end},
+            end == given.end() ? std::vector<std::string>{} : std::vector<std::string>{end + 1, given.end()}};
+}
+
 }  // namespace
 
 std::optional<std::string> Arguments::get(std::string_view name) const {
@@ -158,8 +172,9 @@ ParseResult parse_arguments(const CommandSpec& root, std::string_view version,
     CLI::App app(root.meaning, root.name);
     app.set_version_flag("--version", std::string(version), "Print the version");
     build(app, root);
+    const auto [own, trailing] = split_trailing(root, given);
     std::vector<std::string> reversed;  // CLI11 takes the last argument first
-    std::transform(given.rbegin(), given.rend(), std::back_inserter(reversed), canonical);
+    std::transform(own.rbegin(), own.rend(), std::back_inserter(reversed), canonical);
     ParseResult result;
     try {
         app.parse(reversed);
@@ -186,6 +201,9 @@ ParseResult parse_arguments(const CommandSpec& root, std::string_view version,
         if (parser != &app) {
             result.arguments.commands.push_back(parser->get_name());
         }
+    }
+    if (!path.back().second->trailing.empty() && !trailing.empty()) {
+        result.arguments.values[path.back().second->trailing] = trailing;
     }
     const std::vector<std::string> unknown = app.remaining(true);
     if (!unknown.empty()) {

@@ -34,6 +34,9 @@ struct CommandSpec {
     std::vector<OptionSpec> options;
     std::vector<CommandSpec> subcommands;
     std::string subcommand_kind;
+    /// What stands behind `--`, for a command that takes a command line of another program; empty: nothing
+    /// may. Its words are the values of this name.
+    std::string trailing = {};
 };
 
 /// Values by option name; a given flag has one empty value.
