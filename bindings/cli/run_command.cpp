@@ -40,10 +40,14 @@ struct Report {
 };
 
 Report report_of(std::vector<LaunchRecord> records, std::vector<LaunchPrediction> predictions,
-                 bool with_counters) {
+                 bool with_counters, bool kernels_only) {
     Report report;
     report.with_counters = with_counters;
     for (std::size_t i = 0; i < records.size(); ++i) {
+        const bool memory = records[i].kind == RecordKind::memcpy || records[i].kind == RecordKind::memset;
+        if (memory && kernels_only) {
+            continue;
+        }
         if (records[i].kind == RecordKind::message) {
             report.messages.push_back(records[i].kernel);
             continue;
@@ -109,17 +113,17 @@ std::string json_text(const Report& report, const runs::ProgramRun& run, const s
         const LaunchRecord& record = report.records[i];
         const LaunchPrediction& prediction = report.predictions[i];
         Object launch{{"launch", i + 1},
-                    {"kind", runs::to_string(record.kind)},
-                    {"kernel", name_of(record)},
-                    {"grid", record.grid},
-                    {"block", record.block},
-                    {"dynamic_shared", record.dynamic_shared},
-                    {"time_us", nullptr},
-                    {"low_us", nullptr},
-                    {"high_us", nullptr},
-                    {"limiter", nullptr},
-                    {"coverage", record.coverage},
-                    {"error", prediction.error}};
+                      {"kind", runs::to_string(record.kind)},
+                      {"kernel", name_of(record)},
+                      {"grid", record.grid},
+                      {"block", record.block},
+                      {"dynamic_shared", record.dynamic_shared},
+                      {"time_us", nullptr},
+                      {"low_us", nullptr},
+                      {"high_us", nullptr},
+                      {"limiter", nullptr},
+                      {"coverage", record.coverage},
+                      {"error", prediction.error}};
         if (prediction.estimate) {
             launch["time_us"] = prediction.estimate->time * us_per_s;
             launch["low_us"] = prediction.estimate->low * us_per_s;
@@ -147,10 +151,10 @@ std::string json_text(const Report& report, const runs::ProgramRun& run, const s
         launches.push_back(std::move(launch));
     }
     const Object object{{"schema", "warptime.run/1"},
-                      {"gpu", gpu},
-                      {"exit_code", run.exit_code},
-                      {"messages", report.messages},
-                      {"launches", std::move(launches)}};
+                        {"gpu", gpu},
+                        {"exit_code", run.exit_code},
+                        {"messages", report.messages},
+                        {"launches", std::move(launches)}};
     return object.dump(2) + "\n";
 }
 
@@ -280,8 +284,8 @@ int run_run(const Arguments& arguments) {
     }
     runs::ProgramRun run = as_usage([&] { return runs::run_program(options, gpu); });
     std::vector<LaunchPrediction> predictions = runs::predict_launches(run.records, *engine, gpu, conditions);
-    const Report report =
-        report_of(std::move(run.records), std::move(predictions), arguments.has("counters"));
+    const Report report = report_of(std::move(run.records), std::move(predictions), arguments.has("counters"),
+                                    !options.kernel.empty() || options.launches.has_value());
     if (file) {
         file->write(csv_text(report));
         file->commit();
@@ -315,8 +319,10 @@ Command run_command() {
                      {},
                      "",
                      "program"};
-    spec.options.push_back({"kernel", "Report only kernels whose name matches", OptionKind::value, "REGEX"});
-    spec.options.push_back({"launches", "Report at most so many launches", OptionKind::value, "N"});
+    spec.options.push_back(
+        {"kernel", "Report only kernels whose name matches, and no copies", OptionKind::value, "REGEX"});
+    spec.options.push_back(
+        {"launches", "Report the first N launches, and no copies", OptionKind::value, "N"});
     spec.options.push_back({"whole", "Interpret every CTA, so that all results are right", OptionKind::flag});
     spec.options.push_back({"lines", "Count by line of source (compile with -lineinfo)", OptionKind::flag});
     spec.options.push_back({"counters", "Also the counters, by Nsight Compute's names", OptionKind::flag});

@@ -24,8 +24,8 @@ nlohmann::json by_line(const machine::Code& code, const machine::LaunchCounts& c
     };
     std::map<std::pair<int, int>, Sums> lines;
     for (std::size_t f = 0; f < code.places.size(); ++f) {
-        const auto table = code.module.lines.find(code.module.functions[f].name);
-        if (table == code.module.lines.end()) {
+        const auto table = code.module.lines.functions.find(code.module.functions[f].name);
+        if (table == code.module.lines.functions.end()) {
             continue;
         }
         std::size_t entry = 0;
@@ -47,8 +47,8 @@ nlohmann::json by_line(const machine::Code& code, const machine::LaunchCounts& c
     nlohmann::json list = nlohmann::json::array();
     for (const auto& [place, sums] : lines) {
         const bool known =
-            place.first >= 0 && static_cast<std::size_t>(place.first) < code.module.files.size();
-        list.push_back({{"file", known ? code.module.files[static_cast<std::size_t>(place.first)] : ""},
+            place.first >= 0 && static_cast<std::size_t>(place.first) < code.module.lines.files.size();
+        list.push_back({{"file", known ? code.module.lines.files[static_cast<std::size_t>(place.first)] : ""},
                         {"line", place.second},
                         {"instructions", static_cast<double>(sums.instructions) * counts.scale()},
                         {"requests", static_cast<double>(sums.requests) * counts.scale()},

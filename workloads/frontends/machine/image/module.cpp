@@ -110,13 +110,11 @@ class Reader {
         read_variables();
         read_constants();
         read_relocations();
-        read_lines(elf_, module_);
+        module_.lines = read_line_table(elf_);
         return std::move(module_);
     }
 
   private:
-    static void read_lines(const Elf& elf, Module& module);
-
     void read_functions() {
         for (std::size_t s = 0; s < elf_.sections.size(); ++s) {
             const ElfSection& section = elf_.sections[s];
@@ -278,8 +276,6 @@ class Reader {
     Module module_;
     std::vector<std::uint16_t> sections_of_variables_;
 };
-
-void Reader::read_lines(const Elf& /*elf*/, Module& /*module*/) {}
 
 }  // namespace
 

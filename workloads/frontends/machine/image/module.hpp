@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "workloads/frontends/machine/image/line_table.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -62,13 +64,6 @@ struct Variable {
     std::vector<Relocation> relocations;  ///< offsets from the start of the variable
 };
 
-/// Source line of an instruction: of the innermost function inlined there.
-struct SourceLine {
-    std::uint32_t address = 0;  ///< from here on, bytes from the start of the function
-    int file = -1;              ///< index of Module::files
-    int line = 0;
-};
-
 struct Module {
     int architecture = 0;  ///< 90
     std::vector<Function> functions;
@@ -76,9 +71,7 @@ struct Module {
     std::map<int, std::vector<std::byte>>
         constants;  ///< banks of the module: 3 (__constant__), 4 (addresses)
     std::map<int, std::vector<Relocation>> constant_relocations;
-    std::vector<std::string> files;
-    std::map<std::string, std::vector<SourceLine>>
-        lines;  ///< by function, ascending addresses; empty without -lineinfo
+    LineTable lines;  ///< empty without -lineinfo
 
     [[nodiscard]] const Function* find(std::string_view name) const;
 };

@@ -480,8 +480,8 @@ class Runner {
 
 /// " at x.cu:12" where the module has lines.
 std::string source_place(const Code& code, const std::string& function, std::uint32_t address) {
-    const auto lines = code.module.lines.find(function);
-    if (lines == code.module.lines.end()) {
+    const auto lines = code.module.lines.functions.find(function);
+    if (lines == code.module.lines.functions.end()) {
         return {};
     }
     const SourceLine* found = nullptr;
@@ -493,7 +493,8 @@ std::string source_place(const Code& code, const std::string& function, std::uin
     if (found == nullptr || found->file < 0) {
         return {};
     }
-    return fmt::format(" ({}:{})", code.module.files[static_cast<std::size_t>(found->file)], found->line);
+    return fmt::format(" ({}:{})", code.module.lines.files[static_cast<std::size_t>(found->file)],
+                       found->line);
 }
 
 }  // namespace
