@@ -29,6 +29,8 @@ void decode_uniform_ordering(Decoder& /*decoder*/, Instruction& instruction) {
     instruction.counts_all_lanes = true;
 }
 
+constexpr std::uint32_t fills = 1;  ///< bit of Instruction::variant: ZFILL
+
 /// LDGSTS [shared], desc[UR][global] [, P]: lanes whose predicate fails write zeros. sources[2] is the base
 /// of the shared address, `target` its offset; the global address is where addresses.hpp puts it.
 Flow copy_to_shared(Warp& warp, const Instruction& instruction, Mask enabled) {
@@ -44,6 +46,14 @@ Flow copy_to_shared(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     const Mask real = enabled & read_predicate(warp, instruction.predicates_in[0]);
     const std::uint32_t width = instruction.width;
+    std::array<std::uint8_t, lanes_per_warp> zeros{};
+    if ((instruction.variant & fills) != 0) {
+        // The address names the piece with its upper bits and the bytes of zeros at its end with its lower.
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            zeros[lane] = static_cast<std::uint8_t>(from[lane] & (width - 1U));
+            from[lane] -= zeros[lane];
+        }
+    }
     check_global(warp, instruction, from, real, width, "read");
     check_offsets(warp, instruction, to, enabled, width,
                   static_cast<std::uint64_t>(warp.launch->shared_bytes), "write");
@@ -53,7 +63,8 @@ Flow copy_to_shared(Warp& warp, const Instruction& instruction, Mask enabled) {
         const auto l = static_cast<std::size_t>(lane);
         std::byte* const place = shared_memory(warp, to[l]);
         if (((real >> static_cast<unsigned>(lane)) & 1U) != 0) {
-            std::memcpy(place, global_memory(from[l]), width);
+            std::memcpy(place, global_memory(from[l]), width - zeros[l]);
+            std::memset(place + width - zeros[l], 0, zeros[l]);
         } else {
             std::memset(place, 0, width);
         }
@@ -75,6 +86,7 @@ void decode_copy_to_shared(Decoder& decoder, Instruction& instruction) {
         decoder.refuse("a copy to shared memory at such an address");
     }
     decode_address(decoder, instruction, 1, true);
+    instruction.variant |= decoder.has("ZFILL") ? fills : 0U;
     instruction.sources[2].row = decoder.general_row(to.base < 0 ? zero_register : to.base);
     instruction.target = static_cast<std::uint32_t>(to.value);
     instruction.width = decoder.has("128") ? 16 : decoder.has("64") ? 8 : 4;

@@ -37,10 +37,14 @@ std::vector<std::byte> launch_constants(const Function& function, const Launch& 
     put(bank, 0x20, local_window);
     put(bank, 0x28, static_cast<std::uint32_t>(launch.local_bytes_per_thread));
     put(bank, 0x2c, static_cast<std::uint32_t>(shape.dynamic_shared));
+    // The workspace of barriers of the whole grid, upper word first.
+    put(bank, 0x44, static_cast<std::uint32_t>(launch.grid_workspace >> 32U));
+    put(bank, 0x48, static_cast<std::uint32_t>(launch.grid_workspace));
     if (launch.architecture >= 90) {
         // Generic address of the parameters, which tensor maps among them are reached by.
         put(bank, 0x198, constant_window + 0x210);
         put(bank, 0x10c, static_cast<std::uint32_t>(launch.sm_count));
+        put(bank, 0x140, shape.cluster == std::array<std::uint32_t, 3>{1, 1, 1} ? 0U : 1U);
         for (std::size_t d = 0; d < 3; ++d) {
             put(bank, 0x144 + 4 * d, shape.cluster[d]);
             put(bank, 0x150 + 4 * d, reciprocal(shape.cluster[d]));

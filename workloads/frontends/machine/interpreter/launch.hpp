@@ -101,7 +101,7 @@ struct Launch {
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction
     Observer* observer = nullptr;
-    std::uint64_t grid_barrier_arrived = 0;
+    std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none
     bool opaque_values =
         false;  ///< an instruction's results were not computed (matrix instructions that nothing needs)

@@ -84,6 +84,9 @@ class Runner {
             launch_.constant_banks.resize(std::max(launch_.constant_banks.size(), number + 1));
             launch_.constant_banks[number] = bytes;
         }
+        if (shape.cooperative) {
+            launch_.grid_workspace = memory.allocate(workspace_bytes).value_or(0);
+        }
         launch_.constant_banks[0] = launch_constants(entry, launch_, parameters);
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
@@ -93,6 +96,14 @@ class Runner {
         cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
         units_ = shape.ctas() / cluster_ctas_;
         fill_constant_rows();
+    }
+
+    Runner(const Runner&) = delete;
+    Runner& operator=(const Runner&) = delete;
+    ~Runner() {
+        if (launch_.grid_workspace != 0) {
+            launch_.memory->free(launch_.grid_workspace);
+        }
     }
 
     LaunchCounts run() {
@@ -117,6 +128,7 @@ class Runner {
   private:
     /// Room for the frames of called functions that the kernel's own frame does not count.
     static constexpr std::int64_t stack_reserve = 1024;
+    static constexpr std::uint64_t workspace_bytes = 256;
 
     void fill_constant_rows() {
         for (const ConstantRow& constant : code_.code->layout.constants) {

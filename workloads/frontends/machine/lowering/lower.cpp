@@ -53,6 +53,10 @@ bool is_group_wait(const AssemblyLine& line) {
 bool is_barrier(const AssemblyLine& line) {
     return line.opcode == "BAR";
 }
+/// Takes part in a token of the description, which must not stand in a branch that some warps skip.
+bool synchronizes(const AssemblyLine& line) {
+    return is_barrier(line) || is_commit(line) || is_group_wait(line);
+}
 
 class Lowering {
   public:
@@ -246,16 +250,16 @@ class Lowering {
 
     [[nodiscard]] bool has_barrier(const BodyLoop& loop) const {
         return std::ranges::any_of(loop.instructions,
-                                   [this](std::uint32_t i) { return is_barrier(line(i)); }) ||
+                                   [this](std::uint32_t i) { return synchronizes(line(i)); }) ||
                std::ranges::any_of(loop.inner, [this](const BodyLoop& inner) { return has_barrier(inner); });
     }
 
     void lower_inner(const BodyLoop& loop, double rounds) {
         // Warps meet at barriers, so a loop with one cannot stand in a branch that some warps skip: CTAs that
         // skip it make the loop shorter instead.
-        const bool synchronizes = has_barrier(loop);
-        const double entries = synchronizes ? 1.0 : loop.entries / std::max(rounds, 1e-12);
-        const double trips = loop.rounds / std::max(synchronizes ? rounds : loop.entries, 1e-12);
+        const bool meets = has_barrier(loop);
+        const double entries = meets ? 1.0 : loop.entries / std::max(rounds, 1e-12);
+        const double trips = loop.rounds / std::max(meets ? rounds : loop.entries, 1e-12);
         const bool deep =
             static_cast<int>(around_.size()) >= mk::max_loop_depth || depth_ >= mk::max_nesting - 2;
         if (deep) {
@@ -296,9 +300,9 @@ class Lowering {
     /// repeatedly.
     void lower_stretch(const std::vector<std::uint32_t>& instructions, double share) {
         const bool repeated = share > 2.0 - always;
-        const bool synchronizes = std::ranges::any_of(
-            instructions, [this](std::uint32_t instruction) { return is_barrier(line(instruction)); });
-        const bool skipped = share < (synchronizes ? mostly : always);
+        const bool meets = std::ranges::any_of(
+            instructions, [this](std::uint32_t instruction) { return synchronizes(line(instruction)); });
+        const bool skipped = share < (meets ? mostly : always);
         if (repeated) {
             mk::Trips trips;
             trips.expected = true;
@@ -349,7 +353,10 @@ class Lowering {
         if (traced != accesses_.end()) {
             add_access(first, traced->second);
         }
-        if (is_barrier(line(first)) && !conditional && branches_ == 0) {
+        if (conditional || branches_ > 0) {
+            return end;
+        }
+        if (is_barrier(line(first))) {
             add_barrier(first);
         }
         if (is_commit(line(first))) {
