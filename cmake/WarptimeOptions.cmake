@@ -13,6 +13,14 @@ option(WARPTIME_TESTS "Build the tests" ON)
 option(WARPTIME_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
 option(WARPTIME_PYTHON "Build the Python module (needs pybind11)" OFF)
 option(WARPTIME_UNITY "Compile sources of a library together, which halves the time of a whole build" ON)
+# Programs under study run in an interpreter whose rows of lanes are loops for vector units.
+include(CheckCXXSourceRuns)
+if(NOT SKBUILD AND NOT CMAKE_CROSSCOMPILING)
+  check_cxx_source_runs([[int main() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") ? 0 : 1;
+  }]] WARPTIME_HOST_HAS_AVX2)
+endif()
+option(WARPTIME_HOST_VECTORS "Interpret machine code with AVX2; the build then runs on such hosts alone" ${WARPTIME_HOST_HAS_AVX2})
 option(WARPTIME_INSTALL "Install headers, libraries and the CMake package" ON)
 option(WARPTIME_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(WARPTIME_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)

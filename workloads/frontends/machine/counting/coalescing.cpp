@@ -115,4 +115,52 @@ std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::ui
     return std::max(1U, std::min(sum, passes_of_group(address, lanes, width)));
 }
 
+bool PatternMemo::same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                       std::uint32_t width) {
+    const std::uint64_t line =
+        address[static_cast<std::size_t>(std::countr_zero(lanes))] / line_bytes * line_bytes;
+    std::array<std::uint64_t, 32> relative;  // NOLINT: filled whole below.
+    std::uint64_t different = 0;
+    for (std::size_t lane = 0; lane < relative.size(); ++lane) {
+        const std::uint64_t on = 0U - std::uint64_t{(lanes >> lane) & 1U};
+        relative[lane] = (address[lane] - line) & on;
+        different |= relative[lane] ^ relative_[lane];
+    }
+    if (different == 0 && lanes == lanes_ && width == width_) {
+        return true;
+    }
+    relative_ = relative;
+    lanes_ = lanes;
+    width_ = width;
+    return false;
+}
+
+LineCount PatternMemo::lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                             std::uint32_t width) {
+    if (lanes == 0) {
+        return {};
+    }
+    if (!same(address, lanes, width)) {
+        lines_ = count_lines(address, lanes, width);
+        passes_ = 0;
+    } else if (lines_.lines == 0) {
+        lines_ = count_lines(address, lanes, width);
+    }
+    return lines_;
+}
+
+std::uint32_t PatternMemo::passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                  std::uint32_t width) {
+    if (lanes == 0) {
+        return 0;
+    }
+    if (!same(address, lanes, width)) {
+        passes_ = count_passes(address, lanes, width);
+        lines_ = {};
+    } else if (passes_ == 0) {
+        passes_ = count_passes(address, lanes, width);
+    }
+    return passes_;
+}
+
 }  // namespace warptime::workloads::frontends::machine

@@ -22,4 +22,24 @@ struct LineCount {
 [[nodiscard]] std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
                                          std::uint32_t width);
 
+/// The last pattern that an instruction was asked for, and what it costs. Most instructions come with the
+/// same one again: addresses that differ from it by a multiple of 128 bytes cost the same.
+class PatternMemo {
+  public:
+    [[nodiscard]] LineCount lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                  std::uint32_t width);
+    [[nodiscard]] std::uint32_t passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                       std::uint32_t width);
+
+  private:
+    /// True when the pattern is the one kept; keeps it otherwise.
+    bool same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::uint32_t width);
+
+    std::array<std::uint64_t, 32> relative_{};  ///< to the line of the first lane; 0 for lanes that are off
+    std::uint32_t lanes_ = 0;
+    std::uint32_t width_ = 0;
+    LineCount lines_;
+    std::uint32_t passes_ = 0;
+};
+
 }  // namespace warptime::workloads::frontends::machine

@@ -130,6 +130,17 @@ void check_global(const Warp& warp, const Instruction& instruction, const Addres
 
 void check_offsets(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
                    std::uint32_t width, std::uint64_t bytes, const char* what) {
+    std::uint32_t most = 0;
+    std::uint32_t low = 0;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint32_t on = 0U - ((enabled >> lane) & 1U);
+        const std::uint32_t offset = static_cast<std::uint32_t>(offsets[lane]) & shared_offset_mask & on;
+        most = std::max(most, offset);
+        low |= offset;
+    }
+    if (most + std::uint64_t{width} <= bytes && (low & (width - 1U)) == 0) {
+        return;
+    }
     for_each_lane(enabled, [&](int lane) {
         const std::uint64_t offset = offsets[static_cast<std::size_t>(lane)] & shared_offset_mask;
         if (offset + width > bytes) {
@@ -150,7 +161,7 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
         return;
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
-    const LineCount lines = count_lines(addresses, enabled, width);
+    const LineCount lines = warp.launch->patterns[instruction.index].lines(addresses, enabled, width);
     ++counts.requests;
     counts.sectors += lines.sectors;
     counts.lines += lines.lines;
@@ -165,7 +176,7 @@ void count_shared(Warp& warp, const Instruction& instruction, const Addresses& o
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     ++counts.requests;
-    counts.passes += count_passes(offsets, enabled, width);
+    counts.passes += warp.launch->patterns[instruction.index].passes(offsets, enabled, width);
     counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
     tell(warp, instruction, offsets, enabled, width, AccessSpace::shared, kind);
 }

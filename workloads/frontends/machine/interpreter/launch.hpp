@@ -2,6 +2,7 @@
 // report. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "workloads/frontends/machine/counting/coalescing.hpp"
 #include "workloads/frontends/machine/interpreter/warp.hpp"
 #include "workloads/frontends/machine/memory/device_memory.hpp"
 
@@ -100,6 +101,7 @@ struct Launch {
     std::vector<std::vector<std::byte>> constant_banks;  ///< by bank: 0 (launch and parameters), 1, 2, 3, 4
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction
+    std::vector<PatternMemo> patterns;                   ///< by instruction
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none

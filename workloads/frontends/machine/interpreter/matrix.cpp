@@ -50,45 +50,82 @@ Product unpacked(std::uint32_t variant) {
             (variant & (1U << 19U)) != 0};
 }
 
-template <class Value>
+constexpr std::size_t columns = 8;
+
 struct Operands {
-    std::array<std::array<Value, max_k>, 16> a{};
-    std::array<std::array<Value, max_k>, 8> b{};
+    std::array<std::array<double, max_k>, 16> a;       // NOLINT: filled as far as it is read.
+    std::array<std::array<double, columns>, max_k> b;  // NOLINT: the same.
 };
+using Sums = std::array<std::array<double, columns>, 16>;
 
-/// Sum over k of row `i` of A and row `j` of B.
-template <class Value>
-Value dot(const Operands<Value>& operands, std::size_t i, std::size_t j, std::uint32_t k) {
-    Value sum{};
-    for (std::size_t e = 0; e < k; ++e) {
-        sum += operands.a[i][e] * operands.b[j][e];
-    }
-    return sum;
-}
-
-void read_words(const Warp& warp, const Instruction& instruction, const Product& product,
-                Operands<double>& operands) {
-    const std::uint32_t per_word = 4U / bytes_of(product.a);
-    const std::uint32_t halves = product.sixteen_rows ? 2U : 1U;
-    const std::uint32_t words_of_row = product.k / (4U * per_word);
-    for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        const std::uint32_t group = lane / 4U;
-        const std::uint32_t place = lane % 4U;
-        for (std::uint32_t step = 0; step < words_of_row; ++step) {
-            const std::uint32_t first = (place + 4U * step) * per_word;
-            for (std::uint32_t half = 0; half < halves; ++half) {
-                const std::uint32_t word =
-                    warp.rows[instruction.sources[0].row + step * halves + half].lane[lane];
-                for (std::uint32_t part = 0; part < per_word; ++part) {
-                    operands.a[group + 8U * half][first + part] =
-                        static_cast<double>(element_of(product.a, word, part));
-                }
-            }
-            const std::uint32_t word = warp.rows[instruction.sources[1].row + step].lane[lane];
-            for (std::uint32_t part = 0; part < per_word; ++part) {
-                operands.b[group][first + part] = static_cast<double>(element_of(product.b, word, part));
+Sums product_of(const Operands& operands, std::size_t rows, std::size_t k) {
+    Sums sums{};
+    for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t e = 0; e < k; ++e) {
+            const double left = operands.a[i][e];
+            for (std::size_t j = 0; j < columns; ++j) {
+                sums[i][j] += left * operands.b[e][j];
             }
         }
+    }
+    return sums;
+}
+
+template <MatrixElement a, MatrixElement b>
+void read_words(const Warp& warp, const Instruction& instruction, const Product& product,
+                Operands& operands) {
+    constexpr std::uint32_t per_word = 4U / bytes_of(a);
+    const std::uint32_t halves = product.sixteen_rows ? 2U : 1U;
+    const std::uint32_t words_of_row = product.k / (4U * per_word);
+    for (std::uint32_t step = 0; step < words_of_row; ++step) {
+        for (std::uint32_t half = 0; half < halves; ++half) {
+            const Row& words = warp.rows[instruction.sources[0].row + step * halves + half];
+            for (std::uint32_t lane = 0; lane < 32; ++lane) {
+                const std::uint32_t first = (lane % 4U + 4U * step) * per_word;
+                for (std::uint32_t part = 0; part < per_word; ++part) {
+                    operands.a[lane / 4U + 8U * half][first + part] =
+                        static_cast<double>(element_of(a, words.lane[lane], part));
+                }
+            }
+        }
+        const Row& words = warp.rows[instruction.sources[1].row + step];
+        for (std::uint32_t lane = 0; lane < 32; ++lane) {
+            const std::uint32_t first = (lane % 4U + 4U * step) * per_word;
+            for (std::uint32_t part = 0; part < per_word; ++part) {
+                operands.b[first + part][lane / 4U] =
+                    static_cast<double>(element_of(b, words.lane[lane], part));
+            }
+        }
+    }
+}
+
+/// The elements' types are known at compile time where they are common, which makes their conversion fast.
+void read_operands(const Warp& warp, const Instruction& instruction, const Product& product,
+                   Operands& operands) {
+    using enum MatrixElement;
+    const auto is = [&product](MatrixElement a, MatrixElement b) { return product.a == a && product.b == b; };
+    if (is(f16, f16)) {
+        read_words<f16, f16>(warp, instruction, product, operands);
+    } else if (is(bf16, bf16)) {
+        read_words<bf16, bf16>(warp, instruction, product, operands);
+    } else if (is(tf32, tf32)) {
+        read_words<tf32, tf32>(warp, instruction, product, operands);
+    } else if (is(s8, s8)) {
+        read_words<s8, s8>(warp, instruction, product, operands);
+    } else if (is(s8, u8)) {
+        read_words<s8, u8>(warp, instruction, product, operands);
+    } else if (is(u8, s8)) {
+        read_words<u8, s8>(warp, instruction, product, operands);
+    } else if (is(u8, u8)) {
+        read_words<u8, u8>(warp, instruction, product, operands);
+    } else if (is(e4m3, e4m3)) {
+        read_words<e4m3, e4m3>(warp, instruction, product, operands);
+    } else if (is(e4m3, e5m2)) {
+        read_words<e4m3, e5m2>(warp, instruction, product, operands);
+    } else if (is(e5m2, e4m3)) {
+        read_words<e5m2, e4m3>(warp, instruction, product, operands);
+    } else {
+        read_words<e5m2, e5m2>(warp, instruction, product, operands);
     }
 }
 
@@ -99,15 +136,16 @@ Flow multiply_reals(Warp& warp, const Instruction& instruction, Mask enabled) {
         return Flow::next;
     }
     const Product product = unpacked(instruction.variant);
-    Operands<double> operands;
-    read_words(warp, instruction, product, operands);
-    std::array<Row, 4> out;
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
+    Operands operands;
+    read_operands(warp, instruction, product, operands);
+    const Sums sums = product_of(operands, 8 * halves, product.k);
+    std::array<Row, 4> out;
     for (std::size_t lane = 0; lane < 32; ++lane) {
         for (std::size_t half = 0; half < halves; ++half) {
             std::array<double, 2> value{};
             for (std::size_t part = 0; part < 2; ++part) {
-                value[part] = dot(operands, lane / 4 + 8 * half, 2 * (lane % 4) + part, product.k);
+                value[part] = sums[lane / 4 + 8 * half][2 * (lane % 4) + part];
             }
             const std::uint16_t addend = instruction.sources[2].row;
             if (product.half_result) {
@@ -141,13 +179,14 @@ Flow multiply_integers(Warp& warp, const Instruction& instruction, Mask enabled)
         return Flow::next;
     }
     const Product product = unpacked(instruction.variant);
-    Operands<double> operands;  // Sums of 64 products of bytes are exact in doubles.
-    read_words(warp, instruction, product, operands);
-    std::array<Row, 4> out;
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
+    Operands operands;  // Sums of 64 products of bytes are exact in doubles.
+    read_operands(warp, instruction, product, operands);
+    const Sums sums = product_of(operands, 8 * halves, product.k);
+    std::array<Row, 4> out;
     for (std::size_t lane = 0; lane < 32; ++lane) {
         for (std::size_t i = 0; i < 2 * halves; ++i) {
-            const double sum = dot(operands, lane / 4 + 8 * (i / 2), 2 * (lane % 4) + i % 2, product.k);
+            const double sum = sums[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2];
             const std::int64_t old =
                 product.no_addend
                     ? 0
@@ -176,7 +215,7 @@ Flow multiply_doubles(Warp& warp, const Instruction& instruction, Mask enabled) 
         return Flow::next;
     }
     const Product product = unpacked(instruction.variant);
-    Operands<double> operands;
+    Operands operands;
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
     for (std::size_t lane = 0; lane < 32; ++lane) {
         for (std::size_t step = 0; step < product.k / 4; ++step) {
@@ -184,7 +223,7 @@ Flow multiply_doubles(Warp& warp, const Instruction& instruction, Mask enabled) 
                 operands.a[lane / 4 + 8 * half][lane % 4 + 4 * step] =
                     real64_of(warp, instruction.sources[0].row + 2 * (step * halves + half), lane);
             }
-            operands.b[lane / 4][lane % 4 + 4 * step] =
+            operands.b[lane % 4 + 4 * step][lane / 4] =
                 real64_of(warp, instruction.sources[1].row + 2 * step, lane);
         }
     }
@@ -196,7 +235,7 @@ Flow multiply_doubles(Warp& warp, const Instruction& instruction, Mask enabled) 
             const std::size_t row = lane / 4 + 8 * (i / 2);
             const std::size_t column = 2 * (lane % 4) + i % 2;
             for (std::size_t e = 0; e < product.k; ++e) {
-                value = std::fma(operands.a[row][e], operands.b[column][e], value);
+                value = std::fma(operands.a[row][e], operands.b[e][column], value);
             }
             const auto bits = std::bit_cast<std::uint64_t>(value);
             out[2 * i].lane[lane] = static_cast<std::uint32_t>(bits);

@@ -83,6 +83,51 @@ bool side_by_side(const Addresses& addresses, std::uint32_t width) {
     return all;
 }
 
+/// All enabled lanes' addresses lie in the shared memory of their own CTA.
+bool in_own_cta(const Warp& warp, const Addresses& addresses, Mask enabled) {
+    std::uint64_t others = 0;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint64_t on = 0U - std::uint64_t{(enabled >> lane) & 1U};
+        others |= ((addresses[lane] >> cluster_rank_shift) ^ warp.cta->cluster_rank) & on;
+    }
+    return others == 0;
+}
+
+/// Loads `words` whole words a lane.
+template <std::size_t words, class Place>
+void load_words(Row* rows, Mask enabled, Place place) {
+    for_each_lane(enabled, [&](int lane) {
+        std::array<std::uint32_t, words> value;  // NOLINT: filled by the copy.
+        std::memcpy(value.data(), place(lane), sizeof value);
+        for (std::size_t w = 0; w < words; ++w) {
+            rows[w].lane[static_cast<std::size_t>(lane)] = value[w];
+        }
+    });
+}
+
+template <class Place>
+void load_lanes(Row* rows, const Instruction& instruction, Mask enabled, Place place) {
+    switch (instruction.width) {
+        case 4:
+            load_words<1>(rows, enabled, place);
+            return;
+        case 8:
+            load_words<2>(rows, enabled, place);
+            return;
+        case 16:
+            load_words<4>(rows, enabled, place);
+            return;
+        default:
+            break;
+    }
+    const bool is_signed = (instruction.variant & 1U) != 0;
+    for_each_lane(enabled, [&](int lane) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, place(lane), instruction.width);
+        rows[0].lane[static_cast<std::size_t>(lane)] = extended(value, instruction.width, is_signed);
+    });
+}
+
 /// variant bit 0: signed.
 template <Space space>
 Flow load(Warp& warp, const Instruction& instruction, Mask enabled) {
@@ -99,22 +144,16 @@ Flow load(Warp& warp, const Instruction& instruction, Mask enabled) {
         std::memcpy(rows[0].lane.data(), memory_of<space>(warp, 0, addresses[0]), sizeof(Row));
         return Flow::next;
     }
-    const bool is_signed = (instruction.variant & 1U) != 0;
-    for_each_lane(enabled, [&](int lane) {
-        const auto l = static_cast<std::size_t>(lane);
-        const std::byte* const from = memory_of<space>(warp, lane, addresses[l]);
-        if (width >= 4) {
-            std::array<std::uint32_t, 4> words;  // NOLINT: filled as far as it is read.
-            std::memcpy(words.data(), from, width);
-            for (std::uint32_t w = 0; w < width / 4; ++w) {
-                rows[w].lane[l] = words[w];
-            }
-        } else {
-            std::uint32_t value = 0;
-            std::memcpy(&value, from, width);
-            rows[0].lane[l] = extended(value, width, is_signed);
-        }
-    });
+    if (space == Space::shared && in_own_cta(warp, addresses, enabled)) {
+        const std::byte* const base = warp.cta->shared.data();
+        load_lanes(rows, instruction, enabled, [&](int lane) {
+            return base + (addresses[static_cast<std::size_t>(lane)] & shared_offset_mask);
+        });
+    } else {
+        load_lanes(rows, instruction, enabled, [&](int lane) {
+            return memory_of<space>(warp, lane, addresses[static_cast<std::size_t>(lane)]);
+        });
+    }
     return Flow::next;
 }
 

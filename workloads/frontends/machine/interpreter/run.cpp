@@ -90,6 +90,7 @@ class Runner {
         launch_.constant_banks[0] = launch_constants(entry, launch_, parameters);
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
+        launch_.patterns.resize(code.code->instructions.size());
         launch_.instruction_limit = options.warp_limit;
         launch_.observer = options.observer;
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
