@@ -45,6 +45,9 @@ l1tex__data_pipe_lsu_wavefronts_mem_shared.sum l1tex__data_pipe_lsu_wavefronts_m
 l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum
 l1tex__data_pipe_lsu_wavefronts_mem_lg.sum l1tex__data_pipe_lsu_wavefronts.sum
 l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts_cache_access.sum l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum
+l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_access.sum l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts_cache_bypass.sum
+l1tex__data_pipe_lsu_wavefronts_mem_shared_cmd_read.sum l1tex__data_pipe_lsu_wavefronts_mem_shared_cmd_write.sum
 smsp__inst_executed_op_shared_ld.sum smsp__inst_executed_op_shared_st.sum smsp__inst_executed_op_ldsm.sum
 smsp__inst_executed_pipe_alu.sum smsp__inst_executed_pipe_fma.sum smsp__inst_executed_pipe_fp16.sum
 smsp__inst_executed_pipe_fp64.sum smsp__inst_executed_pipe_xu.sum smsp__inst_executed_pipe_lsu.sum
@@ -172,7 +175,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--budget", type=float, default=540.0)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     begun = time.monotonic()
     sources = sorted(Path(__file__).parent.glob("*.cu"))
     if options.programs:

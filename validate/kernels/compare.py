@@ -1,0 +1,235 @@
+"""Compares the interpreter with recordings of the textbook kernels: counts, results and times.
+
+Usage: python3 validate/kernels/compare.py --program build/warptime [--split development|held-out] [--engine NAME]
+       [--output ROWS.csv] [PROGRAM ...]
+
+Compiles each program as record.py did, runs it whole under `warptime run`, and joins its launches with those recorded in
+validate/recorded/h200-sxm/kernels/. Prints, for each counter, how many launches agree, then the errors of the times.
+Needs nvcc. The split is by program: FNV-1a of its name mod 100, below 50 development, else held out.
+"""
+
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import csv
+import io
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RECORDED = HERE.parent / "recorded" / "h200-sxm" / "kernels"
+FLAGS = ["-std=c++20", "-O3", "-gencode", "arch=compute_90a,code=sm_90a", "-lineinfo"]
+SHARED_PASSES = "l1tex__data_pipe_lsu_wavefronts_mem_shared"
+#: Counters that must agree, each with the relative error that still counts as agreement.
+TOLERANCES = {
+    "smsp__inst_executed.sum": 0.001,
+    "smsp__thread_inst_executed.sum": 0.001,
+    "smsp__thread_inst_executed_pred_on.sum": 0.001,
+    **{
+        f"l1tex__t_{what}_pipe_lsu_mem_{op}.sum": 0.001
+        for what in ("requests", "sectors")
+        for op in ("global_op_ld", "global_op_st", "global_op_atom", "global_op_red", "local_op_ld", "local_op_st")
+    },
+    f"{SHARED_PASSES}_op_ld.sum": 0.02,
+    f"{SHARED_PASSES}_op_st.sum": 0.02,
+    f"{SHARED_PASSES}_op_atom.sum": 0.02,
+}
+
+
+def fnv1a(text: str) -> int:
+    """FNV-1a, 64 bits (validate/split.hpp)."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = ((value ^ byte) * 0x100000001B3) % 2**64
+    return value
+
+
+def split_of(program: str) -> str:
+    """The split of a textbook program, all of its launches together."""
+    return "development" if fnv1a(program) % 100 < 50 else "held-out"
+
+
+def read(path: Path) -> dict[str, list[dict[str, str]]]:
+    """Rows of a recording by program, in the order of their launches."""
+    rows: dict[str, list[dict[str, str]]] = {}
+    with path.open() as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["program"], []).append(row)
+    return rows
+
+
+def number(text: str) -> float:
+    """A number as ncu prints it; not a number where there is none."""
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return math.nan
+
+
+@dataclass
+class Launch:
+    """A launch as it was recorded and as it is predicted."""
+
+    program: str
+    index: int
+    recorded: dict[str, str]
+    measured_us: float
+    predicted: dict[str, str]
+    disagrees: list[str] = field(default_factory=list)
+
+    def error(self) -> float:
+        """ln(predicted / measured) of the time, or not a number."""
+        time = number(self.predicted["time_us"])
+        return math.log(time / self.measured_us) if time > 0 and self.measured_us > 0 else math.nan
+
+
+@dataclass
+class Run:
+    """A program's launches, and what its results look like."""
+
+    program: str
+    launches: list[Launch]
+    problem: str = ""
+    outputs: list[str] = field(default_factory=list)
+
+
+def run(program: str, options: argparse.Namespace, times: dict, counters: dict) -> Run:
+    """Compiles and runs one program under the interpreter."""
+    with tempfile.TemporaryDirectory() as temporary:
+        binary = Path(temporary) / program
+        made = subprocess.run(["nvcc", *FLAGS, "-o", str(binary), str(HERE / f"{program}.cu")], capture_output=True, text=True)
+        if made.returncode:
+            return Run(program, [], "does not compile: " + made.stderr[-300:])
+        rows = Path(temporary) / "rows.csv"
+        command = [str(options.program), "run", "--gpu", "h200-sxm", "--whole", "--counters", "--engine", options.engine]
+        done = subprocess.run([*command, "-o", str(rows), "--", str(binary)], capture_output=True, text=True)
+        if not rows.exists():
+            return Run(program, [], done.stderr[-300:])
+        with rows.open() as file:
+            predicted = [row for row in csv.DictReader(file) if row["kind"] == "kernel"]
+    outputs = [line for line in done.stderr.splitlines() if line.startswith("output ")]
+    wanted = counters.get(program, [])
+    problem = "" if len(predicted) == len(wanted) else f"{len(predicted)} launches, {len(wanted)} recorded"
+    if "\ndone" not in "\n" + done.stderr:
+        problem = "did not end: " + done.stderr.strip()[-200:]
+    launches = []
+    for i, (recorded, row) in enumerate(zip(wanted, predicted)):
+        timed = times.get(program, [])
+        launches.append(Launch(program, i, recorded, number(timed[i]["median_us"]) if i < len(timed) else math.nan, row))
+    return Run(program, launches, problem, outputs)
+
+
+def same_output(left: str, right: str) -> bool:
+    """Digests agree: integers exactly, sums and samples of reals within 1e-5 of their scale."""
+    mine, theirs = left.split(), right.split()
+    if mine[:4] != theirs[:4] or len(mine) != len(theirs):
+        return False
+    if mine[2] == "integer":
+        return mine == theirs
+    count = max(int(mine[3]), 1)
+    scale = abs(float(theirs[5])) / count
+    sums = abs(float(mine[4]) - float(theirs[4])) <= 1e-5 * abs(float(theirs[5])) + 1e-30
+    values = all(abs(float(a) - float(b)) <= 1e-5 * max(abs(float(b)), scale) for a, b in zip(mine[6:], theirs[6:]))
+    return sums and values
+
+
+def compare_counts(launches: list[Launch]) -> None:
+    """Prints the agreement by counter."""
+    print(f"{'counter':<72} {'launches':>8} {'agree':>6}")
+    whole = 0
+    for name, tolerance in TOLERANCES.items():
+        agreeing = 0
+        counted = 0
+        for launch in launches:
+            theirs, ours = number(launch.recorded.get(name, "")), number(launch.predicted.get(name, ""))
+            if math.isnan(theirs) or math.isnan(ours) or theirs == ours == 0:
+                continue
+            counted += 1
+            if abs(ours - theirs) <= tolerance * max(abs(theirs), 1.0):
+                agreeing += 1
+            else:
+                launch.disagrees.append(f"{name} {ours:.0f} for {theirs:.0f}")
+        print(f"{name:<72} {counted:>8} {agreeing:>6}")
+    whole = sum(1 for launch in launches if not launch.disagrees)
+    print(f"launches whose counts all agree: {whole} of {len(launches)}")
+    for launch in launches:
+        if launch.disagrees:
+            print(f"  {launch.program} {launch.index} {launch.predicted['kernel']}: {'; '.join(launch.disagrees)}")
+
+
+def compare_times(launches: list[Launch]) -> None:
+    """Prints the errors of the times, worst first."""
+    errors = [(launch.error(), launch) for launch in launches if not math.isnan(launch.error())]
+    if not errors:
+        return
+    for least in (0.0, 10.0):
+        kept = [error for error, launch in errors if launch.measured_us >= least]
+        if kept:
+            mean = statistics.fmean(abs(error) for error in kept)
+            print(f"times of at least {least:g} us: {len(kept)}, mean |ln| {mean:.3f}, bias {statistics.fmean(kept):+.3f}")
+    for error, launch in sorted(errors, key=lambda pair: -abs(pair[0])):
+        limiter = launch.predicted["limiter"]
+        print(
+            f"  {error:+.2f} {launch.program} {launch.index} {launch.predicted['kernel']} {launch.predicted['grid']}:"
+            f" {number(launch.predicted['time_us']):.2f} for {launch.measured_us:.2f} us, {limiter}"
+        )
+
+
+def main() -> int:
+    """Compares the programs of a split, or those named that belong to it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--program", type=Path, required=True)
+    parser.add_argument("--split", choices=["development", "held-out"], default="development")
+    parser.add_argument("--engine", default="analytical")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--counts-only", action="store_true")
+    options = parser.parse_intermixed_args()
+    times, counters = read(RECORDED / "times.csv"), read(RECORDED / "counters.csv")
+    recorded_outputs: dict[str, list[str]] = {}
+    for line in (RECORDED / "outputs.txt").read_text().splitlines():
+        program, output = line.split(" ", 1)
+        recorded_outputs.setdefault(program, []).append(output)
+    names = [name for name in counters if split_of(name) == options.split]
+    names = [name for name in names if not options.programs or name in options.programs]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = list(pool.map(lambda name: run(name, options, times, counters), names))
+    launches = [launch for one in runs for launch in one.launches]
+    wrong = []
+    for one in runs:
+        theirs = recorded_outputs.get(one.program, [])
+        if one.problem:
+            print(f"{one.program}: {one.problem}")
+        wrong += [f"{one.program}: {a[:60]}" for a, b in zip(one.outputs, theirs) if not same_output(a, b)]
+    compare_counts(launches)
+    results = sum(len(one.outputs) for one in runs)
+    print(f"results that equal the recorded ones: {results - len(wrong)} of {results}")
+    print("".join(f"  {line}\n" for line in wrong), end="")
+    refused = [launch for launch in launches if launch.predicted["error"]]
+    print(f"launches without a time: {len(refused)} of {len(launches)}")
+    for launch in refused:
+        print(f"  {launch.program} {launch.index} {launch.predicted['kernel']}: {launch.predicted['error'][:160]}")
+    if not options.counts_only:
+        compare_times(launches)
+    if options.output:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer)
+        writer.writerow(["program", "launch", "kernel", "grid", "measured_us", "time_us", "limiter", "error"])
+        for launch in launches:
+            p = launch.predicted
+            writer.writerow(
+                [launch.program, launch.index, p["kernel"], p["grid"], launch.measured_us, p["time_us"], p["limiter"], p["error"]]
+            )
+        options.output.write_text(buffer.getvalue())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
