@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -23,6 +24,9 @@ namespace warptime::runs {
 namespace {
 
 constexpr const char* library_name = "libwarptime_cuda.so";
+constexpr const char* records_name = "records";
+/// Names by which programs are linked with the driver or open it.
+constexpr std::array driver_names{"libcuda.so.1", "libcuda.so"};
 
 /// What the stand-in answers when the program asks for the device's properties, one "key value" a line.
 std::string device_text(const hw::Gpu& gpu) {
@@ -62,14 +66,31 @@ class Environment {
     std::vector<std::string> entries_;
 };
 
+/// The entry before those that the variable lists already.
+std::string before_list(const std::string& entry, const char* variable) {
+    const char* const listed = std::getenv(variable);
+    return listed == nullptr || *listed == '\0' ? entry : fmt::format("{}:{}", entry, listed);
+}
+
+/// A folder in which the loader finds the stand-in as the driver; it is loaded once under all of its names.
+std::filesystem::path make_driver_folder(const std::filesystem::path& parent,
+                                         const std::filesystem::path& stand_in) {
+    std::filesystem::path folder = parent / "driver";
+    std::filesystem::create_directory(folder);
+    for (const char* name : driver_names) {
+        std::filesystem::create_symlink(stand_in, folder / name);
+    }
+    return folder;
+}
+
 Environment environment_of(const ProgramOptions& options, const hw::Gpu& gpu,
-                           const std::filesystem::path& records) {
+                           const std::filesystem::path& folder) {
     Environment environment;
-    const char* const loaded = std::getenv("LD_PRELOAD");
-    const std::string others =
-        loaded == nullptr || *loaded == '\0' ? std::string{} : fmt::format(":{}", loaded);
-    environment.set("LD_PRELOAD", find_stand_in().string() + others);
-    environment.set("WARPTIME_RECORDS", records.string());
+    const std::filesystem::path stand_in = std::filesystem::absolute(find_stand_in());
+    environment.set("LD_PRELOAD", before_list(stand_in.string(), "LD_PRELOAD"));
+    environment.set("LD_LIBRARY_PATH",
+                    before_list(make_driver_folder(folder, stand_in).string(), "LD_LIBRARY_PATH"));
+    environment.set("WARPTIME_RECORDS", (folder / records_name).string());
     environment.set("WARPTIME_DEVICE", device_text(gpu));
     if (options.whole) {
         environment.set("WARPTIME_BUDGET", "0");
@@ -128,8 +149,7 @@ std::filesystem::path find_stand_in() {
 ProgramRun run_program(const ProgramOptions& options, const hw::Gpu& gpu) {
     check_expression(options.kernel);
     const workloads::frontends::machine::TemporaryFolder folder;
-    const std::filesystem::path records = folder.path() / "records";
-    Environment environment = environment_of(options, gpu, records);
+    Environment environment = environment_of(options, gpu, folder.path());
     std::vector<std::string> words = options.command;
     std::vector<char*> arguments;
     for (std::string& word : words) {
@@ -157,7 +177,7 @@ ProgramRun run_program(const ProgramOptions& options, const hw::Gpu& gpu) {
         run.exit_code = 128 + WTERMSIG(status);
         run.ending = fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
     }
-    run.records = read_launch_records(contents_of(records));
+    run.records = read_launch_records(contents_of(folder.path() / records_name));
     return run;
 }
 

@@ -94,7 +94,7 @@ std::vector<std::byte> choose_image(const std::vector<machine::FatImage>& images
                     fmt::format("code or PTX for sm_{}", facts.architecture));
     }
     const std::string text(reinterpret_cast<const char*>(best->bytes.data()), best->bytes.size());
-    return machine::compile_ptx(text.c_str(),
+    return machine::compile_ptx(text.substr(0, text.find('\0')),
                                 fmt::format("sm_{}{}", facts.architecture, best->specific ? "a" : ""))
         .cubin;
 }
@@ -114,8 +114,14 @@ const machine::LoadedCode& LoadedModule::code(const DeviceFacts& facts, machine:
 }
 
 Device::Device() : facts_(read_facts()), memory_(facts_.memory_bytes) {
+    // The first allocation of an empty memory lies at its start.
+    arena_ = memory_.allocate(1).value_or(0);
+    memory_.free(arena_);
     if (const std::string budget = variable_of("WARPTIME_BUDGET"); !budget.empty()) {
         budget_ = std::strtoull(budget.c_str(), nullptr, 10);
+    }
+    if (const std::string limit = variable_of("WARPTIME_WARP_LIMIT"); !limit.empty()) {
+        warp_limit_ = std::strtoull(limit.c_str(), nullptr, 10);
     }
     if (const std::string filter = variable_of("WARPTIME_KERNEL"); !filter.empty()) {
         filter_ = std::regex(filter);
@@ -131,9 +137,24 @@ LoadedModule* Device::add_module(std::span<const std::byte> image, bool fat) {
     return modules_.back().get();
 }
 
+void Device::remove_module(LoadedModule* module) {
+    if (module->is_loaded()) {
+        for (const auto& [name, address] : module->loaded().variables) {
+            memory_.free(address);
+        }
+        for (const machine::Variable& variable : module->loaded().code->module.variables) {
+            if (variable.constant) {
+                const std::vector<std::byte>& bank = module->loaded().constant_banks.at(3);
+                memory_.remove_host(reinterpret_cast<std::uint64_t>(bank.data() + variable.offset));
+            }
+        }
+    }
+    std::erase_if(modules_, [module](const auto& held) { return held.get() == module; });
+}
+
 const KernelHandle* Device::add_kernel(const void* host, LoadedModule* module, std::string name) {
     auto& place = kernels_[host];
-    place = std::make_unique<KernelHandle>(KernelHandle{module, std::move(name)});
+    place = std::make_unique<KernelHandle>(KernelHandle{.module = module, .name = std::move(name)});
     return place.get();
 }
 
@@ -196,6 +217,7 @@ Status Device::launch(const LaunchRequest& request) {
         machine::TraceRecorder trace;
         machine::RunOptions options;
         options.budget = reported ? budget_ : 0;
+        options.warp_limit = warp_limit_;
         options.observer = reported ? &trace : nullptr;
         options.traced_ctas = 8;
         options.sm_count = facts_.sm_count;
@@ -232,10 +254,15 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(const vo
     if (found == variables_.end()) {
         return std::nullopt;
     }
-    (void)found->second.module->code(facts_, memory_);
-    machine::LoadedCode& loaded = found->second.module->loaded();
+    return variable(found->second.module, found->second.name);
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(LoadedModule* module,
+                                                                        const std::string& name) {
+    (void)module->code(facts_, memory_);
+    machine::LoadedCode& loaded = module->loaded();
     for (const machine::Variable& variable : loaded.code->module.variables) {
-        if (variable.name != found->second.name) {
+        if (variable.name != name) {
             continue;
         }
         if (variable.constant) {
@@ -248,18 +275,33 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(const vo
     return std::nullopt;
 }
 
-Status Device::copy(void* to, const void* from, std::size_t bytes) {
+int Device::resident_ctas(const machine::Function& function, int threads, std::size_t dynamic_shared) const {
+    if (threads <= 0 || threads > 1024) {
+        return 0;
+    }
+    // Registers are given to warps in units of 256, shared memory to CTAs in units of 128 bytes beside a
+    // reserve of 1 KiB.
+    const std::int64_t warps = (threads + 31) / 32;
+    const std::int64_t registers = std::max(1, (function.registers * 32 + 255) / 256) * 256;
+    const std::int64_t by_registers = 65536 / (warps * registers);
+    const std::int64_t own =
+        std::max<std::int64_t>(function.static_shared, 1024) + static_cast<std::int64_t>(dynamic_shared);
+    const std::int64_t by_shared = facts_.shared_per_sm / ((own + 127) / 128 * 128);
+    const std::int64_t by_threads = facts_.threads_per_sm / (warps * 32);
+    return static_cast<int>(std::min({by_registers, by_shared, by_threads, std::int64_t{32}}));
+}
+
+Status Device::copy(void* to, const void* from, std::size_t bytes, const char* link) {
     if (bytes == 0) {
         return Status::success;
     }
-    const bool to_device = memory_.find(reinterpret_cast<std::uint64_t>(to)) != nullptr;
-    const bool from_device = memory_.find(reinterpret_cast<std::uint64_t>(from)) != nullptr;
+    const bool to_device = on_device(reinterpret_cast<std::uint64_t>(to));
+    const bool from_device = on_device(reinterpret_cast<std::uint64_t>(from));
     std::memmove(to, from, bytes);
-    records_.memory("memcpy",
-                    to_device && from_device ? "device"
-                    : to_device              ? "host_to_device"
-                                             : "device_to_host",
-                    bytes);
+    if (link == nullptr) {
+        link = to_device && from_device ? "device" : to_device ? "host_to_device" : "device_to_host";
+    }
+    records_.memory("memcpy", link, bytes);
     return Status::success;
 }
 

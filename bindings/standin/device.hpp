@@ -42,6 +42,7 @@ class LoadedModule {
     explicit LoadedModule(std::vector<std::byte> image, bool fat) : image_(std::move(image)), fat_(fat) {}
     /// Throws Error when no image of the module suits the device.
     const machine::LoadedCode& code(const DeviceFacts& facts, machine::DeviceMemory& memory);
+    [[nodiscard]] bool is_loaded() const { return loaded_ != nullptr; }
     [[nodiscard]] machine::LoadedCode& loaded() { return *loaded_; }
 
   private:
@@ -52,8 +53,9 @@ class LoadedModule {
 };
 
 struct KernelHandle {
-    LoadedModule* module = nullptr;
+    LoadedModule* module = nullptr;  ///< null once the module is unloaded
     std::string name;
+    std::int64_t dynamic_shared_limit = -1;  ///< that the program asked for; negative: the device's default
 };
 
 struct VariableHandle {
@@ -91,16 +93,32 @@ class Device {
     [[nodiscard]] Records& records() { return records_; }
 
     LoadedModule* add_module(std::span<const std::byte> image, bool fat);
+    /// Frees the module's variables and code; handles of its kernels must not be used afterwards.
+    void remove_module(LoadedModule* module);
     const KernelHandle* add_kernel(const void* host, LoadedModule* module, std::string name);
     void add_variable(const void* host, LoadedModule* module, std::string name);
     [[nodiscard]] const KernelHandle* kernel(const void* host) const;
+    /// The runtime makes the primary context current with the first call that needs one.
+    void use_runtime() { runtime_in_use_ = true; }
+    [[nodiscard]] bool runtime_in_use() const { return runtime_in_use_; }
 
     Status launch(const LaunchRequest& request);
     /// Address of a variable of the device; constants live in their bank, at host addresses.
     [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> variable(const void* host);
+    [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> variable(LoadedModule* module,
+                                                                                  const std::string& name);
     [[nodiscard]] const machine::Function* function(const KernelHandle& kernel);
 
-    Status copy(void* to, const void* from, std::size_t bytes);
+    /// CTAs of so many threads that an SM holds; 0 when it cannot hold one.
+    [[nodiscard]] int resident_ctas(const machine::Function& function, int threads,
+                                    std::size_t dynamic_shared) const;
+
+    /// Whether the address is of the device's own memory; pinned host memory is not.
+    [[nodiscard]] bool on_device(std::uint64_t address) const {
+        return address - arena_ < memory_.capacity();
+    }
+    /// `link` as in Records::memory; null: told from the addresses.
+    Status copy(void* to, const void* from, std::size_t bytes, const char* link = nullptr);
     Status set(void* to, int value, std::size_t bytes);
 
     /// The error that the next call reports.
@@ -111,8 +129,11 @@ class Device {
 
     DeviceFacts facts_;
     machine::DeviceMemory memory_;
+    std::uint64_t arena_ = 0;  ///< first address of memory_
+    bool runtime_in_use_ = false;
     Records records_;
     std::uint64_t budget_ = 60'000'000;
+    std::uint64_t warp_limit_ = machine::RunOptions{}.warp_limit;
     std::optional<std::regex> filter_;
     std::uint64_t reported_left_ = ~std::uint64_t{0};
     std::vector<std::unique_ptr<LoadedModule>> modules_;

@@ -68,11 +68,13 @@ int launch(const KernelHandle* kernel, Dim3 grid, Dim3 block, void** arguments, 
     request.shape.dynamic_shared = static_cast<std::int64_t>(shared);
     request.shape.cooperative = cooperative;
     request.arguments = arguments;
+    device().use_runtime();
     return failed(device().launch(request));
 }
 
 int allocate(void** pointer, std::size_t bytes) {
     const auto lock = locked();
+    device().use_runtime();
     const auto address = device().memory().allocate(bytes);
     if (!address) {
         *pointer = nullptr;
@@ -83,10 +85,11 @@ int allocate(void** pointer, std::size_t bytes) {
 }
 
 int release(void* pointer) {
+    const auto lock = locked();
+    device().use_runtime();
     if (pointer == nullptr) {
         return 0;
     }
-    const auto lock = locked();
     return device().memory().free(reinterpret_cast<std::uint64_t>(pointer)) ? 0
                                                                             : failed(Status::invalid_value);
 }
@@ -172,6 +175,10 @@ WARPTIME_CUDA int __cudaGetKernel(void** kernel, const void* host) {
 }
 WARPTIME_CUDA int cudaGetKernel(void** kernel, const void* host) {
     return __cudaGetKernel(kernel, host);
+}
+/// The driver's functions take the same handle.
+WARPTIME_CUDA int cudaGetFuncBySymbol(void** function, const void* host) {
+    return __cudaGetKernel(function, host);
 }
 WARPTIME_CUDA int __cudaLaunchKernel(void* kernel, Dim3 grid, Dim3 block, void** arguments,
                                      std::size_t shared, void* /*stream*/) {
@@ -279,6 +286,7 @@ WARPTIME_CUDA int cudaHostGetDevicePointer(void** pointer, void* host, unsigned 
 }
 WARPTIME_CUDA int cudaMemcpy(void* to, const void* from, std::size_t bytes, int /*kind*/) {
     const auto lock = locked();
+    device().use_runtime();
     return failed(device().copy(to, from, bytes));
 }
 WARPTIME_CUDA int cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, void* /*stream*/) {
@@ -300,6 +308,7 @@ WARPTIME_CUDA int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* 
 }
 WARPTIME_CUDA int cudaMemset(void* to, int value, std::size_t bytes) {
     const auto lock = locked();
+    device().use_runtime();
     return failed(device().set(to, value, bytes));
 }
 WARPTIME_CUDA int cudaMemsetAsync(void* to, int value, std::size_t bytes, void* /*stream*/) {
@@ -333,6 +342,7 @@ WARPTIME_CUDA int cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t
 }
 WARPTIME_CUDA int cudaGetSymbolAddress(void** pointer, const void* symbol) {
     const auto lock = locked();
+    device().use_runtime();
     const auto place = device().variable(symbol);
     if (!place) {
         return failed(Status::invalid_symbol);
@@ -407,10 +417,13 @@ WARPTIME_CUDA int cudaGetDevice(int* number) {
     return 0;
 }
 WARPTIME_CUDA int cudaSetDevice(int number) {
+    const auto lock = locked();
+    device().use_runtime();
     return number == 0 ? 0 : failed(Status::invalid_value);
 }
 WARPTIME_CUDA int cudaDeviceSynchronize() {
     const auto lock = locked();
+    device().use_runtime();
     return failed(device().sticky);
 }
 WARPTIME_CUDA int cudaDeviceReset() {
@@ -461,6 +474,9 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
         case 10:
             *value = 32;
             break;
+        case 11:
+            *value = 2147483647;
+            break;
         case 12:
             *value = 65536;
             break;
@@ -469,6 +485,20 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
             break;
         case 16:
             *value = facts.sm_count;
+            break;
+        case 15:  // copies beside kernels, mapped host memory, several kernels at once, one address space
+        case 19:
+        case 31:
+        case 41:
+        case 78:  // priorities of streams, caches, managed and registered memory
+        case 79:
+        case 80:
+        case 83:
+        case 99:
+            *value = 1;
+            break;
+        case 40:
+            *value = 3;
             break;
         case 38:
             *value = static_cast<int>(facts.l2_bytes);
@@ -497,7 +527,11 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
         case 106:
             *value = 32;
             break;
-        case 120:  // clusters
+        case 111:  // shared memory that a CTA has reserved
+            *value = 1024;
+            break;
+        case 120:  // clusters and tensor maps
+        case 127:
             *value = facts.architecture >= 90 ? 1 : 0;
             break;
         default:
@@ -597,15 +631,7 @@ WARPTIME_CUDA int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* bl
     if (function == nullptr || threads <= 0) {
         return failed(Status::invalid_value);
     }
-    // Registers are given to warps in units of 256, shared memory to CTAs in units of 128 bytes beside a
-    // reserve of 1 KiB.
-    const std::int64_t warps = (threads + 31) / 32;
-    const std::int64_t by_registers = 65536 / (warps * ((function->registers * 32 + 255) / 256 * 256));
-    const std::int64_t own =
-        std::max<std::int64_t>(function->static_shared, 1024) + static_cast<std::int64_t>(shared);
-    const std::int64_t by_shared = device().facts().shared_per_sm / ((own + 127) / 128 * 128);
-    const std::int64_t by_threads = device().facts().threads_per_sm / (warps * 32);
-    *blocks = static_cast<int>(std::min({by_registers, by_shared, by_threads, std::int64_t{32}}));
+    *blocks = device().resident_ctas(*function, threads, shared);
     return 0;
 }
 WARPTIME_CUDA int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host, int threads,

@@ -136,7 +136,10 @@ __attribute__((constructor)) void lead_static_runtime_here() {
     }
     static Trampolines trampolines(found.size() + 1);
     for (const machine::ElfSymbol* symbol : found) {
-        void* const target = dlsym(own, symbol->name.c_str());
+        // Functions for a default stream of each thread do what the others do.
+        const bool of_thread = symbol->name.ends_with("_ptds") || symbol->name.ends_with("_ptsz");
+        const std::string name = of_thread ? symbol->name.substr(0, symbol->name.size() - 5) : symbol->name;
+        void* const target = dlsym(own, name.c_str());
         const bool from_here = target != nullptr;
         const std::uintptr_t address = from_here ? reinterpret_cast<std::uintptr_t>(target)
                                                  : trampolines.add(strdup(symbol->name.c_str()));

@@ -1,0 +1,682 @@
+// A program under test: what CUDA programs do with the driver's functions, one scenario a run.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Run as `driver_program SCENARIO IMAGE`; IMAGE holds the kernels of this file, compiled apart. It exits with
+// 0 where every result was right, else it says which line was not.
+#include <cmath>
+#include <cooperative_groups.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#define EXPECT(condition)                                                        \
+    do {                                                                         \
+        if (!(condition)) {                                                      \
+            std::fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+            std::exit(1);                                                        \
+        }                                                                        \
+    } while (false)
+#define EXPECT_ERROR(call, wanted)                                                          \
+    do {                                                                                    \
+        const int got = static_cast<int>(call);                                             \
+        if (got != static_cast<int>(wanted)) {                                              \
+            std::fprintf(stderr, "line %d: %s gives %d and not %d\n", __LINE__, #call, got, \
+                         static_cast<int>(wanted));                                         \
+            std::exit(1);                                                                   \
+        }                                                                                   \
+    } while (false)
+#define DO(call) EXPECT_ERROR(call, 0)
+
+constexpr int box_width = 32, box_height = 8, tensor_width = 100, tensor_height = 64, tensor_pitch = 448;
+
+__constant__ float offsets[2] = {1.0F, 2.0F};
+__device__ int calls = 40;
+
+extern "C" __global__ void add(const float* a, const float* b, float* sum, int n) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) {
+        sum[i] = a[i] + b[i] + offsets[1];
+    }
+    if (i == 0) {
+        ++calls;
+    }
+}
+
+struct Mixed {
+    char first;
+    double second;
+};
+extern "C" __global__ void mixed(Mixed value, short third, float* result) {
+    result[0] = static_cast<float>(value.first + value.second + third);
+}
+
+extern "C" __global__ void reverse(int* data, int n) {
+    extern __shared__ int held[];
+    held[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    data[threadIdx.x] = held[n - 1 - static_cast<int>(threadIdx.x)];
+}
+
+extern "C" __global__ void outside(float* data) {
+    data[1 << 20] = 1.0F;
+}
+
+extern "C" __global__ void endless(const volatile int* flag) {
+    while (*flag == 0) {
+    }
+}
+
+extern "C" __global__ void cluster_ranks(int* ranks) {
+    unsigned rank = 0, count = 0;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
+    ranks[blockIdx.x] = static_cast<int>(rank * 100 + count);
+}
+
+extern "C" __global__ void grid_total(int* parts, int* total) {
+    parts[blockIdx.x] = static_cast<int>(blockIdx.x) + 1;
+    cooperative_groups::this_grid().sync();
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        for (unsigned i = 0; i < gridDim.x; ++i) {
+            *total += parts[i];
+        }
+    }
+}
+
+/// Each CTA copies the box at its row of `origins` to its part of the result.
+extern "C" __global__ void copy_box(const __grid_constant__ CUtensorMap map, const int2* origins,
+                                    float* result) {
+    __shared__ alignas(128) float box[box_width * box_height];
+    __shared__ alignas(8) unsigned long long barrier;
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(box));
+    const auto bar = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar));
+        asm volatile("fence.proxy.async.shared::cta;");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar),
+                     "r"(static_cast<unsigned>(sizeof box)));
+        const int2 origin = origins[blockIdx.x];
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+            "%3}], [%4];" ::"r"(to),
+            "l"(&map), "r"(origin.x), "r"(origin.y), "r"(bar)
+            : "memory");
+    }
+    __syncthreads();
+    unsigned done = 0;
+    while (done == 0) {
+        asm volatile(
+            "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+            : "=r"(done)
+            : "r"(bar)
+            : "memory");
+    }
+    for (unsigned i = threadIdx.x; i < box_width * box_height; i += blockDim.x) {
+        result[blockIdx.x * box_width * box_height + i] = box[i];
+    }
+}
+
+static CUcontext make_context() {
+    CUdevice device = -1;
+    CUcontext context = nullptr;
+    DO(cuInit(0));
+    DO(cuDeviceGet(&device, 0));
+    DO(cuCtxCreate(&context, nullptr, 0, device));
+    return context;
+}
+
+static CUdeviceptr allocate(std::size_t bytes) {
+    CUdeviceptr address = 0;
+    DO(cuMemAlloc(&address, bytes));
+    return address;
+}
+
+template <class Value>
+static std::vector<Value> read(CUdeviceptr from, std::size_t count) {
+    std::vector<Value> values(count);
+    DO(cuMemcpyDtoH(values.data(), from, count * sizeof(Value)));
+    return values;
+}
+
+template <class Value>
+static CUdeviceptr upload(const std::vector<Value>& values) {
+    const CUdeviceptr address = allocate(values.size() * sizeof(Value));
+    DO(cuMemcpyHtoD(address, values.data(), values.size() * sizeof(Value)));
+    return address;
+}
+
+/// Loads the module and launches `add` of 1000 elements.
+static void launch_add(CUmodule module) {
+    constexpr int n = 1000;
+    CUfunction function = nullptr;
+    DO(cuModuleGetFunction(&function, module, "add"));
+    std::vector<float> a(n), b(n);
+    for (int i = 0; i < n; ++i) {
+        a[i] = static_cast<float>(i);
+        b[i] = 0.5F;
+    }
+    CUdeviceptr on_device[3] = {upload(a), upload(b), allocate(n * sizeof(float))};
+    int count = n;
+    void* arguments[] = {&on_device[0], &on_device[1], &on_device[2], &count};
+    DO(cuLaunchKernel(function, (n + 127) / 128, 1, 1, 128, 1, 1, 0, nullptr, arguments, nullptr));
+    DO(cuCtxSynchronize());
+    const std::vector<float> sum = read<float>(on_device[2], n);
+    for (int i = 0; i < n; ++i) {
+        EXPECT(sum[i] == static_cast<float>(i) + 2.5F);
+    }
+    for (const CUdeviceptr address : on_device) {
+        DO(cuMemFree(address));
+    }
+}
+
+static CUmodule load(const char* image) {
+    CUmodule module = nullptr;
+    DO(cuModuleLoad(&module, image));
+    return module;
+}
+
+static void modules(const char* image) {
+    const CUcontext context = make_context();
+    const CUmodule module = load(image);
+    launch_add(module);
+
+    // Variables, by their mangled names, which are the plain ones outside of namespaces.
+    CUdeviceptr place = 0;
+    std::size_t bytes = 0;
+    DO(cuModuleGetGlobal(&place, &bytes, module, "calls"));
+    EXPECT(bytes == 4 && read<int>(place, 1)[0] == 41);
+    DO(cuModuleGetGlobal(&place, &bytes, module, "offsets"));
+    EXPECT(bytes == 8);
+    const float offsets_before[2] = {1.0F, 7.0F}, offsets_after[2] = {1.0F, 2.0F};
+    DO(cuMemcpyHtoD(place, offsets_before, sizeof offsets_before));
+    EXPECT(read<float>(place, 2)[1] == 7.0F);
+    DO(cuMemcpyHtoDAsync(place, offsets_after, sizeof offsets_after, nullptr));
+    launch_add(module);
+
+    // Parameters in a buffer, with gaps between them.
+    CUfunction function = nullptr;
+    DO(cuModuleGetFunction(&function, module, "mixed"));
+    const CUdeviceptr result = allocate(4);
+    struct {
+        Mixed value;
+        short third;
+        CUdeviceptr result;
+    } buffer{{3, 0.25}, 4, result};
+    std::size_t buffer_bytes = sizeof buffer;
+    void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &buffer_bytes,
+                     CU_LAUNCH_PARAM_END};
+    DO(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
+    EXPECT(read<float>(result, 1)[0] == 7.25F);
+    buffer_bytes = 8;
+    EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuLaunchKernel(function, 0, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+                 CUDA_ERROR_INVALID_VALUE);
+
+    // Attributes, and dynamic shared memory that must be asked for.
+    int value = 0;
+    DO(cuModuleGetFunction(&function, module, "reverse"));
+    DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+    EXPECT(value > 0 && value <= 255);
+    DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    EXPECT(value == 48 * 1024);
+    constexpr int n = 256;
+    std::vector<int> numbers(n);
+    for (int i = 0; i < n; ++i) {
+        numbers[i] = i;
+    }
+    CUdeviceptr data = upload(numbers);
+    int count = n;
+    void* arguments[] = {&data, &count};
+    EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 100 << 10, nullptr, arguments, nullptr),
+                 CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20),
+                 CUDA_ERROR_INVALID_VALUE);
+    DO(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100 << 10));
+    DO(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 100 << 10, nullptr, arguments, nullptr));
+    EXPECT(read<int>(data, n)[0] == n - 1);
+    DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, function, n, 100 << 10));
+    EXPECT(value == 2);
+    int grid = 0, block = 0;
+    DO(cuOccupancyMaxPotentialBlockSize(&grid, &block, function, nullptr, 0, 0));
+    EXPECT(block >= 512 && grid >= 132);
+
+    unsigned kernels = 0;
+    DO(cuModuleGetFunctionCount(&kernels, module));
+    EXPECT(kernels == 8);
+    DO(cuModuleUnload(module));
+    EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 0, nullptr, arguments, nullptr),
+                 CUDA_ERROR_INVALID_HANDLE);
+    DO(cuCtxDestroy(context));
+    EXPECT_ERROR(cuMemAlloc(&place, 16), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+static void memory() {
+    CUdevice device = 0;
+    CUcontext context = nullptr, current = nullptr;
+    DO(cuInit(0));
+    DO(cuDevicePrimaryCtxRetain(&context, device));
+    DO(cuCtxSetCurrent(context));
+    DO(cuCtxGetCurrent(&current));
+    EXPECT(current == context);
+    unsigned flags = 0;
+    int active = 0;
+    DO(cuDevicePrimaryCtxGetState(device, &flags, &active));
+    EXPECT(active == 1);
+
+    char name[64];
+    int major = 0, count = 0;
+    std::size_t total = 0, free_before = 0, free_after = 0;
+    CUuuid uuid;
+    DO(cuDeviceGetCount(&count));
+    DO(cuDeviceGetName(name, sizeof name, device));
+    DO(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+    DO(cuDeviceTotalMem(&total, device));
+    DO(cuDeviceGetUuid(&uuid, device));
+    EXPECT(count == 1 && major == 9 && std::strstr(name, "H200") != nullptr && total > 100'000'000'000ULL);
+
+    DO(cuMemGetInfo(&free_before, &total));
+    CUdeviceptr data = allocate(4096), other = 0;
+    DO(cuMemGetInfo(&free_after, &total));
+    EXPECT(free_before - free_after == 4096);
+    CUstream stream = nullptr;
+    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    DO(cuMemAllocAsync(&other, 4096, stream));
+    DO(cuMemsetD8(data, 0xab, 4096));
+    EXPECT(read<unsigned char>(data, 4096)[4095] == 0xab);
+    DO(cuMemsetD16(data, 0x1234, 2048));
+    EXPECT(read<unsigned short>(data, 2048)[2047] == 0x1234);
+    DO(cuMemsetD32Async(data, 77, 1024, stream));
+    EXPECT_ERROR(cuMemsetD32(data + 2, 77, 4), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemsetD32(data, 77, 1025), CUDA_ERROR_INVALID_VALUE);
+    DO(cuMemcpyDtoDAsync(other, data, 4096, stream));
+    DO(cuMemcpy(data, other, 2048));
+
+    int* pinned = nullptr;
+    DO(cuMemAllocHost(reinterpret_cast<void**>(&pinned), 4096));
+    DO(cuMemcpyDtoHAsync(pinned, other, 4096, stream));
+    DO(cuStreamSynchronize(stream));
+    EXPECT(pinned[0] == 77 && pinned[1023] == 77);
+    CUmemorytype type{};
+    DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, data + 5));
+    EXPECT(type == CU_MEMORYTYPE_DEVICE);
+    DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(pinned)));
+    EXPECT(type == CU_MEMORYTYPE_HOST);
+    EXPECT_ERROR(
+        cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<CUdeviceptr>(&type)),
+        CUDA_ERROR_INVALID_VALUE);
+
+    // Rows of 12 bytes within rows of a pitch.
+    CUdeviceptr pitched = 0;
+    std::size_t pitch = 0;
+    DO(cuMemAllocPitch(&pitched, &pitch, 12, 5, 4));
+    EXPECT(pitch >= 12 && pitch % 256 == 0);
+    CUDA_MEMCPY2D rows{};
+    rows.srcMemoryType = CU_MEMORYTYPE_HOST;
+    rows.srcHost = pinned;
+    rows.srcPitch = 12;
+    rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    rows.dstDevice = pitched;
+    rows.dstPitch = pitch;
+    rows.WidthInBytes = 12;
+    rows.Height = 5;
+    DO(cuMemcpy2D(&rows));
+    EXPECT(read<int>(pitched + 4 * pitch, 3)[2] == 77);
+    rows.Height = 500;
+    EXPECT_ERROR(cuMemcpy2D(&rows), CUDA_ERROR_INVALID_VALUE);
+
+    CUevent begin = nullptr, end = nullptr;
+    float milliseconds = -1.0F;
+    DO(cuEventCreate(&begin, CU_EVENT_DEFAULT));
+    DO(cuEventCreate(&end, CU_EVENT_DEFAULT));
+    DO(cuEventRecord(begin, stream));
+    DO(cuEventRecord(end, stream));
+    DO(cuEventSynchronize(end));
+    DO(cuEventQuery(end));
+    DO(cuEventElapsedTime(&milliseconds, begin, end));
+    EXPECT(milliseconds >= 0.0F);
+    DO(cuEventDestroy(begin));
+    DO(cuEventDestroy(end));
+    DO(cuMemFreeAsync(other, stream));
+    DO(cuStreamQuery(stream));
+    DO(cuStreamDestroy(stream));
+    DO(cuMemFreeHost(pinned));
+    DO(cuMemFree(data));
+    EXPECT_ERROR(cuMemFree(data), CUDA_ERROR_INVALID_VALUE);
+    DO(cuDevicePrimaryCtxRelease(device));
+}
+
+static void errors(const char* image) {
+    CUcontext context = nullptr;
+    CUdeviceptr address = 0;
+    int number = 0;
+    EXPECT_ERROR(cuDeviceGetCount(&number), CUDA_ERROR_NOT_INITIALIZED);
+    DO(cuInit(0));
+    EXPECT_ERROR(cuMemAlloc(&address, 16), CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_ERROR(cuDeviceGet(&number, 1), CUDA_ERROR_INVALID_DEVICE);
+    EXPECT_ERROR(cuCtxSetCurrent(reinterpret_cast<CUcontext>(&context)), CUDA_ERROR_INVALID_CONTEXT);
+    context = make_context();
+    // Another thread has none.
+    std::thread([&] {
+        CUcontext mine = context;
+        DO(cuCtxGetCurrent(&mine));
+        EXPECT(mine == nullptr);
+        DO(cuCtxPushCurrent(context));
+        allocate(16);
+        DO(cuCtxPopCurrent(&mine));
+        EXPECT(mine == context);
+    }).join();
+    EXPECT_ERROR(cuMemAlloc(&address, 0), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemAlloc(&address, std::size_t{1} << 50), CUDA_ERROR_OUT_OF_MEMORY);
+    address = allocate(16);
+    char bytes[64] = {};
+    EXPECT_ERROR(cuMemcpyHtoD(address, bytes, 17), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(cuMemcpyDtoH(bytes, address + 16, 1), CUDA_ERROR_INVALID_VALUE);
+
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    EXPECT_ERROR(cuModuleLoad(&module, "/nowhere"), CUDA_ERROR_FILE_NOT_FOUND);
+    EXPECT_ERROR(cuModuleLoadData(&module, bytes), CUDA_ERROR_INVALID_IMAGE);
+    char log[256] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+    EXPECT_ERROR(cuModuleLoadDataEx(&module, ".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n", 2,
+                                    options, values),
+                 CUDA_ERROR_INVALID_PTX);
+    EXPECT(std::strlen(log) > 0);
+    module = load(image);
+    EXPECT_ERROR(cuModuleGetFunction(&function, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleGetGlobal(&address, nullptr, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleUnload(reinterpret_cast<CUmodule>(bytes)), CUDA_ERROR_INVALID_HANDLE);
+
+    const char* text = nullptr;
+    DO(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &text));
+    EXPECT(std::strcmp(text, "CUDA_ERROR_ILLEGAL_ADDRESS") == 0);
+    DO(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    EXPECT(std::strcmp(text, "out of memory") == 0);
+    EXPECT_ERROR(cuGetErrorString(static_cast<CUresult>(12345), &text), CUDA_ERROR_INVALID_VALUE);
+    // A function that is not provided says so.
+    CUarray array = nullptr;
+    CUDA_ARRAY_DESCRIPTOR description{};
+    EXPECT_ERROR(cuArrayCreate(&array, &description), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+static void library(const char* image) {
+    make_context();
+    std::ifstream file(image, std::ios::binary);
+    std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    CUlibrary held = nullptr;
+    CUkernel kernel = nullptr;
+    CUfunction function = nullptr;
+    DO(cuLibraryLoadData(&held, bytes.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    std::fill(bytes.begin(), bytes.end(), 'x');  // The library has its own copy.
+    DO(cuLibraryGetKernel(&kernel, held, "cluster_ranks"));
+    DO(cuKernelGetFunction(&function, kernel));
+
+    CUdeviceptr ranks = allocate(8 * sizeof(int));
+    void* arguments[] = {&ranks};
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = 4;
+    attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
+    CUlaunchConfig configuration{};
+    configuration.gridDimX = 8;
+    configuration.gridDimY = configuration.gridDimZ = 1;
+    configuration.blockDimX = configuration.blockDimY = configuration.blockDimZ = 1;
+    configuration.attrs = &attribute;
+    configuration.numAttrs = 1;
+    DO(cuLaunchKernelEx(&configuration, reinterpret_cast<CUfunction>(kernel), arguments, nullptr));
+    const std::vector<int> got = read<int>(ranks, 8);
+    for (int i = 0; i < 8; ++i) {
+        EXPECT(got[i] == i % 4 * 100 + 4);
+    }
+
+    DO(cuLibraryGetKernel(&kernel, held, "grid_total"));
+    DO(cuKernelGetFunction(&function, kernel));
+    CUdeviceptr parts = allocate(100 * sizeof(int)), total = allocate(sizeof(int));
+    DO(cuMemsetD32(total, 0, 1));
+    void* sums[] = {&parts, &total};
+    DO(cuLaunchCooperativeKernel(function, 100, 1, 1, 32, 1, 1, 0, nullptr, sums));
+    EXPECT(read<int>(total, 1)[0] == 5050);
+    EXPECT_ERROR(cuLaunchCooperativeKernel(function, 1 << 20, 1, 1, 32, 1, 1, 0, nullptr, sums),
+                 CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    DO(cuLibraryUnload(held));
+}
+
+using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
+
+static CUtensorMap make_map(EncodeTiled encode, CUdeviceptr tensor) {
+    CUtensorMap map;
+    const cuuint64_t extents[] = {tensor_width, tensor_height};
+    const cuuint64_t strides[] = {tensor_pitch};
+    const cuuint32_t box[] = {box_width, box_height}, steps[] = {1, 1};
+    const auto make = [&](CUtensorMap* to, unsigned rank, CUdeviceptr at, const cuuint64_t* pitches,
+                          const cuuint32_t* boxes, CUtensorMapSwizzle swizzle) {
+        return encode(to, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, rank, reinterpret_cast<void*>(at), extents,
+                      pitches, boxes, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    };
+    const cuuint32_t large[] = {257, 8}, uneven[] = {3, 8}, wide[] = {64, 8};
+    const cuuint64_t odd[] = {tensor_pitch + 4};
+    constexpr CUtensorMapSwizzle none = CU_TENSOR_MAP_SWIZZLE_NONE;
+    EXPECT_ERROR(make(&map, 0, tensor, strides, box, none), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(make(&map, 6, tensor, strides, box, none), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(make(&map, 2, tensor + 4, strides, box, none), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(make(&map, 2, tensor, odd, box, none), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(make(&map, 2, tensor, strides, large, none), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(make(&map, 2, tensor, strides, uneven, none), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_ERROR(make(&map, 2, tensor, strides, wide, CU_TENSOR_MAP_SWIZZLE_128B), CUDA_ERROR_INVALID_VALUE);
+    DO(make(&map, 2, tensor, strides, box, none));
+    return map;
+}
+
+static std::vector<float> tensor_values() {
+    std::vector<float> values(tensor_height * tensor_pitch / sizeof(float), -1.0F);
+    for (int y = 0; y < tensor_height; ++y) {
+        for (int x = 0; x < tensor_width; ++x) {
+            values[y * tensor_pitch / sizeof(float) + x] = static_cast<float>(y * 1000 + x);
+        }
+    }
+    return values;
+}
+
+static const std::vector<int2> box_origins{{0, 0}, {32, 8}, {80, 60}};
+
+static void check_boxes(const std::vector<float>& boxes) {
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        const int2 origin = box_origins[i / (box_width * box_height)];
+        const int x = origin.x + static_cast<int>(i) % box_width;
+        const int y = origin.y + static_cast<int>(i) / box_width % box_height;
+        EXPECT(boxes[i] == (x < tensor_width && y < tensor_height ? static_cast<float>(y * 1000 + x) : 0.0F));
+    }
+}
+
+static void tensor_map(const char* image) {
+    make_context();
+    const CUmodule module = load(image);
+    CUfunction function = nullptr;
+    DO(cuModuleGetFunction(&function, module, "copy_box"));
+    CUtensorMap map = make_map(cuTensorMapEncodeTiled, upload(tensor_values()));
+    CUdeviceptr origins = upload(box_origins);
+    const std::size_t count = box_origins.size() * box_width * box_height;
+    CUdeviceptr result = allocate(count * sizeof(float));
+    void* arguments[] = {&map, &origins, &result};
+    DO(cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+    check_boxes(read<float>(result, count));
+}
+
+/// The same with the runtime, and the driver's function from it.
+static void entry_point() {
+    void* encode = nullptr;
+    void* nothing = &encode;
+    cudaDriverEntryPointQueryResult status{};
+    DO(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault,
+                                        &status));
+    EXPECT(encode != nullptr && status == cudaDriverEntryPointSuccess);
+    DO(cudaGetDriverEntryPointByVersion("cuNothing", &nothing, 12000, cudaEnableDefault, &status));
+    EXPECT(nothing == nullptr && status == cudaDriverEntryPointSymbolNotFound);
+    DO(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &nothing, 11080, cudaEnableDefault,
+                                        &status));
+    EXPECT(nothing == nullptr && status == cudaDriverEntryPointVersionNotSufficent);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    void* again = nullptr;
+    DO(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &again, cudaEnableDefault, &status));
+    EXPECT(again == encode);
+#pragma GCC diagnostic pop
+
+    const std::vector<float> values = tensor_values();
+    const std::size_t count = box_origins.size() * box_width * box_height;
+    float* tensor = nullptr;
+    float* result = nullptr;
+    int2* origins = nullptr;
+    DO(cudaMalloc(&tensor, values.size() * sizeof(float)));
+    DO(cudaMalloc(&origins, box_origins.size() * sizeof(int2)));
+    DO(cudaMalloc(&result, count * sizeof(float)));
+    DO(cudaMemcpy(tensor, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
+    DO(cudaMemcpy(origins, box_origins.data(), box_origins.size() * sizeof(int2), cudaMemcpyHostToDevice));
+    const CUtensorMap map =
+        make_map(reinterpret_cast<EncodeTiled>(encode), reinterpret_cast<CUdeviceptr>(tensor));
+    copy_box<<<3, 64>>>(map, origins, result);
+    DO(cudaDeviceSynchronize());
+    std::vector<float> boxes(count);
+    DO(cudaMemcpy(boxes.data(), result, count * sizeof(float), cudaMemcpyDeviceToHost));
+    check_boxes(boxes);
+
+    // The driver's functions take the runtime's kernels and memory, in its context.
+    cudaFunction_t function = nullptr;
+    CUcontext context = nullptr;
+    DO(cuCtxGetCurrent(&context));
+    EXPECT(context != nullptr);
+    DO(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&copy_box)));
+    DO(cudaMemset(result, 0, count * sizeof(float)));
+    void* arguments[] = {const_cast<CUtensorMap*>(&map), &origins, &result};
+    DO(cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
+    check_boxes(read<float>(reinterpret_cast<CUdeviceptr>(result), count));
+}
+
+/// The driver as a library that the program opens.
+static void opened(const char* image) {
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+    EXPECT(driver != nullptr);
+    EXPECT(dlsym(driver, "cuInit") != nullptr);
+    const auto find =
+        reinterpret_cast<CUresult (*)(const char*, void**, int, cuuint64_t, CUdriverProcAddressQueryResult*)>(
+            dlsym(driver, "cuGetProcAddress_v2"));
+    EXPECT(find != nullptr);
+    void* function = nullptr;
+    CUdriverProcAddressQueryResult status{};
+    EXPECT_ERROR(find("cuNothing", &function, 12000, 0, &status), CUDA_ERROR_NOT_FOUND);
+    EXPECT(function == nullptr && status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    EXPECT_ERROR(find("cuArrayCreate", &function, 12000, 0, &status), CUDA_ERROR_NOT_FOUND);
+    DO(find("cuMemAlloc", &function, 12000, 0, &status));
+    EXPECT(function == dlsym(driver, "cuMemAlloc_v2"));
+    DO(find("cuCtxCreate", &function, 12000, 0, &status));
+    EXPECT(function == dlsym(driver, "cuCtxCreate_v3"));
+    DO(find("cuInit", &function, 12000, 0, nullptr));
+    DO(reinterpret_cast<decltype(&cuInit)>(function)(0));
+    EXPECT(function == reinterpret_cast<void*>(&cuInit));
+    make_context();
+    launch_add(load(image));
+}
+
+static void fault(const char* image) {
+    make_context();
+    const CUmodule module = load(image);
+    launch_add(module);
+    CUfunction function = nullptr;
+    DO(cuModuleGetFunction(&function, module, "outside"));
+    CUdeviceptr data = allocate(64);
+    void* arguments[] = {&data};
+    // The fault is told by the launch or by the next call that waits for it.
+    (void)cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+    EXPECT_ERROR(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_ERROR(cuMemcpyDtoH(arguments, data, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+static void loop(const char* image) {
+    make_context();
+    const CUmodule module = load(image);
+    launch_add(module);
+    CUfunction function = nullptr;
+    DO(cuModuleGetFunction(&function, module, "endless"));
+    CUdeviceptr flag = allocate(4);
+    void* arguments[] = {&flag};
+    DO(cuMemsetD32(flag, 0, 1));
+    EXPECT(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr) != CUDA_SUCCESS);
+    EXPECT(cuCtxSynchronize() != CUDA_SUCCESS);
+}
+
+/// A child of this program, one that runs it anew, and the program itself launch once each.
+static void children(const char* program, const char* image) {
+    for (const bool anew : {false, true}) {
+        const pid_t child = fork();
+        EXPECT(child >= 0);
+        if (child == 0) {
+            if (anew) {
+                execl(program, program, "add", image, nullptr);
+                _exit(9);
+            }
+            make_context();
+            launch_add(load(image));
+            _exit(0);
+        }
+        int status = 0;
+        EXPECT(waitpid(child, &status, 0) == child);
+        EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    make_context();
+    launch_add(load(image));
+}
+
+int main(int count, char** arguments) {
+    EXPECT(count == 3);
+    const std::string scenario = arguments[1];
+    const char* const image = arguments[2];
+    if (scenario == "modules") {
+        modules(image);
+    } else if (scenario == "memory") {
+        memory();
+    } else if (scenario == "errors") {
+        errors(image);
+    } else if (scenario == "library") {
+        library(image);
+    } else if (scenario == "tensor_map") {
+        tensor_map(image);
+    } else if (scenario == "entry_point") {
+        entry_point();
+    } else if (scenario == "opened") {
+        opened(image);
+    } else if (scenario == "fault") {
+        fault(image);
+    } else if (scenario == "loop") {
+        loop(image);
+    } else if (scenario == "children") {
+        children(arguments[0], image);
+    } else if (scenario == "add" || scenario == "crash" || scenario == "early") {
+        make_context();
+        launch_add(load(image));
+        if (scenario == "crash") {
+            std::abort();
+        }
+        if (scenario == "early") {
+            _exit(7);
+        }
+    } else {
+        EXPECT(!"a known scenario");
+    }
+    std::puts("right");
+    return 0;
+}

@@ -1,0 +1,195 @@
+# Tests of CUDA programs under `warptime run`: the driver's functions, faults, crashes, loops and child processes.
+# SPDX-License-Identifier: Apache-2.0
+"""Run as `standin_test.py PATH_OF_WARPTIME`. Needs nvcc, nvdisasm and cuobjdump, and no GPU."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any, ClassVar
+
+SOURCE = Path(__file__).resolve().parent / "driver_program.cu"
+ADDITION = ["memcpy", "memcpy", "add", "memcpy"]
+OPENS_THE_DRIVER = """
+#include <dlfcn.h>
+int main() {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+    void* function = driver == nullptr ? nullptr : dlsym(driver, "cuInit");
+    return function == nullptr ? 1 : reinterpret_cast<int (*)(unsigned)>(function)(0);
+}
+"""
+
+
+def program() -> str:
+    return os.environ["WARPTIME_PROGRAM"]
+
+
+def find_tool(name: str) -> str | None:
+    """As the program looks for it, but for Python's packages."""
+    given = os.environ.get(f"WARPTIME_{name.upper()}")
+    folders = [os.environ.get("PATH", ""), "/usr/local/cuda/bin"]
+    if "CUDA_HOME" in os.environ:
+        folders.insert(1, os.environ["CUDA_HOME"] + "/bin")
+    return given or shutil.which(name, path=os.pathsep.join(folders))
+
+
+class Programs(unittest.TestCase):
+    folder: ClassVar[Path]
+    environment: ClassVar[dict[str, str]]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        missing = [name for name in ["nvcc", "nvdisasm", "cuobjdump"] if find_tool(name) is None]
+        if missing:
+            raise unittest.SkipTest(f"{', '.join(missing)} not found: these tests compile CUDA programs")
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = Path(holder.name)
+        libraries = [
+            str(Path(find_tool("nvcc") or "").resolve().parents[1] / "lib64"),
+            os.environ.get("LD_LIBRARY_PATH"),
+        ]
+        cls.environment = {
+            **os.environ,
+            "XDG_CACHE_HOME": str(cls.folder / "cache"),
+            "LD_LIBRARY_PATH": os.pathsep.join(library for library in libraries if library),
+        }
+        cls.compile("static", str(SOURCE), "-lcuda")
+        cls.compile("shared", str(SOURCE), "-lcuda", "-cudart", "shared")
+        for kind in ["cubin", "ptx", "fatbin"]:
+            cls.compile(f"image.{kind}", str(SOURCE), f"-{kind}")
+        (cls.folder / "opens.cpp").write_text(OPENS_THE_DRIVER)
+        cls.compile("opens", str(cls.folder / "opens.cpp"), "-cudart", "none", "-ldl")
+
+    @classmethod
+    def compile(cls, output: str, *arguments: str) -> None:
+        command = [find_tool("nvcc") or "nvcc", "-std=c++17", "-arch=sm_90a", "-o", str(cls.folder / output)]
+        result = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=300, check=False)
+        if "cannot find -lcuda" in result.stderr:
+            raise unittest.SkipTest("no stub of libcuda.so to link with")
+        if result.returncode != 0:
+            raise AssertionError(result.stderr)
+
+    def start(self, *command: str, options: tuple[str, ...] = (), **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program(), "run", "--gpu", "h200-sxm", "--json", *options, "--", *command],
+            cwd=self.folder, env={**self.environment, **variables},
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    def launches(self, result: subprocess.CompletedProcess[str], code: int) -> list[dict[str, Any]]:
+        """What was launched and copied; each has a time or says why not."""
+        self.assertEqual(result.returncode, code, result.stderr)
+        launches: list[dict[str, Any]] = json.loads(result.stdout)["launches"]
+        for launch in launches:
+            if launch["error"] == "":
+                self.assertGreater(launch["time_us"], 0)
+                self.assertLessEqual(launch["low_us"], launch["time_us"])
+            else:
+                self.assertIsNone(launch["time_us"])
+        return launches
+
+    def names(self, launches: list[dict[str, Any]]) -> list[str]:
+        return [launch["kernel"] if launch["kind"] == "kernel" else launch["kind"] for launch in launches]
+
+    def right(self, scenario: str, linked: str = "static", image: str = "image.cubin") -> list[dict[str, Any]]:
+        result = self.start(f"./{linked}", scenario, image)
+        self.assertIn("right\n", result.stderr)
+        return self.launches(result, 0)
+
+    def test_modules_of_every_kind(self) -> None:
+        for linked, image in [("static", "cubin"), ("static", "ptx"), ("static", "fatbin"), ("shared", "cubin")]:
+            with self.subTest(linked=linked, image=image):
+                launches = self.right("modules", linked, f"image.{image}")
+                kernels = [launch for launch in launches if launch["kind"] == "kernel"]
+                self.assertEqual(self.names(kernels), ["add", "add", "mixed", "reverse"])
+                self.assertEqual((kernels[0]["grid"], kernels[0]["block"]), ("8x1x1", "128x1x1"))
+                self.assertEqual(kernels[3]["dynamic_shared"], 100 << 10)
+
+    def test_memory(self) -> None:
+        launches = self.right("memory")
+        kinds = [(launch["kind"], launch["kernel"].split()[0]) for launch in launches]
+        self.assertEqual(kinds.count(("memset", "device")), 3)
+        self.assertEqual(kinds.count(("memcpy", "device")), 2)
+        # From and to pinned memory.
+        self.assertEqual(kinds.count(("memcpy", "host_to_device")), 1)
+        self.assertEqual(kinds.count(("memcpy", "device_to_host")), 4)
+
+    def test_wrong_arguments_are_refused(self) -> None:
+        result = self.start("./static", "errors", "image.cubin")
+        self.assertIn("right\n", result.stderr)
+        self.assertIn("cuArrayCreate_v2 is not provided", result.stderr)
+        self.assertIn("nonsense", result.stderr)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(json.loads(result.stdout)["launches"], [])
+
+    def test_libraries_clusters_and_cooperative_launches(self) -> None:
+        kernels = [launch for launch in self.right("library") if launch["kind"] == "kernel"]
+        self.assertEqual(self.names(kernels), ["cluster_ranks", "grid_total"])
+
+    def test_tensor_maps(self) -> None:
+        for scenario, linked in [("tensor_map", "static"), ("entry_point", "static"), ("entry_point", "shared")]:
+            with self.subTest(scenario=scenario, linked=linked):
+                launches = self.right(scenario, linked)
+                self.assertEqual(self.names(launches)[:4], ["memcpy", "memcpy", "copy_box", "memcpy"])
+
+    def test_the_driver_is_found_by_its_name(self) -> None:
+        self.assertEqual(self.names(self.right("opened")), ADDITION)
+        # A program that is not linked with it; 1: it launches nothing to predict.
+        result = self.start("./opens")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(json.loads(result.stdout)["exit_code"], 0, result.stderr)
+
+    def test_a_fault_keeps_the_rows_before_it(self) -> None:
+        result = self.start("./static", "fault", "image.cubin")
+        self.assertIn("right\n", result.stderr)
+        launches = self.launches(result, 3)
+        self.assertEqual(self.names(launches), [*ADDITION, "outside"])
+        self.assertIn("out-of-bounds write of 4 bytes", launches[-1]["error"])
+        self.assertEqual([launch["error"] for launch in launches[:-1]], [""] * 4)
+
+    def test_crashes_and_early_exits_keep_the_rows(self) -> None:
+        for scenario, code, ending in [("crash", 134, "signal 6"), ("early", 7, "exited with code 7")]:
+            with self.subTest(scenario=scenario):
+                result = self.start("./static", scenario, "image.cubin")
+                self.assertEqual(self.names(self.launches(result, 3)), ADDITION)
+                self.assertIn(ending, result.stderr)
+                self.assertEqual(json.loads(result.stdout)["exit_code"], code)
+
+    def test_an_endless_loop_is_ended(self) -> None:
+        result = self.start("./static", "loop", "image.cubin", WARPTIME_WARP_LIMIT="1000000")
+        self.assertIn("right\n", result.stderr)
+        launches = self.launches(result, 3)
+        self.assertEqual(self.names(launches), [*ADDITION, "memset", "endless"])
+        self.assertIn("endless loop", launches[-1]["error"])
+
+    def test_children_report_too(self) -> None:
+        self.assertEqual(self.names(self.right("children")), ADDITION * 3)
+
+    def test_only_kernels_that_are_asked_for(self) -> None:
+        result = self.start("./static", "modules", "image.cubin", options=("--kernel", "^(mixed|reverse)$"))
+        self.assertEqual(self.names(self.launches(result, 0)), ["mixed", "reverse"])
+        result = self.start("./static", "modules", "image.cubin", options=("--launches", "3"))
+        self.assertEqual(self.names(self.launches(result, 0)), ["add", "add", "mixed"])
+
+
+class Usage(unittest.TestCase):
+    def test_a_program_that_cannot_be_started(self) -> None:
+        self.fail_with_command(["./no-such-program"], "no-such-program")
+        self.fail_with_command([], "--")
+
+    def fail_with_command(self, command: list[str], part: str) -> None:
+        result = subprocess.run(
+            [program(), "run", "--", *command], capture_output=True, text=True, timeout=60, check=False
+        )
+        self.assertEqual((result.returncode, result.stdout), (2, ""), result.stderr)
+        self.assertIn(part, result.stderr)
+
+
+if __name__ == "__main__":
+    os.environ["WARPTIME_PROGRAM"] = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
