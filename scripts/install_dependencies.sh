@@ -2,7 +2,7 @@
 # Installs what building needs on Debian 12 or Ubuntu 24.04, and only what is missing: a second run needs no network.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: scripts/install_dependencies.sh [GROUP...]     groups: build (default), bench, lint, python, clang
+# Usage: scripts/install_dependencies.sh [GROUP...]     groups: build (default), bench, lint, python, clang, cuda
 set -euo pipefail
 
 [ $# -gt 0 ] || set -- build
@@ -55,8 +55,9 @@ find_missing() {
                 need libclang-rt-16-dev compgen -G '/usr/lib/llvm-16/lib/clang/16*/lib/linux/libclang_rt.fuzzer-*.a'
                 need llvm-16 command -v llvm-symbolizer-16
                 ;;
+            cuda) ;; # from PyPI, below
             *)
-                echo "install_dependencies: group '$group', expected build, bench, lint, python or clang" >&2
+                echo "install_dependencies: group '$group', expected build, bench, lint, python, clang or cuda" >&2
                 exit 2
                 ;;
         esac
@@ -90,3 +91,17 @@ if [ "$(printf '%s\n3.25\n' "$version" | sort -V | head -n 1)" != 3.25 ]; then
     echo "install_dependencies: cmake $version, expected 3.25 or later" >&2
     exit 1
 fi
+
+# The disassembler of machine code, which a toolkit may lack: NVIDIA's own packages on PyPI.
+for group in "$@"; do
+    [ "$group" = cuda ] || continue
+    missing_tools=()
+    for tool in nvdisasm cuobjdump; do
+        command -v "$tool" >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/$tool" ] ||
+            python3 -m pip show "nvidia-cuda-$tool" >/dev/null 2>&1 || missing_tools+=("nvidia-cuda-$tool")
+    done
+    if [ ${#missing_tools[@]} -gt 0 ]; then
+        python3 -m pip install --quiet "${missing_tools[@]}" 2>/dev/null ||
+            python3 -m pip install --quiet --user --break-system-packages "${missing_tools[@]}"
+    fi
+done

@@ -52,27 +52,29 @@ bool is_program(const fs::path& path) {
 }
 
 /// Folders of NVIDIA's Python packages and of triton, below the packages of the first python3 of PATH.
+std::optional<fs::path> in_path(std::string_view program) {
+    std::istringstream path(environment("PATH"));
+    for (std::string folder; std::getline(path, folder, ':');) {
+        if (!folder.empty() && is_program(fs::path(folder) / program)) {
+            return fs::path(folder) / program;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Folders of programs that packages of the first python3 in PATH bring along.
 std::vector<fs::path> python_folders() {
     std::vector<fs::path> roots;
     if (const std::string given = environment("WARPTIME_PYTHON_PACKAGES"); !given.empty()) {
         roots.emplace_back(given);
-    }
-    std::istringstream path(environment("PATH"));
-    for (std::string folder; std::getline(path, folder, ':');) {
-        if (!is_program(fs::path(folder) / "python3")) {
-            continue;
-        }
-        std::error_code ignored;
-        for (const fs::path& library :
-             {fs::path(folder).parent_path() / "lib", fs::path(folder).parent_path() / "local/lib"}) {
-            for (fs::directory_iterator entry(library, ignored), end; entry != end;
-                 entry.increment(ignored)) {
-                for (const char* packages : {"site-packages", "dist-packages"}) {
-                    if (entry->path().filename().string().starts_with("python3")) {
-                        roots.push_back(entry->path() / packages);
-                    }
-                }
-            }
+    } else if (const std::optional<fs::path> python = in_path("python3")) {
+        const ProcessResult said =
+            run_process(*python, {"-c",
+                                  "import site, sysconfig; print(sysconfig.get_paths()['purelib']); "
+                                  "print(site.getusersitepackages())"});
+        std::istringstream lines(said.output);
+        for (std::string root; std::getline(lines, root);) {
+            roots.emplace_back(root);
         }
     }
     std::vector<fs::path> folders;
@@ -155,11 +157,10 @@ fs::path find_tool(CudaTool tool) {
         }
         return given;
     }
-    std::vector<fs::path> folders;
-    std::istringstream path(environment("PATH"));
-    for (std::string folder; std::getline(path, folder, ':');) {
-        folders.emplace_back(folder);
+    if (const std::optional<fs::path> found = in_path(name.program)) {
+        return *found;
     }
+    std::vector<fs::path> folders;
     if (const std::string home = environment("CUDA_HOME"); !home.empty()) {
         folders.push_back(fs::path(home) / "bin");
     }
