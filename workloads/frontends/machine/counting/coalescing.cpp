@@ -41,6 +41,18 @@ std::uint32_t passes_of_group(const std::array<std::uint64_t, 32>& address, std:
     return most;
 }
 
+/// Every active lane has the address of the lane whose number differs in the bit, unless that one is off.
+bool neighbours_agree(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::size_t bit) {
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        const std::size_t other = lane ^ bit;
+        if (((lanes >> other) & 1U) != 0 && address[lane] != address[other]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 LineCount count_lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
@@ -103,16 +115,33 @@ std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::ui
         }
         return passes_of_group(address, lanes, width);
     }
-    const std::uint32_t groups = width == 8 ? 2U : 4U;
-    const std::uint32_t lanes_of_group = 32U / groups;
+    // 8 bytes: half-warps of the warp. 16 bytes: quarter-warps of each half.
     std::uint32_t sum = 0;
-    for (std::uint32_t g = 0; g < groups; ++g) {
+    const std::uint32_t whole = width == 8 ? 32U : 16U;
+    for (std::uint32_t first = 0; first < 32U; first += whole) {
         const std::uint32_t members =
-            lanes & (((lanes_of_group == 32U ? 0U : 1U << lanes_of_group) - 1U) << (g * lanes_of_group));
-        sum += passes_of_group(address, members, width);
+            lanes & static_cast<std::uint32_t>(((std::uint64_t{1} << whole) - 1U) << first);
+        if (neighbours_agree(address, members, 1) || neighbours_agree(address, members, 2)) {
+            sum += passes_of_group(address, members, width);
+            continue;
+        }
+        const std::uint32_t lower =
+            members & static_cast<std::uint32_t>(((std::uint64_t{1} << (whole / 2U)) - 1U) << first);
+        sum += passes_of_group(address, lower, width) + passes_of_group(address, members & ~lower, width);
     }
-    // All lanes together may need fewer passes than their groups: broadcasts of few words.
-    return std::max(1U, std::min(sum, passes_of_group(address, lanes, width)));
+    return std::max(1U, sum);
+}
+
+std::uint32_t count_atomic_passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                  std::uint32_t width) {
+    std::array<std::uint32_t, banks> count{};
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const std::uint64_t word = address[static_cast<std::size_t>(std::countr_zero(left))] / 4U;
+        for (std::uint32_t w = 0; w < std::max(1U, width / 4U); ++w) {
+            ++count[static_cast<std::size_t>((word + w) % banks)];
+        }
+    }
+    return std::ranges::max(count);
 }
 
 bool PatternMemo::same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace warptime::workloads::frontends::machine {
@@ -17,10 +19,35 @@ struct LineCount {
                                     std::uint32_t width);
 
 /// Passes (wavefronts) over 32 banks of 4 bytes. A pass gives each bank one word, which any number of lanes
-/// may take. Accesses of 8 bytes are served by half-warps and those of 16 bytes by quarter-warps, each of
-/// which takes the most distinct words of a bank; groups that are half empty join their neighbours.
+/// may take. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps, each of which
+/// takes the most distinct words of a bank. Two halves of a warp (8 bytes) and two quarters of a half (16
+/// bytes) are served as one where every lane agrees with its neighbour at distance 1, or every lane with that
+/// at distance 2. (Measured: validate/recorded/h200-sxm/kernels; docs/mechanisms/machine-code.md.)
 [[nodiscard]] std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
                                          std::uint32_t width);
+
+/// Passes of an atomic operation on shared memory: a bank serves one lane a pass, equal words or not.
+[[nodiscard]] std::uint32_t count_atomic_passes(const std::array<std::uint64_t, 32>& address,
+                                                std::uint32_t lanes, std::uint32_t width);
+
+/// Calls take(lanes) for rounds of lanes with different addresses: equal addresses of an atomic operation are
+/// served one round after the other.
+template <class Take>
+void for_each_round(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, Take take) {
+    while (lanes != 0) {
+        std::uint32_t round = 0;
+        for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+            bool fresh = true;
+            for (std::uint32_t others = round; others != 0 && fresh; others &= others - 1U) {
+                fresh = address[static_cast<std::size_t>(std::countr_zero(others))] != address[lane];
+            }
+            round |= fresh ? 1U << lane : 0U;
+        }
+        take(round);
+        lanes &= ~round;
+    }
+}
 
 /// The last pattern that an instruction was asked for, and what it costs. Most instructions come with the
 /// same one again: addresses that differ from it by a multiple of 128 bytes cost the same.

@@ -161,10 +161,17 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
         return;
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
-    const LineCount lines = warp.launch->patterns[instruction.index].lines(addresses, enabled, width);
     ++counts.requests;
-    counts.sectors += lines.sectors;
-    counts.lines += lines.lines;
+    const auto add = [&](Mask lanes) {
+        const LineCount lines = warp.launch->patterns[instruction.index].lines(addresses, lanes, width);
+        counts.sectors += lines.sectors;
+        counts.lines += lines.lines;
+    };
+    if (kind == AccessKind::atomic || kind == AccessKind::reduction) {
+        for_each_round(addresses, enabled, add);
+    } else {
+        add(enabled);
+    }
     counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
     tell(warp, instruction, addresses, enabled, width, AccessSpace::global, kind);
 }
@@ -176,7 +183,9 @@ void count_shared(Warp& warp, const Instruction& instruction, const Addresses& o
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     ++counts.requests;
-    counts.passes += warp.launch->patterns[instruction.index].passes(offsets, enabled, width);
+    counts.passes += kind == AccessKind::atomic
+                         ? count_atomic_passes(offsets, enabled, width)
+                         : warp.launch->patterns[instruction.index].passes(offsets, enabled, width);
     counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
     tell(warp, instruction, offsets, enabled, width, AccessSpace::shared, kind);
 }

@@ -143,7 +143,10 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint32_t width = instruction.width;
     const bool shared = (instruction.variant & 0x10000U) != 0;
     const bool reduction = (instruction.variant & 0x40000U) != 0;
-    const AccessKind kind = reduction ? AccessKind::reduction : AccessKind::atomic;
+    const auto operation = static_cast<Operation>(instruction.variant & 0xffU);
+    // The unit that counts lanes takes equal addresses together, as reads do.
+    const AccessKind kind =
+        reduction || operation == Operation::count_lanes ? AccessKind::reduction : AccessKind::atomic;
     if (shared) {
         check_offsets(warp, instruction, addresses, enabled, width,
                       static_cast<std::uint64_t>(warp.launch->shared_bytes), "atomic");
@@ -162,7 +165,6 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
             count_shared(warp, instruction, offsets, masks.shared, width, kind);
         }
     }
-    const auto operation = static_cast<Operation>(instruction.variant & 0xffU);
     const auto type = static_cast<Type>((instruction.variant >> 8U) & 0xffU);
     const Row* const values = warp.rows + instruction.sources[2].row;
     const Row* const others = warp.rows + instruction.sources[3].row;

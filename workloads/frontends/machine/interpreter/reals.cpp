@@ -208,7 +208,7 @@ void decode_real_minimum(Decoder& decoder, Instruction& instruction) {
     instruction.execute = real_minimum;
 }
 
-/// True where a / b needs the slow way: exponents at the ends of the range.
+/// True where a / b needs the slow way: exponents at the ends of the range, zeros among them.
 bool division_is_hard(float a, float b) {
     const auto exponent = [](float value) {
         return static_cast<int>((std::bit_cast<std::uint32_t>(value) >> 23U) & 0xffU) - 127;
@@ -216,9 +216,6 @@ bool division_is_hard(float a, float b) {
     const int ea = exponent(a), eb = exponent(b);
     if (ea == 128 || eb == 128 || eb <= -127 || eb >= 126) {
         return true;
-    }
-    if (a == 0.0F) {
-        return false;
     }
     return ea <= -104 || ea - eb >= 126 || ea - eb <= -126;
 }

@@ -273,9 +273,6 @@ class Runner {
                 if (guarded == all_lanes) {
                     own.threads += lanes_per_warp;
                     own.enabled_threads += lanes_per_warp;
-                } else if (instruction.counts_all_lanes) {
-                    own.threads += lanes_per_warp;
-                    own.enabled_threads += guarded != 0 ? lanes_per_warp : 0;
                 } else {
                     own.threads += static_cast<unsigned>(std::popcount(warp.active));
                     own.enabled_threads += static_cast<unsigned>(std::popcount(guarded));
