@@ -60,6 +60,7 @@ TEST_CASE("the plain name has no return type, namespaces, template arguments and
     CHECK(plain_name("_ZN1a3runIN1b1TIiEEEEvT_") == "run");
     CHECK(plain_name("_Z3runIFivEEvPT_") == "run");               // void run<int ()>(int (*)())
     CHECK(plain_name("_Z3runIN12_GLOBAL__N_11TEEvT_") == "run");  // void run<(anonymous namespace)::T>(...)
+    CHECK(plain_name("_ZN4TileIFivEE3runEv") == "run");           // Tile<int ()>::run()
     CHECK(plain_name("_Z3fooPFivE") == "foo");                    // foo(int (*)())
     CHECK(plain_name("_Z3runRKN1a1TE") == "run");                 // run(a::T const&)
 }
