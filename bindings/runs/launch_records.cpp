@@ -30,6 +30,12 @@ double number_of(const Json& json, const char* key, double otherwise) {
     return found != json.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
+/// A whole number; a real one may be beyond what an integer holds, and the stand-in writes none.
+std::int64_t integer_of(const Json& json, const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 std::optional<RecordKind> kind_of(const std::string& name) {
     for (const auto& [known, kind] : kinds) {
         if (known == name) {
@@ -45,8 +51,8 @@ LaunchRecord record_of(const Json& json, RecordKind kind) {
     record.kernel = text_of(json, kind == RecordKind::message ? "text" : "kernel");
     record.grid = text_of(json, "grid");
     record.block = text_of(json, "block");
-    record.dynamic_shared = static_cast<std::int64_t>(number_of(json, "dynamic_shared", 0.0));
-    record.bytes = static_cast<std::int64_t>(number_of(json, "bytes", 0.0));
+    record.dynamic_shared = integer_of(json, "dynamic_shared");
+    record.bytes = integer_of(json, "bytes");
     record.link = text_of(json, "link");
     record.coverage = number_of(json, "coverage", kind == RecordKind::kernel ? 0.0 : 1.0);
     record.description = text_of(json, "description");
@@ -58,7 +64,7 @@ LaunchRecord record_of(const Json& json, RecordKind kind) {
     }
     if (const auto lines = json.find("lines"); lines != json.end() && lines->is_array()) {
         for (const Json& line : *lines) {
-            record.lines.push_back({text_of(line, "file"), static_cast<int>(number_of(line, "line", 0.0)),
+            record.lines.push_back({text_of(line, "file"), static_cast<int>(integer_of(line, "line")),
                                     number_of(line, "instructions", 0.0), number_of(line, "requests", 0.0),
                                     number_of(line, "sectors", 0.0), number_of(line, "passes", 0.0)});
         }

@@ -47,7 +47,8 @@ void set_guard(AssemblyLine& line, std::string_view guard) {
         return;
     }
     int number = 0;
-    const auto [end, error] = std::from_chars(guard.data() + 1, guard.data() + guard.size(), number);
+    const std::string_view digits = guard.starts_with("P") ? guard.substr(1) : std::string_view("?");
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error != std::errc() || number < 0 || number > true_predicate) {
         throw Error("predicate", std::string(guard), "P0 to P6 or PT");
     }
@@ -72,6 +73,14 @@ bool names_code(std::string_view opcode) {
     return std::ranges::find(names, opcode) != names.end();
 }
 
+/// Opcodes of fp32 and fp64 whose immediates are real numbers.
+bool takes_reals(std::string_view opcode) {
+    constexpr std::array names{"FADD", "FADD32I", "FMUL",  "FMUL32I", "FFMA", "FFMA32I", "FSETP",
+                               "FSET", "FSEL",    "FMNMX", "FSWZADD", "FRND", "MUFU",    "DADD",
+                               "DMUL", "DFMA",    "DSETP", "DMNMX",   "F2F",  "F2I"};
+    return std::ranges::find(names, opcode) != names.end();
+}
+
 /// Symbols become addresses, and the real numbers of instructions take the bits of the encoding, since a
 /// printed number is the same for several widths.
 void resolve(AssemblyLine& line, const Function& function) {
@@ -86,19 +95,19 @@ void resolve(AssemblyLine& line, const Function& function) {
                 operand.value = 0;
             }
         } else if (operand.kind == OperandKind::immediate && !operand.is_real && names_code(line.opcode) &&
-                   line.opcode != "BRX" && &operand == &line.operands.back()) {
+                   line.opcode != "BRX" && (line.opcode != "WARPSYNC" || line.operands.size() > 1) &&
+                   &operand == &line.operands.back()) {
             operand.kind = OperandKind::target;
         }
     }
-    const bool reals =
-        line.opcode.starts_with("F") || line.opcode.starts_with("D") || line.opcode.starts_with("MUFU");
+    const bool reals = takes_reals(line.opcode);
     std::size_t immediates = 0;
     for (const Operand& operand : line.operands) {
         immediates += operand.kind == OperandKind::immediate ? 1 : 0;
     }
     if (reals && immediates == 1) {
         for (Operand& operand : line.operands) {
-            if (operand.kind == OperandKind::immediate && line.opcode != "FCHK" && line.opcode != "F2FP") {
+            if (operand.kind == OperandKind::immediate) {
                 operand.value = static_cast<std::int64_t>(line.encoding[0] >> 32U);
                 operand.is_real = true;
             }

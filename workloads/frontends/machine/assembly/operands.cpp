@@ -14,6 +14,10 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
+constexpr int last_barrier = 15;
+/// Instructions have five bits for the bank of a constant.
+constexpr int last_bank = 31;
+
 /// Parts between separators that stand outside of brackets.
 std::vector<std::string_view> split_outside(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
@@ -85,8 +89,9 @@ std::optional<double> real(std::string_view text) {
     return negative ? -value : value;
 }
 
-/// Number of a register with the prefix: "R12" gives 12, "RZ" 255.
-std::optional<int> register_number(std::string_view text, std::string_view prefix, int zero) {
+/// Number of a register with the prefix: "R12" gives 12, "RZ" 255. No register is above `last`.
+std::optional<int> register_number(std::string_view text, std::string_view prefix, int zero,
+                                   int last = zero_register) {
     if (!take(text, prefix)) {
         return std::nullopt;
     }
@@ -95,7 +100,7 @@ std::optional<int> register_number(std::string_view text, std::string_view prefi
     }
     int number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > 255) {
+    if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > last) {
         return std::nullopt;
     }
     return number;
@@ -106,13 +111,16 @@ bool set_register(Operand& operand, std::string_view name) {
         std::string_view prefix;
         OperandKind kind;
         int zero;
+        int last;
     };
-    constexpr Form forms[] = {
-        {"UR", OperandKind::uniform, zero_register}, {"UP", OperandKind::uniform_predicate, true_predicate},
-        {"R", OperandKind::general, zero_register},  {"P", OperandKind::predicate, true_predicate},
-        {"SB", OperandKind::scoreboard, 0},          {"B", OperandKind::barrier, 0}};
+    constexpr Form forms[] = {{"UR", OperandKind::uniform, zero_register, zero_register},
+                              {"UP", OperandKind::uniform_predicate, true_predicate, true_predicate},
+                              {"R", OperandKind::general, zero_register, zero_register},
+                              {"P", OperandKind::predicate, true_predicate, true_predicate},
+                              {"SB", OperandKind::scoreboard, 0, zero_register},
+                              {"B", OperandKind::barrier, 0, last_barrier}};
     for (const Form& form : forms) {
-        if (const auto number = register_number(name, form.prefix, form.zero)) {
+        if (const auto number = register_number(name, form.prefix, form.zero, form.last)) {
             operand.kind = form.kind;
             operand.number = static_cast<std::uint8_t>(*number);
             return true;
@@ -140,7 +148,9 @@ bool set_sum(Operand& operand, std::string_view sum) {
         rest = next == std::string_view::npos ? std::string_view{} : rest.substr(next);
         const bool negative = piece.starts_with('-');
         if (const auto number = integer(piece)) {
-            operand.value += *number;
+            // Unsigned, since a sum beyond 64 bits wraps around.
+            operand.value = static_cast<std::int64_t>(static_cast<std::uint64_t>(operand.value) +
+                                                      static_cast<std::uint64_t>(*number));
             continue;
         }
         if (negative) {
@@ -195,7 +205,7 @@ bool set_bracketed(Operand& operand, std::string_view text) {
     }
     if (head == "c" && groups.size() == 2) {
         const auto bank = integer(groups[0]);
-        if (!bank) {
+        if (!bank || *bank < 0 || *bank > last_bank) {
             return false;
         }
         operand.kind = OperandKind::constant;

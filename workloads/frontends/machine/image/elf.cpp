@@ -78,8 +78,16 @@ Elf read_elf(std::span<const std::byte> bytes, std::string_view origin) {
         }
         elf.sections.push_back(std::move(section));
     }
+    std::uint64_t copied = 0;
+    const auto count_copies = [&](std::uint64_t more) {
+        copied += more;
+        if (copied > most_copies * bytes.size()) {
+            throw Error(std::string(origin), "names that overlap", "a cubin");
+        }
+    };
     for (std::size_t i = 0; i < elf.sections.size() && names < elf.sections.size(); ++i) {
         elf.sections[i].name = text_at(elf.sections[names].contents, name_offsets[i]);
+        count_copies(elf.sections[i].name.size());
     }
     for (const ElfSection& section : elf.sections) {
         if (section.type != section_symbols || section.link >= elf.sections.size()) {
@@ -93,6 +101,7 @@ Elf read_elf(std::span<const std::byte> bytes, std::string_view origin) {
             symbol.section = require<std::uint16_t>(section.contents, at + 6, origin);
             symbol.value = require<std::uint64_t>(section.contents, at + 8, origin);
             symbol.bytes = require<std::uint64_t>(section.contents, at + 16, origin);
+            count_copies(sizeof symbol + symbol.name.size());
             elf.symbols.push_back(std::move(symbol));
         }
     }

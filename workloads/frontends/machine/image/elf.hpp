@@ -54,6 +54,9 @@ struct Elf {
     [[nodiscard]] const ElfSection* find(std::string_view name) const;
 };
 
+/// Entries of a file may name the same bytes again and again. Copies of them may take so many times its size.
+inline constexpr std::uint64_t most_copies = 64;
+
 /// A value at an offset, or nothing beyond the end.
 template <class T>
 [[nodiscard]] std::optional<T> value_at(std::span<const std::byte> bytes, std::uint64_t offset) {
@@ -65,7 +68,8 @@ template <class T>
     return value;
 }
 
-/// Throws Error naming `origin` when the bytes are no ELF file of 64 bits or a table reaches beyond the end.
+/// Throws Error naming `origin` when the bytes are no ELF file of 64 bits, a table reaches beyond the end, or
+/// the names take more than `most_copies` of the file.
 [[nodiscard]] Elf read_elf(std::span<const std::byte> bytes, std::string_view origin);
 
 /// The entries of a section of type RELA (4) or REL (9).

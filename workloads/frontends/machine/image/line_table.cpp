@@ -88,7 +88,7 @@ struct Prologue {
 };
 
 std::optional<Prologue> read_prologue(ByteReader& reader, std::span<const std::byte> section,
-                                      LineTable& table) {
+                                      LineTable& table, std::uint64_t& bytes_of_files) {
     Prologue prologue;
     const auto length = reader.number<std::uint32_t>();
     prologue.end = std::min<std::uint64_t>(section.size(), reader.at() + length);
@@ -98,6 +98,10 @@ std::optional<Prologue> read_prologue(ByteReader& reader, std::span<const std::b
     }
     const auto prologue_bytes = reader.number<std::uint32_t>();
     const std::uint64_t program = reader.at() + prologue_bytes;
+    if (reader.failed() || program > prologue.end) {
+        return std::nullopt;
+    }
+    reader = ByteReader(section.first(program), reader.at());
     prologue.instruction_bytes = reader.number<std::uint8_t>();
     if (version >= 4) {
         reader.skip(1);  // Operations of a long instruction word.
@@ -120,8 +124,12 @@ std::optional<Prologue> read_prologue(ByteReader& reader, std::span<const std::b
         (void)reader.unsigned_leb();  // Bytes.
         const bool relative = !name.starts_with('/') && folder > 0 && folder < folders.size();
         table.files.push_back(relative ? folders[folder] + "/" + name : name);
+        bytes_of_files += table.files.back().size();
+        if (bytes_of_files > most_copies * section.size()) {
+            return std::nullopt;  // A long folder stands before each of many files.
+        }
     }
-    if (reader.failed() || prologue.line_range == 0 || program > prologue.end) {
+    if (reader.failed() || prologue.line_range == 0) {
         return std::nullopt;
     }
     reader = ByteReader(section, program);
@@ -132,13 +140,14 @@ std::optional<Prologue> read_prologue(ByteReader& reader, std::span<const std::b
 struct State {
     std::string function;
     std::uint64_t address = 0;
-    std::int64_t file = 1;
-    std::int64_t line = 1;
+    std::uint64_t file = 1;
+    std::uint64_t line = 1;  ///< wraps around, as steps may be negative
 };
 
 class Program {
   public:
-    Program(const Prologue& prologue, const std::map<std::uint64_t, std::string>& functions, LineTable& table)
+    Program(const Prologue& prologue, const std::map<std::uint64_t, std::string_view>& functions,
+            LineTable& table)
         : prologue_(prologue), functions_(functions), table_(table) {}
 
     void run(ByteReader& reader) {
@@ -147,7 +156,8 @@ class Program {
             if (opcode >= prologue_.opcode_base) {
                 const int special = opcode - prologue_.opcode_base;
                 advance(static_cast<std::uint64_t>(special / prologue_.line_range));
-                state_.line += prologue_.line_base + special % prologue_.line_range;
+                state_.line +=
+                    static_cast<std::uint64_t>(prologue_.line_base + special % prologue_.line_range);
                 add_row();
             } else {
                 standard(reader, opcode);
@@ -162,10 +172,10 @@ class Program {
         if (state_.function.empty()) {
             return;
         }
-        const std::int64_t file = prologue_.first_file + state_.file - 1;
-        const bool known = file >= 0 && file < static_cast<std::int64_t>(table_.files.size());
+        const auto first = static_cast<std::uint64_t>(prologue_.first_file);
+        const bool known = state_.file >= 1 && state_.file <= table_.files.size() - first;
         table_.functions[state_.function].push_back({static_cast<std::uint32_t>(state_.address),
-                                                     known ? static_cast<int>(file) : -1,
+                                                     known ? static_cast<int>(first + state_.file - 1) : -1,
                                                      static_cast<int>(state_.line)});
     }
 
@@ -193,10 +203,10 @@ class Program {
                 advance(reader.unsigned_leb());
                 break;
             case advance_line:
-                state_.line += reader.signed_leb();
+                state_.line += static_cast<std::uint64_t>(reader.signed_leb());
                 break;
             case set_file:
-                state_.file = static_cast<std::int64_t>(reader.unsigned_leb());
+                state_.file = reader.unsigned_leb();
                 break;
             case const_add_pc:
                 advance(static_cast<std::uint64_t>((255 - prologue_.opcode_base) / prologue_.line_range));
@@ -212,14 +222,14 @@ class Program {
     }
 
     const Prologue& prologue_;
-    const std::map<std::uint64_t, std::string>& functions_;
+    const std::map<std::uint64_t, std::string_view>& functions_;
     LineTable& table_;
     State state_;
 };
 
 /// Places in .debug_line that hold an address: the function that a relocation fills in.
-std::map<std::uint64_t, std::string> functions_by_place(const Elf& elf) {
-    std::map<std::uint64_t, std::string> functions;
+std::map<std::uint64_t, std::string_view> functions_by_place(const Elf& elf) {
+    std::map<std::uint64_t, std::string_view> functions;
     for (const char* name : {".rela.debug_line", ".rel.debug_line"}) {
         const ElfSection* const section = elf.find(name);
         if (section == nullptr) {
@@ -231,12 +241,12 @@ std::map<std::uint64_t, std::string> functions_by_place(const Elf& elf) {
             }
             const ElfSymbol& symbol = elf.symbols[relocation.symbol];
             constexpr std::string_view text = ".text.";
-            std::string function = symbol.name;
+            std::string_view function = symbol.name;
             if (function.empty() && symbol.section < elf.sections.size()) {
                 function = elf.sections[symbol.section].name;
             }
             if (function.starts_with(text)) {
-                function.erase(0, text.size());
+                function.remove_prefix(text.size());
             }
             functions[relocation.offset] = function;
         }
@@ -252,10 +262,12 @@ LineTable read_line_table(const Elf& elf) {
     if (section == nullptr) {
         return table;
     }
-    const std::map<std::uint64_t, std::string> functions = functions_by_place(elf);
+    const std::map<std::uint64_t, std::string_view> functions = functions_by_place(elf);
+    std::uint64_t bytes_of_files = 0;
     ByteReader reader(section->contents, 0);
     while (!reader.at_end(section->contents.size())) {
-        const std::optional<Prologue> prologue = read_prologue(reader, section->contents, table);
+        const std::optional<Prologue> prologue =
+            read_prologue(reader, section->contents, table, bytes_of_files);
         if (!prologue) {
             break;
         }

@@ -18,6 +18,8 @@ constexpr std::uint8_t symbol_function = 2;
 constexpr std::string_view text_prefix = ".text.";
 /// Shared memory that the system keeps for itself before a CTA's own, from Hopper on.
 constexpr std::int64_t reserved_shared = 1024;
+/// Sizes of shared memory have 32 bits; what a GPU has is checked at the launch.
+constexpr std::uint64_t most_shared = 0xffffffffU;
 
 /// Attributes of the sections .nv.info, as ptxas 13.0 writes them; read off kernels of known shape.
 enum class Attribute : std::uint8_t {
@@ -69,10 +71,6 @@ std::uint32_t word(const Info& info, std::uint64_t i) {
     return value_at<std::uint32_t>(info.contents, 4 * i).value_or(0);
 }
 
-std::vector<std::byte> bytes_of(const ElfSection& section) {
-    return {section.contents.begin(), section.contents.end()};
-}
-
 int architecture_of(const Elf& elf) {
     // From ABI version 8 on the architecture stands in the second byte.
     return static_cast<int>(elf.abi_version >= 8 ? (elf.flags >> 8U) & 0xffU : elf.flags & 0xffU);
@@ -94,7 +92,8 @@ RelocationPart part_of(std::uint32_t type) {
 
 class Reader {
   public:
-    Reader(std::span<const std::byte> cubin, std::string_view origin) : elf_(read_elf(cubin, origin)) {
+    Reader(std::span<const std::byte> cubin, std::string_view origin)
+        : origin_(origin), most_copied_(most_copies * cubin.size()), elf_(read_elf(cubin, origin)) {
         if (elf_.machine != machine_cuda) {
             throw Error(std::string(origin), fmt::format("an ELF file of machine {}", elf_.machine),
                         "190, which is CUDA's");
@@ -115,6 +114,18 @@ class Reader {
     }
 
   private:
+    void count_copies(std::uint64_t bytes) {
+        copied_ += bytes;
+        if (copied_ > most_copied_) {
+            throw Error(std::string(origin_), "sections or symbols that overlap", "a cubin");
+        }
+    }
+
+    std::vector<std::byte> bytes_of(const ElfSection& section) {
+        count_copies(section.contents.size());
+        return {section.contents.begin(), section.contents.end()};
+    }
+
     void read_functions() {
         for (std::size_t s = 0; s < elf_.sections.size(); ++s) {
             const ElfSection& section = elf_.sections[s];
@@ -123,6 +134,7 @@ class Reader {
             }
             Function function;
             function.name = section.name.substr(text_prefix.size());
+            count_copies(sizeof function + section.contents.size());
             for (std::uint64_t at = 0; at + 16 <= section.contents.size(); at += 16) {
                 function.code.push_back({*value_at<std::uint64_t>(section.contents, at),
                                          *value_at<std::uint64_t>(section.contents, at + 8)});
@@ -130,10 +142,16 @@ class Reader {
             function.shared_begin = module_.architecture >= 90 ? reserved_shared : 0;
             for (const ElfSymbol& symbol : elf_.symbols) {
                 if (symbol.section == s && symbol.type == symbol_function && symbol.name != function.name) {
+                    count_copies(symbol.name.size());
                     function.entry_points[symbol.name] = static_cast<std::uint32_t>(symbol.value);
                 }
             }
             if (const ElfSection* shared = elf_.find(".nv.shared." + function.name)) {
+                if (shared->bytes > most_shared) {
+                    throw Error(std::string(origin_),
+                                fmt::format("{} bytes of shared memory of {}", shared->bytes, function.name),
+                                fmt::format("at most {}", most_shared));
+                }
                 function.static_shared = static_cast<std::int64_t>(shared->bytes);
             }
             if (const ElfSection* literals = elf_.find(".nv.constant2." + function.name)) {
@@ -165,11 +183,12 @@ class Reader {
         }
     }
 
-    void read_kernel_info(Function& function) const {
+    void read_kernel_info(Function& function) {
         const ElfSection* section = elf_.find(".nv.info." + function.name);
         if (section == nullptr) {
             return;
         }
+        count_copies(section->contents.size());
         function.kernel = elf_.find(".nv.constant0." + function.name) != nullptr;
         for (const Info& info : read_info(section->contents)) {
             if (is(info, Attribute::parameter)) {
@@ -215,6 +234,7 @@ class Reader {
                 const auto initial = section.contents.subspan(symbol.value, symbol.bytes);
                 variable.initial.assign(initial.begin(), initial.end());
             }
+            count_copies(sizeof variable + variable.name.size() + variable.initial.size());
             sections_of_variables_.push_back(symbol.section);
             module_.variables.push_back(std::move(variable));
         }
@@ -228,13 +248,19 @@ class Reader {
         }
     }
 
-    Relocation relocation_of(const ElfRelocation& from) const {
+    void add(std::vector<Relocation>& to, const Relocation& relocation) {
+        count_copies(sizeof relocation + relocation.symbol.size());
+        to.push_back(relocation);
+    }
+
+    Relocation relocation_of(const ElfRelocation& from) {
         Relocation relocation;
         relocation.offset = from.offset;
         relocation.addend = from.addend;
         relocation.part = part_of(from.type);
         if (from.symbol < elf_.symbols.size()) {
             relocation.symbol = elf_.symbols[from.symbol].name;
+            count_copies(relocation.symbol.size());
         }
         return relocation;
     }
@@ -251,11 +277,11 @@ class Reader {
                 if (target.starts_with(text_prefix)) {
                     for (Function& function : module_.functions) {
                         if (function.name == target.substr(text_prefix.size())) {
-                            function.relocations.push_back(relocation);
+                            add(function.relocations, relocation);
                         }
                     }
                 } else if (target == ".nv.constant3" || target == ".nv.constant4") {
-                    module_.constant_relocations[target.back() - '0'].push_back(relocation);
+                    add(module_.constant_relocations[target.back() - '0'], relocation);
                 } else if (target == ".nv.global.init") {
                     for (std::size_t v = 0; v < module_.variables.size(); ++v) {
                         Variable& variable = module_.variables[v];
@@ -264,7 +290,7 @@ class Reader {
                             relocation.offset < variable.offset + variable.bytes) {
                             Relocation own = relocation;
                             own.offset -= variable.offset;
-                            variable.relocations.push_back(own);
+                            add(variable.relocations, own);
                         }
                     }
                 }
@@ -272,6 +298,9 @@ class Reader {
         }
     }
 
+    std::string_view origin_;
+    std::uint64_t most_copied_ = 0;
+    std::uint64_t copied_ = 0;
     Elf elf_;
     Module module_;
     std::vector<std::uint16_t> sections_of_variables_;
