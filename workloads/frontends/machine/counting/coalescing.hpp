@@ -30,22 +30,19 @@ struct LineCount {
 [[nodiscard]] std::uint32_t count_atomic_passes(const std::array<std::uint64_t, 32>& address,
                                                 std::uint32_t lanes, std::uint32_t width);
 
-/// Calls take(lanes) for rounds of lanes with different addresses: equal addresses of an atomic operation are
-/// served one round after the other.
+/// Parts the lanes into rounds of different addresses, the n-th lane of each address in round n: equal
+/// addresses of an atomic operation are served one round after the other. `rounds` must be zeros; gives their
+/// number.
+[[nodiscard]] std::size_t rounds_of(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                    std::array<std::uint32_t, 32>& rounds);
+
+/// Calls take(lanes) for each of them.
 template <class Take>
 void for_each_round(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, Take take) {
-    while (lanes != 0) {
-        std::uint32_t round = 0;
-        for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
-            const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-            bool fresh = true;
-            for (std::uint32_t others = round; others != 0 && fresh; others &= others - 1U) {
-                fresh = address[static_cast<std::size_t>(std::countr_zero(others))] != address[lane];
-            }
-            round |= fresh ? 1U << lane : 0U;
-        }
-        take(round);
-        lanes &= ~round;
+    std::array<std::uint32_t, 32> rounds{};
+    const std::size_t count = rounds_of(address, lanes, rounds);
+    for (std::size_t round = 0; round < count; ++round) {
+        take(rounds[round]);
     }
 }
 

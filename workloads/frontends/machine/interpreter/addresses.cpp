@@ -17,6 +17,10 @@ std::string beyond(const Warp& warp, std::uint64_t address) {
     if (near == nullptr) {
         return "nothing is allocated";
     }
+    if (address >= near->address && address < near->address + near->bytes) {
+        return fmt::format("which reaches beyond the end of the allocation of {} bytes at {:#x}", near->bytes,
+                           near->address);
+    }
     if (address >= near->address) {
         return fmt::format("{} bytes behind the end of the allocation of {} bytes at {:#x}",
                            address - near->address - near->bytes, near->bytes, near->address);
@@ -38,6 +42,63 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
     event.lanes = enabled;
     event.address = addresses;
     warp.launch->observer->access(warp, event);
+}
+
+/// True when the enabled lanes' accesses lie in the allocation, at multiples of their width.
+bool all_within(const Allocation& allocation, const Addresses& addresses, Mask enabled, std::uint32_t width) {
+    if (allocation.bytes < width) {
+        return false;
+    }
+    const std::uint64_t most = allocation.bytes - width;
+    std::uint64_t outside = 0, low = 0;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint64_t on = 0U - std::uint64_t{(enabled >> lane) & 1U};
+        const std::uint64_t offset = addresses[lane] - allocation.address;
+        // The top bit of either says that the offset is beyond `most`: no branch, so that vectors do it.
+        outside |= (offset | (most - offset)) & on;
+        low |= addresses[lane] & on;
+    }
+    return (outside >> 63U) == 0 && (low & (width - 1U)) == 0;
+}
+
+/// Sectors of a line of 128 bytes in which each lane has a word, that these lanes touch.
+std::uint32_t sectors_of_lanes(Mask lanes) {
+    std::uint32_t sectors = 0;
+    for (Mask left = lanes; left != 0; left >>= 8U) {
+        sectors += (left & 0xffU) != 0 ? 1U : 0U;
+    }
+    return sectors;
+}
+
+/// All enabled lanes have the offset of the first of them.
+bool all_equal(const Addresses& offsets, Mask enabled) {
+    const std::uint64_t first = offsets[static_cast<std::size_t>(std::countr_zero(enabled))];
+    std::uint64_t different = 0;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        different |= (offsets[lane] ^ first) & (0U - std::uint64_t{(enabled >> lane) & 1U});
+    }
+    return different == 0;
+}
+
+/// Sectors and lines of local memory, where words of the 32 lanes lie side by side, so that equal offsets
+/// fill whole lines.
+LineCount count_interleaved(const Addresses& offsets, Mask enabled, std::uint32_t width) {
+    const std::uint32_t words = std::max(1U, width / 4U);
+    if (width >= 4 && all_equal(offsets, enabled)) {
+        return {words * sectors_of_lanes(enabled), words};
+    }
+    Addresses interleaved{};
+    LineCount sum;
+    for (std::uint32_t word = 0; word < words; ++word) {
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            const std::uint64_t offset = offsets[lane] + std::uint64_t{word} * 4U;
+            interleaved[lane] = (offset / 4U) * 128U + lane * 4U + offset % 4U;
+        }
+        const LineCount lines = count_lines(interleaved, enabled, std::min(width, 4U));
+        sum.sectors += lines.sectors;
+        sum.lines += lines.lines;
+    }
+    return sum;
 }
 
 }  // namespace
@@ -97,24 +158,16 @@ void lane_addresses(const Warp& warp, const Instruction& instruction, Addresses&
 void check_global(const Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
                   std::uint32_t width, const char* what) {
     Launch& launch = *warp.launch;
-    std::uint64_t first = ~std::uint64_t{0}, last = 0, all = 0;
-    for_each_lane(enabled, [&](int lane) {
-        const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
-        first = std::min(first, address);
-        last = std::max(last, address);
-        all |= address;
-    });
-    const Allocation*& last_found =
-        launch.last_allocations[instruction.index % launch.last_allocations.size()];
-    const Allocation* const known = last_found;
-    const bool aligned = (all & (width - 1U)) == 0;
-    if (known != nullptr && aligned && first >= known->address &&
-        last + width <= known->address + known->bytes) {
+    const Allocation*& last_found = launch.last_allocations[instruction.index];
+    if (last_found != nullptr && all_within(*last_found, addresses, enabled, width)) {
         return;
     }
+    const Allocation* holder = last_found;
     for_each_lane(enabled, [&](int lane) {
         const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
-        const Allocation* holder = launch.memory->find(address);
+        if (holder == nullptr || address - holder->address >= holder->bytes) {
+            holder = launch.memory->find(address);
+        }
         if (holder == nullptr || address + width > holder->address + holder->bytes) {
             fault(warp, instruction, lane,
                   fmt::format("out-of-bounds {} of {} bytes at {:#x}, {}", what, width, address,
@@ -124,21 +177,21 @@ void check_global(const Warp& warp, const Instruction& instruction, const Addres
             fault(warp, instruction, lane,
                   fmt::format("misaligned {} of {} bytes at {:#x}", what, width, address));
         }
-        last_found = holder;
     });
+    last_found = holder;
 }
 
 void check_offsets(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
                    std::uint32_t width, std::uint64_t bytes, const char* what) {
-    std::uint32_t most = 0;
-    std::uint32_t low = 0;
+    const std::uint64_t most = bytes - width;
+    std::uint64_t outside = 0, low = 0;
     for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
-        const std::uint32_t on = 0U - ((enabled >> lane) & 1U);
-        const std::uint32_t offset = static_cast<std::uint32_t>(offsets[lane]) & shared_offset_mask & on;
-        most = std::max(most, offset);
+        const std::uint64_t on = 0U - std::uint64_t{(enabled >> lane) & 1U};
+        const std::uint64_t offset = offsets[lane] & shared_offset_mask & on;
+        outside |= most - offset;  // Its top bit is set where the offset is beyond.
         low |= offset;
     }
-    if (most + std::uint64_t{width} <= bytes && (low & (width - 1U)) == 0) {
+    if (bytes >= width && (outside >> 63U) == 0 && (low & (width - 1U)) == 0) {
         return;
     }
     for_each_lane(enabled, [&](int lane) {
@@ -163,7 +216,10 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     ++counts.requests;
     const auto add = [&](Mask lanes) {
-        const LineCount lines = warp.launch->patterns[instruction.index].lines(addresses, lanes, width);
+        // Rounds are many patterns: one that is remembered would only make place for the next.
+        const LineCount lines = lanes == enabled
+                                    ? warp.launch->patterns[instruction.index].lines(addresses, lanes, width)
+                                    : count_lines(addresses, lanes, width);
         counts.sectors += lines.sectors;
         counts.lines += lines.lines;
     };
@@ -195,30 +251,13 @@ void count_local(Warp& warp, const Instruction& instruction, const Addresses& of
     if (enabled == 0) {
         return;
     }
-    // Words of the 32 lanes lie side by side, so that equal offsets fill whole lines.
-    Addresses interleaved{};
     AccessCounts& counts = warp.launch->accesses[instruction.index];
-    for (std::uint32_t word = 0; word < std::max(1U, width / 4U); ++word) {
-        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
-            const std::uint64_t offset = offsets[lane] + std::uint64_t{word} * 4U;
-            interleaved[lane] = (offset / 4U) * 128U + lane * 4U + offset % 4U;
-        }
-        const LineCount lines = count_lines(interleaved, enabled, std::min(width, 4U));
-        counts.sectors += lines.sectors;
-        counts.lines += lines.lines;
-    }
+    const LineCount lines = count_interleaved(offsets, enabled, width);
+    counts.sectors += lines.sectors;
+    counts.lines += lines.lines;
     ++counts.requests;
     counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
     tell(warp, instruction, offsets, enabled, width, AccessSpace::local, kind);
-}
-
-std::byte* shared_memory(const Warp& warp, std::uint64_t address) {
-    Cta* cta = warp.cta;
-    const std::uint64_t rank = address >> cluster_rank_shift;
-    if (rank != cta->cluster_rank && rank < cta->cluster.size()) {
-        cta = cta->cluster[rank];
-    }
-    return cta->shared.data() + (address & shared_offset_mask);
 }
 
 std::byte* local_memory(const Warp& warp, int lane, std::uint64_t offset) {
@@ -239,6 +278,14 @@ std::byte* generic_memory(const Warp& warp, int lane, std::uint64_t address) {
 
 SpaceMasks spaces_of(const Addresses& addresses, Mask enabled) {
     SpaceMasks masks;
+    bool windows = false;
+    for (const std::uint64_t address : addresses) {
+        windows |= address - shared_window < local_window + window_bytes - shared_window;
+    }
+    if (!windows) {
+        masks.global = enabled;
+        return masks;
+    }
     for_each_lane(enabled, [&](int lane) {
         const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];
         const Mask bit = 1U << static_cast<unsigned>(lane);

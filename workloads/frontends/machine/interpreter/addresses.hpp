@@ -45,7 +45,14 @@ void count_local(Warp& warp, const Instruction& instruction, const Addresses& of
                  std::uint32_t width, AccessKind kind);
 
 /// Memory behind an offset of shared memory: the CTA that bits 24 and up name, where it is in a cluster.
-[[nodiscard]] std::byte* shared_memory(const Warp& warp, std::uint64_t address);
+[[nodiscard]] inline std::byte* shared_memory(const Warp& warp, std::uint64_t address) {
+    Cta* cta = warp.cta;
+    const std::uint64_t rank = address >> cluster_rank_shift;
+    if (rank != cta->cluster_rank && rank < cta->cluster.size()) {
+        cta = cta->cluster[rank];
+    }
+    return cta->shared.data() + (address & shared_offset_mask);
+}
 /// Memory behind a lane's local offset.
 [[nodiscard]] std::byte* local_memory(const Warp& warp, int lane, std::uint64_t offset);
 /// Memory behind a device address.

@@ -4,26 +4,7 @@
 
 #include "workloads/frontends/machine/interpreter/decoder.hpp"
 
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-
 namespace warptime::workloads::frontends::machine {
-
-/// The lanes whose byte is 0xff, of bytes that are 0xff or 0.
-[[nodiscard]] inline Mask mask_of_bytes(const std::array<std::uint8_t, lanes_per_warp>& bytes) {
-    static_assert(std::endian::native == std::endian::little);
-    Mask mask = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-        std::uint64_t eight = 0;
-        std::memcpy(&eight, bytes.data() + std::size_t{8} * i, sizeof eight);
-        // Gathers the lowest bit of each of the eight bytes into the uppermost byte.
-        const std::uint64_t gathered = ((eight & 0x0101'0101'0101'0101ULL) * 0x0102'0408'1020'4080ULL) >> 56U;
-        mask |= static_cast<Mask>(gathered) << (8U * i);
-    }
-    return mask;
-}
 
 void decode_logic(Decoder& decoder, Instruction& instruction);                   ///< LOP3
 void decode_predicate_logic(Decoder& decoder, Instruction& instruction);         ///< PLOP3

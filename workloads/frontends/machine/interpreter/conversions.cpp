@@ -10,24 +10,18 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
-[[gnu::noinline]] float narrowed(double value, Rounding rounding) {
-    if (rounding == Rounding::nearest) {
-        return static_cast<float>(value);
-    }
+float narrowed(double value, Rounding rounding) {
+    return rounding == Rounding::nearest ? static_cast<float>(value) : directed(value, 0.0, rounding);
+}
+template <class Integer>
+double nearest_of(Integer value, bool to_float) {
+    return to_float ? static_cast<double>(static_cast<float>(value)) : static_cast<double>(value);
+}
+template <class Integer>
+[[gnu::noinline]] double widened_rounding(Integer value, Rounding rounding, bool to_float) {
     std::fesetround(rounding == Rounding::down ? FE_DOWNWARD
                     : rounding == Rounding::up ? FE_UPWARD
                                                : FE_TOWARDZERO);
-    const volatile double source = value;
-    const volatile float result = static_cast<float>(source);
-    std::fesetround(FE_TONEAREST);
-    return result;
-}
-template <class Integer>
-[[gnu::noinline]] double widened(Integer value, Rounding rounding, bool to_float) {
-    std::fesetround(rounding == Rounding::down   ? FE_DOWNWARD
-                    : rounding == Rounding::up   ? FE_UPWARD
-                    : rounding == Rounding::zero ? FE_TOWARDZERO
-                                                 : FE_TONEAREST);
     const volatile Integer source = value;
     double result = 0.0;
     if (to_float) {
@@ -39,6 +33,20 @@ template <class Integer>
     }
     std::fesetround(FE_TONEAREST);
     return result;
+}
+
+/// Integers of at most 52 bits, as most are, are exact in fp64.
+template <class Integer>
+double widened(Integer value, Rounding rounding, bool to_float) {
+    if (rounding == Rounding::nearest) {
+        return nearest_of(value, to_float);
+    }
+    const auto wide = static_cast<double>(value);
+    const bool small = wide > -0x1p52 && wide < 0x1p52;
+    if (small) {
+        return to_float ? static_cast<double>(directed(wide, 0.0, rounding)) : wide;
+    }
+    return widened_rounding(value, rounding, to_float);
 }
 
 enum class RealType : std::uint32_t { f16, bf16, f32, f64 };
@@ -127,6 +135,7 @@ Flow real_to_integer(Warp& warp, const Instruction& instruction, Mask enabled) {
     const bool is_signed = (instruction.variant & 4U) != 0;
     const auto from = static_cast<RealType>((instruction.variant >> 4U) & 0xfU);
     const auto rounding = static_cast<Rounding>((instruction.variant >> 8U) & 3U);
+    const double limit = std::ldexp(1.0, static_cast<int>(bits) - (is_signed ? 1 : 0));
     std::array<std::uint64_t, lanes_per_warp> values{};
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
         const double value = rounded(read_real(warp, instruction.sources[0], lane, from), rounding);
@@ -135,13 +144,11 @@ Flow real_to_integer(Warp& warp, const Instruction& instruction, Mask enabled) {
             // No number gives 0 in 32 bits and the sign bit alone in 64.
             out = bits == 64 ? 0x8000'0000'0000'0000ULL : 0U;
         } else if (is_signed) {
-            const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
             const std::int64_t most = static_cast<std::int64_t>((std::uint64_t{1} << (bits - 1U)) - 1U);
             out = static_cast<std::uint64_t>(value >= limit   ? most
                                              : value < -limit ? -most - 1
                                                               : static_cast<std::int64_t>(value));
         } else {
-            const double limit = std::ldexp(1.0, static_cast<int>(bits));
             const std::uint64_t most = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1U;
             out = value >= limit ? most : value <= 0.0 ? 0U : static_cast<std::uint64_t>(value);
         }

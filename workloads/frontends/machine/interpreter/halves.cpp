@@ -28,16 +28,42 @@ namespace flag {
 constexpr std::uint32_t brain = 0x100U, clamp = 0x200U, saturate = 0x400U, to_real = 0x800U;
 }
 
-double half_value(const Warp& warp, const Instruction& instruction, std::size_t i, int lane, unsigned part) {
-    const std::uint32_t bits = lane_bits(warp, instruction.sources[i], lane);
-    const Halves halves = unpacked(instruction.variant, i);
+/// The value of a half of a lane; `halves` and `brain` are those of the instruction's source i.
+double half_value(std::uint32_t bits, Halves halves, bool brain, unsigned part) {
     if (halves == Halves::real) {
         return static_cast<double>(std::bit_cast<float>(bits));
     }
     const bool upper = halves == Halves::high || (halves == Halves::both && part == 1);
     const auto half = static_cast<std::uint16_t>(upper ? bits >> 16U : bits);
-    return static_cast<double>((instruction.variant & flag::brain) != 0 ? real_of_brain(half)
-                                                                        : real_of_half(half));
+    return static_cast<double>(brain ? real_of_brain(half) : real_of_half(half));
+}
+double half_value(const Warp& warp, const Instruction& instruction, std::size_t i, int lane, unsigned part) {
+    return half_value(lane_bits(warp, instruction.sources[i], lane), unpacked(instruction.variant, i),
+                      (instruction.variant & flag::brain) != 0, part);
+}
+
+using Doubles = std::array<double, lanes_per_warp>;
+
+/// All lanes' values. What is known of the instruction is looked at once, so that the loops become vectors.
+void half_values(const Warp& warp, const Instruction& instruction, std::size_t i, unsigned part,
+                 Doubles& values) {
+    const Source& source = instruction.sources[i];
+    const auto fill = [&](Halves halves, bool brain) {
+        for (int lane = 0; lane < lanes_per_warp; ++lane) {
+            values[static_cast<std::size_t>(lane)] =
+                half_value(lane_bits(warp, source, lane), halves, brain, part);
+        }
+    };
+    const bool brain = (instruction.variant & flag::brain) != 0;
+    const Halves halves = unpacked(instruction.variant, i);
+    const bool upper = halves == Halves::high || (halves == Halves::both && part == 1);
+    if (halves == Halves::real) {
+        fill(Halves::real, false);
+    } else if (upper) {
+        brain ? fill(Halves::high, true) : fill(Halves::high, false);
+    } else {
+        brain ? fill(Halves::low, true) : fill(Halves::low, false);
+    }
 }
 
 std::uint32_t half_result(std::uint32_t variant, double value) {
@@ -65,24 +91,39 @@ double computed_half(double a, double b, double c) {
 }
 
 template <HalfOperation operation>
+void compute_halves(const Warp& warp, const Instruction& instruction, unsigned part, Doubles& results) {
+    Doubles a, b, c{};  // NOLINT: filled whole below.
+    half_values(warp, instruction, 0, part, a);
+    half_values(warp, instruction, 1, part, b);
+    if constexpr (operation == HalfOperation::multiply_add) {
+        half_values(warp, instruction, 2, part, c);
+    }
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        results[lane] = computed_half<operation>(a[lane], b[lane], c[lane]);
+    }
+}
+
+template <HalfOperation operation>
 Flow half_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint32_t variant = instruction.variant;
-    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        if ((variant & flag::to_real) != 0) {
-            const double value = computed_half<operation>(half_value(warp, instruction, 0, lane, 0),
-                                                          half_value(warp, instruction, 1, lane, 0),
-                                                          half_value(warp, instruction, 2, lane, 0));
-            return bits_of_real(static_cast<float>(value));
-        }
-        std::uint32_t result = 0;
-        for (unsigned part = 0; part < 2; ++part) {
-            const double value = computed_half<operation>(half_value(warp, instruction, 0, lane, part),
-                                                          half_value(warp, instruction, 1, lane, part),
-                                                          half_value(warp, instruction, 2, lane, part));
-            result |= half_result(variant, value) << (16U * part);
-        }
-        return result;
-    });
+    Row& destination = warp.rows[instruction.destination];
+    Doubles low, high;  // NOLINT: filled whole below.
+    compute_halves<operation>(warp, instruction, 0, low);
+    if ((variant & flag::to_real) != 0) {
+        write_lanes(destination, enabled, [&low](int lane) {
+            return bits_of_real(static_cast<float>(low[static_cast<std::size_t>(lane)]));
+        });
+        return Flow::next;
+    }
+    compute_halves<operation>(warp, instruction, 1, high);
+    const auto write = [&](std::uint32_t known_variant) {
+        write_lanes(destination, enabled, [&](int lane) {
+            const auto l = static_cast<std::size_t>(lane);
+            return half_result(known_variant, low[l]) | (half_result(known_variant, high[l]) << 16U);
+        });
+    };
+    constexpr std::uint32_t special = flag::brain | flag::clamp | flag::saturate;
+    (variant & special) == 0 ? write(0U) : write(variant);
     return Flow::next;
 }
 

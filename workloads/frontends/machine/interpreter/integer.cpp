@@ -22,9 +22,6 @@ std::int32_t signed_word(const Row& row, int lane) {
 const Row& row_of(const Warp& warp, const Source& source) {
     return warp.rows[source.row];
 }
-Mask bit_of(int lane) {
-    return 1U << static_cast<unsigned>(lane);
-}
 /// Bits of an integer source as an adder takes them: negation is inversion, and one more is added apart.
 std::uint32_t adder_flip(const Source& source) {
     return source.negated || source.inverted ? all_lanes : 0U;
@@ -78,24 +75,24 @@ Flow add_carry(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint32_t fa = adder_flip(a), fb = adder_flip(b), fc = adder_flip(c);
     // With .X the carries take the place of the ones that complete a negation.
     const bool extended = instruction.variant != 0;
-    const std::uint64_t extra = extended ? 0U : adder_extra(a) + adder_extra(b) + adder_extra(c);
+    const std::uint32_t extra = extended ? 0U : adder_extra(a) + adder_extra(b) + adder_extra(c);
     const Mask carry_0 = extended ? read_predicate(warp, instruction.predicates_in[0]) : 0U;
     const Mask carry_1 = extended ? read_predicate(warp, instruction.predicates_in[1]) : 0U;
-    Mask out_0 = 0, out_1 = 0;
-    Row sum{};
+    Row sum, carries;  // NOLINT: filled whole below.
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
         const auto l = static_cast<unsigned>(lane);
-        const std::uint64_t total = std::uint64_t{word(ra, lane) ^ fa} + (word(rb, lane) ^ fb) +
-                                    (word(rc, lane) ^ fc) + extra + ((carry_0 >> l) & 1U) +
-                                    ((carry_1 >> l) & 1U);
-        sum.lane[l] = static_cast<std::uint32_t>(total);
-        const std::uint64_t carries = total >> 32U;
-        out_0 |= carries >= 1 ? bit_of(lane) : 0U;
-        out_1 |= carries >= 2 ? bit_of(lane) : 0U;
+        const std::uint32_t u = word(ra, lane) ^ fa, v = word(rb, lane) ^ fb, w = word(rc, lane) ^ fc;
+        const std::uint32_t two = u + v;
+        const std::uint32_t three = two + w;
+        const std::uint32_t total = three + extra + ((carry_0 >> l) & 1U) + ((carry_1 >> l) & 1U);
+        sum.lane[l] = total;
+        carries.lane[l] = (two < u ? 1U : 0U) + (three < two ? 1U : 0U) + (total < three ? 1U : 0U);
     }
     write_lanes(warp.rows[instruction.destination], enabled, [&sum](int lane) { return word(sum, lane); });
-    write_predicate(warp, instruction.predicates_out[0], enabled, out_0);
-    write_predicate(warp, instruction.predicates_out[1], enabled, out_1);
+    write_predicate(warp, instruction.predicates_out[0], enabled,
+                    mask_of([&carries](int lane) { return word(carries, lane) >= 1; }));
+    write_predicate(warp, instruction.predicates_out[1], enabled,
+                    mask_of([&carries](int lane) { return word(carries, lane) >= 2; }));
     return Flow::next;
 }
 
@@ -190,48 +187,80 @@ Flow multiply_add_plain(Warp& warp, const Instruction& instruction, Mask enabled
     return Flow::next;
 }
 
-/// 64-bit a b + c; `high` keeps the upper word alone.
+template <bool is_signed>
+std::uint64_t product(const Row& a, const Row& b, int lane) {
+    if constexpr (is_signed) {
+        return static_cast<std::uint64_t>(std::int64_t{signed_word(a, lane)} * signed_word(b, lane));
+    } else {
+        return std::uint64_t{word(a, lane)} * word(b, lane);
+    }
+}
+
+/// 64-bit a b + c as addresses are computed: no signs, no carries. `high` keeps the upper word alone.
+template <bool is_signed, bool high>
+Flow multiply_wide_plain(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& a = row_of(warp, instruction.sources[0]);
+    const Row& b = row_of(warp, instruction.sources[1]);
+    const Row& c_low = row_of(warp, instruction.sources[2]);
+    const Row& c_high = warp.rows[instruction.sources[2].row + 1];
+    const auto total = [&](int lane) {
+        return product<is_signed>(a, b, lane) +
+               (std::uint64_t{word(c_low, lane)} | (std::uint64_t{word(c_high, lane)} << 32U));
+    };
+    Row& destination = warp.rows[instruction.destination];
+    if constexpr (high) {
+        write_lanes(destination, enabled,
+                    [&total](int lane) { return static_cast<std::uint32_t>(total(lane) >> 32U); });
+    } else {
+        write_lanes64(destination, warp.rows[instruction.destination + 1], enabled, total);
+    }
+    return Flow::next;
+}
+
+/// The same with signs and with carries in and out.
 template <bool is_signed, bool high>
 Flow multiply_wide(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto& [a, b, c, d] = instruction.sources;
-    const Row ra = row_of(warp, a);
-    const Row rb = row_of(warp, b);
-    const Row c_low = row_of(warp, c);
-    const Row c_high = warp.rows[c.row + 1];
-    const bool negative = a.negated != b.negated;
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    const Row& c_low = row_of(warp, c);
+    const Row& c_high = warp.rows[c.row + 1];
+    const std::uint64_t sign = a.negated != b.negated ? ~std::uint64_t{0} : 0U;
     const std::uint64_t flip = c.negated || c.inverted ? ~std::uint64_t{0} : 0U;
     const std::uint64_t extra = c.negated ? 1U : 0U;
     const Mask carry_in = instruction.variant != 0 ? read_predicate(warp, instruction.predicates_in[0]) : 0U;
-    Mask carry_out = 0;
-    Row low{}, upper{};
+    Row low, upper, carries;  // NOLINT: filled whole below.
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
         const auto l = static_cast<std::size_t>(lane);
-        std::uint64_t product = 0;
-        if constexpr (is_signed) {
-            product = static_cast<std::uint64_t>(std::int64_t{signed_word(ra, lane)} * signed_word(rb, lane));
-        } else {
-            product = std::uint64_t{word(ra, lane)} * word(rb, lane);
-        }
-        product = negative ? 0U - product : product;
+        const std::uint64_t multiplied = (product<is_signed>(ra, rb, lane) ^ sign) - sign;
         const std::uint64_t addend =
             ((std::uint64_t{c_low.lane[l]} | (std::uint64_t{c_high.lane[l]} << 32U)) ^ flip) + extra;
-        const std::uint64_t sum = product + addend;
+        const std::uint64_t sum = multiplied + addend;
         const std::uint64_t total = sum + ((carry_in >> static_cast<unsigned>(lane)) & 1U);
-        carry_out |= sum < product || total < sum ? bit_of(lane) : 0U;
+        carries.lane[l] = sum < multiplied || total < sum ? all_lanes : 0U;
         low.lane[l] = static_cast<std::uint32_t>(total);
         upper.lane[l] = static_cast<std::uint32_t>(total >> 32U);
     }
-    if constexpr (high) {
-        write_lanes(warp.rows[instruction.destination], enabled,
-                    [&upper](int lane) { return word(upper, lane); });
-    } else {
-        write_lanes(warp.rows[instruction.destination], enabled,
-                    [&low](int lane) { return word(low, lane); });
+    const Row& first = high ? upper : low;
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&first](int lane) { return word(first, lane); });
+    if constexpr (!high) {
         write_lanes(warp.rows[instruction.destination + 1], enabled,
                     [&upper](int lane) { return word(upper, lane); });
     }
-    write_predicate(warp, instruction.predicates_out[0], enabled, carry_out);
+    write_predicate(warp, instruction.predicates_out[0], enabled, mask_of_signs(carries));
     return Flow::next;
+}
+
+template <bool high>
+Execute multiply_wide_of(const Instruction& instruction, bool is_unsigned) {
+    const auto& [a, b, c, d] = instruction.sources;
+    const bool plain = a.negated == b.negated && !c.negated && !c.inverted && instruction.variant == 0 &&
+                       instruction.predicates_out[0] == predicate_sink;
+    if (plain) {
+        return is_unsigned ? multiply_wide_plain<false, high> : multiply_wide_plain<true, high>;
+    }
+    return is_unsigned ? multiply_wide<false, high> : multiply_wide<true, high>;
 }
 
 /// IMAD[.MOV|.IADD|.SHL|.X|.WIDE|.HI][.U32] Rd, [P,] Ra, Rb, Rc [, P]
@@ -254,9 +283,9 @@ void decode_multiply_add(Decoder& decoder, Instruction& instruction) {
     const bool is_unsigned = decoder.has("U32");
     const auto& [a, b, c, d] = instruction.sources;
     if (decoder.has("WIDE")) {
-        instruction.execute = is_unsigned ? multiply_wide<false, false> : multiply_wide<true, false>;
+        instruction.execute = multiply_wide_of<false>(instruction, is_unsigned);
     } else if (decoder.has("HI")) {
-        instruction.execute = is_unsigned ? multiply_wide<false, true> : multiply_wide<true, true>;
+        instruction.execute = multiply_wide_of<true>(instruction, is_unsigned);
     } else if (instruction.predicates_out[0] != predicate_sink) {
         decoder.refuse("a narrow multiply-add with a carry out");
     } else if (carry) {
@@ -282,9 +311,9 @@ void decode_multiply(Decoder& decoder, Instruction& instruction) {
     instruction.sources[2].row = decoder.general_row(zero_register);
     const bool is_unsigned = decoder.has("U32");
     if (decoder.has("WIDE")) {
-        instruction.execute = is_unsigned ? multiply_wide<false, false> : multiply_wide<true, false>;
+        instruction.execute = multiply_wide_of<false>(instruction, is_unsigned);
     } else if (decoder.has("HI")) {
-        instruction.execute = is_unsigned ? multiply_wide<false, true> : multiply_wide<true, true>;
+        instruction.execute = multiply_wide_of<true>(instruction, is_unsigned);
     } else {
         instruction.execute = multiply_add;
     }
@@ -292,47 +321,52 @@ void decode_multiply(Decoder& decoder, Instruction& instruction) {
 
 // ---- shift and add
 
+/// The part of a shifted number of 64 bits that LEA adds to: variant bits 0 to 7 the shift, bit 8: its upper
+/// word; bit 10: the number is the 32-bit a, extended by its sign; otherwise c is its upper word.
+template <bool negated>
+void shifted_part(const Warp& warp, const Instruction& instruction, Row& part) {
+    const Row& ra = row_of(warp, instruction.sources[0]);
+    const Row& rc = row_of(warp, instruction.sources[2]);
+    const unsigned shift = instruction.variant & 0xffU;
+    const unsigned down = (instruction.variant & 0x100U) != 0 ? 32U : 0U;
+    const bool sign_extended = (instruction.variant & 0x400U) != 0;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const auto extended = static_cast<std::uint64_t>(std::int64_t{signed_word(ra, lane)});
+        const std::uint64_t joined = std::uint64_t{word(ra, lane)} | (std::uint64_t{word(rc, lane)} << 32U);
+        const std::uint64_t value = (sign_extended ? extended : joined) << shift;
+        part.lane[static_cast<std::size_t>(lane)] =
+            static_cast<std::uint32_t>((negated ? 0U - value : value) >> down);
+    }
+}
+
 /// variant: shift; bit 8: .HI; bit 9: .X; bit 10: .SX32.
 Flow shift_add(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto& [a, b, c, d] = instruction.sources;
-    const Row ra = row_of(warp, a);
-    const Row rb = row_of(warp, b);
-    const Row rc = row_of(warp, c);
-    const unsigned shift = instruction.variant & 0xffU;
     const bool high = (instruction.variant & 0x100U) != 0;
     const bool extended = (instruction.variant & 0x200U) != 0;
-    const bool sign_extended = (instruction.variant & 0x400U) != 0;
-    const std::uint32_t fb = adder_flip(b);
+    // -a is taken of the whole shifted number; with .X its one came with the carry.
+    const bool whole = high && a.negated && !extended;
+    Row part;  // NOLINT: filled whole below.
+    if (whole) {
+        shifted_part<true>(warp, instruction, part);
+    } else {
+        shifted_part<false>(warp, instruction, part);
+    }
+    const std::uint32_t fa = whole ? 0U : adder_flip(a), fb = adder_flip(b);
+    const std::uint32_t extra = extended ? 0U : (whole ? 0U : adder_extra(a)) + adder_extra(b);
     const Mask carry_in = extended ? read_predicate(warp, instruction.predicates_in[0]) : 0U;
-    Mask carry_out = 0;
-    Row sum{};
+    const Row& rb = row_of(warp, b);
+    Row sum, carries;  // NOLINT: filled whole below.
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        std::uint64_t value = word(ra, lane);
-        if (sign_extended) {
-            value = static_cast<std::uint64_t>(std::int64_t{signed_word(ra, lane)});
-        } else if (high) {
-            value |= std::uint64_t{word(rc, lane)} << 32U;
-        }
-        // -a is taken of the whole shifted number; with .X its one came with the carry.
-        value <<= shift;
-        std::uint64_t extra = b.negated && !extended ? 1U : 0U;
-        std::uint32_t part = static_cast<std::uint32_t>(high ? value >> 32U : value);
-        if (a.negated || a.inverted) {
-            if (high && a.negated && !extended) {
-                value = 0U - value;
-                part = static_cast<std::uint32_t>(value >> 32U);
-            } else {
-                part = ~part;
-                extra += a.negated && !extended ? 1U : 0U;
-            }
-        }
-        const std::uint64_t total = std::uint64_t{part} + (word(rb, lane) ^ fb) + extra +
-                                    ((carry_in >> static_cast<unsigned>(lane)) & 1U);
-        sum.lane[static_cast<std::size_t>(lane)] = static_cast<std::uint32_t>(total);
-        carry_out |= (total >> 32U) != 0 ? bit_of(lane) : 0U;
+        const auto l = static_cast<std::size_t>(lane);
+        const std::uint32_t u = part.lane[l] ^ fa;
+        const std::uint32_t two = u + (word(rb, lane) ^ fb);
+        const std::uint32_t total = two + extra + ((carry_in >> static_cast<unsigned>(lane)) & 1U);
+        sum.lane[l] = total;
+        carries.lane[l] = two < u || total < two ? all_lanes : 0U;
     }
     write_lanes(warp.rows[instruction.destination], enabled, [&sum](int lane) { return word(sum, lane); });
-    write_predicate(warp, instruction.predicates_out[0], enabled, carry_out);
+    write_predicate(warp, instruction.predicates_out[0], enabled, mask_of_signs(carries));
     return Flow::next;
 }
 
@@ -411,16 +445,6 @@ bool holds(T a, T b) {
     return false;
 }
 
-/// Bits of the lanes for which a predicate of lanes holds, by words so that the compiler makes vectors of it.
-template <class Holds>
-Mask mask_of(Holds lane_holds) {
-    std::array<std::uint8_t, lanes_per_warp> flags{};
-    for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        flags[static_cast<std::size_t>(lane)] = lane_holds(lane) ? 0xffU : 0U;
-    }
-    return mask_of_bytes(flags);
-}
-
 /// The predicate that the comparison is combined with, and how: variant 0 and, 1 or, 2 xor.
 Mask combine(std::uint32_t how, Mask a, Mask b) {
     return how == 0 ? a & b : how == 1 ? a | b : a ^ b;
@@ -489,7 +513,8 @@ void decode_set_predicate(Decoder& decoder, Instruction& instruction) {
     }
     instruction.variant = combination_of(decoder);
     const bool is_unsigned = decoder.has("U32");
-    const std::string_view compare = decoder.line().modifiers.empty() ? "" : decoder.line().modifiers.front();
+    const auto& modifiers = decoder.line().modifiers;
+    const std::string_view compare = modifiers.empty() ? std::string_view{} : modifiers.front();
     if (compare == "LT") {
         instruction.execute = set_predicate_of<Compare::less>(is_unsigned, extended);
     } else if (compare == "EQ") {

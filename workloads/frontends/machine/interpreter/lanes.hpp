@@ -5,9 +5,14 @@
 #include "workloads/frontends/machine/interpreter/instruction.hpp"
 #include "workloads/frontends/machine/interpreter/warp.hpp"
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 namespace warptime::workloads::frontends::machine {
 
@@ -49,14 +54,42 @@ inline void write_lanes(Row& row, Mask enabled, Value value) {
 /// The same for 64-bit results in two rows.
 template <class Value>
 inline void write_lanes64(Row& low, Row& high, Mask enabled, Value value) {
+    std::array<std::uint64_t, lanes_per_warp> computed;  // NOLINT: filled whole below.
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        const auto l = static_cast<std::size_t>(lane);
-        const std::uint64_t computed = value(lane);
-        if (((enabled >> static_cast<unsigned>(lane)) & 1U) != 0) {
-            low.lane[l] = static_cast<std::uint32_t>(computed);
-            high.lane[l] = static_cast<std::uint32_t>(computed >> 32U);
-        }
+        computed[static_cast<std::size_t>(lane)] = value(lane);
     }
+    write_lanes(low, enabled, [&computed](int lane) {
+        return static_cast<std::uint32_t>(computed[static_cast<std::size_t>(lane)]);
+    });
+    write_lanes(high, enabled, [&computed](int lane) {
+        return static_cast<std::uint32_t>(computed[static_cast<std::size_t>(lane)] >> 32U);
+    });
+}
+
+/// The lanes whose word has its top bit set.
+[[nodiscard]] inline Mask mask_of_signs(const Row& row) {
+    Mask mask = 0;
+#ifdef __AVX2__
+    for (unsigned first = 0; first < lanes_per_warp; first += 8) {
+        const __m256i words = _mm256_load_si256(reinterpret_cast<const __m256i*>(row.lane.data() + first));
+        mask |= static_cast<Mask>(_mm256_movemask_ps(_mm256_castsi256_ps(words))) << first;
+    }
+#else
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        mask |= (row.lane[lane] >> 31U) << lane;
+    }
+#endif
+    return mask;
+}
+
+/// The lanes for which holds(lane) is true. Rows of words in between let the compiler make vectors of it.
+template <class Holds>
+[[nodiscard]] inline Mask mask_of(Holds holds) {
+    Row row;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        row.lane[static_cast<std::size_t>(lane)] = holds(lane) ? all_lanes : 0U;
+    }
+    return mask_of_signs(row);
 }
 
 /// Calls body(lane) for each enabled lane, ascending.

@@ -105,10 +105,11 @@ struct Launch {
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none
-    bool opaque_values =
-        false;  ///< an instruction's results were not computed (matrix instructions that nothing needs)
+    bool skips_matrices = false;    ///< products of matrices are not computed: the launch is only sampled
+    bool opaque_values = false;     ///< some results were not computed
+    std::uint64_t matrix_work = 0;  ///< of products, in about as many plain instructions
     /// Allocations found last, by instruction: most accesses hit them again.
-    std::array<const Allocation*, 16> last_allocations{};
+    std::vector<const Allocation*> last_allocations;
     std::uint64_t clock = 0;  ///< what clock registers read: instructions executed so far
 };
 

@@ -58,17 +58,42 @@ struct Operands {
 };
 using Sums = std::array<std::array<double, columns>, 16>;
 
+/// left right + sum. Products of the elements' types are exact in fp64, hence one rounding is as good as two.
+double with_product(double left, double right, double sum) {
+#ifdef __FMA__
+    return std::fma(left, right, sum);
+#else
+    return left * right + sum;
+#endif
+}
+
+/// In blocks of rows whose sums stay in the host's registers.
 Sums product_of(const Operands& operands, std::size_t rows, std::size_t k) {
-    Sums sums{};
-    for (std::size_t i = 0; i < rows; ++i) {
+    constexpr std::size_t block = 4;
+    Sums sums;  // NOLINT: filled as far as it is read.
+    for (std::size_t first = 0; first < rows; first += block) {
+        std::array<std::array<double, columns>, block> own{};
         for (std::size_t e = 0; e < k; ++e) {
-            const double left = operands.a[i][e];
-            for (std::size_t j = 0; j < columns; ++j) {
-                sums[i][j] += left * operands.b[e][j];
+            for (std::size_t i = 0; i < block; ++i) {
+                const double left = operands.a[first + i][e];
+                for (std::size_t j = 0; j < columns; ++j) {
+                    own[i][j] = with_product(left, operands.b[e][j], own[i][j]);
+                }
             }
         }
+        std::ranges::copy(own, sums.begin() + static_cast<std::ptrdiff_t>(first));
     }
     return sums;
+}
+
+/// Element `part` of every lane's word.
+template <MatrixElement element>
+std::array<double, lanes_per_warp> elements_of(const Row& words, std::uint32_t part) {
+    std::array<double, lanes_per_warp> values;  // NOLINT: filled whole below.
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        values[lane] = static_cast<double>(element_of(element, words.lane[lane], part));
+    }
+    return values;
 }
 
 template <MatrixElement a, MatrixElement b>
@@ -80,20 +105,24 @@ void read_words(const Warp& warp, const Instruction& instruction, const Product&
     for (std::uint32_t step = 0; step < words_of_row; ++step) {
         for (std::uint32_t half = 0; half < halves; ++half) {
             const Row& words = warp.rows[instruction.sources[0].row + step * halves + half];
-            for (std::uint32_t lane = 0; lane < 32; ++lane) {
-                const std::uint32_t first = (lane % 4U + 4U * step) * per_word;
-                for (std::uint32_t part = 0; part < per_word; ++part) {
-                    operands.a[lane / 4U + 8U * half][first + part] =
-                        static_cast<double>(element_of(a, words.lane[lane], part));
+            for (std::uint32_t part = 0; part < per_word; ++part) {
+                const auto values = elements_of<a>(words, part);
+                for (std::uint32_t g = 0; g < 8; ++g) {
+                    double* const row = operands.a[g + 8U * half].data() + 4U * step * per_word + part;
+                    for (std::uint32_t t = 0; t < 4; ++t) {
+                        row[t * per_word] = values[4U * g + t];
+                    }
                 }
             }
         }
         const Row& words = warp.rows[instruction.sources[1].row + step];
-        for (std::uint32_t lane = 0; lane < 32; ++lane) {
-            const std::uint32_t first = (lane % 4U + 4U * step) * per_word;
-            for (std::uint32_t part = 0; part < per_word; ++part) {
-                operands.b[first + part][lane / 4U] =
-                    static_cast<double>(element_of(b, words.lane[lane], part));
+        for (std::uint32_t part = 0; part < per_word; ++part) {
+            const auto values = elements_of<b>(words, part);
+            for (std::uint32_t t = 0; t < 4; ++t) {
+                auto& row = operands.b[(t + 4U * step) * per_word + part];
+                for (std::uint32_t g = 0; g < 8; ++g) {
+                    row[g] = values[4U * g + t];
+                }
             }
         }
     }
@@ -129,10 +158,21 @@ void read_operands(const Warp& warp, const Instruction& instruction, const Produ
     }
 }
 
+/// False where the values of products are not computed.
+bool computes(Launch& launch) {
+    constexpr std::uint64_t plain_instructions = 16;  // That take as long.
+    launch.matrix_work += plain_instructions;
+    launch.opaque_values = launch.opaque_values || launch.skips_matrices;
+    return !launch.skips_matrices;
+}
+
 /// fp16, bf16, tf32 and fp8 with fp32 or fp16 results. The sum is kept exact and rounded once; hardware drops
 /// bits of small addends, which differs by less than the rounding of its inputs.
 Flow multiply_reals(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) {
+        return Flow::next;
+    }
+    if (!computes(*warp.launch)) {
         return Flow::next;
     }
     const Product product = unpacked(instruction.variant);
@@ -178,6 +218,9 @@ Flow multiply_integers(Warp& warp, const Instruction& instruction, Mask enabled)
     if (enabled == 0) {
         return Flow::next;
     }
+    if (!computes(*warp.launch)) {
+        return Flow::next;
+    }
     const Product product = unpacked(instruction.variant);
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
     Operands operands;  // Sums of 64 products of bytes are exact in doubles.
@@ -212,6 +255,9 @@ double real64_of(const Warp& warp, std::size_t row, std::size_t lane) {
 
 Flow multiply_doubles(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) {
+        return Flow::next;
+    }
+    if (!computes(*warp.launch)) {
         return Flow::next;
     }
     const Product product = unpacked(instruction.variant);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -74,13 +75,13 @@ void account(Warp& warp, const Instruction& instruction, const Addresses& addres
     }
 }
 
-/// The lanes' memory is one stretch of whole words in their order, as coalesced accesses are.
-bool side_by_side(const Addresses& addresses, std::uint32_t width) {
-    bool all = true;
+/// All lanes' addresses are `step` bytes apart, in their order.
+bool in_steps(const Addresses& addresses, std::uint64_t step) {
+    std::uint64_t different = 0;
     for (std::size_t lane = 1; lane < lanes_per_warp; ++lane) {
-        all = all && addresses[lane] == addresses[0] + lane * width;
+        different |= addresses[lane] ^ (addresses[0] + lane * step);
     }
-    return all;
+    return different == 0;
 }
 
 /// All enabled lanes' addresses lie in the shared memory of their own CTA.
@@ -93,16 +94,71 @@ bool in_own_cta(const Warp& warp, const Addresses& addresses, Mask enabled) {
     return others == 0;
 }
 
+/// Calls body(place) with a function of the lane that gives its memory.
+template <Space space, class Body>
+void with_places(const Warp& warp, const Addresses& addresses, Mask enabled, Body body) {
+    const auto address = [&addresses](int lane) { return addresses[static_cast<std::size_t>(lane)]; };
+    if (space == Space::shared && in_own_cta(warp, addresses, enabled)) {
+        std::byte* const base = warp.cta->shared.data();
+        body([=](int lane) { return base + (address(lane) & shared_offset_mask); });
+    } else if (space == Space::local) {
+        std::byte* const base = local_memory(warp, 0, 0);
+        const std::int64_t step = warp.launch->local_bytes_per_thread;
+        body([=](int lane) { return base + lane * step + address(lane); });
+    } else {
+        body([&](int lane) { return memory_of<space>(warp, lane, address(lane)); });
+    }
+}
+
 /// Loads `words` whole words a lane.
 template <std::size_t words, class Place>
 void load_words(Row* rows, Mask enabled, Place place) {
-    for_each_lane(enabled, [&](int lane) {
+    const auto load_lane = [&](int lane) {
         std::array<std::uint32_t, words> value;  // NOLINT: filled by the copy.
         std::memcpy(value.data(), place(lane), sizeof value);
         for (std::size_t w = 0; w < words; ++w) {
             rows[w].lane[static_cast<std::size_t>(lane)] = value[w];
         }
-    });
+    };
+    if (enabled == all_lanes) {
+        for (int lane = 0; lane < lanes_per_warp; ++lane) {
+            load_lane(lane);
+        }
+    } else {
+        for_each_lane(enabled, load_lane);
+    }
+}
+
+/// The same for lanes that lie side by side in one stretch of memory.
+template <std::size_t words>
+void load_stretch(Row* rows, const std::byte* from) {
+    std::array<std::uint32_t, words * lanes_per_warp> stretch;  // NOLINT: filled by the copy.
+    std::memcpy(stretch.data(), from, sizeof stretch);
+    for (std::size_t w = 0; w < words; ++w) {
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            rows[w].lane[lane] = stretch[lane * words + w];
+        }
+    }
+}
+
+template <std::size_t words>
+void store_stretch(const Row* rows, std::byte* to) {
+    std::array<std::uint32_t, words * lanes_per_warp> stretch;  // NOLINT: filled whole below.
+    for (std::size_t w = 0; w < words; ++w) {
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            stretch[lane * words + w] = rows[w].lane[lane];
+        }
+    }
+    std::memcpy(to, stretch.data(), sizeof stretch);
+}
+
+/// Every lane loads the same words.
+void load_broadcast(Row* rows, const std::byte* from, std::uint32_t width) {
+    for (std::uint32_t w = 0; w < width / 4; ++w) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, from + std::size_t{4} * w, sizeof value);
+        rows[w].lane.fill(value);
+    }
 }
 
 template <class Place>
@@ -128,6 +184,24 @@ void load_lanes(Row* rows, const Instruction& instruction, Mask enabled, Place p
     });
 }
 
+/// Calls take(number) with the number of whole words of `width` bytes, known at compile time.
+template <class Take>
+void with_words(std::uint32_t width, Take take) {
+    if (width == 4) {
+        take(std::integral_constant<std::size_t, 1>{});
+    } else if (width == 8) {
+        take(std::integral_constant<std::size_t, 2>{});
+    } else {
+        take(std::integral_constant<std::size_t, 4>{});
+    }
+}
+
+/// Whole words of all lanes, in memory that lies as the addresses do: such accesses may be done at once.
+template <Space space>
+bool may_be_stretch(std::uint32_t width, Mask enabled) {
+    return (space == Space::global || space == Space::shared) && width >= 4 && enabled == all_lanes;
+}
+
 /// variant bit 0: signed.
 template <Space space>
 Flow load(Warp& warp, const Instruction& instruction, Mask enabled) {
@@ -139,21 +213,19 @@ Flow load(Warp& warp, const Instruction& instruction, Mask enabled) {
     account<space>(warp, instruction, addresses, enabled, AccessKind::load);
     const std::uint32_t width = instruction.width;
     Row* const rows = warp.rows + instruction.destination;
-    if (space != Space::local && space != Space::generic && width == 4 && enabled == all_lanes &&
-        side_by_side(addresses, 4)) {
-        std::memcpy(rows[0].lane.data(), memory_of<space>(warp, 0, addresses[0]), sizeof(Row));
-        return Flow::next;
+    if (may_be_stretch<space>(width, enabled)) {
+        const std::byte* const first = memory_of<space>(warp, 0, addresses[0]);
+        if (in_steps(addresses, width)) {
+            with_words(width, [=](auto words) { load_stretch<words>(rows, first); });
+            return Flow::next;
+        }
+        if (in_steps(addresses, 0)) {
+            load_broadcast(rows, first, width);
+            return Flow::next;
+        }
     }
-    if (space == Space::shared && in_own_cta(warp, addresses, enabled)) {
-        const std::byte* const base = warp.cta->shared.data();
-        load_lanes(rows, instruction, enabled, [&](int lane) {
-            return base + (addresses[static_cast<std::size_t>(lane)] & shared_offset_mask);
-        });
-    } else {
-        load_lanes(rows, instruction, enabled, [&](int lane) {
-            return memory_of<space>(warp, lane, addresses[static_cast<std::size_t>(lane)]);
-        });
-    }
+    with_places<space>(warp, addresses, enabled,
+                       [&](auto place) { load_lanes(rows, instruction, enabled, place); });
     return Flow::next;
 }
 
@@ -167,6 +239,25 @@ Flow load_or_zero(Warp& warp, const Instruction& instruction, Mask enabled) {
     return load<space>(warp, instruction, real);
 }
 
+template <class Place>
+void store_lanes(const Row* rows, std::uint32_t width, Mask enabled, Place place) {
+    if (width < 4) {
+        for_each_lane(enabled, [&](int lane) {
+            std::memcpy(place(lane), &rows[0].lane[static_cast<std::size_t>(lane)], width);
+        });
+        return;
+    }
+    with_words(width, [&](auto words) {
+        for_each_lane(enabled, [&](int lane) {
+            std::array<std::uint32_t, words> value;  // NOLINT: filled whole below.
+            for (std::size_t w = 0; w < words; ++w) {
+                value[w] = rows[w].lane[static_cast<std::size_t>(lane)];
+            }
+            std::memcpy(place(lane), value.data(), sizeof value);
+        });
+    });
+}
+
 template <Space space>
 Flow store(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) {
@@ -177,19 +268,13 @@ Flow store(Warp& warp, const Instruction& instruction, Mask enabled) {
     account<space>(warp, instruction, addresses, enabled, AccessKind::store);
     const std::uint32_t width = instruction.width;
     const Row* const rows = warp.rows + instruction.sources[2].row;
-    if (space != Space::local && space != Space::generic && width == 4 && enabled == all_lanes &&
-        side_by_side(addresses, 4)) {
-        std::memcpy(memory_of<space>(warp, 0, addresses[0]), rows[0].lane.data(), sizeof(Row));
+    if (may_be_stretch<space>(width, enabled) && in_steps(addresses, width)) {
+        std::byte* const first = memory_of<space>(warp, 0, addresses[0]);
+        with_words(width, [=](auto words) { store_stretch<words>(rows, first); });
         return Flow::next;
     }
-    for_each_lane(enabled, [&](int lane) {
-        const auto l = static_cast<std::size_t>(lane);
-        std::array<std::uint32_t, 4> words;  // NOLINT: filled as far as it is read.
-        for (std::uint32_t w = 0; w < (width + 3) / 4; ++w) {
-            words[w] = rows[w].lane[l];
-        }
-        std::memcpy(memory_of<space>(warp, lane, addresses[l]), words.data(), width);
-    });
+    with_places<space>(warp, addresses, enabled,
+                       [&](auto place) { store_lanes(rows, width, enabled, place); });
     return Flow::next;
 }
 
@@ -254,22 +339,28 @@ void decode_store(Decoder& decoder, Instruction& instruction) {
 Flow load_constant(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::vector<std::byte>& bank = warp.launch->constant_banks[instruction.target];
     const Row offsets = warp.rows[instruction.sources[0].row];
-    const Row& uniform = warp.rows[instruction.sources[1].row];
+    const std::uint32_t base =
+        warp.rows[instruction.sources[1].row].lane[0] + static_cast<std::uint32_t>(instruction.immediate);
     const std::uint32_t width = instruction.width;
     const bool is_signed = (instruction.variant & 1U) != 0;
     Row* const rows = warp.rows + instruction.destination;
+    std::array<std::uint32_t, 4> words{};
+    std::uint32_t read = 0;
+    bool any = false;
     for_each_lane(enabled, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
-        const auto offset = static_cast<std::uint32_t>(offsets.lane[l] + uniform.lane[0] +
-                                                       static_cast<std::uint32_t>(instruction.immediate));
-        std::array<std::uint32_t, 4> words{};
-        if (std::uint64_t{offset} + width <= bank.size()) {
-            std::memcpy(words.data(), bank.data() + offset, width);
-        } else if (offset < bank.size()) {
-            std::memcpy(words.data(), bank.data() + offset, bank.size() - offset);
-        }
-        if (width < 4) {
+        const std::uint32_t offset = offsets.lane[l] + base;
+        // Most lanes read what the one before did.
+        if (!any || offset != read) {
+            words = {};
+            if (std::uint64_t{offset} + width <= bank.size()) {
+                std::memcpy(words.data(), bank.data() + offset, width);
+            } else if (offset < bank.size()) {
+                std::memcpy(words.data(), bank.data() + offset, bank.size() - offset);
+            }
             words[0] = extended(words[0], width, is_signed);
+            read = offset;
+            any = true;
         }
         for (std::uint32_t w = 0; w < (width + 3) / 4; ++w) {
             rows[w].lane[l] = words[w];

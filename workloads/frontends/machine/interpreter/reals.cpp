@@ -3,7 +3,7 @@
 #include "workloads/frontends/machine/interpreter/reals.hpp"
 
 #include <algorithm>
-#include <cfenv>
+#include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -22,33 +22,62 @@ float computed(float a, float b, float c) {
     }
 }
 
-/// The usual case: rounded to nearest, nothing flushed or saturated.
-template <Arithmetic kind>
+/// The usual case: rounded to nearest, nothing flushed or saturated. `has_signs`: a source has a modifier.
+template <Arithmetic kind, bool has_signs>
 Flow plain(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto& [a, b, c, d] = instruction.sources;
     const Row& ra = warp.rows[a.row];
     const Row& rb = warp.rows[b.row];
     const Row& rc = warp.rows[c.row];
     const std::uint32_t ka = a.keep, kb = b.keep, kc = c.keep, fa = a.flip, fb = b.flip, fc = c.flip;
+    const auto real = [](std::uint32_t bits, std::uint32_t keep, std::uint32_t flip) {
+        return std::bit_cast<float>(has_signs ? (bits & keep) ^ flip : bits);
+    };
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
-        return bits_of_real(computed<kind>(std::bit_cast<float>((ra.lane[l] & ka) ^ fa),
-                                           std::bit_cast<float>((rb.lane[l] & kb) ^ fb),
-                                           std::bit_cast<float>((rc.lane[l] & kc) ^ fc)));
+        return bits_of_real(
+            computed<kind>(real(ra.lane[l], ka, fa), real(rb.lane[l], kb, fb), real(rc.lane[l], kc, fc)));
     });
     return Flow::next;
 }
 
+bool has_signs(const Instruction& instruction) {
+    return std::ranges::any_of(instruction.sources, [](const Source& source) {
+        return source.keep != all_lanes || source.flip != 0;
+    });
+}
+
+/// Rounded in a direction: products of fp32 are exact in fp64, and what a sum loses there is known.
 template <Arithmetic kind>
-[[gnu::noinline]] float computed_rounding(float a, float b, float c, Rounding rounding) {
-    const int mode = rounding == Rounding::down ? FE_DOWNWARD
-                     : rounding == Rounding::up ? FE_UPWARD
-                                                : FE_TOWARDZERO;
-    std::fesetround(mode);
-    const volatile float x = a, y = b, z = c;
-    const volatile float result = computed<kind>(x, y, z);
-    std::fesetround(FE_TONEAREST);
-    return result;
+float computed_directed(float a, float b, float c, Rounding rounding) {
+    const auto x = static_cast<double>(a), y = static_cast<double>(b), z = static_cast<double>(c);
+    if constexpr (kind == Arithmetic::multiply) {
+        return directed(x * y, 0.0, rounding);
+    } else {
+        const double first = kind == Arithmetic::add ? x : x * y;
+        const double second = kind == Arithmetic::add ? y : z;
+        const double sum = first + second;
+        const auto result = std::bit_cast<std::uint32_t>(directed(sum, lost_of_sum(first, second), rounding));
+        // Numbers that cancel leave -0 when rounded down.
+        const bool signs = std::signbit(first) || std::signbit(second);
+        const bool cancelled = sum == 0.0 && signs && rounding == Rounding::down;
+        return std::bit_cast<float>(result | (cancelled ? 0x80000000U : 0U));
+    }
+}
+
+/// One lane; rounding and flushing are known at compile time where they are common.
+template <Arithmetic kind>
+std::uint32_t modified_lane(float x, float y, float z, bool flush, bool saturate, Rounding rounding) {
+    if (flush) {
+        x = flushed(x);
+        y = flushed(y);
+        z = flushed(z);
+    }
+    float result =
+        rounding == Rounding::nearest ? computed<kind>(x, y, z) : computed_directed<kind>(x, y, z, rounding);
+    result = flush ? flushed(result) : result;
+    result = saturate ? saturated(result) : result;
+    return bits_of_real(result);
 }
 
 /// variant bit 0: flush; bit 1: saturate; bits 2 and 3: rounding.
@@ -58,19 +87,21 @@ Flow modified(Warp& warp, const Instruction& instruction, Mask enabled) {
     const bool flush = (instruction.variant & 1U) != 0;
     const bool saturate = (instruction.variant & 2U) != 0;
     const auto rounding = static_cast<Rounding>((instruction.variant >> 2U) & 3U);
-    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        float x = lane_real(warp, a, lane), y = lane_real(warp, b, lane), z = lane_real(warp, c, lane);
-        if (flush) {
-            x = flushed(x);
-            y = flushed(y);
-            z = flushed(z);
-        }
-        float result = rounding == Rounding::nearest ? computed<kind>(x, y, z)
-                                                     : computed_rounding<kind>(x, y, z, rounding);
-        result = flush ? flushed(result) : result;
-        result = saturate ? saturated(result) : result;
-        return bits_of_real(result);
-    });
+    const auto write = [&](auto known_rounding, auto known_flush, auto known_saturate) {
+        write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+            return modified_lane<kind>(lane_real(warp, a, lane), lane_real(warp, b, lane),
+                                       lane_real(warp, c, lane), known_flush, known_saturate, known_rounding);
+        });
+    };
+    using Nearest = std::integral_constant<Rounding, Rounding::nearest>;
+    using Down = std::integral_constant<Rounding, Rounding::down>;
+    if (rounding == Rounding::nearest) {
+        write(Nearest{}, flush, saturate);
+    } else if (rounding == Rounding::down && !flush && !saturate) {
+        write(Down{}, std::false_type{}, std::false_type{});
+    } else {
+        write(rounding, flush, saturate);
+    }
     return Flow::next;
 }
 
@@ -84,7 +115,9 @@ void decode_arithmetic(Decoder& decoder, Instruction& instruction) {
     }
     instruction.variant = (decoder.has("FTZ") ? 1U : 0U) | (decoder.has("SAT") ? 2U : 0U) |
                           (static_cast<std::uint32_t>(rounding_of(decoder)) << 2U);
-    instruction.execute = instruction.variant == 0 ? plain<kind> : modified<kind>;
+    instruction.execute = instruction.variant != 0 ? modified<kind>
+                          : has_signs(instruction) ? plain<kind, true>
+                                                   : plain<kind, false>;
 }
 
 // ---- comparisons and selections
@@ -94,16 +127,10 @@ Flow set_real_predicate(Warp& warp, const Instruction& instruction, Mask enabled
     const std::uint32_t relations = instruction.variant & 0xfU;
     const bool flush = (instruction.variant & 0x100U) != 0;
     const std::uint32_t how = (instruction.variant >> 9U) & 3U;
-    Mask result = 0;
-    for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        float a = lane_real(warp, instruction.sources[0], lane);
-        float b = lane_real(warp, instruction.sources[1], lane);
-        if (flush) {
-            a = flushed(a);
-            b = flushed(b);
-        }
-        result |= relation_holds(relations, a, b) ? 1U << static_cast<unsigned>(lane) : 0U;
-    }
+    const Mask result = lanes_related(relations, [&](std::size_t source, int lane) {
+        const float value = lane_real(warp, instruction.sources[source], lane);
+        return flush ? flushed(value) : value;
+    });
     const Mask other = read_predicate(warp, instruction.predicates_in[0]);
     const auto combined = [how, other](Mask mask) {
         return how == 0 ? mask & other : how == 1 ? mask | other : mask ^ other;
@@ -153,8 +180,9 @@ void decode_real_set(Decoder& decoder, Instruction& instruction) {
 Flow select_real(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Mask first = read_predicate(warp, instruction.predicates_in[0]);
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        const bool one = ((first >> static_cast<unsigned>(lane)) & 1U) != 0;
-        return lane_bits(warp, instruction.sources[one ? 0 : 1], lane);
+        const std::uint32_t a = lane_bits(warp, instruction.sources[0], lane);
+        const std::uint32_t b = lane_bits(warp, instruction.sources[1], lane);
+        return ((first >> static_cast<unsigned>(lane)) & 1U) != 0 ? a : b;
     });
     return Flow::next;
 }
@@ -167,18 +195,16 @@ void decode_real_select(Decoder& decoder, Instruction& instruction) {
     instruction.execute = select_real;
 }
 
-/// -0 is less than +0; one operand that is no number gives the other (variant bit 1: gives no number).
+/// Integers in the order of the reals; -0 is less than +0.
+std::int32_t order_of(float value) {
+    const auto bits = std::bit_cast<std::int32_t>(value);
+    return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+/// One operand that is no number gives the other.
 float lesser(float a, float b, bool less) {
-    if (a != a) {
-        return b;
-    }
-    if (b != b) {
-        return a;
-    }
-    if (a == b) {
-        return std::signbit(a) == less ? a : b;
-    }
-    return (a < b) == less ? a : b;
+    const float chosen = (order_of(a) < order_of(b)) == less ? a : b;
+    const float number = a != a ? b : a;
+    return a != a || b != b ? number : chosen;
 }
 Flow real_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
@@ -191,10 +217,9 @@ Flow real_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
             a = flushed(a);
             b = flushed(b);
         }
-        if (keeps_nan && (a != a || b != b)) {
-            return real_nan;
-        }
-        return bits_of_real(lesser(a, b, ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0));
+        const std::uint32_t result =
+            bits_of_real(lesser(a, b, ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0));
+        return keeps_nan && (a != a || b != b) ? real_nan : result;
     });
     return Flow::next;
 }

@@ -57,6 +57,28 @@ inline constexpr std::uint32_t real_nan = 0x7fffffffU;
     return std::nearbyint(value);
 }
 
+/// `sum + rest` as fp32, rounded in a direction, where `sum` is the fp64 nearest to it. The nearest fp32 is
+/// that number or one of its two neighbours, hence at most one unit in the last place off.
+[[nodiscard]] inline float directed(double sum, double rest, Rounding rounding) {
+    const auto near = static_cast<float>(sum);
+    const auto wide = static_cast<double>(near);
+    const bool below = wide < sum || (wide == sum && rest > 0.0);
+    const bool above = wide > sum || (wide == sum && rest < 0.0);
+    const bool to_up = rounding == Rounding::up || (rounding == Rounding::zero && sum < 0.0);
+    const bool to_down = rounding == Rounding::down || (rounding == Rounding::zero && sum > 0.0);
+    const bool moves = (below && to_up) || (above && to_down);
+    // Bits of reals count away from zero.
+    const auto bits = std::bit_cast<std::uint32_t>(near);
+    const bool grows = (bits >> 31U) == (below ? 0U : 1U);
+    return std::bit_cast<float>(bits + (moves ? (grows ? 1U : all_lanes) : 0U));
+}
+/// What x + y loses when it is rounded to the nearest fp64 (Knuth).
+[[nodiscard]] inline double lost_of_sum(double x, double y) {
+    const double sum = x + y;
+    const double of_y = sum - x;
+    return (x - (sum - of_y)) + (y - of_y);
+}
+
 /// Throws Error when the line has a modifier beside those listed.
 template <std::size_t count>
 void allow_only(const Decoder& decoder, const std::array<std::string_view, count>& known) {
@@ -89,6 +111,15 @@ template <class T>
 [[nodiscard]] bool relation_holds(std::uint32_t relations, T a, T b) {
     const std::uint32_t relation = a < b ? 1U : a == b ? 2U : a > b ? 4U : 8U;
     return (relations & relation) != 0;
+}
+/// The lanes whose values value(0, lane) and value(1, lane) are in one of the relations.
+template <class Value>
+[[nodiscard]] Mask lanes_related(std::uint32_t relations, Value value) {
+    const Mask less = mask_of([&value](int lane) { return value(0, lane) < value(1, lane); });
+    const Mask equal = mask_of([&value](int lane) { return value(0, lane) == value(1, lane); });
+    const Mask greater = mask_of([&value](int lane) { return value(0, lane) > value(1, lane); });
+    return ((relations & 1U) != 0 ? less : 0U) | ((relations & 2U) != 0 ? equal : 0U) |
+           ((relations & 4U) != 0 ? greater : 0U) | ((relations & 8U) != 0 ? ~(less | equal | greater) : 0U);
 }
 
 }  // namespace warptime::workloads::frontends::machine

@@ -91,6 +91,7 @@ class Runner {
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
         launch_.patterns.resize(code.code->instructions.size());
+        launch_.last_allocations.resize(code.code->instructions.size());
         launch_.instruction_limit = options.warp_limit;
         launch_.observer = options.observer;
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
@@ -375,12 +376,15 @@ class Runner {
             if (!sampled || next != 1 || running != 0) {
                 return;
             }
-            if (fits(launch_.clock)) {
+            if (fits(launch_.clock + launch_.matrix_work)) {
                 // The first unit may have been a small one; a few times the budget is still worth it.
                 limit = 4 * options_.budget;
             } else if (order.empty()) {
+                // Counts need no values of matrices, and a tenth of the budget shows what a sample can show.
                 order = sample_order();
                 units = order.size();
+                limit = options_.budget / 10;
+                launch_.skips_matrices = true;
             }
         };
         for (;;) {

@@ -23,6 +23,11 @@ enum class SpecialFunction : std::uint32_t {
     tangent
 };
 
+/// Functions that cost so much that they are computed for enabled lanes alone.
+constexpr bool is_costly(SpecialFunction function) {
+    return function > SpecialFunction::root;
+}
+
 double special(SpecialFunction function, double x) {
     switch (function) {
         case SpecialFunction::reciprocal:
@@ -47,16 +52,42 @@ double special(SpecialFunction function, double x) {
 }
 
 /// Denormal arguments and results count as zero.
+template <SpecialFunction function>
 Flow special_function(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const auto function = static_cast<SpecialFunction>(instruction.variant);
-    Row result = warp.rows[instruction.destination];
-    for_each_lane(enabled, [&](int lane) {
+    const auto result = [&](int lane) {
         const float x = flushed(lane_real(warp, instruction.sources[0], lane));
-        result.lane[static_cast<std::size_t>(lane)] =
-            bits_of_real(flushed(static_cast<float>(special(function, static_cast<double>(x)))));
-    });
-    warp.rows[instruction.destination] = result;
+        return bits_of_real(flushed(static_cast<float>(special(function, static_cast<double>(x)))));
+    };
+    Row& destination = warp.rows[instruction.destination];
+    if constexpr (is_costly(function)) {
+        for_each_lane(enabled,
+                      [&](int lane) { destination.lane[static_cast<std::size_t>(lane)] = result(lane); });
+    } else {
+        write_lanes(destination, enabled, result);
+    }
     return Flow::next;
+}
+
+Execute special_function_of(SpecialFunction function) {
+    switch (function) {
+        case SpecialFunction::reciprocal:
+            return special_function<SpecialFunction::reciprocal>;
+        case SpecialFunction::root_reciprocal:
+            return special_function<SpecialFunction::root_reciprocal>;
+        case SpecialFunction::root:
+            return special_function<SpecialFunction::root>;
+        case SpecialFunction::power:
+            return special_function<SpecialFunction::power>;
+        case SpecialFunction::logarithm:
+            return special_function<SpecialFunction::logarithm>;
+        case SpecialFunction::sine:
+            return special_function<SpecialFunction::sine>;
+        case SpecialFunction::cosine:
+            return special_function<SpecialFunction::cosine>;
+        case SpecialFunction::tangent:
+            break;
+    }
+    return special_function<SpecialFunction::tangent>;
 }
 
 /// Upper words of doubles: the estimate from which the compiler's iteration starts.
@@ -83,18 +114,33 @@ Flow special_function_half(Warp& warp, const Instruction& instruction, Mask enab
 
 enum class DoubleOperation : std::uint32_t { add, multiply, multiply_add };
 
+/// Every lane's number of a source; unused ones are as good as any.
+std::array<double, lanes_per_warp> doubles_of(const Warp& warp, const Source& source) {
+    std::array<double, lanes_per_warp> values;  // NOLINT: filled whole below.
+    const Row& low = warp.rows[source.row];
+    const Row& high = warp.rows[source.row + 1];
+    const std::uint32_t keep = source.keep, flip = source.flip;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint32_t upper = (high.lane[lane] & keep) ^ flip;
+        values[lane] = std::bit_cast<double>(std::uint64_t{low.lane[lane]} | (std::uint64_t{upper} << 32U));
+    }
+    return values;
+}
+
 template <DoubleOperation operation>
 Flow double_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const auto& [a, b, c, d] = instruction.sources;
+    const auto a = doubles_of(warp, instruction.sources[0]);
+    const auto b = doubles_of(warp, instruction.sources[1]);
+    const auto c = operation == DoubleOperation::multiply_add ? doubles_of(warp, instruction.sources[2]) : a;
     write_lanes64(warp.rows[instruction.destination], warp.rows[instruction.destination + 1], enabled,
                   [&](int lane) {
-                      const double x = lane_double(warp, a, lane), y = lane_double(warp, b, lane);
+                      const auto l = static_cast<std::size_t>(lane);
                       if constexpr (operation == DoubleOperation::add) {
-                          return bits_of_double(x + y);
+                          return bits_of_double(a[l] + b[l]);
                       } else if constexpr (operation == DoubleOperation::multiply) {
-                          return bits_of_double(x * y);
+                          return bits_of_double(a[l] * b[l]);
                       } else {
-                          return bits_of_double(std::fma(x, y, lane_double(warp, c, lane)));
+                          return bits_of_double(std::fma(a[l], b[l], c[l]));
                       }
                   });
     return Flow::next;
@@ -102,13 +148,9 @@ Flow double_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled)
 
 Flow set_double_predicate(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint32_t how = (instruction.variant >> 9U) & 3U;
-    Mask result = 0;
-    for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        const bool own =
-            relation_holds(instruction.variant & 0xfU, lane_double(warp, instruction.sources[0], lane),
-                           lane_double(warp, instruction.sources[1], lane));
-        result |= own ? 1U << static_cast<unsigned>(lane) : 0U;
-    }
+    const Mask result = lanes_related(instruction.variant & 0xfU, [&](std::size_t source, int lane) {
+        return lane_double(warp, instruction.sources[source], lane);
+    });
     const Mask other = read_predicate(warp, instruction.predicates_in[0]);
     const auto combined = [how, other](Mask mask) {
         return how == 0 ? mask & other : how == 1 ? mask | other : mask ^ other;
@@ -159,7 +201,9 @@ void decode_special_function(Decoder& decoder, Instruction& instruction) {
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, half ? SourceType::half2 : SourceType::real32);
     instruction.variant = static_cast<std::uint32_t>(found->function);
-    instruction.execute = wide ? special_function_double : half ? special_function_half : special_function;
+    instruction.execute = wide   ? special_function_double
+                          : half ? special_function_half
+                                 : special_function_of(found->function);
 }
 
 /// DADD Rd, Ra, Rb; DMUL; DFMA Rd, Ra, Rb, Rc

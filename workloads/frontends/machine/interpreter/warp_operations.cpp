@@ -23,10 +23,10 @@ enum class Shuffle : std::uint32_t { up, down, butterfly, index };
 template <Shuffle kind>
 Flow shuffle(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Row a = warp.rows[instruction.sources[0].row];
-    const Row b = warp.rows[instruction.sources[1].row];
-    const Row c = warp.rows[instruction.sources[2].row];
-    Mask valid = 0;
-    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+    const Row& b = warp.rows[instruction.sources[1].row];
+    const Row& c = warp.rows[instruction.sources[2].row];
+    Row sources, valid;  // NOLINT: filled whole below.
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
         const auto l = static_cast<std::size_t>(lane);
         const auto own = static_cast<std::uint32_t>(lane);
         const std::uint32_t distance = b.lane[l] & 0x1fU;
@@ -48,10 +48,12 @@ Flow shuffle(Warp& warp, const Instruction& instruction, Mask enabled) {
             from = (own & segment) | (distance & ~segment);
             inside = from <= last;
         }
-        valid |= inside ? lane_bit(lane) : 0U;
-        return a.lane[inside ? from & 0x1fU : l];
-    });
-    write_predicate(warp, instruction.predicates_out[0], enabled, valid);
+        sources.lane[l] = inside ? from & 0x1fU : own;
+        valid.lane[l] = inside ? all_lanes : 0U;
+    }
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&a, &sources](int lane) { return a.lane[sources.lane[static_cast<std::size_t>(lane)]]; });
+    write_predicate(warp, instruction.predicates_out[0], enabled, mask_of_signs(valid));
     return Flow::next;
 }
 
@@ -102,16 +104,17 @@ Flow match(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Row high = wide ? warp.rows[instruction.sources[0].row + 1] : Row{};
     Row result{};
     bool all = true;
-    for_each_lane(enabled, [&](int lane) {
-        const auto l = static_cast<std::size_t>(lane);
-        Mask same = 0;
-        for_each_lane(enabled, [&](int other) {
-            const auto o = static_cast<std::size_t>(other);
-            same |= low.lane[o] == low.lane[l] && high.lane[o] == high.lane[l] ? lane_bit(other) : 0U;
-        });
-        result.lane[l] = same;
+    for (Mask left = enabled; left != 0;) {
+        const auto first = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint32_t low_wanted = low.lane[first], high_wanted = high.lane[first];
+        const Mask same = enabled & mask_of([&](int lane) {
+                              const auto l = static_cast<std::size_t>(lane);
+                              return low.lane[l] == low_wanted && high.lane[l] == high_wanted;
+                          });
+        write_lanes(result, same, [same](int) { return same; });
         all = all && same == enabled;
-    });
+        left &= ~same;
+    }
     const bool wants_all = (instruction.variant & 2U) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         return wants_all ? (all ? enabled : 0U) : result.lane[static_cast<std::size_t>(lane)];
@@ -344,6 +347,22 @@ Flow read_thread_x(Warp& warp, const Instruction& instruction, Mask enabled) {
     return Flow::next;
 }
 
+/// The y or z of the thread: its lanes go through the block in order.
+template <std::size_t axis>
+Flow read_thread(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto& block = warp.launch->shape.block;
+    const auto first = static_cast<std::uint32_t>(warp.index * lanes_per_warp);
+    std::uint32_t x = first % block[0], y = first / block[0] % block[1], z = first / block[0] / block[1];
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int) {
+        const std::uint32_t own = axis == 1 ? y : z;
+        x = x + 1 == block[0] ? 0 : x + 1;
+        y = x != 0 ? y : y + 1 == block[1] ? 0 : y + 1;
+        z = x == 0 && y == 0 ? z + 1 : z;
+        return own;
+    });
+    return Flow::next;
+}
+
 Flow read_special_pair(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto special = static_cast<Special>(instruction.variant);
     const bool counts = special == Special::clock_low || special == Special::timer_low;
@@ -367,6 +386,8 @@ void decode_special(Decoder& decoder, Instruction& instruction) {
     const bool pair = opcode == "CS2R" && !decoder.has("32");
     instruction.execute = pair                                                  ? read_special_pair
                           : found->special == Special::tid_x && opcode == "S2R" ? read_thread_x
+                          : found->special == Special::tid_y && opcode == "S2R" ? read_thread<1>
+                          : found->special == Special::tid_z && opcode == "S2R" ? read_thread<2>
                                                                                 : read_special;
 }
 

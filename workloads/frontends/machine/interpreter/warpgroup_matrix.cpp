@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -15,7 +16,10 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
-constexpr std::size_t max_columns = 256, max_depth = 32, rows_of_warp = 16;
+constexpr std::uint32_t max_columns = 256, max_depth = 32, rows_of_warp = 16;
+
+/// Plain instructions that take as long as a column of a product does.
+constexpr std::uint32_t work_of_column = 8;
 
 /// Bits of Instruction::variant.
 constexpr std::uint32_t a_shift = 0, b_shift = 4, columns_shift = 8;
@@ -27,23 +31,102 @@ std::uint64_t uniform_pair(const Warp& warp, std::size_t row) {
     return std::uint64_t{warp.rows[row].lane[0]} | (std::uint64_t{warp.rows[row + 1].lane[0]} << 32U);
 }
 
-float shared_element(const Warp& warp, const Instruction& instruction, const MatrixDescriptor& descriptor,
-                     bool across, MatrixElement element, std::uint32_t outer, std::uint32_t inner) {
-    const std::uint32_t bytes = bytes_of(element);
-    const std::uint32_t offset = element_offset(descriptor, across, bytes, outer, inner);
-    if (offset + bytes > static_cast<std::uint64_t>(warp.launch->shared_bytes)) {
-        fault(warp, instruction, 0, fmt::format("a matrix beyond shared memory, at offset {:#x}", offset));
+/// Shared memory is read in pieces of 16 bytes, which no swizzle tears apart.
+constexpr std::uint32_t piece_bytes = 16;
+
+/// Bytes of a piece at `offset` as numbers.
+template <MatrixElement element>
+void piece_of(const std::byte* from, std::uint32_t count, float* values) {
+    constexpr std::uint32_t bytes = bytes_of(element);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, from + std::size_t{i} * bytes, bytes);
+        values[i] = element_of(element, word, 0);
     }
-    std::uint32_t word = 0;
-    std::memcpy(&word, warp.cta->shared.data() + offset, bytes);
-    return element_of(element, word, 0);
+}
+
+void piece_of(MatrixElement element, const std::byte* from, std::uint32_t count, float* values) {
+    switch (element) {
+        case MatrixElement::f16:
+            return piece_of<MatrixElement::f16>(from, count, values);
+        case MatrixElement::bf16:
+            return piece_of<MatrixElement::bf16>(from, count, values);
+        case MatrixElement::tf32:
+            return piece_of<MatrixElement::tf32>(from, count, values);
+        case MatrixElement::e4m3:
+            return piece_of<MatrixElement::e4m3>(from, count, values);
+        case MatrixElement::e5m2:
+            return piece_of<MatrixElement::e5m2>(from, count, values);
+        case MatrixElement::s8:
+            return piece_of<MatrixElement::s8>(from, count, values);
+        case MatrixElement::u8:
+            return piece_of<MatrixElement::u8>(from, count, values);
+    }
+}
+
+/// A matrix in shared memory: its descriptor, whether `outer` (rows of A, columns of B) is the direction in
+/// which elements lie side by side, and their type.
+struct SharedMatrix {
+    MatrixDescriptor descriptor;
+    bool across = false;
+    MatrixElement element = MatrixElement::f16;
+};
+
+/// Calls take(outer, inner, value) for the elements with outer from `first` on, and inner below `depth`.
+template <class Take>
+void read_shared(const Warp& warp, const Instruction& instruction, const SharedMatrix& matrix,
+                 std::uint32_t first, std::uint32_t count, std::uint32_t depth, Take take) {
+    const std::uint32_t bytes = bytes_of(matrix.element);
+    const std::uint32_t of_piece = piece_bytes / bytes;
+    const std::uint32_t along = matrix.across ? count : depth;
+    const std::uint32_t lines = matrix.across ? depth : count;
+    std::array<float, piece_bytes> values;  // NOLINT: filled as far as it is read.
+    for (std::uint32_t line = 0; line < lines; ++line) {
+        for (std::uint32_t place = 0; place < along; place += of_piece) {
+            const std::uint32_t outer = first + (matrix.across ? place : line);
+            const std::uint32_t inner = matrix.across ? line : place;
+            const std::uint32_t elements = std::min(of_piece, along - place);
+            const std::uint32_t offset =
+                element_offset(matrix.descriptor, matrix.across, bytes, outer, inner);
+            if (offset + std::uint64_t{elements} * bytes >
+                static_cast<std::uint64_t>(warp.launch->shared_bytes)) {
+                fault(warp, instruction, 0,
+                      fmt::format("a matrix beyond shared memory, at offset {:#x}", offset));
+            }
+            piece_of(matrix.element, warp.cta->shared.data() + offset, elements, values.data());
+            for (std::uint32_t i = 0; i < elements; ++i) {
+                take(outer + (matrix.across ? i : 0U), inner + (matrix.across ? 0U : i), values[i]);
+            }
+        }
+    }
 }
 
 struct Tile {
-    std::array<std::array<float, max_depth>, rows_of_warp> a{};
-    std::array<std::array<float, max_columns>, max_depth> b{};
-    std::array<std::array<float, max_columns>, rows_of_warp> sum{};
+    std::array<std::array<float, max_depth>, rows_of_warp> a;      // NOLINT: filled as far as it is read.
+    std::array<std::array<float, max_columns>, max_depth> b;       // NOLINT: the same.
+    std::array<std::array<float, max_columns>, rows_of_warp> sum;  // NOLINT: the same.
 };
+
+/// sum = sign a b, in blocks of rows and columns whose sums stay in the host's registers.
+void multiply_tile(Tile& tile, std::uint32_t columns, std::uint32_t depth, float sign) {
+    constexpr std::size_t block_rows = 4, block_columns = 8;
+    for (std::size_t first = 0; first < columns; first += block_columns) {
+        for (std::size_t row = 0; row < rows_of_warp; row += block_rows) {
+            std::array<std::array<float, block_columns>, block_rows> sums{};
+            for (std::size_t e = 0; e < depth; ++e) {
+                for (std::size_t r = 0; r < block_rows; ++r) {
+                    const float left = sign * tile.a[row + r][e];
+                    for (std::size_t n = 0; n < block_columns; ++n) {
+                        sums[r][n] += left * tile.b[e][first + n];
+                    }
+                }
+            }
+            for (std::size_t r = 0; r < block_rows; ++r) {
+                std::ranges::copy(sums[r], tile.sum[row + r].begin() + static_cast<std::ptrdiff_t>(first));
+            }
+        }
+    }
+}
 
 /// A's registers are those of mma: see matrix.cpp.
 void read_registers(const Warp& warp, const Instruction& instruction, MatrixElement element,
@@ -66,39 +149,34 @@ Flow multiply(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) {
         return Flow::next;
     }
+    if (warp.launch->skips_matrices) {
+        warp.launch->opaque_values = true;
+        return Flow::next;
+    }
     const std::uint32_t variant = instruction.variant;
+    warp.launch->matrix_work += ((variant >> columns_shift) & 0x1ffU) * work_of_column;
     const auto a = static_cast<MatrixElement>((variant >> a_shift) & 15U);
     const auto b = static_cast<MatrixElement>((variant >> b_shift) & 15U);
     const std::uint32_t columns = (variant >> columns_shift) & 0x1ffU;
     const std::uint32_t depth = 32U / bytes_of(a);
-    Tile tile;
+    Tile tile;  // NOLINT: see there.
     if ((variant & a_in_registers) != 0) {
         read_registers(warp, instruction, a, depth, tile);
     } else {
-        const MatrixDescriptor from = descriptor_of(uniform_pair(warp, instruction.sources[1].row));
+        const SharedMatrix from{descriptor_of(uniform_pair(warp, instruction.sources[1].row)),
+                                (variant & a_transposed) != 0, a};
         const auto first = static_cast<std::uint32_t>(warp.index % 4) * rows_of_warp;
-        for (std::uint32_t r = 0; r < rows_of_warp; ++r) {
-            for (std::uint32_t e = 0; e < depth; ++e) {
-                tile.a[r][e] = shared_element(warp, instruction, from, (variant & a_transposed) != 0, a,
-                                              static_cast<std::uint32_t>(first + r), e);
-            }
-        }
+        read_shared(warp, instruction, from, first, rows_of_warp, depth,
+                    [&tile, first](std::uint32_t row, std::uint32_t e, float value) {
+                        tile.a[row - first][e] = value;
+                    });
     }
-    const MatrixDescriptor from = descriptor_of(uniform_pair(warp, instruction.sources[1].row + 2U));
-    for (std::uint32_t e = 0; e < depth; ++e) {
-        for (std::uint32_t n = 0; n < columns; ++n) {
-            tile.b[e][n] = shared_element(warp, instruction, from, (variant & b_transposed) != 0, b, n, e);
-        }
-    }
+    const SharedMatrix from{descriptor_of(uniform_pair(warp, instruction.sources[1].row + 2U)),
+                            (variant & b_transposed) != 0, b};
+    read_shared(warp, instruction, from, 0, columns, depth,
+                [&tile](std::uint32_t column, std::uint32_t e, float value) { tile.b[e][column] = value; });
     const float sign = ((variant & a_negated) != 0) != ((variant & b_negated) != 0) ? -1.0F : 1.0F;
-    for (std::size_t r = 0; r < rows_of_warp; ++r) {
-        for (std::size_t e = 0; e < depth; ++e) {
-            const float left = sign * tile.a[r][e];
-            for (std::size_t n = 0; n < columns; ++n) {
-                tile.sum[r][n] += left * tile.b[e][n];
-            }
-        }
-    }
+    multiply_tile(tile, columns, depth, sign);
     const bool adds =
         (variant & no_addend) == 0 && (read_predicate(warp, instruction.predicates_in[0]) & enabled) != 0;
     const std::uint32_t addend = instruction.sources[2].row;

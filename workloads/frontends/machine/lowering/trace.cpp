@@ -4,6 +4,10 @@
 namespace warptime::workloads::frontends::machine {
 
 WarpTrace& TraceRecorder::trace_of(const Warp& warp) {
+    // One CTA mostly runs for a while.
+    if (last_ != nullptr && last_->linear_id == warp.cta->linear_id) {
+        return last_->warps[static_cast<std::size_t>(warp.index)];
+    }
     CtaTrace*& cta = by_id_[warp.cta->linear_id];
     if (cta == nullptr) {
         ctas_.push_back(std::make_unique<CtaTrace>());
@@ -15,6 +19,7 @@ WarpTrace& TraceRecorder::trace_of(const Warp& warp) {
             cta->warps[w].warp = static_cast<int>(w);
         }
     }
+    last_ = cta;
     return cta->warps[static_cast<std::size_t>(warp.index)];
 }
 
@@ -39,7 +44,10 @@ void TraceRecorder::access(const Warp& warp, const AccessEvent& event) {
     if (trace.truncated || trace.stretches.empty()) {
         return;
     }
-    std::size_t& kept = kept_[{&trace, event.instruction}];
+    if (trace.kept.size() <= event.instruction) {
+        trace.kept.resize(event.instruction + std::size_t{1});
+    }
+    std::uint32_t& kept = trace.kept[event.instruction];
     if (kept < most_accesses_) {
         ++kept;
         trace.accesses.push_back({static_cast<std::uint32_t>(trace.stretches.size() - 1), event});

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace warptime::workloads::frontends::machine {
@@ -31,7 +30,8 @@ struct WarpTrace {
     int warp = 0;
     std::vector<Stretch> stretches;
     std::vector<TracedAccess> accesses;
-    bool truncated = false;  ///< the warp ran on beyond what was kept
+    std::vector<std::uint32_t> kept;  ///< number of accesses that were kept, by instruction
+    bool truncated = false;           ///< the warp ran on beyond what was kept
 };
 
 struct CtaTrace {
@@ -59,8 +59,7 @@ class TraceRecorder final : public Observer {
     std::size_t most_accesses_;
     std::vector<std::unique_ptr<CtaTrace>> ctas_;
     std::map<std::uint64_t, CtaTrace*> by_id_;
-    std::map<std::pair<const WarpTrace*, std::uint32_t>, std::size_t>
-        kept_;  ///< accesses by warp and instruction
+    CtaTrace* last_ = nullptr;
 };
 
 }  // namespace warptime::workloads::frontends::machine

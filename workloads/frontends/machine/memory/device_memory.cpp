@@ -153,8 +153,8 @@ const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
         return &after->second;
     }
     const Allocation& before = std::prev(after)->second;
-    if (after == allocations_.end() ||
-        address - (before.address + before.bytes) <= after->second.address - address) {
+    const std::uint64_t end = before.address + before.bytes;
+    if (after == allocations_.end() || address < end || address - end <= after->second.address - address) {
         return &before;
     }
     return &after->second;

@@ -8,6 +8,9 @@
 namespace warptime::workloads::frontends::machine {
 
 std::string demangled(std::string_view name) {
+    if (!name.starts_with("_Z")) {
+        return std::string(name);  // The demangler would take "f" for the type float.
+    }
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);
@@ -34,15 +37,11 @@ std::string plain_name(std::string_view name) {
         }
         depth -= full[i] == '>' ? 1 : 0;
     }
+    // What stands before a space is the type of the result.
     const std::size_t space = outside.rfind(' ');
-    const std::size_t colons = outside.rfind("::");
-    std::size_t begin = 0;
-    if (colons != std::string::npos) {
-        begin = colons + 2;
-    } else if (space != std::string::npos) {
-        begin = space + 1;
-    }
-    return outside.substr(begin);
+    const std::string qualified = space == std::string::npos ? outside : outside.substr(space + 1);
+    const std::size_t colons = qualified.rfind("::");
+    return colons == std::string::npos ? qualified : qualified.substr(colons + 2);
 }
 
 }  // namespace warptime::workloads::frontends::machine

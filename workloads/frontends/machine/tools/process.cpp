@@ -69,7 +69,11 @@ ProcessResult run_process(const std::filesystem::path& program, const std::vecto
                     std::string("one that can be started: ") + std::strerror(failed));
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    pid_t ended = 0;
+    while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+    }
+    if (ended < 0) {
+        throw Error("program", program.string(), "one whose end is reported: SIGCHLD is ignored here");
     }
     ProcessResult result;
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -79,8 +83,9 @@ ProcessResult run_process(const std::filesystem::path& program, const std::vecto
 }
 
 TemporaryFolder::TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "warptime-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
+    std::error_code missing;
+    std::string pattern = (std::filesystem::temp_directory_path(missing) / "warptime-XXXXXX").string();
+    if (missing || mkdtemp(pattern.data()) == nullptr) {
         throw Error("temporary folder", pattern, "a place that can be written to");
     }
     path_ = pattern;
