@@ -16,10 +16,11 @@ from warptime._batch import Batch, predict_batch
 from warptime._core import version as __version__
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, GpuKey, GpuSummary, gpu, gpus
+from warptime._kernel import Buffer, Kernel, kernel
 from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
-from warptime._prediction import Achieved, Bound, Kernel, Occupancy, Prediction, Utilization, WouldHelp
+from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -35,6 +36,7 @@ __all__ = [
     "Achieved",
     "Batch",
     "Bound",
+    "Buffer",
     "Difference",
     "Gpu",
     "GpuKey",
@@ -49,6 +51,7 @@ __all__ = [
     "RankedTiles",
     "Report",
     "ResidentCtas",
+    "Step",
     "TileComparison",
     "Utilization",
     "WarptimeError",
@@ -58,6 +61,7 @@ __all__ = [
     "explain",
     "gpu",
     "gpus",
+    "kernel",
     "occupancy",
     "operators",
     "predict",

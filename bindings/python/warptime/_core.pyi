@@ -28,6 +28,7 @@ def operators() -> list[tuple[str, str, list[tuple[str, str, bool, str, list[str
 def predict(
     op: str, parameters: dict[str, str], gpu: Gpu, conditions: dict[str, str], engine: str
 ) -> tuple[str, str, str, str]: ...
+def describe_launch(launch: dict[str, str], gpu: Gpu) -> tuple[str, list[str]]: ...
 def predict_batch(
     op: str, values: dict[str, str | NDArray[Any]], gpu: Gpu, engine: str
 ) -> tuple[
@@ -65,9 +66,7 @@ def tile_times(
     engine: str,
     space: list[dict[str, str]],
 ) -> list[float | tuple[bool, str, str, str]]: ...
-def same_kernels(
-    op: str, parameters: dict[str, str], gpu: Gpu, space: list[dict[str, str]]
-) -> list[int]: ...
+def same_kernels(op: str, parameters: dict[str, str], gpu: Gpu, space: list[dict[str, str]]) -> list[int]: ...
 def compare_tiles(
     op: str,
     parameters: dict[str, str],

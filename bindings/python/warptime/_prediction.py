@@ -23,7 +23,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Step:
     """One device activity (kind kernel, memset or memcpy) and its microseconds."""
 
     kind: str
@@ -117,7 +117,7 @@ class Prediction:
     fitted_constants: int
     own_constants: int
     inherited_constants: int
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[Step, ...]
     settings: Mapping[str, str]
     would_help: tuple[WouldHelp, ...]
     _json: str = field(compare=False)
@@ -133,7 +133,7 @@ class Prediction:
             WouldHelp(help["resource"], tuple(help["keys"]), help["time_us"], help["saved_us"])
             for help in given["would_help"]
         )
-        values["kernels"] = tuple(_record(Kernel, kernel) for kernel in given["kernels"])
+        values["kernels"] = tuple(_record(Step, kernel) for kernel in given["kernels"])
         for name, record in (("utilization", Utilization), ("achieved", Achieved), ("occupancy", Occupancy)):
             values[name] = _record(record, given[name])
         return cls(**values, _json=text, _short=short, _explained=explained)

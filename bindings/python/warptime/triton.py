@@ -5,21 +5,23 @@
     def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, ..., BLOCK_M: tl.constexpr, ...): ...
 
 For each problem, Triton compiles and measures only the `top_k` configurations with the shortest predicted times. This
-module imports neither Triton nor PyTorch. Only the compiler knows registers and spills; the module estimates them.
+module imports neither Triton nor PyTorch, except `predict`, which compiles with the real Triton.
 """
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu
 from warptime._gpu import gpu as gpu_of
+from warptime._kernel import Kernel
 from warptime._predict import explain
+from warptime._prediction import Prediction
 from warptime._triton_arguments import (
     NAMES,
     Names,
@@ -30,9 +32,10 @@ from warptime._triton_arguments import (
     problem_of,
     tile_of,
 )
+from warptime._triton_compile import Pointer, compile_launch
 from warptime._values import Value, text_of, texts_of, utf8
 
-__all__ = ["Pruning", "early_config_prune", "estimate_matmul_time", "prune"]
+__all__ = ["Pointer", "Pruning", "early_config_prune", "estimate_matmul_time", "predict", "prune"]
 
 _MS_PER_S = 1e3
 _CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz")
@@ -200,8 +203,44 @@ def estimate_matmul_time(
             raise WarptimeError(parameter, value, expected)
         return math.inf
     if debug:
-        tile: dict[str, Any] = {"cta_tile": (BLOCK_M, BLOCK_N, BLOCK_K), "stages": num_stages, "warps": num_warps, "split_k": SPLIT_K}
+        tile: dict[str, Any] = {
+            "cta_tile": (BLOCK_M, BLOCK_N, BLOCK_K),
+            "stages": num_stages,
+            "warps": num_warps,
+            "split_k": SPLIT_K,
+        }
         problem: dict[str, Any] = {**operands_of(arguments, NAMES), "m": M, "n": N, "k": K}
         group = tile_of(arguments, NAMES).get("GROUP_M")
         print(explain("gemm", gpu=tuner.gpu(arguments), implementation="triton", group_m=group, **tile, **problem))
     return told * _MS_PER_S
+
+
+def predict(
+    function: Any,
+    args: Sequence[object],
+    *,
+    grid: Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]],
+    gpu: str | Gpu,
+    engine: str = "analytical",
+    **meta: Any,
+) -> Prediction:
+    """How long a launch of a `@triton.jit` function takes: compiled by the real Triton, run and described without a GPU.
+
+    `args` are the positional arguments of the launch: numbers, NumPy arrays, tensors, or `Pointer(nbytes, dtype)` where there
+    is no tensor. `meta` holds constexprs, num_warps, num_stages, and conditions of `warptime.predict` such as cache="warm".
+    `grid` is a tuple or a function of the arguments, as Triton takes it. Needs the package triton, which needs no GPU for
+    this. Raises WarptimeError for arguments of another form and for what the interpreter of machine code refuses.
+    """
+    conditions = {key: meta.pop(key) for key in _CONDITIONS if key in meta}
+    chip = gpu_of(gpu)
+    launch = compile_launch(function, args, grid, chip, meta)
+    described = Kernel.compiled(
+        launch.cubin,
+        name=launch.name,
+        grid=launch.grid,
+        block=launch.threads,
+        dynamic_shared=launch.shared_bytes,
+        args=launch.arguments,
+        gpu=chip,
+    )
+    return described.predict(gpu=chip, engine=engine, **conditions)
