@@ -22,6 +22,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 HERE = Path(__file__).parent
 RECORDED = HERE.parent / "recorded" / "h200-sxm" / "kernels"
@@ -56,7 +57,10 @@ def split_of(program: str) -> str:
     return "development" if fnv1a(program) % 100 < 50 else "held-out"
 
 
-def read(path: Path) -> dict[str, list[dict[str, str]]]:
+Rows: TypeAlias = dict[str, list[dict[str, str]]]
+
+
+def read(path: Path) -> Rows:
     """Rows of a recording by program, in the order of their launches."""
     rows: dict[str, list[dict[str, str]]] = {}
     with path.open() as file:
@@ -100,15 +104,26 @@ class Run:
     outputs: list[str] = field(default_factory=list)
 
 
-def run(program: str, options: argparse.Namespace, times: dict, counters: dict) -> Run:
+def run(program: str, options: argparse.Namespace, times: Rows, counters: Rows) -> Run:
     """Compiles and runs one program under the interpreter."""
     with tempfile.TemporaryDirectory() as temporary:
         binary = Path(temporary) / program
-        made = subprocess.run(["nvcc", *FLAGS, "-o", str(binary), str(HERE / f"{program}.cu")], capture_output=True, text=True)
+        made = subprocess.run(
+            ["nvcc", *FLAGS, "-o", str(binary), str(HERE / f"{program}.cu")], capture_output=True, text=True
+        )
         if made.returncode:
             return Run(program, [], "does not compile: " + made.stderr[-300:])
         rows = Path(temporary) / "rows.csv"
-        command = [str(options.program), "run", "--gpu", "h200-sxm", "--whole", "--counters", "--engine", options.engine]
+        command = [
+            str(options.program),
+            "run",
+            "--gpu",
+            "h200-sxm",
+            "--whole",
+            "--counters",
+            "--engine",
+            options.engine,
+        ]
         done = subprocess.run([*command, "-o", str(rows), "--", str(binary)], capture_output=True, text=True)
         if not rows.exists():
             return Run(program, [], done.stderr[-300:])
@@ -122,7 +137,9 @@ def run(program: str, options: argparse.Namespace, times: dict, counters: dict) 
     launches = []
     for i, (recorded, row) in enumerate(zip(wanted, predicted)):
         timed = times.get(program, [])
-        launches.append(Launch(program, i, recorded, number(timed[i]["median_us"]) if i < len(timed) else math.nan, row))
+        launches.append(
+            Launch(program, i, recorded, number(timed[i]["median_us"]) if i < len(timed) else math.nan, row)
+        )
     return Run(program, launches, problem, outputs)
 
 
@@ -143,7 +160,6 @@ def same_output(left: str, right: str) -> bool:
 def compare_counts(launches: list[Launch]) -> None:
     """Prints the agreement by counter."""
     print(f"{'counter':<72} {'launches':>8} {'agree':>6}")
-    whole = 0
     for name, tolerance in TOLERANCES.items():
         agreeing = 0
         counted = 0
@@ -173,7 +189,9 @@ def compare_times(launches: list[Launch]) -> None:
         kept = [error for error, launch in errors if launch.measured_us >= least]
         if kept:
             mean = statistics.fmean(abs(error) for error in kept)
-            print(f"times of at least {least:g} us: {len(kept)}, mean |ln| {mean:.3f}, bias {statistics.fmean(kept):+.3f}")
+            print(
+                f"times of at least {least:g} us: {len(kept)}, mean |ln| {mean:.3f}, bias {statistics.fmean(kept):+.3f}"
+            )
     for error, launch in sorted(errors, key=lambda pair: -abs(pair[0])):
         limiter = launch.predicted["limiter"]
         print(
@@ -191,6 +209,7 @@ def main() -> int:
     parser.add_argument("--engine", default="analytical")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--counts-only", action="store_true")
+    parser.add_argument("--require", action="store_true", help="fail unless all but bank passes agree; counts only")
     options = parser.parse_intermixed_args()
     times, counters = read(RECORDED / "times.csv"), read(RECORDED / "counters.csv")
     recorded_outputs: dict[str, list[str]] = {}
@@ -216,6 +235,10 @@ def main() -> int:
     print(f"launches without a time: {len(refused)} of {len(launches)}")
     for launch in refused:
         print(f"  {launch.program} {launch.index} {launch.predicted['kernel']}: {launch.predicted['error'][:160]}")
+    if options.require:
+        exact = [d for launch in launches for d in launch.disagrees if SHARED_PASSES not in d]
+        problems = [one.problem for one in runs if one.problem]
+        return 1 if exact or problems or wrong or refused or not launches else 0
     if not options.counts_only:
         compare_times(launches)
     if options.output:
@@ -225,7 +248,16 @@ def main() -> int:
         for launch in launches:
             p = launch.predicted
             writer.writerow(
-                [launch.program, launch.index, p["kernel"], p["grid"], launch.measured_us, p["time_us"], p["limiter"], p["error"]]
+                [
+                    launch.program,
+                    launch.index,
+                    p["kernel"],
+                    p["grid"],
+                    launch.measured_us,
+                    p["time_us"],
+                    p["limiter"],
+                    p["error"],
+                ]
             )
         options.output.write_text(buffer.getvalue())
     return 0

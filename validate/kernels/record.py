@@ -108,7 +108,18 @@ def run_plain(program: Path) -> tuple[int, str]:
 
 def counters(ncu: str, metrics: list[str], program: Path) -> tuple[list[dict[str, str]], str]:
     """One row a launch."""
-    command = [ncu, "--clock-control", "none", "--cache-control", "all", "--csv", "--page", "raw", "--print-units", "base"]
+    command = [
+        ncu,
+        "--clock-control",
+        "none",
+        "--cache-control",
+        "all",
+        "--csv",
+        "--page",
+        "raw",
+        "--print-units",
+        "base",
+    ]
     command += ["--launch-count", str(LARGEST_LAUNCHES), "--metrics", ",".join(metrics), str(program)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=150)
@@ -187,7 +198,12 @@ def main() -> int:
         folder = Path(temporary)
         library = folder / "launch_times.so"
         home = cuda_home()
-        folders = [f"-I{home}/include", f"-I{home}/extras/CUPTI/include", f"-L{home}/extras/CUPTI/lib64", f"-L{home}/lib64"]
+        folders = [
+            f"-I{home}/include",
+            f"-I{home}/extras/CUPTI/include",
+            f"-L{home}/extras/CUPTI/lib64",
+            f"-L{home}/lib64",
+        ]
         made = subprocess.run(
             ["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-o", str(library)]
             + [str(Path(__file__).with_name("launch_times.cpp")), *folders, "-lcupti"],
@@ -200,13 +216,20 @@ def main() -> int:
         os.environ["LD_LIBRARY_PATH"] = libraries + ":" + os.environ.get("LD_LIBRARY_PATH", "")
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             built = dict(pool.map(lambda source: build(source, folder), sources))
-        print(f"built {sum(not error for error in built.values())} of {len(built)} in {time.monotonic() - begun:.0f} s", flush=True)
+        print(
+            f"built {sum(not error for error in built.values())} of {len(built)} in {time.monotonic() - begun:.0f} s",
+            flush=True,
+        )
         metrics = known_metrics(ncu) if ncu else []
-        clocks = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-        ).stdout.strip().split(", ")
+        clocks = (
+            subprocess.run(
+                ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"],
+                capture_output=True,
+                text=True,
+            )
+            .stdout.strip()
+            .split(", ")
+        )
         machine = dict(zip(["board", "driver", "sm_clock", "mem_clock"], clocks, strict=False))
         machine["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
         counter_rows: list[dict[str, str]] = []
