@@ -181,29 +181,53 @@ void check_global(const Warp& warp, const Instruction& instruction, const Addres
     last_found = holder;
 }
 
-void check_offsets(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
-                   std::uint32_t width, std::uint64_t bytes, const char* what) {
-    const std::uint64_t most = bytes - width;
-    std::uint64_t outside = 0, low = 0;
+void check_shared(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                  std::uint32_t width, const char* what) {
+    const auto bytes = static_cast<std::uint64_t>(warp.launch->shared_bytes);
+    std::uint32_t most = 0;
+    std::uint32_t low = 0;
+    std::uint32_t rank = 0;
     for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
-        const std::uint64_t on = 0U - std::uint64_t{(enabled >> lane) & 1U};
-        const std::uint64_t offset = offsets[lane] & shared_offset_mask & on;
-        outside |= most - offset;  // Its top bit is set where the offset is beyond.
-        low |= offset;
+        const std::uint32_t on = 0U - ((enabled >> lane) & 1U);
+        const std::uint32_t address = static_cast<std::uint32_t>(offsets[lane]) & on;
+        most = std::max(most, address & shared_offset_mask);
+        low |= address;
+        rank = std::max(rank, address >> cluster_rank_shift);
     }
-    if (bytes >= width && (outside >> 63U) == 0 && (low & (width - 1U)) == 0) {
+    if (most + std::uint64_t{width} <= bytes && (low & (width - 1U)) == 0 &&
+        rank < warp.cta->cluster.size()) {
         return;
     }
     for_each_lane(enabled, [&](int lane) {
-        const std::uint64_t offset = offsets[static_cast<std::size_t>(lane)] & shared_offset_mask;
-        if (offset + width > bytes) {
+        const std::uint64_t address = offsets[static_cast<std::size_t>(lane)];
+        const std::uint64_t offset = address & shared_offset_mask;
+        if (offset + width > bytes || address >> cluster_rank_shift >= warp.cta->cluster.size()) {
             fault(warp, instruction, lane,
-                  fmt::format("out-of-bounds {} of {} bytes at offset {:#x} of {} bytes", what, width, offset,
-                              bytes));
+                  fmt::format("out-of-bounds {} of {} bytes at offset {:#x} of {} bytes of shared memory",
+                              what, width, address, bytes));
         }
         if (offset % width != 0) {
             fault(warp, instruction, lane,
-                  fmt::format("misaligned {} of {} bytes at offset {:#x}", what, width, offset));
+                  fmt::format("misaligned {} of {} bytes at offset {:#x} of shared memory", what, width,
+                              offset));
+        }
+    });
+}
+
+void check_local(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                 std::uint32_t width, const char* what) {
+    const auto bytes = static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread);
+    for_each_lane(enabled, [&](int lane) {
+        const std::uint64_t offset = offsets[static_cast<std::size_t>(lane)];
+        if (offset + width > bytes) {
+            fault(warp, instruction, lane,
+                  fmt::format("out-of-bounds {} of {} bytes at offset {:#x} of {} bytes of local memory",
+                              what, width, offset, bytes));
+        }
+        if (offset % width != 0) {
+            fault(warp, instruction, lane,
+                  fmt::format("misaligned {} of {} bytes at offset {:#x} of local memory", what, width,
+                              offset));
         }
     });
 }

@@ -31,10 +31,11 @@ void lane_addresses(const Warp& warp, const Instruction& instruction, Addresses&
 /// `width`.
 void check_global(const Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,
                   std::uint32_t width, const char* what);
-/// The same for shared memory of the CTA of `rank` bits and for local memory, whose offsets must be below
-/// `bytes`.
-void check_offsets(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
-                   std::uint32_t width, std::uint64_t bytes, const char* what);
+/// The same for offsets into the shared memory of the cluster and into the thread's local memory.
+void check_shared(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                  std::uint32_t width, const char* what);
+void check_local(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
+                 std::uint32_t width, const char* what);
 
 /// Counts a global access and tells the observer.
 void count_global(Warp& warp, const Instruction& instruction, const Addresses& addresses, Mask enabled,

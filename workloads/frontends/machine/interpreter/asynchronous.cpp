@@ -55,8 +55,7 @@ Flow copy_to_shared(Warp& warp, const Instruction& instruction, Mask enabled) {
         }
     }
     check_global(warp, instruction, from, real, width, "read");
-    check_offsets(warp, instruction, to, enabled, width,
-                  static_cast<std::uint64_t>(warp.launch->shared_bytes), "write");
+    check_shared(warp, instruction, to, enabled, width, "write");
     count_global(warp, instruction, from, real, width, AccessKind::asynchronous_copy);
     count_shared(warp, instruction, to, enabled, width, AccessKind::asynchronous_copy);
     for_each_lane(enabled, [&](int lane) {

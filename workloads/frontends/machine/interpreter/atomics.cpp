@@ -148,11 +148,13 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
     const AccessKind kind =
         reduction || operation == Operation::count_lanes ? AccessKind::reduction : AccessKind::atomic;
     if (shared) {
-        check_offsets(warp, instruction, addresses, enabled, width,
-                      static_cast<std::uint64_t>(warp.launch->shared_bytes), "atomic");
+        check_shared(warp, instruction, addresses, enabled, width, "atomic");
         count_shared(warp, instruction, addresses, enabled, width, kind);
     } else {
         const SpaceMasks masks = spaces_of(addresses, enabled);
+        if (masks.local != 0) {
+            fault(warp, instruction, std::countr_zero(masks.local), "an atomic operation on local memory");
+        }
         check_global(warp, instruction, addresses, masks.global, width, "atomic");
         count_global(warp, instruction, addresses, masks.global, width, kind);
         if (masks.shared != 0) {
@@ -160,8 +162,7 @@ Flow atomic(Warp& warp, const Instruction& instruction, Mask enabled) {
             for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
                 offsets[lane] = addresses[lane] - shared_window;
             }
-            check_offsets(warp, instruction, offsets, masks.shared, width,
-                          static_cast<std::uint64_t>(warp.launch->shared_bytes), "atomic");
+            check_shared(warp, instruction, offsets, masks.shared, width, "atomic");
             count_shared(warp, instruction, offsets, masks.shared, width, kind);
         }
     }

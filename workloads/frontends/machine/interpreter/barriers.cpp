@@ -43,7 +43,7 @@ Flow barrier_handler(Warp& warp, const Instruction& instruction, Mask enabled) {
     NamedBarrier& barrier = warp.cta->barriers[number];
     Mask& pending = warp.barrier_pending[number];
     if (waits && (pending & enabled) != 0) {
-        if (barrier.generation == warp.barrier_generation[number]) {
+        if (barrier.generation == warp.barrier_generation[number].lane[first]) {
             return Flow::waiting;
         }
         pending &= ~enabled;
@@ -68,7 +68,7 @@ Flow barrier_handler(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     if constexpr (waits) {
         pending |= enabled;
-        warp.barrier_generation[number] = barrier.generation;
+        write_lanes(warp.barrier_generation[number], enabled, [&barrier](int) { return barrier.generation; });
         return Flow::waiting;
     }
     return Flow::next;

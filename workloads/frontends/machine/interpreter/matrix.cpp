@@ -425,8 +425,7 @@ Flow move_matrices(Warp& warp, const Instruction& instruction, Mask enabled) {
     lane_addresses(warp, instruction, addresses);
     const std::uint32_t matrices = instruction.width;
     const Mask givers = matrices == 4 ? all_lanes : (1U << (8U * matrices)) - 1U;
-    check_offsets(warp, instruction, addresses, givers, row_bytes,
-                  static_cast<std::uint64_t>(warp.launch->shared_bytes), stores ? "write" : "read");
+    check_shared(warp, instruction, addresses, givers, row_bytes, stores ? "write" : "read");
     count_shared(warp, instruction, addresses, givers, row_bytes,
                  stores ? AccessKind::store : AccessKind::load);
     const bool across = (instruction.variant & transposes) != 0;

@@ -46,16 +46,14 @@ void account(Warp& warp, const Instruction& instruction, const Addresses& addres
              AccessKind kind) {
     const std::uint32_t width = instruction.width;
     const char* const what = kind == AccessKind::load ? "read" : "write";
-    const auto shared_bytes = static_cast<std::uint64_t>(warp.launch->shared_bytes);
-    const auto local_bytes = static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread);
     if constexpr (space == Space::global) {
         check_global(warp, instruction, addresses, enabled, width, what);
         count_global(warp, instruction, addresses, enabled, width, kind);
     } else if constexpr (space == Space::shared) {
-        check_offsets(warp, instruction, addresses, enabled, width, shared_bytes, what);
+        check_shared(warp, instruction, addresses, enabled, width, what);
         count_shared(warp, instruction, addresses, enabled, width, kind);
     } else if constexpr (space == Space::local) {
-        check_offsets(warp, instruction, addresses, enabled, width, local_bytes, what);
+        check_local(warp, instruction, addresses, enabled, width, what);
         count_local(warp, instruction, addresses, enabled, width, kind);
     } else {
         const SpaceMasks masks = spaces_of(addresses, enabled);
@@ -67,9 +65,9 @@ void account(Warp& warp, const Instruction& instruction, const Addresses& addres
                 offsets[lane] =
                     addresses[lane] - (in_shared_window(addresses[lane]) ? shared_window : local_window);
             }
-            check_offsets(warp, instruction, offsets, masks.shared, width, shared_bytes, what);
+            check_shared(warp, instruction, offsets, masks.shared, width, what);
             count_shared(warp, instruction, offsets, masks.shared, width, kind);
-            check_offsets(warp, instruction, offsets, masks.local, width, local_bytes, what);
+            check_local(warp, instruction, offsets, masks.local, width, what);
             count_local(warp, instruction, offsets, masks.local, width, kind);
         }
     }

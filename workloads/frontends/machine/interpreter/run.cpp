@@ -341,23 +341,6 @@ class Runner {
         return std::ranges::all_of(slot.ctas, [](const auto& cta) { return cta->live_warps == 0; });
     }
 
-    /// State of all warps that have not ended, to see whether anything moved without an instruction being
-    /// counted.
-    std::uint64_t progress() const {
-        std::uint64_t sum = 0;
-        for (const Slot& slot : slots_) {
-            if (!slot.busy) {
-                continue;
-            }
-            for (const auto& cta : slot.ctas) {
-                for (const Warp& warp : cta->warps) {
-                    sum = sum * 31 + warp.pc * 2 + (warp.waiting ? 1U : 0U);
-                }
-            }
-        }
-        return sum;
-    }
-
     void run_units() {
         // Whole grids run in the order of the hardware; samples take units from all over the grid.
         std::vector<std::uint64_t> order;
@@ -370,6 +353,7 @@ class Runner {
         std::uint64_t together = launch_.shape.cooperative ? most : 1;
         std::uint64_t running = 0;
         std::uint64_t since_change = 0;
+        int idle_passes = 0;
         std::uint64_t needed = launch_.shape.cooperative ? most : 1;
         std::uint64_t units = units_;
         const auto decide = [&] {
@@ -400,7 +384,6 @@ class Runner {
                 break;
             }
             std::uint64_t executed = 0;
-            const std::uint64_t before = progress();
             bool one_ended = false;
             for (Slot& slot : slots_) {
                 if (!slot.busy) {
@@ -415,13 +398,17 @@ class Runner {
                 }
             }
             if (one_ended) {
+                idle_passes = 0;
                 since_change = 0;
                 continue;
             }
             since_change += executed;
-            const bool stuck = executed == 0 && progress() == before;
+            // A pass without an instruction may have turned to another group of a warp's lanes.
+            idle_passes = executed == 0 ? idle_passes + 1 : 0;
+            const bool stuck = idle_passes > lanes_per_warp;
             if (stuck || since_change > patience * together) {
                 since_change = 0;
+                idle_passes = 0;
                 if (together < most && next < units) {
                     together = std::min(most, together * 2);
                     needed = next + together - running;

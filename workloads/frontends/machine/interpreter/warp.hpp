@@ -46,8 +46,8 @@ struct Warp {
     /// Convergence barriers: for each lane the lanes that it will meet. By lane, since groups that have
     /// parted use the same barrier at the same time.
     std::array<Row, convergence_barriers> convergence{};
-    std::array<std::uint64_t, named_barriers>
-        barrier_generation{};                            ///< of the phase that pending lanes wait for
+    /// Of the phase that each pending lane waits for: groups that have parted may wait for different ones.
+    std::array<Row, named_barriers> barrier_generation{};
     std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
     std::uint8_t last_barrier = 0;                       ///< whose reduction B2R reads
     BarrierReduction last_reduction = BarrierReduction::none;
@@ -57,7 +57,7 @@ struct Warp {
 
 /// Barrier of a CTA: bar.sync and its kin. A phase ends when the threads it expects have come.
 struct NamedBarrier {
-    std::uint64_t generation = 0;
+    std::uint32_t generation = 0;
     std::int32_t arrived = 0;   ///< threads
     std::int32_t expected = 0;  ///< threads of the open phase; 0: all of the CTA that have not exited
     bool all = true, any = false;

@@ -72,10 +72,12 @@ void decode_shuffle(Decoder& decoder, Instruction& instruction) {
 
 /// variant 0: any; 1: all; 2: all equal.
 Flow vote(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const Mask set = read_predicate(warp, instruction.predicates_in[0]) & warp.active;
+    // A uniform vote asks the active lanes, another one those whose guard holds.
+    const Mask asked = instruction.counts_all_lanes ? warp.active : enabled;
+    const Mask set = read_predicate(warp, instruction.predicates_in[0]) & asked;
     const bool result = instruction.variant == 0   ? set != 0
-                        : instruction.variant == 1 ? set == warp.active
-                                                   : set == 0 || set == warp.active;
+                        : instruction.variant == 1 ? set == asked
+                                                   : set == 0 || set == asked;
     write_lanes(warp.rows[instruction.destination], enabled, [set](int) { return set; });
     write_predicate(warp, instruction.predicates_out[0], enabled, result ? all_lanes : 0U);
     return Flow::next;
