@@ -171,6 +171,29 @@ def times(program: Path, library: Path, folder: Path) -> list[dict[str, str]]:
     return rows
 
 
+def build_launch_times(library: Path) -> str:
+    """Compiles the library that writes durations; gives the compiler's error."""
+    home = cuda_home()
+    folders = [f"-I{home}/include", f"-I{home}/extras/CUPTI/include", f"-L{home}/extras/CUPTI/lib64", f"-L{home}/lib64"]
+    source = str(Path(__file__).with_name("launch_times.cpp"))
+    made = subprocess.run(
+        ["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-o", str(library), source, *folders, "-lcupti"],
+        capture_output=True,
+        text=True,
+    )
+    os.environ["LD_LIBRARY_PATH"] = f"{home}/extras/CUPTI/lib64:{home}/lib64:" + os.environ.get("LD_LIBRARY_PATH", "")
+    return made.stderr[-800:] if made.returncode else ""
+
+
+def machine_facts() -> dict[str, str]:
+    """Board, driver, clocks and date."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"]
+    told = subprocess.run(query, capture_output=True, text=True).stdout.strip().split(", ")
+    facts = dict(zip(["board", "driver", "sm_clock", "mem_clock"], told, strict=False))
+    facts["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return facts
+
+
 def write_csv(path: Path, rows: list[dict[str, str]]) -> None:
     """Writes rows whose columns may differ."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -197,23 +220,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         library = folder / "launch_times.so"
-        home = cuda_home()
-        folders = [
-            f"-I{home}/include",
-            f"-I{home}/extras/CUPTI/include",
-            f"-L{home}/extras/CUPTI/lib64",
-            f"-L{home}/lib64",
-        ]
-        made = subprocess.run(
-            ["g++", "-std=c++20", "-O2", "-shared", "-fPIC", "-o", str(library)]
-            + [str(Path(__file__).with_name("launch_times.cpp")), *folders, "-lcupti"],
-            capture_output=True,
-            text=True,
-        )
-        if made.returncode:
-            log.append("launch_times: " + made.stderr[-800:])
-        libraries = f"{home}/extras/CUPTI/lib64:{home}/lib64"
-        os.environ["LD_LIBRARY_PATH"] = libraries + ":" + os.environ.get("LD_LIBRARY_PATH", "")
+        problem = build_launch_times(library)
+        if problem:
+            log.append("launch_times: " + problem)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             built = dict(pool.map(lambda source: build(source, folder), sources))
         print(
@@ -221,17 +230,7 @@ def main() -> int:
             flush=True,
         )
         metrics = known_metrics(ncu) if ncu else []
-        clocks = (
-            subprocess.run(
-                ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.mem", "--format=csv,noheader"],
-                capture_output=True,
-                text=True,
-            )
-            .stdout.strip()
-            .split(", ")
-        )
-        machine = dict(zip(["board", "driver", "sm_clock", "mem_clock"], clocks, strict=False))
-        machine["date"] = datetime.datetime.now(datetime.UTC).date().isoformat()
+        machine = machine_facts()
         counter_rows: list[dict[str, str]] = []
         time_rows: list[dict[str, str]] = []
         outputs: list[str] = []
