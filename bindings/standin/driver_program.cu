@@ -155,11 +155,11 @@ static CUdeviceptr upload(const std::vector<Value>& values) {
     return address;
 }
 
-/// Loads the module and launches `add` of 1000 elements.
-static void launch_add(CUmodule module) {
+/// Loads the loaded and launches `add` of 1000 elements.
+static void launch_add(CUmodule loaded) {
     constexpr int n = 1000;
     CUfunction function = nullptr;
-    DO(cuModuleGetFunction(&function, module, "add"));
+    DO(cuModuleGetFunction(&function, loaded, "add"));
     std::vector<float> a(n), b(n);
     for (int i = 0; i < n; ++i) {
         a[i] = static_cast<float>(i);
@@ -180,32 +180,32 @@ static void launch_add(CUmodule module) {
 }
 
 static CUmodule load(const char* image) {
-    CUmodule module = nullptr;
-    DO(cuModuleLoad(&module, image));
-    return module;
+    CUmodule loaded = nullptr;
+    DO(cuModuleLoad(&loaded, image));
+    return loaded;
 }
 
 static void modules(const char* image) {
     const CUcontext context = make_context();
-    const CUmodule module = load(image);
-    launch_add(module);
+    const CUmodule loaded = load(image);
+    launch_add(loaded);
 
     // Variables, by their mangled names, which are the plain ones outside of namespaces.
     CUdeviceptr place = 0;
     std::size_t bytes = 0;
-    DO(cuModuleGetGlobal(&place, &bytes, module, "calls"));
+    DO(cuModuleGetGlobal(&place, &bytes, loaded, "calls"));
     EXPECT(bytes == 4 && read<int>(place, 1)[0] == 41);
-    DO(cuModuleGetGlobal(&place, &bytes, module, "offsets"));
+    DO(cuModuleGetGlobal(&place, &bytes, loaded, "offsets"));
     EXPECT(bytes == 8);
     const float offsets_before[2] = {1.0F, 7.0F}, offsets_after[2] = {1.0F, 2.0F};
     DO(cuMemcpyHtoD(place, offsets_before, sizeof offsets_before));
     EXPECT(read<float>(place, 2)[1] == 7.0F);
     DO(cuMemcpyHtoDAsync(place, offsets_after, sizeof offsets_after, nullptr));
-    launch_add(module);
+    launch_add(loaded);
 
     // Parameters in a buffer, with gaps between them.
     CUfunction function = nullptr;
-    DO(cuModuleGetFunction(&function, module, "mixed"));
+    DO(cuModuleGetFunction(&function, loaded, "mixed"));
     const CUdeviceptr result = allocate(4);
     struct {
         Mixed value;
@@ -227,7 +227,7 @@ static void modules(const char* image) {
 
     // Attributes, and dynamic shared memory that must be asked for.
     int value = 0;
-    DO(cuModuleGetFunction(&function, module, "reverse"));
+    DO(cuModuleGetFunction(&function, loaded, "reverse"));
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
     EXPECT(value > 0 && value <= 255);
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
@@ -254,9 +254,9 @@ static void modules(const char* image) {
     EXPECT(block >= 512 && grid >= 132);
 
     unsigned kernels = 0;
-    DO(cuModuleGetFunctionCount(&kernels, module));
+    DO(cuModuleGetFunctionCount(&kernels, loaded));
     EXPECT(kernels == 8);
-    DO(cuModuleUnload(module));
+    DO(cuModuleUnload(loaded));
     EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 0, nullptr, arguments, nullptr),
                  CUDA_ERROR_INVALID_HANDLE);
     DO(cuCtxDestroy(context));
@@ -385,20 +385,20 @@ static void errors(const char* image) {
     EXPECT_ERROR(cuMemcpyHtoD(address, bytes, 17), CUDA_ERROR_INVALID_VALUE);
     EXPECT_ERROR(cuMemcpyDtoH(bytes, address + 16, 1), CUDA_ERROR_INVALID_VALUE);
 
-    CUmodule module = nullptr;
+    CUmodule loaded = nullptr;
     CUfunction function = nullptr;
-    EXPECT_ERROR(cuModuleLoad(&module, "/nowhere"), CUDA_ERROR_FILE_NOT_FOUND);
-    EXPECT_ERROR(cuModuleLoadData(&module, bytes), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT_ERROR(cuModuleLoad(&loaded, "/nowhere"), CUDA_ERROR_FILE_NOT_FOUND);
+    EXPECT_ERROR(cuModuleLoadData(&loaded, bytes), CUDA_ERROR_INVALID_IMAGE);
     char log[256] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-    EXPECT_ERROR(cuModuleLoadDataEx(&module, ".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n", 2,
+    EXPECT_ERROR(cuModuleLoadDataEx(&loaded, ".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n", 2,
                                     options, values),
                  CUDA_ERROR_INVALID_PTX);
     EXPECT(std::strlen(log) > 0);
-    module = load(image);
-    EXPECT_ERROR(cuModuleGetFunction(&function, module, "nothing"), CUDA_ERROR_NOT_FOUND);
-    EXPECT_ERROR(cuModuleGetGlobal(&address, nullptr, module, "nothing"), CUDA_ERROR_NOT_FOUND);
+    loaded = load(image);
+    EXPECT_ERROR(cuModuleGetFunction(&function, loaded, "nothing"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_ERROR(cuModuleGetGlobal(&address, nullptr, loaded, "nothing"), CUDA_ERROR_NOT_FOUND);
     EXPECT_ERROR(cuModuleUnload(reinterpret_cast<CUmodule>(bytes)), CUDA_ERROR_INVALID_HANDLE);
 
     const char* text = nullptr;
@@ -505,9 +505,9 @@ static void check_boxes(const std::vector<float>& boxes) {
 
 static void tensor_map(const char* image) {
     make_context();
-    const CUmodule module = load(image);
+    const CUmodule loaded = load(image);
     CUfunction function = nullptr;
-    DO(cuModuleGetFunction(&function, module, "copy_box"));
+    DO(cuModuleGetFunction(&function, loaded, "copy_box"));
     CUtensorMap map = make_map(cuTensorMapEncodeTiled, upload(tensor_values()));
     CUdeviceptr origins = upload(box_origins);
     const std::size_t count = box_origins.size() * box_width * box_height;
@@ -594,10 +594,10 @@ static void opened(const char* image) {
 
 static void fault(const char* image) {
     make_context();
-    const CUmodule module = load(image);
-    launch_add(module);
+    const CUmodule loaded = load(image);
+    launch_add(loaded);
     CUfunction function = nullptr;
-    DO(cuModuleGetFunction(&function, module, "outside"));
+    DO(cuModuleGetFunction(&function, loaded, "outside"));
     CUdeviceptr data = allocate(64);
     void* arguments[] = {&data};
     // The fault is told by the launch or by the next call that waits for it.
@@ -608,10 +608,10 @@ static void fault(const char* image) {
 
 static void loop(const char* image) {
     make_context();
-    const CUmodule module = load(image);
-    launch_add(module);
+    const CUmodule loaded = load(image);
+    launch_add(loaded);
     CUfunction function = nullptr;
-    DO(cuModuleGetFunction(&function, module, "endless"));
+    DO(cuModuleGetFunction(&function, loaded, "endless"));
     CUdeviceptr flag = allocate(4);
     void* arguments[] = {&flag};
     DO(cuMemsetD32(flag, 0, 1));

@@ -43,9 +43,8 @@ class Programs(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        missing = [name for name in ["nvcc", "nvdisasm", "cuobjdump"] if find_tool(name) is None]
-        if missing:
-            raise unittest.SkipTest(f"{', '.join(missing)} not found: these tests compile CUDA programs")
+        if find_tool("nvcc") is None:
+            raise unittest.SkipTest("no nvcc: these tests compile CUDA programs")
         holder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(holder.cleanup)
         cls.folder = Path(holder.name)
