@@ -5,6 +5,7 @@
 #include "workloads/frontends/machine/interpreter/halves.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -129,6 +130,36 @@ std::uint64_t change(std::byte* place, Type type, Operation operation, std::uint
             return change_halves(place, operation, static_cast<std::uint32_t>(value), true);
     }
     return 0;
+}
+
+/// Adds two or four floats a lane: each is an operation of its own. variant bit 18: a reduction.
+Flow add_vectors(Warp& warp, const Instruction& instruction, Mask enabled) {
+    if (enabled == 0) {
+        return Flow::next;
+    }
+    Addresses addresses;
+    lane_addresses(warp, instruction, addresses);
+    const bool reduction = (instruction.variant & 0x40000U) != 0;
+    check_global(warp, instruction, addresses, enabled, instruction.width, "atomic");
+    count_global(warp, instruction, addresses, enabled, instruction.width,
+                 reduction ? AccessKind::reduction : AccessKind::atomic);
+    const std::size_t words = instruction.width / sizeof(float);
+    std::array<Row, 4> old;
+    for_each_lane(enabled, [&](int lane) {
+        const auto l = static_cast<std::size_t>(lane);
+        for (std::size_t w = 0; w < words; ++w) {
+            const std::uint32_t value = warp.rows[instruction.sources[2].row + w].lane[l];
+            old[w].lane[l] = static_cast<std::uint32_t>(
+                change<float>(global_memory(addresses[l]) + 4 * w, Operation::add, value, 0));
+        }
+    });
+    if (!reduction) {
+        for (std::size_t w = 0; w < words; ++w) {
+            write_lanes(warp.rows[instruction.destination + w], enabled,
+                        [&old, w](int lane) { return old[w].lane[static_cast<std::size_t>(lane)]; });
+        }
+    }
+    return Flow::next;
 }
 
 /// variant: operation, type from bit 8, bit 16: shared memory, bit 17: the predicate says that the exchange
@@ -262,8 +293,20 @@ void decode_atomic(Decoder& decoder, Instruction& instruction) {
     std::uint8_t width = 4;
     const Type type = type_of(decoder, width);
     instruction.width = width;
-    if (decoder.has("F32x2") || decoder.has("F32x4") || decoder.has("128") || decoder.has("ARRIVE")) {
-        decoder.refuse("an atomic of vectors");
+    if (decoder.has("128") || decoder.has("ARRIVE")) {
+        decoder.refuse("an atomic operation of this kind");
+    }
+    if (decoder.has("F32x2") || decoder.has("F32x4")) {
+        if (operation != Operation::add || shared) {
+            decoder.refuse("a vector of another operation than additions in global memory");
+        }
+        instruction.width = decoder.has("F32x4") ? 16 : 8;
+        instruction.variant = 0;
+        decode_address(decoder, instruction, next, true);
+        instruction.variant |= reduction ? 0x40000U : 0U;
+        instruction.sources[2].row = decoder.general_row(decoder.operand(next + 1).number);
+        instruction.execute = add_vectors;
+        return;
     }
     const std::size_t address = next++;
     instruction.variant = 0;

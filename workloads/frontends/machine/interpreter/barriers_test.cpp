@@ -197,6 +197,29 @@ TEST_CASE("a barrier for which threads are missing is a deadlock that names the 
     CHECK(program.error(one_cta(128)).empty());
 }
 
+TEST_CASE("groups of a warp that have parted come to two barriers, one after the other") {
+    const LaneProgram program(
+        {"ISETP.GT.AND P0, PT, R10, RZ, PT", "@P0 BRA `(other)", "BAR.SYNC.DEFER_BLOCKING 0x0",
+         "BAR.SYNC.DEFER_BLOCKING 0x0", "MOV R10, 0x5", "BRA `(end)", "other:", "BAR.SYNC.DEFER_BLOCKING 0x0",
+         "BAR.SYNC.DEFER_BLOCKING 0x0", "MOV R10, 0x7", "end:"},
+        {"R10"}, {"R10"});
+    CHECK(rc::check("all go on", [&program] {
+        const std::uint32_t threads = 1 + random_below(most_threads);
+        const Words ways = some_words(any_below(2), threads);
+        const Words results = program({ways}, threads)[0];
+        for (std::uint32_t thread = 0; thread < threads; ++thread) {
+            RC_ASSERT(results[thread] == (ways[thread] != 0 ? 7U : 5U));
+        }
+    }));
+}
+
+TEST_CASE("groups of a warp that wait for nobody are a deadlock") {
+    const Program program({"S2R R1, SR_LANEID", "ISETP.GT.AND P0, PT, R1, 0x7, PT", "@P0 BRA `(other)",
+                           "BAR.SYNC.DEFER_BLOCKING 0x1, 0x80", "BRA `(end)",
+                           "other:", "BAR.SYNC.DEFER_BLOCKING 0x2, 0x80", "end:"});
+    CHECK(has_parts(program.error(one_cta(32)), {"a deadlock: every warp waits"}));
+}
+
 TEST_CASE("there are sixteen barriers") {
     const LaneProgram program({"BAR.SYNC.DEFER_BLOCKING R10"}, {"R10"}, {});
     CHECK_NOTHROW((void)program({Words(32, 15)}));

@@ -495,6 +495,9 @@ class Lowering {
                                    lanes[i].address[static_cast<std::size_t>(lane)] - pattern->offset(lane)});
             }
             origin = fit_affine(samples);
+            if (!origin) {
+                origin = fit_within_ctas(samples);
+            }
         }
         if (!pattern || !origin) {
             list_addresses(access, lanes);
@@ -503,6 +506,50 @@ class Lowering {
             access.origin[0] = index_of(*origin);
         }
         builder_.access(access);
+    }
+
+    /// Where the CTA's own part of an address is no affine function of its place (tiles in a grouped order, a
+    /// row taken from a table): warps and loops as they are, and the CTAs' parts spread evenly over the range
+    /// that the traced ones span. Ignores which CTAs share lines.
+    std::optional<AffineFit> fit_within_ctas(const std::vector<AffineSample>& samples) const {
+        constexpr std::size_t cta_variables = 3;
+        constexpr std::int64_t sector = 32;
+        std::map<std::vector<std::int64_t>, const AffineSample*> firsts;  // By CTA.
+        std::vector<AffineSample> within;
+        for (const AffineSample& sample : samples) {
+            const std::vector<std::int64_t> cta(sample.variables.begin(),
+                                                sample.variables.begin() + cta_variables);
+            const AffineSample& first = *firsts.emplace(cta, &sample).first->second;
+            AffineSample difference;
+            for (std::size_t v = cta_variables; v < sample.variables.size(); ++v) {
+                difference.variables.push_back(sample.variables[v] - first.variables[v]);
+            }
+            difference.value = sample.value - first.value;
+            within.push_back(std::move(difference));
+        }
+        const std::optional<AffineFit> fitted = fit_affine(within);
+        if (!fitted || fitted->constant != 0 || firsts.size() < 2) {
+            return std::nullopt;
+        }
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t most = std::numeric_limits<std::int64_t>::min();
+        for (const auto& [cta, first] : firsts) {
+            std::int64_t base = first->value;
+            for (std::size_t v = cta_variables; v < first->variables.size(); ++v) {
+                base -= fitted->coefficients[v - cta_variables] * first->variables[v];
+            }
+            least = std::min(least, base);
+            most = std::max(most, base);
+        }
+        const auto ctas = static_cast<std::int64_t>(input_.shape.ctas());
+        const std::int64_t step = (most - least) / std::max<std::int64_t>(1, ctas - 1) / sector * sector;
+        AffineFit fit;
+        fit.constant = least;
+        fit.coefficients = {step, step * input_.shape.grid[0],
+                            step * input_.shape.grid[0] * input_.shape.grid[1]};
+        fit.coefficients.insert(fit.coefficients.end(), fitted->coefficients.begin(),
+                                fitted->coefficients.end());
+        return fit;
     }
 
     static void set_pattern(mk::Access& access, const LanePattern& pattern) {
