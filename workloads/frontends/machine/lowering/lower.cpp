@@ -351,7 +351,7 @@ class Lowering {
         std::copy_n(deps.begin(), op.dep_count, op.deps.begin());
         op.returns = line(first).opcode.starts_with("ATOM") && !returns_nothing(line(first));
         if (traced != accesses_.end()) {
-            add_access(first, traced->second);
+            add_accesses(first, traced->second);
         }
         if (conditional || branches_ > 0) {
             return end;
@@ -448,6 +448,17 @@ class Lowering {
 
     // ---- accesses
 
+    /// One access for each space: a copy from global to shared memory has two.
+    void add_accesses(std::uint32_t instruction, const std::vector<PlacedAccess>& traced) {
+        std::map<AccessSpace, std::vector<PlacedAccess>> by_space;
+        for (const PlacedAccess& placed : traced) {
+            by_space[placed.event->space].push_back(placed);
+        }
+        for (const auto& [space, own] : by_space) {
+            add_access(instruction, own);
+        }
+    }
+
     void add_access(std::uint32_t instruction, const std::vector<PlacedAccess>& traced) {
         const AccessEvent& sample = *traced.front().event;
         if (sample.lanes == 0 || sample.space == AccessSpace::constant) {
@@ -461,7 +472,9 @@ class Lowering {
         }
         mk::Access access;
         access.buffer = target;
-        access.direction = sample.kind == AccessKind::store ? mk::Direction::write
+        const bool fills_shared =
+            sample.kind == AccessKind::asynchronous_copy && sample.space != AccessSpace::global;
+        access.direction = sample.kind == AccessKind::store || fills_shared ? mk::Direction::write
                            : sample.kind == AccessKind::atomic || sample.kind == AccessKind::reduction
                                ? mk::Direction::atomic
                                : mk::Direction::read;
