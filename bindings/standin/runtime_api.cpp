@@ -16,6 +16,9 @@
 
 #define WARPTIME_CUDA extern "C" __attribute__((visibility("default")))
 
+// The names are those of CUDA, and addresses of the stand-in device are places of this process.
+// NOLINTBEGIN(bugprone-reserved-identifier, performance-no-int-to-ptr)
+
 namespace {
 
 using warptime::standin::device;
@@ -695,3 +698,5 @@ WARPTIME_CUDA int cudaEventDestroy(void* event) {
     delete static_cast<Event*>(event);
     return 0;
 }
+
+// NOLINTEND(bugprone-reserved-identifier, performance-no-int-to-ptr)

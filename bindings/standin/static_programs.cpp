@@ -51,11 +51,13 @@ void write_jump(std::uintptr_t at, std::uintptr_t target) {
     const std::uintptr_t first = at / page * page;
     constexpr std::array<unsigned char, 6> jump{0xff, 0x25, 0, 0, 0, 0};
     const std::uintptr_t end = at + jump.size() + sizeof target;
+    // NOLINTBEGIN(performance-no-int-to-ptr): symbols give places of this process as numbers.
     if (mprotect(reinterpret_cast<void*>(first), end - first, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
         return;
     }
     std::memcpy(reinterpret_cast<void*>(at), jump.data(), jump.size());
     std::memcpy(reinterpret_cast<void*>(at + jump.size()), &target, sizeof target);
+    // NOLINTEND(performance-no-int-to-ptr)
 }
 
 /// Code that loads the name of a function and jumps to the one that reports it: mov rdi, name; mov rax,

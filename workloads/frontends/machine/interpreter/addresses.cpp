@@ -285,7 +285,7 @@ void count_local(Warp& warp, const Instruction& instruction, const Addresses& of
 }
 
 std::byte* local_memory(const Warp& warp, int lane, std::uint64_t offset) {
-    const auto thread = static_cast<std::uint64_t>(warp.index * lanes_per_warp + lane);
+    const auto thread = static_cast<std::uint64_t>(std::int64_t{warp.index} * lanes_per_warp + lane);
     return warp.cta->local.data() + thread * static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread) +
            offset;
 }

@@ -58,8 +58,8 @@ void count_local(Warp& warp, const Instruction& instruction, const Addresses& of
 [[nodiscard]] std::byte* local_memory(const Warp& warp, int lane, std::uint64_t offset);
 /// Memory behind a device address.
 [[nodiscard]] inline std::byte* global_memory(std::uint64_t address) {
-    return reinterpret_cast<std::byte*>(
-        address);  // NOLINT(performance-no-int-to-ptr): the arena is this process's.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the arena is this process's.
+    return reinterpret_cast<std::byte*>(address);
 }
 /// Memory behind a generic address: global, or one of the windows.
 [[nodiscard]] std::byte* generic_memory(const Warp& warp, int lane, std::uint64_t address);

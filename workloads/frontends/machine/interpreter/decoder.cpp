@@ -15,7 +15,7 @@ constexpr std::uint32_t bytes_per_instruction = 16;
 
 /// Key of a pair of words among the known constants: rows of single words and of pairs are told apart.
 std::uint64_t key_of(const ConstantRow& row, bool pair) {
-    const std::uint64_t bank = static_cast<std::uint64_t>(row.bank + 2);
+    const auto bank = static_cast<std::uint64_t>(std::int64_t{row.bank} + 2);
     const std::uint64_t word = row.bank == value_bank ? row.value : row.offset;
     return (bank << 40U) | (pair ? std::uint64_t{1} << 60U : 0U) | word;
 }
@@ -63,7 +63,7 @@ std::uint16_t Decoder::row_of(const ConstantRow& first, const ConstantRow* secon
             return known->second;
         }
         const ConstantRow& next =
-            layout_.constants[static_cast<std::size_t>(known->second - layout_.first_constant() + 1)];
+            layout_.constants[std::size_t{known->second} - layout_.first_constant() + 1];
         if (next.bank == second->bank && next.offset == second->offset && next.value == second->value) {
             return known->second;
         }

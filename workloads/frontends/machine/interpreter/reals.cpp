@@ -83,7 +83,9 @@ std::uint32_t modified_lane(float x, float y, float z, bool flush, bool saturate
 /// variant bit 0: flush; bit 1: saturate; bits 2 and 3: rounding.
 template <Arithmetic kind>
 Flow modified(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const auto& [a, b, c, d] = instruction.sources;
+    const Source& a = instruction.sources[0];
+    const Source& b = instruction.sources[1];
+    const Source& c = instruction.sources[2];
     const bool flush = (instruction.variant & 1U) != 0;
     const bool saturate = (instruction.variant & 2U) != 0;
     const auto rounding = static_cast<Rounding>((instruction.variant >> 2U) & 3U);

@@ -462,6 +462,9 @@ class Runner {
                 }
             }
         }
+        if (first == nullptr) {
+            throw Fault("a deadlock: no warp is left to go on");
+        }
         fault(*first, instructions_[first->pc], std::countr_zero(first->active | 1U),
               "a deadlock: every warp waits (" + who + ")");
     }

@@ -31,28 +31,29 @@ struct Group {
 /// What bar.red makes of the threads' predicates.
 enum class BarrierReduction : std::uint8_t { none, all, any, count };
 
+/// Fields stand in the order of their alignment.
 struct Warp {
-    Row* rows = nullptr;  ///< registers, then uniform registers, then constants
-    std::array<Mask, predicate_places> predicates{};
-    std::uint32_t pc = 0;  ///< index of the next instruction of the active lanes
-    Mask active = 0;
-    Mask alive = 0;        ///< lanes that exist and have not exited
-    int index = 0;         ///< within the CTA
-    bool waiting = false;  ///< the last instruction returned Flow::waiting
-    bool finished = false;
-    Cta* cta = nullptr;
-    Launch* launch = nullptr;
-    std::vector<Group> groups;  ///< lanes that are not active
     /// Convergence barriers: for each lane the lanes that it will meet. By lane, since groups that have
     /// parted use the same barrier at the same time.
     std::array<Row, convergence_barriers> convergence{};
     /// Of the phase that each pending lane waits for: groups that have parted may wait for different ones.
     std::array<Row, named_barriers> barrier_generation{};
-    std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
-    std::uint8_t last_barrier = 0;                       ///< whose reduction B2R reads
-    BarrierReduction last_reduction = BarrierReduction::none;
+    Row* rows = nullptr;  ///< registers, then uniform registers, then constants
+    Cta* cta = nullptr;
+    Launch* launch = nullptr;
     std::uint64_t cluster_generation = 0;  ///< phase of the cluster's barrier that the warp arrived in
     std::uint64_t executed = 0;            ///< warp-instructions of the current CTA, for limits
+    std::vector<Group> groups;             ///< lanes that are not active
+    std::uint32_t pc = 0;                  ///< index of the next instruction of the active lanes
+    Mask active = 0;
+    Mask alive = 0;                                      ///< lanes that exist and have not exited
+    int index = 0;                                       ///< within the CTA
+    std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
+    std::array<Mask, predicate_places> predicates{};
+    bool waiting = false;  ///< the last instruction returned Flow::waiting
+    bool finished = false;
+    std::uint8_t last_barrier = 0;  ///< whose reduction B2R reads
+    BarrierReduction last_reduction = BarrierReduction::none;
 };
 
 /// Barrier of a CTA: bar.sync and its kin. A phase ends when the threads it expects have come.

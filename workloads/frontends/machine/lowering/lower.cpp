@@ -24,7 +24,6 @@ namespace warptime::workloads::frontends::machine {
 namespace {
 
 namespace mk = model::kernel;
-using hw::InstructionClass;
 
 /// Executions whose addresses are written out where no affine function fits.
 constexpr std::size_t most_listed = 16;
