@@ -4,6 +4,7 @@
 
 #include "hw/embedded_file.hpp"
 #include "hw/error.hpp"
+#include "hw/text_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -242,9 +243,8 @@ TEST_CASE("faults of a user's sheet are refused") {
 TEST_CASE("embedded files are the files of the repository, byte for byte") {
     REQUIRE_FALSE(embedded_files().empty());
     for (const EmbeddedFile& file : embedded_files()) {
-        std::ifstream in(std::string(WARPTIME_SOURCE_DIR) + "/" + std::string(file.name), std::ios::binary);
-        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-        CHECK(bytes == file.content);
+        const std::string path = std::string(WARPTIME_SOURCE_DIR) + "/" + std::string(file.name);
+        CHECK(read_text_file(path, "test") == file.content);
     }
 }
 

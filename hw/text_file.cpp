@@ -1,4 +1,4 @@
-// Reading of a whole text file. See the header.
+// Reading of a whole file. See the header.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/text_file.hpp"
 
@@ -7,16 +7,25 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace warptime::hw {
 
-std::string read_text_file(const std::string& path, std::string_view parameter, std::string_view expected) {
+std::optional<std::string> text_of_file(const std::string& path) {
     // A folder opens as a stream and would read as an empty file.
     std::ifstream in(path, std::ios::binary);
     if (!in || std::filesystem::is_directory(path)) {
+        return std::nullopt;
+    }
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::string read_text_file(const std::string& path, std::string_view parameter, std::string_view expected) {
+    std::optional<std::string> text = text_of_file(path);
+    if (!text) {
         throw Error(std::string(parameter), path, std::string(expected));
     }
-    return {std::istreambuf_iterator<char>(in), {}};
+    return *std::move(text);
 }
 
 }  // namespace warptime::hw

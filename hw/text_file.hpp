@@ -1,7 +1,8 @@
-// Reading of a whole text file.
+// Reading of a whole file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,8 @@ namespace warptime::hw {
 /// `parameter` that gave the path, and the form `expected`.
 [[nodiscard]] std::string read_text_file(const std::string& path, std::string_view parameter,
                                          std::string_view expected = "a file that can be read");
+
+/// The same where the file need not be there: nothing when it cannot be read.
+[[nodiscard]] std::optional<std::string> text_of_file(const std::string& path);
 
 }  // namespace warptime::hw

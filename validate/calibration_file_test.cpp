@@ -4,12 +4,11 @@
 
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
+#include "hw/text_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 namespace hw = warptime::hw;
@@ -80,8 +79,8 @@ TEST_CASE("the written text reads back into the GPU, to six digits") {
 }
 
 TEST_CASE("the repository's calibration of the H200 can be read and updated") {
-    std::ifstream in(std::string(WARPTIME_SOURCE_DIR) + "/hw/calibrations/h200-sxm.toml");
-    const std::string before(std::istreambuf_iterator<char>(in), {});
+    const std::string before =
+        hw::read_text_file(std::string(WARPTIME_SOURCE_DIR) + "/hw/calibrations/h200-sxm.toml", "test");
     REQUIRE_FALSE(before.empty());
     hw::Gpu gpu = hw::load_gpu("h200-sxm");
     hw::Gpu again = gpu;

@@ -10,7 +10,7 @@
 #include "validate/command.hpp"
 #include "validate/engine_predictor.hpp"
 #include "validate/record/row_store.hpp"
-#include "validate/record/scratch_folder.hpp"
+#include "workloads/frontends/process/temporary_folder.hpp"
 #include "workloads/registry/registry.hpp"
 
 #include <fmt/format.h>
@@ -105,7 +105,7 @@ int run_validate(const Arguments& arguments) {
     }
     validate::CommandOptions options;
     int exit_code = exit_fine;
-    std::optional<validate::record::ScratchFolder> scratch;
+    std::optional<workloads::frontends::process::TemporaryFolder> scratch;
     if (live) {
         options.data = scratch.emplace().path() / "rows";
         exit_code = record_live(arguments, options.data);

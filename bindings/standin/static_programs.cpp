@@ -6,6 +6,7 @@
 // and the first bytes of each become a jump. A stripped program has no such names and is told how to be
 // linked.
 #include "hw/error.hpp"
+#include "hw/text_file.hpp"
 #include "workloads/frontends/machine/image/elf.hpp"
 
 #include <array>
@@ -15,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <fstream>
 #include <link.h>
 #include <string>
 #include <string_view>
@@ -97,8 +97,7 @@ bool is_runtime_name(std::string_view name) {
 }
 
 __attribute__((constructor)) void lead_static_runtime_here() {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string text = warptime::hw::text_of_file("/proc/self/exe").value_or("");
     machine::Elf elf;
     try {
         elf = machine::read_elf({reinterpret_cast<const std::byte*>(text.data()), text.size()}, "program");

@@ -1,12 +1,11 @@
 // Compiled-in files equal those on disk, byte for byte: odd bytes, quotes, trigraphs, no last new line.
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/embedded_file.hpp"
+#include "hw/text_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 
@@ -39,9 +38,7 @@ TEST_CASE("every sheet, calibration and instruction table is there, sorted, and 
                          [](const auto& a, const auto& b) { return a.name < b.name; }));
     for (const auto& file : files) {
         CAPTURE(file.name);
-        std::ifstream in(std::string(WARPTIME_SOURCE_DIR "/") + std::string(file.name), std::ios::binary);
-        REQUIRE(in);
-        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-        CHECK(file.content == bytes);
+        const std::string path = std::string(WARPTIME_SOURCE_DIR "/") + std::string(file.name);
+        CHECK(file.content == warptime::hw::read_text_file(path, "test"));
     }
 }

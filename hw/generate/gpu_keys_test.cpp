@@ -1,19 +1,19 @@
 // Headers that the generator writes for a table of keys, and its refusals of a wrong table.
 // SPDX-License-Identifier: Apache-2.0
+#include "hw/text_file.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <unistd.h>
 
 namespace {
 
 std::string read(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return warptime::hw::read_text_file(path.string(), "test");
 }
 
 /// Headers written for `table`, or the program's message.

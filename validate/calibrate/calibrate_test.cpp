@@ -6,6 +6,7 @@
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "hw/sheet_file.hpp"
+#include "hw/text_file.hpp"
 #include "model/analytical/engine.hpp"
 #include "validate/calibrate/calibration_notes.hpp"
 #include "validate/calibration_file.hpp"
@@ -15,7 +16,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 
 namespace warptime::validate::calibrate {
 namespace {
@@ -23,8 +23,7 @@ namespace {
 const std::string root = WARPTIME_SOURCE_DIR;
 
 std::string read(const std::string& path) {
-    std::ifstream in(root + path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return hw::read_text_file(root + path, "test");
 }
 
 Plan repository_plan() {

@@ -5,7 +5,8 @@
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "hw/trimmed.hpp"
-#include "validate/record/child_process.hpp"
+#include "workloads/frontends/process/find_program.hpp"
+#include "workloads/frontends/process/watched_process.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,9 @@ namespace {
 constexpr std::chrono::seconds longest_answer(20);
 
 using hw::trimmed;
+using workloads::frontends::process::capture;
+using workloads::frontends::process::Captured;
+using workloads::frontends::process::find_program;
 
 std::vector<std::string> fields_of(std::string_view line) {
     std::vector<std::string> fields;
@@ -33,11 +37,11 @@ std::vector<std::string> fields_of(std::string_view line) {
 
 /// The fields of one GPU; empty when nvidia-smi refuses the question.
 std::vector<std::string> ask(const std::string& index, const std::string& query) {
-    const Captured found = capture(
-        {{"nvidia-smi", "-i", index, "--query-gpu=" + query, "--format=csv,noheader,nounits"}, {}, ""},
-        longest_answer);
+    const Captured found =
+        capture({{"nvidia-smi", "-i", index, "--query-gpu=" + query, "--format=csv,noheader,nounits"}},
+                longest_answer);
     if (!found.outcome.fine()) return {};
-    return fields_of(std::string_view(found.text).substr(0, found.text.find('\n')));
+    return fields_of(std::string_view(found.output).substr(0, found.output.find('\n')));
 }
 
 /// The first GPU that CUDA programs started from here would use, in the order of nvidia-smi.
@@ -69,10 +73,9 @@ constexpr std::array<ReasonCounter, 3> counters = {
 /// Reads "SW Thermal Slowdown : 0 us" in `nvidia-smi -q -d PERFORMANCE`. These are the counters, not the
 /// flags of the same name.
 std::vector<std::string> counters_of_report(const std::string& index) {
-    const Captured found =
-        capture({{"nvidia-smi", "-i", index, "-q", "-d", "PERFORMANCE"}, {}, ""}, longest_answer);
+    const Captured found = capture({{"nvidia-smi", "-i", index, "-q", "-d", "PERFORMANCE"}}, longest_answer);
     std::vector<std::string> values(counters.size());
-    std::istringstream lines(found.text);
+    std::istringstream lines(found.output);
     for (std::string line; std::getline(lines, line);) {
         const std::size_t colon = line.find(':');
         const std::string text =

@@ -7,11 +7,11 @@
 #include "hw/sheet.hpp"
 #include "validate/record/finished_suites.hpp"
 #include "validate/record/row_store.hpp"
-#include "validate/record/scratch_folder.hpp"
 #include "validate/record/suite_list.hpp"
 #include "validate/record/suite_run.hpp"
 #include "validate/record/toolchain.hpp"
 #include "validate/replace_file.hpp"
+#include "workloads/frontends/process/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Seconds = std::chrono::duration<double>;
+using process::Clock;
 
 /// Time that a program gets beyond its own limit, for its last case and its end.
 constexpr double grace_s = 6.0;
@@ -176,8 +177,8 @@ class Recording {
                                   outcome.message));
     }
 
-    Command command_of(const Suite& suite, const RowStore& store, double share) {
-        Command command;
+    process::Command command_of(const Suite& suite, const RowStore& store, double share) {
+        process::Command command;
         const fs::path known = scratch_.path() / "known.csv";
         const fs::path skip = scratch_.path() / "skip.txt";
         replace_file(known, store.text_of(suite.suites));
@@ -212,7 +213,7 @@ class Recording {
     std::vector<Suite> suites_;
     std::vector<std::string> fingerprints_;
     std::map<std::string, Built> built_;
-    ScratchFolder scratch_;
+    process::TemporaryFolder scratch_;
 };
 
 }  // namespace

@@ -21,23 +21,23 @@ constexpr std::string_view cases_are_left = "out of time: cases are left";
 }  // namespace
 
 SuiteRun::SuiteRun(const Suite& suite, const RecordOptions& options, RowStore& store, ReasonReader& reasons,
-                   SuiteOutcome& outcome, Clock::time_point end_of_budget)
+                   SuiteOutcome& outcome, process::Clock::time_point end_of_budget)
     : suite_(&suite),
       options_(&options),
       store_(&store),
       reasons_(&reasons),
       outcome_(&outcome),
       end_of_budget_(end_of_budget),
-      settled_(Clock::now()),
+      settled_(process::Clock::now()),
       reported_(settled_) {}
 
-void SuiteRun::run(const Command& command, Clock::time_point deadline) {
+void SuiteRun::run(const process::Command& command, process::Clock::time_point deadline) {
     static_cast<void>(reasons_->read());  // clears reasons from before this suite
-    Listener listener;
+    process::Listener listener;
     listener.output = [this](std::string_view line) { take_line(line); };
-    listener.message = [this](std::string_view line) { take_message(line); };
+    listener.errors = [this](std::string_view line) { take_message(line); };
     listener.go_on = [this] {
-        const Clock::time_point now = Clock::now();
+        const process::Clock::time_point now = process::Clock::now();
         if (now - settled_ >= between_writes) settle();
         if (now - reported_ >= between_reports) {
             reported_ = now;
@@ -46,7 +46,7 @@ void SuiteRun::run(const Command& command, Clock::time_point deadline) {
         }
         return !options_->interrupted();
     };
-    const Outcome ended = record::run(command, listener, deadline);
+    const process::Outcome ended = process::watch(command, listener, deadline);
     if (ended.fine()) {
         std::move(open_.begin(), open_.end(), std::back_inserter(waiting_));
         open_.clear();
@@ -85,7 +85,7 @@ void SuiteRun::take_message(std::string_view line) {
 }
 
 void SuiteRun::settle() {
-    settled_ = Clock::now();
+    settled_ = process::Clock::now();
     if (waiting_.empty()) return;
     const ClockReasons active = reasons_->read().value_or(0);
     for (FreshRow& row : waiting_) {
@@ -113,15 +113,15 @@ void SuiteRun::refuse(const FreshRow& row, ClockReasons reasons) {
         << to_string(reasons) << ": " << row.line << '\n';
 }
 
-void SuiteRun::report(const Outcome& ended) {
+void SuiteRun::report(const process::Outcome& ended) {
     std::string& message = outcome_->message;
     if (met_ != 0) message = fmt::format("clocks held down by {}", to_string(met_));
     if (ended.stopped || ended.timed_out || cases_left_) {
         outcome_->state = SuiteState::time_over;
-    } else if (ended.status != 0) {
+    } else if (ended.exit_code != 0) {
         outcome_->state = SuiteState::failed;
-        message =
-            fmt::format("ended with {}{}{}", ended.status, last_message_.empty() ? "" : ": ", last_message_);
+        message = fmt::format("ended with {}{}{}", ended.exit_code, last_message_.empty() ? "" : ": ",
+                              last_message_);
     } else if (!strange_.empty()) {
         outcome_->state = SuiteState::failed;
         message = "printed what is no row: expected " + *strange_.begin();

@@ -3,8 +3,9 @@
 #include "validate/record/toolchain.hpp"
 
 #include "hw/error.hpp"
-#include "validate/record/child_process.hpp"
 #include "validate/split.hpp"
+#include "workloads/frontends/process/find_program.hpp"
+#include "workloads/frontends/process/watched_process.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +22,9 @@ namespace warptime::validate::record {
 namespace {
 
 namespace fs = std::filesystem;
+namespace process = workloads::frontends::process;
+using process::capture;
+using process::find_program;
 
 constexpr std::chrono::seconds longest_compilation(300);
 
@@ -37,14 +41,13 @@ std::vector<fs::path> cupti_roots(const std::string& nvcc) {
     std::vector<fs::path> roots = {toolkit, toolkit / "extras" / "CUPTI", "/usr/local/cuda",
                                    "/usr/local/cuda/extras/CUPTI"};
     if (find_program("python3").empty()) return roots;
-    const Captured found = capture({{"python3", "-c",
-                                     "import glob, sysconfig\n"
-                                     "print(*glob.glob(sysconfig.get_paths()['purelib'] + '/nvidia/*/'), "
-                                     "sep='\\n')"},
-                                    {},
-                                    ""},
-                                   std::chrono::seconds(20));
-    std::istringstream lines(found.text);
+    const process::Captured found =
+        capture({{"python3", "-c",
+                  "import glob, sysconfig\n"
+                  "print(*glob.glob(sysconfig.get_paths()['purelib'] + '/nvidia/*/'), "
+                  "sep='\\n')"}},
+                std::chrono::seconds(20));
+    std::istringstream lines(found.output);
     for (std::string line; std::getline(lines, line);) {
         if (!line.empty()) roots.emplace_back(line);
     }
@@ -78,7 +81,7 @@ bool try_cupti(const Toolchain& toolchain, const fs::path& scratch) {
                              "    CUpti_ActivityKernel10* record = nullptr;\n"
                              "    return record != nullptr || cuptiActivityFlushAll(0) != CUPTI_SUCCESS;\n"
                              "}\n";
-    return capture({compile_words(toolchain, source, scratch / "try_cupti"), {}, ""}, longest_compilation)
+    return capture({compile_words(toolchain, source, scratch / "try_cupti")}, longest_compilation)
         .outcome.fine();
 }
 
@@ -98,18 +101,18 @@ Built build(const Toolchain& toolchain, const Suite& suite, const fs::path& sour
     if (!find_program(built.program.string()).empty()) return built;
     const fs::path partial = built.program.string() + ".new";
     std::string said;
-    Listener listener;
+    process::Listener listener;
     listener.output = [&](std::string_view line) { said.append(line).append("\n"); };
-    listener.message = listener.output;
+    listener.errors = listener.output;
     listener.go_on = go_on;
-    const Outcome outcome = run({compile_words(toolchain, suite.probe, partial), {}, ""}, listener,
-                                Clock::now() + longest_compilation);
+    const process::Outcome outcome = process::watch({compile_words(toolchain, suite.probe, partial)},
+                                                    listener, process::Clock::now() + longest_compilation);
     std::error_code failure;
     if (outcome.fine()) fs::rename(partial, built.program, failure);
     if (!outcome.fine() || failure) {
         built.failure = first_lines(said, 6);
         if (outcome.stopped) built.failure = "not finished in time\n";
-        if (built.failure.empty()) built.failure = fmt::format("nvcc ended with {}\n", outcome.status);
+        if (built.failure.empty()) built.failure = fmt::format("nvcc ended with {}\n", outcome.exit_code);
         fs::remove(partial, failure);
     }
     return built;
@@ -119,7 +122,7 @@ bool has_module(const char* name) {
     if (find_program("python3").empty()) return false;
     const std::string question =
         fmt::format("import importlib.util, sys; sys.exit(importlib.util.find_spec('{}') is None)", name);
-    return capture({{"python3", "-c", question}, {}, ""}, std::chrono::seconds(60)).outcome.fine();
+    return capture({{"python3", "-c", question}}, std::chrono::seconds(60)).outcome.fine();
 }
 
 bool has_ncu() {

@@ -3,11 +3,10 @@
 #include "workloads/compilers/triton.hpp"
 
 #include "hw/error.hpp"
+#include "hw/text_file.hpp"
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 using namespace warptime::workloads::compilers;
@@ -15,8 +14,7 @@ using namespace warptime::workloads::compilers;
 namespace {
 
 std::string file_text() {
-    std::ifstream file(WARPTIME_SOURCE_DIR "/workloads/compilers/triton-3.6.toml");
-    return {std::istreambuf_iterator<char>(file), {}};
+    return warptime::hw::read_text_file(WARPTIME_SOURCE_DIR "/workloads/compilers/triton-3.6.toml", "test");
 }
 
 std::string replaced(const std::string& what, const std::string& by) {

@@ -2,7 +2,10 @@
 #include "workloads/frontends/machine/tools/cuda_tools.hpp"
 
 #include "hw/error.hpp"
-#include "workloads/frontends/machine/tools/process.hpp"
+#include "hw/text_file.hpp"
+#include "workloads/frontends/process/find_program.hpp"
+#include "workloads/frontends/process/process.hpp"
+#include "workloads/frontends/process/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -14,12 +17,16 @@
 #include <optional>
 #include <sstream>
 #include <unistd.h>
+#include <utility>
 
 namespace warptime::workloads::frontends::machine {
 
 namespace {
 
 namespace fs = std::filesystem;
+using process::find_program;
+using process::is_program;
+using process::TemporaryFolder;
 
 struct ToolName {
     std::string_view program;
@@ -46,20 +53,13 @@ std::string environment(const char* name) {
     return value == nullptr ? std::string{} : std::string(value);
 }
 
-bool is_program(const fs::path& path) {
-    std::error_code ignored;
-    return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
-/// Folders of NVIDIA's Python packages and of triton, below the packages of the first python3 of PATH.
-std::optional<fs::path> in_path(std::string_view program) {
-    std::istringstream path(environment("PATH"));
-    for (std::string folder; std::getline(path, folder, ':');) {
-        if (!folder.empty() && is_program(fs::path(folder) / program)) {
-            return fs::path(folder) / program;
-        }
-    }
-    return std::nullopt;
+/// Runs a tool, which a relative path names from this folder even where it runs in another one.
+process::Result run_tool(const fs::path& tool, const std::vector<std::string>& arguments,
+                         const fs::path& folder = {}) {
+    process::Command command{{fs::absolute(tool).string()}};
+    command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+    command.directory = folder.string();
+    return process::run(std::move(command));
 }
 
 /// Folders of programs that packages of the first python3 in PATH bring along.
@@ -67,11 +67,11 @@ std::vector<fs::path> python_folders() {
     std::vector<fs::path> roots;
     if (const std::string given = environment("WARPTIME_PYTHON_PACKAGES"); !given.empty()) {
         roots.emplace_back(given);
-    } else if (const std::optional<fs::path> python = in_path("python3")) {
-        const ProcessResult said =
-            run_process(*python, {"-c",
-                                  "import site, sysconfig; print(sysconfig.get_paths()['purelib']); "
-                                  "print(site.getusersitepackages())"});
+    } else if (const std::string python = find_program("python3"); !python.empty()) {
+        const process::Result said =
+            run_tool(python, {"-c",
+                              "import site, sysconfig; print(sysconfig.get_paths()['purelib']); "
+                              "print(site.getusersitepackages())"});
         std::istringstream lines(said.output);
         for (std::string root; std::getline(lines, root);) {
             roots.emplace_back(root);
@@ -89,8 +89,7 @@ std::vector<fs::path> python_folders() {
 }
 
 std::vector<std::byte> read_bytes(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string text = hw::text_of_file(path.string()).value_or("");
     std::vector<std::byte> bytes(text.size());
     std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
     return bytes;
@@ -121,7 +120,7 @@ std::vector<std::string> warnings_of(const std::string& text) {
     return warnings;
 }
 
-Compiled finish(const ProcessResult& result, const fs::path& cubin, const std::string& what) {
+Compiled finish(const process::Result& result, const fs::path& cubin, const std::string& what) {
     if (result.exit_code != 0) {
         throw Error(what, first_lines(result.errors + result.output, 4), "code that compiles");
     }
@@ -157,8 +156,8 @@ fs::path find_tool(CudaTool tool) {
         }
         return given;
     }
-    if (const std::optional<fs::path> found = in_path(name.program)) {
-        return *found;
+    if (const std::string found = find_program(std::string(name.program)); !found.empty()) {
+        return found;
     }
     std::vector<fs::path> folders;
     if (const std::string home = environment("CUDA_HOME"); !home.empty()) {
@@ -188,7 +187,7 @@ Compiled compile_cuda(const fs::path& source, std::string_view architecture,
                                        "-cubin"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.insert(arguments.end(), {"-o", cubin.string(), source.string()});
-    return finish(run_process(find_tool(CudaTool::nvcc), arguments), cubin, source.string());
+    return finish(run_tool(find_tool(CudaTool::nvcc), arguments), cubin, source.string());
 }
 
 Compiled compile_ptx(std::string_view ptx, std::string_view architecture) {
@@ -196,8 +195,8 @@ Compiled compile_ptx(std::string_view ptx, std::string_view architecture) {
     const fs::path source = folder.path() / "kernel.ptx";
     const fs::path cubin = folder.path() / "kernel.cubin";
     std::ofstream(source) << ptx;
-    return finish(run_process(find_tool(CudaTool::ptxas), {"-O3", "-arch=" + std::string(architecture), "-o",
-                                                           cubin.string(), source.string()}),
+    return finish(run_tool(find_tool(CudaTool::ptxas), {"-O3", "-arch=" + std::string(architecture), "-o",
+                                                        cubin.string(), source.string()}),
                   cubin, "ptx");
 }
 
@@ -207,9 +206,8 @@ std::vector<FatImage> images_of_fat_binary(std::span<const std::byte> fat_binary
     const fs::path tool = find_tool(CudaTool::cuobjdump);
     std::vector<FatImage> images;
     for (const char* kind : {"-xelf", "-xptx"}) {
-        // cuobjdump writes into the current folder alone, so a shell-less `env -C` goes there.
-        (void)run_process("/usr/bin/env",
-                          {"-C", folder.path().string(), tool.string(), kind, "all", "module.fatbin"});
+        // cuobjdump writes into the folder that it runs in.
+        (void)run_tool(tool, {kind, "all", "module.fatbin"}, folder.path());
     }
     std::vector<fs::path> files;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder.path())) {
@@ -241,14 +239,15 @@ std::string disassembly_json(std::span<const std::byte> cubin) {
     const fs::path cache = cache_folder();
     const fs::path known =
         cache / fmt::format("{:016x}-{}-{}.json", name_hash(bytes), cubin.size(), tool_size);
-    if (!cache.empty() && fs::is_regular_file(known, ignored)) {
-        const std::vector<std::byte> text = read_bytes(known);
-        return {reinterpret_cast<const char*>(text.data()), text.size()};
+    if (!cache.empty()) {
+        if (std::optional<std::string> text = hw::text_of_file(known.string())) {
+            return *std::move(text);
+        }
     }
     const TemporaryFolder folder;
     const fs::path file = folder.path() / "kernel.cubin";
     write_bytes(file, cubin);
-    ProcessResult result = run_process(tool, {"--emit-json", file.string()});
+    process::Result result = run_tool(tool, {"--emit-json", file.string()});
     if (result.exit_code != 0) {
         throw Error("cubin", first_lines(result.errors + result.output, 3), "one that nvdisasm can read");
     }
