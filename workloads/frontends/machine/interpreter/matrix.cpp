@@ -8,6 +8,7 @@
 #include "workloads/frontends/machine/interpreter/addresses.hpp"
 #include "workloads/frontends/machine/interpreter/decoder.hpp"
 #include "workloads/frontends/machine/interpreter/matrices.hpp"
+#include "workloads/frontends/machine/interpreter/matrix_types.hpp"
 #include "workloads/frontends/machine/interpreter/warpgroup_matrix.hpp"
 
 #include <fmt/format.h>
@@ -334,33 +335,17 @@ void set_operands(Decoder& decoder, Instruction& instruction, Product& product) 
     instruction.variant = packed(product);
 }
 
-/// HMMA.16816.F32.BF16 Rd, Ra, Rb, Rc
+void set_types(const Decoder& decoder, Product& product) {
+    const FactorTypes types = factor_types(decoder);
+    product.a = types.a;
+    product.b = types.b;
+}
+
+/// HMMA.16816.F32.BF16 Rd, Ra, Rb, Rc and QMMA.16832.F32.E4M3.E5M2 Rd, Ra, Rb, Rc
 void decode_real_product(Decoder& decoder, Instruction& instruction) {
     Product product;
     set_shape(decoder, product);
-    const MatrixElement element = decoder.has("BF16")   ? MatrixElement::bf16
-                                  : decoder.has("TF32") ? MatrixElement::tf32
-                                                        : MatrixElement::f16;
-    product.a = element;
-    product.b = element;
-    product.half_result = !decoder.has("F32");
-    set_operands(decoder, instruction, product);
-    instruction.execute = multiply_reals;
-}
-
-/// QMMA.16832.F32.E4M3.E5M2 Rd, Ra, Rb, Rc
-void decode_small_product(Decoder& decoder, Instruction& instruction) {
-    Product product;
-    set_shape(decoder, product);
-    std::array<MatrixElement, 2> types{MatrixElement::e4m3, MatrixElement::e4m3};
-    std::size_t found = 0;
-    for (const std::string& modifier : decoder.line().modifiers) {
-        if ((modifier == "E4M3" || modifier == "E5M2") && found < types.size()) {
-            types[found++] = modifier == "E4M3" ? MatrixElement::e4m3 : MatrixElement::e5m2;
-        }
-    }
-    product.a = types[0];
-    product.b = types[1];
+    set_types(decoder, product);
     product.half_result = !decoder.has("F32");
     set_operands(decoder, instruction, product);
     instruction.execute = multiply_reals;
@@ -370,18 +355,7 @@ void decode_small_product(Decoder& decoder, Instruction& instruction) {
 void decode_integer_product(Decoder& decoder, Instruction& instruction) {
     Product product;
     set_shape(decoder, product);
-    std::array<MatrixElement, 2> types{MatrixElement::s8, MatrixElement::s8};
-    std::size_t found = 0;
-    for (const std::string& modifier : decoder.line().modifiers) {
-        if ((modifier == "S8" || modifier == "U8") && found < types.size()) {
-            types[found++] = modifier == "S8" ? MatrixElement::s8 : MatrixElement::u8;
-        }
-    }
-    if (found != types.size()) {
-        decoder.refuse("an integer matrix product of other types");
-    }
-    product.a = types[0];
-    product.b = types[1];
+    set_types(decoder, product);
     product.saturates = decoder.has("SAT");
     set_operands(decoder, instruction, product);
     instruction.execute = multiply_integers;
@@ -488,7 +462,7 @@ void decode_transpose(Decoder& decoder, Instruction& instruction) {
 }
 
 constexpr std::array opcodes{
-    Opcode{"HMMA", decode_real_product},       Opcode{"QMMA", decode_small_product},
+    Opcode{"HMMA", decode_real_product},       Opcode{"QMMA", decode_real_product},
     Opcode{"IMMA", decode_integer_product},    Opcode{"DMMA", decode_double_product},
     Opcode{"LDSM", decode_load_matrices},      Opcode{"STSM", decode_store_matrices},
     Opcode{"MOVM", decode_transpose},          Opcode{"HGMMA", decode_warpgroup_product},

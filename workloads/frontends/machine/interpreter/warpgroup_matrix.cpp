@@ -3,6 +3,7 @@
 
 #include "workloads/frontends/machine/interpreter/addresses.hpp"
 #include "workloads/frontends/machine/interpreter/matrices.hpp"
+#include "workloads/frontends/machine/interpreter/matrix_types.hpp"
 #include "workloads/frontends/machine/interpreter/tensor_map.hpp"
 
 #include <fmt/format.h>
@@ -220,28 +221,6 @@ std::uint32_t columns_of(Decoder& decoder) {
     decoder.refuse("a warpgroup's product of this shape");
 }
 
-void set_types(Decoder& decoder, Instruction& instruction) {
-    struct Type {
-        std::string_view name;
-        MatrixElement element;
-    };
-    constexpr std::array types{Type{"BF16", MatrixElement::bf16}, Type{"TF32", MatrixElement::tf32},
-                               Type{"E4M3", MatrixElement::e4m3}, Type{"E5M2", MatrixElement::e5m2},
-                               Type{"S8", MatrixElement::s8},     Type{"U8", MatrixElement::u8}};
-    std::array<MatrixElement, 2> found{MatrixElement::f16, MatrixElement::f16};
-    std::size_t count = 0;
-    for (const std::string& modifier : decoder.line().modifiers) {
-        for (const Type& type : types) {
-            if (modifier == type.name && count < 2) {
-                found[count++] = type.element;
-            }
-        }
-    }
-    found[1] = count == 1 ? found[0] : found[1];
-    instruction.variant |= static_cast<std::uint32_t>(found[0]) << a_shift;
-    instruction.variant |= static_cast<std::uint32_t>(found[1]) << b_shift;
-}
-
 }  // namespace
 
 MatrixDescriptor descriptor_of(std::uint64_t bits) {
@@ -268,7 +247,8 @@ std::uint32_t element_offset(const MatrixDescriptor& descriptor, bool transposed
         offset += along / row_bytes * (plain ? descriptor.stride_step : descriptor.leading_step);
         offset += inner / 8U * (plain ? descriptor.leading_step : descriptor.stride_step);
     }
-    return static_cast<std::uint32_t>(swizzled(offset, descriptor.swizzle_bytes));
+    return static_cast<std::uint32_t>(model::machine::swizzled(static_cast<std::int64_t>(offset),
+                                                               static_cast<int>(descriptor.swizzle_bytes)));
 }
 
 /// HGMMA.64x128x16.F32.BF16 Rd, [Ra,] gdesc[UR], Rc [, UP] [, gsb0]
@@ -277,7 +257,9 @@ void decode_warpgroup_product(Decoder& decoder, Instruction& instruction) {
         decoder.refuse("a sparse product");
     }
     instruction.variant = columns_of(decoder) << columns_shift;
-    set_types(decoder, instruction);
+    const FactorTypes types = factor_types(decoder);
+    instruction.variant |= static_cast<std::uint32_t>(types.a) << a_shift;
+    instruction.variant |= static_cast<std::uint32_t>(types.b) << b_shift;
     const std::string& opcode = decoder.line().opcode;
     if (opcode == "IGMMA") {
         instruction.variant |= integer_result;

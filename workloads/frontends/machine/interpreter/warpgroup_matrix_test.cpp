@@ -35,29 +35,6 @@ TEST_CASE("a descriptor's fields count pieces of 16 bytes; other bits do not mat
     }));
 }
 
-TEST_CASE("swizzling exchanges pieces of 16 bytes within lines, and undoes itself") {
-    for (const std::uint32_t bytes : {0U, 32U, 64U, 128U}) {
-        std::set<std::uint64_t> places;
-        for (std::uint64_t offset = 0; offset < 4096; ++offset) {
-            const std::uint64_t place = swizzled(offset, bytes);
-            places.insert(place);
-            CHECK_MESSAGE(swizzled(place, bytes) == offset, offset);
-            CHECK(place % 16 == offset % 16);
-            CHECK(place / 128 == offset / 128);
-            if (bytes != 0) {
-                CHECK(place / bytes == offset / bytes);
-                const std::uint64_t turn = bytes == 128  ? offset / 128 % 8
-                                           : bytes == 64 ? offset / 128 % 4
-                                                         : offset / 128 % 2;
-                CHECK(place / 16 % 8 == ((offset / 16 % 8) ^ turn));
-            } else {
-                CHECK(place == offset);
-            }
-        }
-        CHECK(places.size() == 4096);
-    }
-}
-
 struct Tile {
     MatrixDescriptor descriptor;
     std::uint32_t outer, inner;  ///< elements
