@@ -276,8 +276,8 @@ int run_run(const Arguments& arguments) {
     options.lines = arguments.has("lines");
     const model::prediction::Conditions conditions = read_conditions(arguments);
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
-    const hw::Gpu gpu =
-        load_requested_gpu(arguments.get("gpu").value_or(std::string(default_gpu)), read_settings(arguments));
+    options.sheet = arguments.get("gpu").value_or(std::string(default_gpu));
+    const hw::Gpu gpu = load_requested_gpu(options.sheet, read_settings(arguments));
     std::optional<OutputFile> file;
     if (const std::optional<std::string> path = arguments.get("output")) {
         file.emplace(*path);

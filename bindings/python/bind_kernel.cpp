@@ -26,7 +26,7 @@ std::pair<std::string, std::vector<std::string>> describe_launch(const Texts& la
     const frontends::DescribedLaunch described =
         frontends::describe_launch({given("file"), given("name"), given("grid"), given("block"),
                                     given("cluster"), given("dynamic_shared"), given("args")},
-                                   gpu.gpu().isa);
+                                   gpu.gpu());
     return {model::kernel::to_text(described.kernel), described.warnings};
 }
 

@@ -2,24 +2,22 @@
 #include "bindings/runs/program_run.hpp"
 
 #include "hw/error.hpp"
-#include "workloads/frontends/machine/tools/process.hpp"
+#include "hw/text_file.hpp"
+#include "workloads/frontends/process/process.hpp"
+#include "workloads/frontends/process/temporary_folder.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <fstream>
+#include <map>
 #include <regex>
-#include <spawn.h>
-#include <sstream>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program.
-
 namespace warptime::runs {
+
+namespace process = workloads::frontends::process;
 
 namespace {
 
@@ -29,42 +27,15 @@ constexpr const char* records_name = "records";
 constexpr std::array driver_names{"libcuda.so.1", "libcuda.so"};
 
 /// What the stand-in answers when the program asks for the device's properties, one "key value" a line.
-std::string device_text(const hw::Gpu& gpu) {
-    std::string text = fmt::format("name {}\n", gpu.name);
-    text += fmt::format("architecture {}\n", gpu.compute_major * 10 + gpu.compute_minor);
-    text += fmt::format("sm_count {:.0f}\n", gpu.sm.count.value());
-    text += fmt::format("threads_per_sm {:.0f}\n", gpu.sm.threads_max.value());
-    text += fmt::format("memory_bytes {:.0f}\n", gpu.dram.capacity.value());
-    text += fmt::format("shared_per_sm {:.0f}\n", gpu.shared.capacity.value());
-    text += fmt::format("shared_per_cta {:.0f}\n", gpu.shared.per_cta_optin.value());
-    text += fmt::format("l2_bytes {:.0f}\n", gpu.l2.capacity.value());
-    text += fmt::format("clock_khz {:.0f}\n", gpu.clock.boost.value() / 1e3);
+/// Sheet and settings, a line each, from which the stand-in makes the same GPU.
+std::string device_text(const ProgramOptions& options, const hw::Gpu& gpu) {
+    const bool file = std::filesystem::exists(options.sheet);
+    std::string text = file ? std::filesystem::absolute(options.sheet).string() : options.sheet;
+    for (const auto& [key, value] : gpu.settings) {
+        text += fmt::format("\n{}={}", key, value);
+    }
     return text;
 }
-
-class Environment {
-  public:
-    Environment() {
-        for (char** entry = environ; *entry != nullptr; ++entry) {
-            entries_.emplace_back(*entry);
-        }
-    }
-    void set(const std::string& name, const std::string& value) {
-        std::erase_if(entries_, [&name](const std::string& entry) { return entry.starts_with(name + "="); });
-        entries_.push_back(name + "=" + value);
-    }
-    std::vector<char*> pointers() {
-        std::vector<char*> list;
-        for (std::string& entry : entries_) {
-            list.push_back(entry.data());
-        }
-        list.push_back(nullptr);
-        return list;
-    }
-
-  private:
-    std::vector<std::string> entries_;
-};
 
 /// The entry before those that the variable lists already.
 std::string before_list(const std::string& entry, const char* variable) {
@@ -83,26 +54,26 @@ std::filesystem::path make_driver_folder(const std::filesystem::path& parent,
     return folder;
 }
 
-Environment environment_of(const ProgramOptions& options, const hw::Gpu& gpu,
-                           const std::filesystem::path& folder) {
-    Environment environment;
+std::map<std::string, std::string> environment_of(const ProgramOptions& options, const hw::Gpu& gpu,
+                                                  const std::filesystem::path& folder) {
     const std::filesystem::path stand_in = std::filesystem::absolute(find_stand_in());
-    environment.set("LD_PRELOAD", before_list(stand_in.string(), "LD_PRELOAD"));
-    environment.set("LD_LIBRARY_PATH",
-                    before_list(make_driver_folder(folder, stand_in).string(), "LD_LIBRARY_PATH"));
-    environment.set("WARPTIME_RECORDS", (folder / records_name).string());
-    environment.set("WARPTIME_DEVICE", device_text(gpu));
+    std::map<std::string, std::string> environment;
+    environment["LD_PRELOAD"] = before_list(stand_in.string(), "LD_PRELOAD");
+    environment["LD_LIBRARY_PATH"] =
+        before_list(make_driver_folder(folder, stand_in).string(), "LD_LIBRARY_PATH");
+    environment["WARPTIME_RECORDS"] = (folder / records_name).string();
+    environment["WARPTIME_DEVICE"] = device_text(options, gpu);
     if (options.whole) {
-        environment.set("WARPTIME_BUDGET", "0");
+        environment["WARPTIME_BUDGET"] = "0";
     }
     if (!options.kernel.empty()) {
-        environment.set("WARPTIME_KERNEL", options.kernel);
+        environment["WARPTIME_KERNEL"] = options.kernel;
     }
     if (options.launches) {
-        environment.set("WARPTIME_LAUNCHES", std::to_string(*options.launches));
+        environment["WARPTIME_LAUNCHES"] = std::to_string(*options.launches);
     }
     if (options.lines) {
-        environment.set("WARPTIME_LINES", "1");
+        environment["WARPTIME_LINES"] = "1";
     }
     return environment;
 }
@@ -113,13 +84,6 @@ void check_expression(const std::string& expression) {
     } catch (const std::regex_error& error) {
         throw Error("kernel", expression, fmt::format("a regular expression: {}", error.what()));
     }
-}
-
-std::string contents_of(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
 }
 
 }  // namespace
@@ -148,36 +112,20 @@ std::filesystem::path find_stand_in() {
 
 ProgramRun run_program(const ProgramOptions& options, const hw::Gpu& gpu) {
     check_expression(options.kernel);
-    const workloads::frontends::machine::TemporaryFolder folder;
-    Environment environment = environment_of(options, gpu, folder.path());
-    std::vector<std::string> words = options.command;
-    std::vector<char*> arguments;
-    for (std::string& word : words) {
-        arguments.push_back(word.data());
-    }
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    pid_t child = 0;
-    const int failed = posix_spawnp(&child, arguments.front(), &actions, nullptr, arguments.data(),
-                                    environment.pointers().data());
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed != 0) {
-        throw Error("program", options.command.front(),
-                    fmt::format("one that can be started: {}", std::strerror(failed)));
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const process::TemporaryFolder folder;
+    process::Command command{options.command};
+    command.environment = environment_of(options, gpu, folder.path());
+    process::Streams streams;
+    streams.input = process::Stream{};
+    streams.output.handle = STDERR_FILENO;
+    const process::Ending ending = process::wait_for(process::start(command, streams));
     ProgramRun run;
-    if (WIFEXITED(status)) {
-        run.exit_code = WEXITSTATUS(status);
-    } else {
-        run.exit_code = 128 + WTERMSIG(status);
-        run.ending = fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    run.exit_code = ending.exit_code;
+    if (ending.signal != 0) {
+        run.ending = fmt::format("signal {} ({})", ending.signal, strsignal(ending.signal));
     }
-    run.records = read_launch_records(contents_of(folder.path() / records_name));
+    // A program that launches nothing writes no records.
+    run.records = read_launch_records(hw::text_of_file((folder.path() / records_name).string()).value_or(""));
     return run;
 }
 

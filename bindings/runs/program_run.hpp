@@ -18,6 +18,7 @@ struct ProgramOptions {
     std::vector<std::string> command;     ///< program and arguments
     std::string kernel;                   ///< regular expression: only launches of these are reported
     std::optional<std::size_t> launches;  ///< at most so many launches are reported
+    std::string sheet;                    ///< of the GPU that the program sees: its id, or the path
     bool whole = false;                   ///< interpret every CTA, however long it takes
     bool lines = false;                   ///< count by line of source
 };

@@ -2,6 +2,7 @@
 #include "bindings/standin/device.hpp"
 
 #include "hw/error.hpp"
+#include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/text.hpp"
 #include "workloads/frontends/machine/lowering/lower.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -25,49 +27,28 @@ std::string variable_of(const char* name) {
     return value == nullptr ? std::string{} : std::string(value);
 }
 
-DeviceFacts read_facts() {
-    DeviceFacts facts;
+hw::Gpu read_gpu() {
     std::istringstream text(variable_of("WARPTIME_DEVICE"));
-    for (std::string line; std::getline(text, line);) {
-        const std::size_t space = line.find(' ');
-        if (space == std::string::npos) {
-            continue;
-        }
-        const std::string key = line.substr(0, space);
-        const std::string value = line.substr(space + 1);
-        const long long number = std::strtoll(value.c_str(), nullptr, 10);
-        if (key == "name") {
-            facts.name = value;
-        } else if (key == "architecture") {
-            facts.architecture = static_cast<int>(number);
-            facts.specific = facts.architecture == 90;
-        } else if (key == "sm_count") {
-            facts.sm_count = static_cast<int>(number);
-        } else if (key == "memory_bytes") {
-            facts.memory_bytes = static_cast<std::uint64_t>(number);
-        } else if (key == "shared_per_sm") {
-            facts.shared_per_sm = number;
-        } else if (key == "shared_per_cta") {
-            facts.shared_per_cta = number;
-        } else if (key == "l2_bytes") {
-            facts.l2_bytes = number;
-        } else if (key == "clock_khz") {
-            facts.clock_khz = static_cast<int>(number);
-        } else if (key == "threads_per_sm") {
-            facts.threads_per_sm = static_cast<int>(number);
-        }
+    std::string sheet;
+    std::getline(text, sheet);
+    if (sheet.empty()) {
+        throw Error("WARPTIME_DEVICE", "nothing", "the id of a GPU; `warptime run` sets it");
     }
-    return facts;
+    std::vector<hw::Setting> settings;
+    for (std::string line; std::getline(text, line);) {
+        settings.push_back(hw::parse_setting(line));
+    }
+    return hw::load_gpu(sheet, settings);
 }
 
 /// The image that the driver would take: machine code of this architecture, or of an earlier one of the same
 /// generation, the newest first; else PTX.
-std::vector<std::byte> choose_image(const std::vector<machine::FatImage>& images, const DeviceFacts& facts) {
+std::vector<std::byte> choose_image(const std::vector<machine::FatImage>& images, int architecture) {
     const machine::FatImage* best = nullptr;
     for (const machine::FatImage& image : images) {
-        const bool suits = image.specific ? image.architecture == facts.architecture
-                                          : image.architecture <= facts.architecture &&
-                                                image.architecture / 10 == facts.architecture / 10;
+        const bool suits = image.specific ? image.architecture == architecture
+                                          : image.architecture <= architecture &&
+                                                image.architecture / 10 == architecture / 10;
         if (!image.ptx && suits &&
             (best == nullptr || image.architecture > best->architecture ||
              (image.specific && !best->specific))) {
@@ -78,8 +59,8 @@ std::vector<std::byte> choose_image(const std::vector<machine::FatImage>& images
         return best->bytes;
     }
     for (const machine::FatImage& image : images) {
-        const bool suits = image.specific ? image.architecture == facts.architecture
-                                          : image.architecture <= facts.architecture;
+        const bool suits =
+            image.specific ? image.architecture == architecture : image.architecture <= architecture;
         if (image.ptx && suits && (best == nullptr || image.architecture > best->architecture)) {
             best = &image;
         }
@@ -91,21 +72,21 @@ std::vector<std::byte> choose_image(const std::vector<machine::FatImage>& images
                                 image.architecture);
         }
         throw Error("program", held.empty() ? "no device code" : held,
-                    fmt::format("code or PTX for sm_{}", facts.architecture));
+                    fmt::format("code or PTX for sm_{}", architecture));
     }
     const std::string text(reinterpret_cast<const char*>(best->bytes.data()), best->bytes.size());
     return machine::compile_ptx(text.substr(0, text.find('\0')),
-                                fmt::format("sm_{}{}", facts.architecture, best->specific ? "a" : ""))
+                                fmt::format("sm_{}{}", architecture, best->specific ? "a" : ""))
         .cubin;
 }
 
 }  // namespace
 
-const machine::LoadedCode& LoadedModule::code(const DeviceFacts& facts, machine::DeviceMemory& memory) {
+const machine::LoadedCode& LoadedModule::code(int architecture, machine::DeviceMemory& memory) {
     if (!loaded_) {
         std::vector<std::byte> cubin = image_;
         if (fat_) {
-            cubin = choose_image(machine::images_of_fat_binary(image_), facts);
+            cubin = choose_image(machine::images_of_fat_binary(image_), architecture);
         }
         code_ = std::make_unique<machine::Code>(machine::decode_cubin(cubin, "module"));
         loaded_ = std::make_unique<machine::LoadedCode>(machine::load_code(*code_, memory));
@@ -113,7 +94,10 @@ const machine::LoadedCode& LoadedModule::code(const DeviceFacts& facts, machine:
     return *loaded_;
 }
 
-Device::Device() : facts_(read_facts()), memory_(facts_.memory_bytes) {
+Device::Device()
+    : gpu_(read_gpu()),
+      chip_(machine::chip_of(gpu_)),
+      memory_(static_cast<std::uint64_t>(gpu_.dram.capacity.value())) {
     // The first allocation of an empty memory lies at its start.
     arena_ = memory_.allocate(1).value_or(0);
     memory_.free(arena_);
@@ -179,7 +163,7 @@ bool Device::wanted(const std::string& kernel) {
 }
 
 const machine::Function* Device::function(const KernelHandle& kernel) {
-    const machine::LoadedCode& code = kernel.module->code(facts_, memory_);
+    const machine::LoadedCode& code = kernel.module->code(chip_.architecture, memory_);
     return code.code->module.find(kernel.name);
 }
 
@@ -194,7 +178,7 @@ Status Device::launch(const LaunchRequest& request) {
     machine::LaunchCounts counts;
     const auto begun = std::chrono::steady_clock::now();
     try {
-        const machine::LoadedCode& code = request.kernel->module->code(facts_, memory_);
+        const machine::LoadedCode& code = request.kernel->module->code(chip_.architecture, memory_);
         const int number = code.code->kernel(request.kernel->name);
         if (number < 0) {
             throw Error("kernel", request.kernel->name, "one that the module holds");
@@ -220,7 +204,7 @@ Status Device::launch(const LaunchRequest& request) {
         options.warp_limit = warp_limit_;
         options.observer = reported ? &trace : nullptr;
         options.traced_ctas = 8;
-        options.sm_count = facts_.sm_count;
+        options.chip = chip_;
         counts = machine::run_launch(code, number, shape, parameters, memory_, options);
         record.counts = &counts;
         record.error = counts.error;
@@ -259,7 +243,7 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(const vo
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(LoadedModule* module,
                                                                         const std::string& name) {
-    (void)module->code(facts_, memory_);
+    (void)module->code(chip_.architecture, memory_);
     machine::LoadedCode& loaded = module->loaded();
     for (const machine::Variable& variable : loaded.code->module.variables) {
         if (variable.name != name) {
@@ -276,19 +260,8 @@ std::optional<std::pair<std::uint64_t, std::uint64_t>> Device::variable(LoadedMo
 }
 
 int Device::resident_ctas(const machine::Function& function, int threads, std::size_t dynamic_shared) const {
-    if (threads <= 0 || threads > 1024) {
-        return 0;
-    }
-    // Registers are given to warps in units of 256, shared memory to CTAs in units of 128 bytes beside a
-    // reserve of 1 KiB.
-    const std::int64_t warps = (threads + 31) / 32;
-    const std::int64_t registers = std::max(1, (function.registers * 32 + 255) / 256) * 256;
-    const std::int64_t by_registers = 65536 / (warps * registers);
-    const std::int64_t own =
-        std::max<std::int64_t>(function.static_shared, 1024) + static_cast<std::int64_t>(dynamic_shared);
-    const std::int64_t by_shared = facts_.shared_per_sm / ((own + 127) / 128 * 128);
-    const std::int64_t by_threads = facts_.threads_per_sm / (warps * 32);
-    return static_cast<int>(std::min({by_registers, by_shared, by_threads, std::int64_t{32}}));
+    return machine::resident_ctas(function, static_cast<std::uint32_t>(std::max(threads, 0)),
+                                  static_cast<std::int64_t>(dynamic_shared), chip_.limits);
 }
 
 Status Device::copy(void* to, const void* from, std::size_t bytes, const char* link) {
@@ -316,8 +289,15 @@ Status Device::set(void* to, int value, std::size_t bytes) {
 }
 
 Device& device() {
-    static auto* const only =
-        new Device;  // Lives until the process ends: programs free memory in their last destructors.
+    static auto* const only = [] {
+        try {
+            return new Device;  // Lives until the process ends: programs free memory in their last
+                                // destructors.
+        } catch (const Error& error) {
+            std::fprintf(stderr, "warptime: %s\n", error.what());
+            std::_Exit(1);
+        }
+    }();
     return *only;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bindings/standin/records.hpp"
+#include "hw/gpu.hpp"
 #include "workloads/frontends/machine/interpreter/run.hpp"
 
 #include <array>
@@ -21,27 +22,13 @@ namespace warptime::standin {
 
 namespace machine = workloads::frontends::machine;
 
-/// What the parent tells about the device, in the variable WARPTIME_DEVICE: lines "key value".
-struct DeviceFacts {
-    std::string name = "Warptime stand-in";
-    int architecture = 90;
-    bool specific = true;  ///< sm_90a
-    int sm_count = 132;
-    std::uint64_t memory_bytes = std::uint64_t{80} << 30U;
-    std::int64_t shared_per_sm = 228 * 1024;
-    std::int64_t shared_per_cta = 227 * 1024;
-    std::int64_t l2_bytes = 50 << 20;
-    int clock_khz = 1'980'000;
-    int threads_per_sm = 2048;
-};
-
 /// A module of the program: a fat binary or an image, read when one of its kernels or variables is first
 /// needed.
 class LoadedModule {
   public:
     explicit LoadedModule(std::vector<std::byte> image, bool fat) : image_(std::move(image)), fat_(fat) {}
     /// Throws Error when no image of the module suits the device.
-    const machine::LoadedCode& code(const DeviceFacts& facts, machine::DeviceMemory& memory);
+    const machine::LoadedCode& code(int architecture, machine::DeviceMemory& memory);
     [[nodiscard]] bool is_loaded() const { return loaded_ != nullptr; }
     [[nodiscard]] machine::LoadedCode& loaded() { return *loaded_; }
 
@@ -86,9 +73,13 @@ enum class Status : int {
 
 class Device {
   public:
+    /// The GPU is named by the variable WARPTIME_DEVICE: the id of a sheet or its path, then a line for each
+    /// setting. Throws Error when it is none.
     Device();
 
-    [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
+    /// The sheet of the GPU that the program sees.
+    [[nodiscard]] const hw::Gpu& gpu() const { return gpu_; }
+    [[nodiscard]] const machine::Chip& chip() const { return chip_; }
     [[nodiscard]] machine::DeviceMemory& memory() { return memory_; }
     [[nodiscard]] Records& records() { return records_; }
 
@@ -127,7 +118,8 @@ class Device {
   private:
     [[nodiscard]] bool wanted(const std::string& kernel);
 
-    DeviceFacts facts_;
+    hw::Gpu gpu_;
+    machine::Chip chip_;
     machine::DeviceMemory memory_;
     std::uint64_t arena_ = 0;  ///< first address of memory_
     bool runtime_in_use_ = false;

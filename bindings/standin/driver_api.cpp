@@ -328,7 +328,7 @@ WARPTIME_DRIVER DriverError cuDeviceGetName(char* name, int bytes, int number) {
         if (bytes <= 0) {
             return DriverError::invalid_value;
         }
-        std::snprintf(name, static_cast<std::size_t>(bytes), "%s", device().facts().name.c_str());
+        std::snprintf(name, static_cast<std::size_t>(bytes), "%s", device().gpu().name.c_str());
         return DriverError::success;
     });
 }
@@ -354,8 +354,8 @@ WARPTIME_DRIVER DriverError cuDeviceGetUuid_v2(void* uuid, int number) {
 }
 WARPTIME_DRIVER DriverError cuDeviceComputeCapability(int* major, int* minor, int number) {
     return of_device(major, number, [&] {
-        *major = device().facts().architecture / 10;
-        *minor = device().facts().architecture % 10;
+        *major = device().chip().architecture / 10;
+        *minor = device().chip().architecture % 10;
         return DriverError::success;
     });
 }

@@ -4,6 +4,7 @@
 // A CUlibrary is a CUmodule, and a CUkernel is a CUfunction and the runtime's handle of a kernel.
 #include "bindings/standin/driver.hpp"
 #include "hw/error.hpp"
+#include "hw/text_file.hpp"
 #include "workloads/frontends/machine/tools/cuda_tools.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,9 @@
 #include <array>
 #include <cctype>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +23,6 @@
 namespace warptime::standin {
 
 namespace {
-
-constexpr std::int64_t default_shared = 48 * 1024;
 
 struct DriverModule {
     LoadedModule* loaded = nullptr;
@@ -92,7 +90,7 @@ std::size_t elf_bytes(const std::byte* image) {
 std::string target_of(std::string_view ptx) {
     const std::size_t at = ptx.find(".target");
     const std::size_t digits = at == std::string_view::npos ? at : ptx.find("sm_", at);
-    std::string target = fmt::format("sm_{}", device().facts().architecture);
+    std::string target = fmt::format("sm_{}", device().chip().architecture);
     if (digits != std::string_view::npos) {
         const std::size_t end = ptx.find_first_not_of("0123456789", digits + 3);
         if (end != std::string_view::npos && (ptx[end] == 'a' || ptx[end] == 'f')) {
@@ -125,8 +123,9 @@ DriverError add_image(const std::byte* image, LoadedModule*& module, std::string
         } else {
             module = device().add_module(machine::compile_ptx(text, target_of(text)).cubin, false);
         }
-        const int found = module->code(device().facts(), device().memory()).code->module.architecture;
-        const int wanted = device().facts().architecture;
+        const int found =
+            module->code(device().chip().architecture, device().memory()).code->module.architecture;
+        const int wanted = device().chip().architecture;
         if (found / 10 == wanted / 10 && found <= wanted) {
             return DriverError::success;
         }
@@ -206,13 +205,12 @@ DriverError load_file(void** handle, const char* path, const JitOptions& options
     if (path == nullptr) {
         return DriverError::invalid_value;
     }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
+    std::optional<std::string> bytes = warptime::hw::text_of_file(path);
+    if (!bytes) {
         return DriverError::file_not_found;
     }
-    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    bytes.resize(bytes.size() + sizeof(FatHeader));  // PTX ends with a zero, and a short file has a header.
-    return load(handle, bytes.data(), options);
+    bytes->resize(bytes->size() + sizeof(FatHeader));  // PTX ends with a zero, and a short file has a header.
+    return load(handle, bytes->data(), options);
 }
 
 DriverError unload(const void* handle) {
@@ -231,7 +229,7 @@ DriverError unload(const void* handle) {
 // ---- kernels and variables
 
 const machine::Code& code_of(const DriverModule& module) {
-    return *module.loaded->code(device().facts(), device().memory()).code;
+    return *module.loaded->code(device().chip().architecture, device().memory()).code;
 }
 
 KernelHandle* kernel_of(DriverModule& module, const std::string& name) {
@@ -331,14 +329,10 @@ DriverError with_function(const KernelHandle* kernel, Body body) {
     });
 }
 
-std::int64_t own_shared(const machine::Function& function) {
-    return std::max<std::int64_t>(0, function.static_shared - function.shared_begin);
-}
-
 std::int64_t dynamic_shared_limit(const KernelHandle& kernel, const machine::Function& function) {
     return kernel.dynamic_shared_limit >= 0
                ? kernel.dynamic_shared_limit
-               : std::max<std::int64_t>(0, default_shared - own_shared(function));
+               : std::max<std::int64_t>(0, device().chip().limits.shared_default - function.own_shared());
 }
 
 DriverError function_attribute(int* value, int attribute, const KernelHandle& kernel,
@@ -352,16 +346,17 @@ DriverError function_attribute(int* value, int attribute, const KernelHandle& ke
     }
     switch (attribute) {
         case 0:
-            return give(function.max_threads > 0 ? function.max_threads : 1024);
+            return give(function.max_threads > 0 ? function.max_threads
+                                                 : device().chip().limits.threads_per_cta);
         case 1:
-            return give(own_shared(function));
+            return give(function.own_shared());
         case 3:
             return give(function.local_bytes);
         case 4:
             return give(function.registers);
         case 5:  // versions of PTX and of the machine code
         case 6:
-            return give(device().facts().architecture);
+            return give(device().chip().architecture);
         case 8:
             return give(dynamic_shared_limit(kernel, function));
         case 9:  // the carveout: the driver decides
@@ -386,7 +381,7 @@ DriverError set_function_attribute(KernelHandle& kernel, const machine::Function
                                    int value) {
     constexpr int dynamic_shared = 8, carveout = 9, first_of_cluster = 11, last = 15;
     if (attribute == dynamic_shared) {
-        if (value < 0 || value + own_shared(function) > device().facts().shared_per_cta) {
+        if (value < 0 || value + function.own_shared() > device().chip().limits.shared_optin) {
             return DriverError::invalid_value;
         }
         kernel.dynamic_shared_limit = value;
@@ -426,7 +421,7 @@ DriverError split_buffer(void** extra, const machine::Function& function, std::v
 std::int64_t resident_grid(const machine::Function& function, const machine::LaunchShape& shape) {
     return std::int64_t{device().resident_ctas(function, static_cast<int>(shape.threads()),
                                                static_cast<std::size_t>(shape.dynamic_shared))} *
-           device().facts().sm_count;
+           device().chip().limits.sm_count;
 }
 
 DriverError launch(const KernelHandle* kernel, const machine::LaunchShape& shape, void** parameters,
@@ -699,7 +694,7 @@ WARPTIME_DRIVER DriverError cuOccupancyMaxPotentialBlockSize(int* grid, int* blo
             if (resident * threads > best) {
                 best = resident * threads;
                 *block = threads;
-                *grid = resident * device().facts().sm_count;
+                *grid = resident * device().chip().limits.sm_count;
             }
         }
         return best > 0 ? DriverError::success : DriverError::invalid_value;

@@ -82,7 +82,7 @@ WARPTIME_DRIVER DriverError cuTensorMapEncodeTiled(void* to, unsigned type, std:
                                                    unsigned interleave, unsigned swizzle, unsigned promotion,
                                                    unsigned fill) {
     return with_device([&] {
-        if (device().facts().architecture < 90) {
+        if (device().chip().architecture < 90) {
             return DriverError::not_supported;
         }
         if (to == nullptr || reinterpret_cast<std::uint64_t>(to) % map_alignment != 0 || rank == 0 ||

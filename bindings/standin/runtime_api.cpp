@@ -451,12 +451,14 @@ WARPTIME_CUDA int cudaRuntimeGetVersion(int* version) {
 }
 WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number*/) {
     const auto lock = locked();
-    const warptime::standin::DeviceFacts& facts = device().facts();
+    const warptime::hw::Gpu& gpu = device().gpu();
+    const warptime::standin::machine::Chip& chip = device().chip();
+    const warptime::model::machine::SmLimits& limits = chip.limits;
     switch (attribute) {
         case 1:  // maximum threads of a block
         case 2:  // and its dimensions
         case 3:
-            *value = 1024;
+            *value = limits.threads_per_cta;
             break;
         case 4:
             *value = 64;
@@ -469,7 +471,7 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
             *value = 65535;
             break;
         case 8:
-            *value = 48 * 1024;
+            *value = static_cast<int>(limits.shared_default);
             break;
         case 9:
             *value = 65536;
@@ -481,13 +483,13 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
             *value = 2147483647;
             break;
         case 12:
-            *value = 65536;
+            *value = limits.registers;
             break;
         case 13:
-            *value = facts.clock_khz;
+            *value = static_cast<int>(gpu.clock.boost.value() / 1e3);
             break;
         case 16:
-            *value = facts.sm_count;
+            *value = limits.sm_count;
             break;
         case 15:  // copies beside kernels, mapped host memory, several kernels at once, one address space
         case 19:
@@ -504,38 +506,38 @@ WARPTIME_CUDA int cudaDeviceGetAttribute(int* value, int attribute, int /*number
             *value = 3;
             break;
         case 38:
-            *value = static_cast<int>(facts.l2_bytes);
+            *value = static_cast<int>(gpu.l2.capacity.value());
             break;
         case 39:
-            *value = facts.threads_per_sm;
+            *value = limits.threads;
             break;
         case 75:
-            *value = facts.architecture / 10;
+            *value = chip.architecture / 10;
             break;
         case 76:
-            *value = facts.architecture % 10;
+            *value = chip.architecture % 10;
             break;
         case 81:
-            *value = static_cast<int>(facts.shared_per_sm);
+            *value = static_cast<int>(limits.shared_capacity());
             break;
         case 82:
-            *value = 65536;
+            *value = limits.registers;
             break;
         case 95:  // cooperative launch
             *value = 1;
             break;
         case 97:
-            *value = static_cast<int>(facts.shared_per_cta);
+            *value = static_cast<int>(limits.shared_optin);
             break;
         case 106:
-            *value = 32;
+            *value = limits.ctas;
             break;
         case 111:  // shared memory that a CTA has reserved
-            *value = 1024;
+            *value = static_cast<int>(limits.shared_reserved);
             break;
         case 120:  // clusters and tensor maps
         case 127:
-            *value = facts.architecture >= 90 ? 1 : 0;
+            *value = chip.architecture >= 90 ? 1 : 0;
             break;
         default:
             *value = 0;
@@ -561,29 +563,32 @@ struct DeviceProperties {
 };
 WARPTIME_CUDA int cudaGetDeviceProperties(void* properties, int /*number*/) {
     const auto lock = locked();
-    const warptime::standin::DeviceFacts& facts = device().facts();
+    const warptime::hw::Gpu& gpu = device().gpu();
+    const warptime::standin::machine::Chip& chip = device().chip();
+    const warptime::model::machine::SmLimits& limits = chip.limits;
     // Later members depend on the toolkit: programs ask cudaDeviceGetAttribute for those that matter.
     auto* const known = static_cast<DeviceProperties*>(properties);
     std::memset(known, 0, sizeof *known);
-    std::snprintf(known->name, sizeof known->name, "%s", facts.name.c_str());
-    known->total_memory = facts.memory_bytes;
-    known->shared_per_block = 48 * 1024;
-    known->registers_per_block = 65536;
+    std::snprintf(known->name, sizeof known->name, "%s", gpu.name.c_str());
+    known->total_memory = static_cast<std::size_t>(gpu.dram.capacity.value());
+    known->shared_per_block = static_cast<std::size_t>(limits.shared_default);
+    known->registers_per_block = limits.registers;
     known->warp_size = 32;
     known->pitch = 2147483647;
-    known->max_threads = 1024;
-    const int block[3] = {1024, 1024, 64}, grid[3] = {2147483647, 65535, 65535};
+    known->max_threads = limits.threads_per_cta;
+    const int block[3] = {limits.threads_per_cta, limits.threads_per_cta, 64},
+              grid[3] = {2147483647, 65535, 65535};
     std::copy_n(block, 3, known->max_block);
     std::copy_n(grid, 3, known->max_grid);
     // In CUDA 13: constant memory, major, minor, two alignments, then the number of SMs.
     auto* const rest = reinterpret_cast<std::byte*>(known) + sizeof *known;
     const std::size_t constant = 65536;
     std::memcpy(rest, &constant, sizeof constant);
-    const int version[2] = {facts.architecture / 10, facts.architecture % 10};
+    const int version[2] = {chip.architecture / 10, chip.architecture % 10};
     std::memcpy(rest + 8, version, sizeof version);
     const std::size_t alignments[2] = {512, 32};
     std::memcpy(rest + 16, alignments, sizeof alignments);
-    std::memcpy(rest + 32, &facts.sm_count, sizeof facts.sm_count);
+    std::memcpy(rest + 32, &limits.sm_count, sizeof limits.sm_count);
     return 0;
 }
 WARPTIME_CUDA int cudaGetDeviceProperties_v2(void* properties, int number) {
@@ -605,14 +610,14 @@ WARPTIME_CUDA int cudaFuncGetAttributes(FunctionAttributes* attributes, const vo
             return failed(Status::invalid_device_function);
         }
         *attributes = {};
-        attributes->shared = static_cast<std::size_t>(
-            std::max<std::int64_t>(0, function->static_shared - function->shared_begin));
+        attributes->shared = static_cast<std::size_t>(function->own_shared());
         attributes->local = static_cast<std::size_t>(function->local_bytes);
-        attributes->max_threads = function->max_threads > 0 ? function->max_threads : 1024;
+        attributes->max_threads =
+            function->max_threads > 0 ? function->max_threads : device().chip().limits.threads_per_cta;
         attributes->registers = function->registers;
-        attributes->ptx_version = device().facts().architecture;
-        attributes->binary_version = device().facts().architecture;
-        attributes->max_dynamic_shared = static_cast<int>(device().facts().shared_per_cta);
+        attributes->ptx_version = device().chip().architecture;
+        attributes->binary_version = device().chip().architecture;
+        attributes->max_dynamic_shared = static_cast<int>(device().chip().limits.shared_optin);
     } catch (const warptime::Error&) {
         return failed(Status::no_kernel_image);
     }

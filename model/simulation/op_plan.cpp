@@ -193,7 +193,7 @@ class Planner {
             } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
                        access.pattern != PatternKind::collective && access.buffer != kernel::no_id) {
                 passes_known = true;
-                add_passes(op, machine::shared_passes(op, access, kernel_, gpu_), p, shared);
+                add_passes(op, access, p, shared);
             }
         }
         p.access_count = plan_.accesses.size() - p.first_access;
@@ -205,7 +205,8 @@ class Planner {
     }
 
     /// Passes over the banks, and the turns that they take on the sub-partition's path to the banks.
-    void add_passes(const Op& op, double passes, OpPlan& p, double& shared) const {
+    void add_passes(const Op& op, const Access& access, OpPlan& p, double& shared) const {
+        const double passes = machine::shared_passes(op, access, kernel_, gpu_);
         shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
         const bool counted = op.cls == InstructionClass::atom_shared && !op.returns;
         if (counted) return;

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 
@@ -23,21 +22,18 @@ namespace {
 
 constexpr std::uint64_t memory_bytes = std::uint64_t{1} << 38U;
 
-int architecture_of(std::string_view isa) {
-    int number = 0;
-    if (isa.starts_with("sm_")) {
-        std::from_chars(isa.data() + 3, isa.data() + isa.size(), number);
+machine::Chip readable_chip(const hw::Gpu& gpu) {
+    const machine::Chip chip = machine::chip_of(gpu);
+    if (chip.architecture < 80) {
+        throw Error("kernel file", fmt::format("sm_{}", chip.architecture),
+                    "a GPU from sm_80 on: older machine code is not read");
     }
-    if (number < 80) {
-        throw Error("kernel file", std::string(isa), "a GPU from sm_80 on: older machine code is not read");
-    }
-    return number;
+    return chip;
 }
 
-machine::Compiled compile(const CompiledLaunch& launch, std::string_view isa) {
-    const int architecture = architecture_of(isa);
+machine::Compiled compile(const CompiledLaunch& launch, int architecture) {
     // Instructions of Hopper's own kind need the specific target.
-    const std::string target = std::string(isa) + (architecture == 90 ? "a" : "");
+    const std::string target = fmt::format("sm_{}{}", architecture, architecture == 90 ? "a" : "");
     const std::string extension = std::filesystem::path(launch.file).extension().string();
     if (extension == ".cu") {
         return machine::compile_cuda(launch.file, target);
@@ -90,14 +86,16 @@ void check_launch(const CompiledLaunch& launch) {
     (void)parse_arguments(launch.args);
 }
 
-DescribedLaunch describe_launch(const CompiledLaunch& launch, std::string_view isa, std::uint64_t budget) {
+DescribedLaunch describe_launch(const CompiledLaunch& launch, const hw::Gpu& gpu, std::uint64_t budget) {
     check_launch(launch);
-    machine::Compiled compiled = compile(launch, isa);
+    const machine::Chip chip = readable_chip(gpu);
+    machine::Compiled compiled = compile(launch, chip.architecture);
     const machine::Code code = machine::decode_cubin(compiled.cubin, launch.file);
-    const int architecture = architecture_of(isa);
-    if (code.module.architecture / 10 != architecture / 10 || code.module.architecture > architecture) {
-        throw Error("kernel file", fmt::format("sm_{} code", code.module.architecture),
-                    fmt::format("code for {}, or PTX or source, which can be compiled for it", isa));
+    if (code.module.architecture / 10 != chip.architecture / 10 ||
+        code.module.architecture > chip.architecture) {
+        throw Error(
+            "kernel file", fmt::format("sm_{} code", code.module.architecture),
+            fmt::format("code for sm_{}, or PTX or source, which can be compiled for it", chip.architecture));
     }
     const int kernel = find_kernel(code, launch);
     const machine::Function& function = code.module.functions[static_cast<std::size_t>(kernel)];
@@ -117,6 +115,7 @@ DescribedLaunch describe_launch(const CompiledLaunch& launch, std::string_view i
     const machine::LoadedCode loaded = machine::load_code(code, memory);
     machine::TraceRecorder trace;
     machine::RunOptions options;
+    options.chip = chip;
     options.budget = budget;
     options.observer = &trace;
     options.traced_ctas = 8;

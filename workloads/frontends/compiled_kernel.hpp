@@ -2,6 +2,7 @@
 // described. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
 
 #include <cstdint>
@@ -33,10 +34,10 @@ struct DescribedLaunch {
 /// Checks all that can be checked without compiling. Throws Error naming the parameter.
 void check_launch(const CompiledLaunch& launch);
 
-/// Compiles for the instruction set ("sm_90"), runs the launch within `budget` warp-instructions and
-/// describes it. Throws Error for code that does not compile, an unknown kernel, wrong arguments, and what
-/// goes wrong while it runs.
-[[nodiscard]] DescribedLaunch describe_launch(const CompiledLaunch& launch, std::string_view isa,
+/// Compiles for the GPU, runs the launch within `budget` warp-instructions as that GPU would, and describes
+/// it. Throws Error for code that does not compile, an unknown kernel, wrong arguments, and what goes wrong
+/// while it runs.
+[[nodiscard]] DescribedLaunch describe_launch(const CompiledLaunch& launch, const hw::Gpu& gpu,
                                               std::uint64_t budget = 30'000'000);
 
 }  // namespace warptime::workloads::frontends

@@ -7,11 +7,13 @@
 #include "workloads/frontends/compiled_kernel.hpp"
 #include "workloads/frontends/kernel_text.hpp"
 #include "workloads/frontends/launch_arguments.hpp"
+#include "workloads/frontends/machine/chip/chip.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <map>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -72,8 +74,8 @@ class KernelRequest final : public Request {
     mk::Program program_;
 };
 
-/// A kernel in machine code. Its description depends on the instruction set, so it is made when a GPU asks,
-/// and kept.
+/// A kernel in machine code. Its description depends on what code sees of the chip, so it is made when a GPU
+/// asks, and kept for GPUs that look alike.
 class CompiledRequest final : public Request {
   public:
     explicit CompiledRequest(CompiledLaunch launch) : launch_(std::move(launch)) { check_launch(launch_); }
@@ -88,16 +90,18 @@ class CompiledRequest final : public Request {
   private:
     const mk::Kernel& kernel(const hw::Gpu& gpu) const {
         const std::lock_guard<std::mutex> lock(guard_);
-        const auto known = by_isa_.find(gpu.isa);
-        if (known != by_isa_.end()) {
+        const machine::Chip chip = machine::chip_of(gpu);
+        const auto known =
+            std::ranges::find_if(described_, [&chip](const auto& entry) { return entry.first == chip; });
+        if (known != described_.end()) {
             return known->second;
         }
-        return by_isa_.emplace(gpu.isa, describe_launch(launch_, gpu.isa).kernel).first->second;
+        return described_.emplace_back(chip, describe_launch(launch_, gpu).kernel).second;
     }
 
     CompiledLaunch launch_;
     mutable std::mutex guard_;
-    mutable std::map<std::string, mk::Kernel> by_isa_;
+    mutable std::deque<std::pair<machine::Chip, mk::Kernel>> described_;
 };
 
 std::string given(const Operation& operation, const std::string& parameter) {

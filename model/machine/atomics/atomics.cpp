@@ -124,15 +124,9 @@ double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const ker
     const LaneAddresses at = addresses_of(kernel, access, pieces);
     const std::uint32_t mask =
         lanes == static_cast<std::size_t>(lanes_per_warp) ? all_lanes : (1U << lanes) - 1U;
-    if (!op.returns) {
-        return static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks));
-    }
-    const BankGeometry& banks = pieces.banks;
-    std::array<std::int64_t, lanes_per_warp> on_bank{};
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        ++on_bank[static_cast<std::size_t>(at[lane] / banks.bank_bytes % banks.banks)];
-    }
-    return static_cast<double>(*std::max_element(on_bank.begin(), on_bank.end()));
+    return static_cast<double>(op.returns
+                                   ? shared_atomic_passes(at, access.bytes, mask, pieces.banks)
+                                   : shared_passes(at, access.bytes, mask, pieces.banks, SharedUse::load));
 }
 
 Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,

@@ -10,10 +10,11 @@
 
 namespace warptime::model::machine {
 
-/// Sizes in bytes.
+/// Sizes in bytes. Powers of two are fast.
 struct CacheGeometry {
     std::int64_t sector = 0;
     std::int64_t line = 0;
+    friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
 };
 
 struct Coalesced {
@@ -23,7 +24,8 @@ struct Coalesced {
     friend bool operator==(const Coalesced&, const Coalesced&) = default;
 };
 
-/// Counts distinct sectors and lines of `bytes_per_lane` bytes at each active lane's address. Addresses >= 0.
+/// Counts distinct sectors and lines of `bytes_per_lane` bytes, at most two sectors and a line, at each
+/// active lane's address. Addresses >= 0.
 [[nodiscard]] Coalesced coalesce(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
                                  CacheGeometry geometry) noexcept;
 

@@ -70,6 +70,24 @@ TEST_CASE("enumeration counts what single bytes count") {
     }));
 }
 
+TEST_CASE("blocks of any size, of neighbours and of one line, count as bytes do") {
+    CHECK(rc::check("blocks", [] {
+        const int bytes = 1 << *rc::gen::inRange(0, 5);
+        const std::int64_t base = std::int64_t{bytes} * *rc::gen::inRange(0, 40);
+        LaneAddresses addresses = lanes_at(base, bytes);
+        if (*rc::gen::arbitrary<bool>()) {  // within one line
+            for (auto& address : addresses) {
+                address = 256 + std::int64_t{bytes} * *rc::gen::inRange(0, 128 / bytes);
+            }
+        }
+        const auto active = *rc::gen::element<std::uint32_t>(0xffffffffU, 0xffU, 0x80000001U);
+        const CacheGeometry geometry{*rc::gen::element<std::int64_t>(32, 64, 50), 128};
+        const Coalesced counted = coalesce(addresses, bytes, active, geometry);
+        RC_ASSERT(counted.sectors == blocks_by_bytes(addresses, bytes, active, geometry.sector));
+        RC_ASSERT(counted.lines == blocks_by_bytes(addresses, bytes, active, geometry.line));
+    }));
+}
+
 TEST_CASE("strides: the closed form equals enumeration") {
     CHECK(rc::check("strides", [] {
         const int bytes = 1 << *rc::gen::inRange(0, 5);

@@ -18,6 +18,10 @@ double touched(double draws, double window, double cell) {
     return expected_distinct(draws, std::max(1.0, window / cell));
 }
 
+SharedUse use_of(const kernel::Access& access) {
+    return access.direction == kernel::Direction::write ? SharedUse::store : SharedUse::load;
+}
+
 }  // namespace
 
 LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,
@@ -30,6 +34,10 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
     LaneTouch touch;
     if (access.pattern == kernel::PatternKind::chase || access.pattern == kernel::PatternKind::broadcast) {
         touch.sectors = touch.granules = touch.lines = touch.passes = 1.0;
+        if (access.pattern == kernel::PatternKind::broadcast) {
+            touch.passes =
+                static_cast<double>(shared_passes_strided(0, access.bytes, pieces.banks, use_of(access)));
+        }
         return touch;
     }
     if (access.pattern == kernel::PatternKind::random) {
@@ -69,7 +77,7 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
     touch.sectors = static_cast<double>(fine.sectors);
     touch.lines = static_cast<double>(fine.lines);
     touch.granules = static_cast<double>(coarse.sectors);
-    touch.passes = static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks));
+    touch.passes = static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks, use_of(access)));
     return touch;
 }
 

@@ -63,7 +63,8 @@ LaneAddresses addresses_of(const Rows& rows) {
 }
 
 double passes_of(const Rows& rows, const kernel::Access& access, const MemoryPieces& pieces) {
-    return static_cast<double>(shared_passes(addresses_of(rows), access.bytes, all_lanes, pieces.banks));
+    return static_cast<double>(
+        shared_passes(addresses_of(rows), access.bytes, all_lanes, pieces.banks, SharedUse::store));
 }
 
 }  // namespace

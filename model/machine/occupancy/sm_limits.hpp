@@ -34,6 +34,7 @@ struct SmLimits {
     std::array<std::int64_t, max_carveouts> carveouts{};
     std::size_t carveout_count = 0;
 
+    friend bool operator==(const SmLimits&, const SmLimits&) = default;
     [[nodiscard]] std::int64_t shared_capacity() const {
         return carveout_count == 0 ? 0 : carveouts[carveout_count - 1];
     }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/shared/bank_conflicts.hpp"
 
+#include "model/machine/demand/distinct_numbers.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
 
 #include <algorithm>
@@ -16,60 +17,51 @@ namespace warptime::model::machine {
 
 namespace {
 
-/// Quotient and remainder by a number that is nearly always a power of two; a shift saves the division.
-class Divisor {
-  public:
-    explicit Divisor(std::int64_t by) noexcept
-        : by_(by),
-          shift_(std::has_single_bit(static_cast<std::uint64_t>(by))
-                     ? std::countr_zero(static_cast<std::uint64_t>(by))
-                     : -1) {}
-    [[nodiscard]] std::int64_t quotient(std::int64_t value) const noexcept {
-        return shift_ >= 0 && value >= 0 ? value >> shift_ : value / by_;
+/// Most distinct words that one bank is asked for by the lanes of the mask.
+std::int64_t passes_of_group(const LaneAddresses& addresses, std::uint32_t lanes, std::int64_t bytes,
+                             const BankGeometry& geometry) noexcept {
+    std::int64_t all_bits = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        all_bits |= addresses[static_cast<std::size_t>(std::countr_zero(left))];
     }
-    [[nodiscard]] std::int64_t remainder(std::int64_t value) const noexcept {
-        return value - quotient(value) * by_;
-    }
-
-  private:
-    std::int64_t by_;
-    int shift_;
-};
-
-/// Distinct words on the busiest bank, for the accesses of one phase.
-std::int64_t phase_passes(std::span<const std::int64_t> addresses, std::int64_t bytes,
-                          const BankGeometry& geometry) noexcept {
-    constexpr std::size_t most_words = 4 * lanes_per_warp;
-    const Divisor bank_bytes(geometry.bank_bytes);
-    std::array<std::int64_t, most_words> words;
-    std::size_t count = 0;
-    bool ascending = true;  // lanes mostly ascend: then only neighbours can be equal
-    for (const std::int64_t address : addresses) {
-        const std::int64_t last = bank_bytes.quotient(address + bytes - 1);
-        for (std::int64_t word = bank_bytes.quotient(address); word <= last && count < most_words; ++word) {
-            if (count > 0 && word == words[count - 1]) continue;
-            ascending = ascending && (count == 0 || words[count - 1] < word);
-            words[count++] = word;
+    // Addresses that are multiples of the width take neighbouring banks together: those are one bank then.
+    const bool whole = bytes >= geometry.bank_bytes &&
+                       std::has_single_bit(static_cast<std::uint64_t>(bytes)) &&
+                       (all_bits & (bytes - 1)) == 0;
+    const std::int64_t unit = whole ? bytes : geometry.bank_bytes;
+    const auto shift = static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(unit)));
+    const std::int64_t units = geometry.pass_bytes() >> shift;
+    DistinctNumbers taken;
+    std::array<std::uint8_t, 128> count{};
+    std::int64_t most = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const std::int64_t address = addresses[static_cast<std::size_t>(std::countr_zero(left))];
+        const std::int64_t last = (address + bytes - 1) >> shift;
+        for (std::int64_t word = address >> shift; word <= last; ++word) {
+            const std::size_t before = taken.count();
+            if (taken.place_of(word) == before) {
+                most = std::max<std::int64_t>(most, ++count[static_cast<std::size_t>(word & (units - 1))]);
+            }
         }
     }
-    if (!ascending) {
-        const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
-        std::sort(words.begin(), end);
-        count = static_cast<std::size_t>(std::unique(words.begin(), end) - words.begin());
+    return most;
+}
+
+/// Every active lane has the address of the lane whose number differs in the bit, unless that one is off.
+bool neighbours_agree(const LaneAddresses& addresses, std::uint32_t lanes, std::size_t bit) noexcept {
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1U) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        const std::size_t other = lane ^ bit;
+        if (((lanes >> other) & 1U) != 0 && addresses[lane] != addresses[other]) {
+            return false;
+        }
     }
-    const Divisor banks(geometry.banks);
-    std::array<std::int64_t, most_words> on_bank;
-    std::transform(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), on_bank.begin(),
-                   [&banks](std::int64_t word) { return banks.remainder(word); });
-    const auto end = on_bank.begin() + static_cast<std::ptrdiff_t>(count);
-    std::sort(on_bank.begin(), end);
-    std::int64_t busiest = 0;
-    std::int64_t run = 0;
-    for (auto bank = on_bank.begin(); bank != end; ++bank) {
-        run = bank != on_bank.begin() && *bank == *(bank - 1) ? run + 1 : 1;
-        busiest = std::max(busiest, run);
-    }
-    return busiest;
+    return true;
+}
+
+/// Mask of `count` lanes from `first` on.
+std::uint32_t lanes_from(std::int64_t first, std::int64_t count) noexcept {
+    return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1U) << first);
 }
 
 std::int64_t lanes_per_phase(int bytes_per_lane, const BankGeometry& geometry) noexcept {
@@ -79,26 +71,48 @@ std::int64_t lanes_per_phase(int bytes_per_lane, const BankGeometry& geometry) n
 }  // namespace
 
 std::int64_t shared_passes(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
-                           BankGeometry geometry) noexcept {
-    const auto phase_lanes = static_cast<std::size_t>(lanes_per_phase(bytes_per_lane, geometry));
+                           BankGeometry geometry, SharedUse use) noexcept {
+    const std::int64_t phase = lanes_per_phase(bytes_per_lane, geometry);
+    if (phase >= lanes_per_warp) {
+        return passes_of_group(addresses, active, bytes_per_lane, geometry);
+    }
     std::int64_t passes = 0;
-    for (std::size_t first = 0; first < addresses.size(); first += phase_lanes) {
-        LaneAddresses phase{};
-        std::size_t count = 0;
-        for (std::size_t lane = first; lane < std::min(addresses.size(), first + phase_lanes); ++lane) {
-            if ((active >> lane & 1U) != 0U) {
-                phase[count++] = addresses[lane];
-            }
+    for (std::int64_t first = 0; first < lanes_per_warp; first += 2 * phase) {
+        const std::uint32_t both = active & lanes_from(first, 2 * phase);
+        if (use == SharedUse::load &&
+            (neighbours_agree(addresses, both, 1) || neighbours_agree(addresses, both, 2))) {
+            passes += passes_of_group(addresses, both, bytes_per_lane, geometry);
+            continue;
         }
-        passes += phase_passes(std::span(phase.data(), count), bytes_per_lane, geometry);
+        const std::uint32_t lower = active & lanes_from(first, phase);
+        passes += passes_of_group(addresses, lower, bytes_per_lane, geometry) +
+                  passes_of_group(addresses, both & ~lower, bytes_per_lane, geometry);
     }
     return passes;
 }
 
-std::int64_t shared_passes_strided(std::int64_t stride, int bytes_per_lane, BankGeometry geometry) noexcept {
+std::int64_t shared_atomic_passes(const LaneAddresses& addresses, int bytes_per_lane, std::uint32_t active,
+                                  BankGeometry geometry) noexcept {
+    std::array<std::int64_t, 128> on_bank{};
+    const std::int64_t words = std::max<std::int64_t>(1, bytes_per_lane / geometry.bank_bytes);
+    std::int64_t most = 0;
+    for (std::uint32_t left = active; left != 0; left &= left - 1U) {
+        const std::int64_t first =
+            addresses[static_cast<std::size_t>(std::countr_zero(left))] / geometry.bank_bytes;
+        for (std::int64_t word = first; word < first + words; ++word) {
+            most = std::max(most, ++on_bank[static_cast<std::size_t>(word & (geometry.banks - 1))]);
+        }
+    }
+    return most;
+}
+
+std::int64_t shared_passes_strided(std::int64_t stride, int bytes_per_lane, BankGeometry geometry,
+                                   SharedUse use) noexcept {
     const std::int64_t lanes = lanes_per_phase(bytes_per_lane, geometry);
     const std::int64_t phases = lanes_per_warp / lanes;
-    return stride == 0 ? phases : phases * std::gcd(stride / bytes_per_lane, lanes);
+    // Lanes at one address agree with their neighbours, so that two phases are one.
+    if (stride == 0) return use == SharedUse::load ? (phases + 1) / 2 : phases;
+    return phases * std::gcd(stride / bytes_per_lane, lanes);
 }
 
 double expected_passes(double lanes, int bytes_per_lane, double window_bytes,
@@ -125,8 +139,11 @@ std::int64_t ldmatrix_passes(std::span<const std::int64_t> rows, BankGeometry ge
     constexpr std::int64_t row_bytes = 16;
     std::int64_t passes = 0;
     for (std::size_t first = 0; first < rows.size(); first += rows_per_matrix) {
-        passes += phase_passes(rows.subspan(first, std::min(rows_per_matrix, rows.size() - first)), row_bytes,
-                               geometry);
+        const std::size_t count = std::min(rows_per_matrix, rows.size() - first);
+        LaneAddresses matrix{};
+        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(first), count, matrix.begin());
+        passes +=
+            passes_of_group(matrix, lanes_from(0, static_cast<std::int64_t>(count)), row_bytes, geometry);
     }
     return passes;
 }

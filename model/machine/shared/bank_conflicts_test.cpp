@@ -17,12 +17,13 @@ namespace {
 /// Shared memory since Volta (CUDA Programming Guide 13, "Shared Memory").
 constexpr BankGeometry volta{32, 4};
 
-std::int64_t shared_passes(const LaneAddresses& addresses, int bytes, std::uint32_t active = all_lanes) {
-    return shared_passes(addresses, bytes, active, volta);
+std::int64_t shared_passes(const LaneAddresses& addresses, int bytes, std::uint32_t active = all_lanes,
+                           SharedUse use = SharedUse::load) {
+    return shared_passes(addresses, bytes, active, volta, use);
 }
 
-std::int64_t shared_passes_strided(std::int64_t stride, int bytes) {
-    return shared_passes_strided(stride, bytes, volta);
+std::int64_t shared_passes_strided(std::int64_t stride, int bytes, SharedUse use = SharedUse::load) {
+    return shared_passes_strided(stride, bytes, volta, use);
 }
 
 double expected_passes(double lanes, int bytes, double window) {
@@ -87,6 +88,8 @@ TEST_CASE("patterns of the programming guide") {
     CHECK(shared_passes(lanes_at(0, 2), 2) == 1);     // two lanes share a word
     CHECK(shared_passes(lanes_at(0, 8), 8) == 2);     // by half-warps
     CHECK(shared_passes(lanes_at(0, 16), 16) == 4);   // by quarter-warps
+    CHECK(shared_passes(lanes_at(0, 0), 8) == 1);     // neighbours agree: both halves at once
+    CHECK(shared_passes(lanes_at(0, 0), 16) == 2);    // two quarters at once
     CHECK(shared_passes(lanes_at(0, 128), 4, 0xfU) == 4);
     CHECK(shared_passes(lanes_at(0, 16), 16, 0xffU) == 1);
     CHECK(shared_passes(lanes_at(0, 4), 4, 0U) == 0);
@@ -112,13 +115,55 @@ TEST_CASE("enumeration equals a count with one set per bank") {
     }));
 }
 
+TEST_CASE("wide accesses join halves only where all neighbours agree at distance 1, or all at distance 2") {
+    LaneAddresses pairs{};    // lanes 0 and 1 at one place, 2 and 3 at the next
+    LaneAddresses crossed{};  // lanes 0 and 2 at one place, 1 and 3 at the next
+    LaneAddresses far{};      // lanes 0 and 4 at one place
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+        pairs[lane] = static_cast<std::int64_t>(lane / 2);
+        crossed[lane] = static_cast<std::int64_t>(lane / 4 * 2 + lane % 2);
+        far[lane] = static_cast<std::int64_t>(8 * (lane % 4));
+    }
+    for (const LaneAddresses& place : {pairs, crossed}) {
+        LaneAddresses eight{};
+        LaneAddresses sixteen{};
+        for (std::size_t lane = 0; lane < 32; ++lane) {
+            eight[lane] = 8 * place[lane];
+            sixteen[lane] = 16 * place[lane];
+        }
+        CHECK(shared_passes(eight, 8) == 1);     // 16 places of 8 bytes are one pass
+        CHECK(shared_passes(sixteen, 16) == 2);  // 8 places of 16 bytes in each half
+        eight[31] += 1024;
+        CHECK(shared_passes(eight, 8) == 1 + 2);  // half-warps; the last lane is in another's banks
+        sixteen[31] += 1024;
+        CHECK(shared_passes(sixteen, 16) == 1 + 1 + 2);  // the other half is still served as one
+    }
+    CHECK(shared_passes(far, 8) == 2);
+    // Stores never join.
+    CHECK(shared_passes(lanes_at(0, 0), 8, all_lanes, SharedUse::store) == 2);
+    CHECK(shared_passes(lanes_at(0, 0), 16, all_lanes, SharedUse::store) == 4);
+}
+
+TEST_CASE("atomic operations take a pass for each lane of the fullest bank, equal words or not") {
+    const auto passes = [](const LaneAddresses& at, int bytes, std::uint32_t active = all_lanes) {
+        return shared_atomic_passes(at, bytes, active, volta);
+    };
+    CHECK(passes(lanes_at(0, 4), 4) == 1);
+    CHECK(passes(lanes_at(0, 0), 4) == 32);
+    CHECK(passes(lanes_at(0, 0), 4, 0xffU) == 8);
+    CHECK(passes(lanes_at(0, 8), 8) == 2);
+    CHECK(passes(lanes_at(0, 4), 4, 0U) == 0);
+}
+
 TEST_CASE("strides: the law of the greatest common divisor equals enumeration") {
     for (const int bytes : {4, 8, 16}) {
         for (std::int64_t step = 0; step < 200; ++step) {
             CAPTURE(bytes);
             CAPTURE(step);
-            CHECK(shared_passes_strided(step * bytes, bytes) ==
-                  shared_passes(lanes_at(0, step * bytes), bytes));
+            for (const SharedUse use : {SharedUse::load, SharedUse::store}) {
+                CHECK(shared_passes_strided(step * bytes, bytes, use) ==
+                      shared_passes(lanes_at(0, step * bytes), bytes, all_lanes, use));
+            }
         }
     }
     CHECK(shared_passes_strided(-8, 4) == 2);

@@ -2,33 +2,43 @@
 // shared memory. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/machine/l1/coalescing.hpp"
+#include "model/machine/shared/bank_conflicts.hpp"
+
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace warptime::workloads::frontends::machine {
 
-struct LineCount {
-    std::uint32_t sectors = 0;  ///< distinct 32-byte sectors
-    std::uint32_t lines = 0;    ///< distinct 128-byte lines
+/// Sizes of what memory is cut into, from the sheet of the GPU; powers of two.
+struct AccessGeometry {
+    model::machine::CacheGeometry cache;
+    model::machine::BankGeometry banks;
+    /// Addresses that differ by a multiple of so many bytes cost the same.
+    [[nodiscard]] std::int64_t period() const { return std::max(cache.line, banks.pass_bytes()); }
 };
 
-/// Distinct sectors and lines that the lanes of the mask touch with `width` bytes each.
+struct LineCount {
+    std::uint32_t sectors = 0;
+    std::uint32_t lines = 0;
+};
+
+/// Distinct sectors and lines that the lanes of the mask touch with `width` bytes each, as
+/// model::machine::coalesce has it.
 [[nodiscard]] LineCount count_lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
-                                    std::uint32_t width);
+                                    std::uint32_t width, const AccessGeometry& geometry);
 
-/// Passes (wavefronts) over 32 banks of 4 bytes. A pass gives each bank one word, which any number of lanes
-/// may take. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarter-warps, each of which
-/// takes the most distinct words of a bank. Two halves of a warp (8 bytes) and two quarters of a half (16
-/// bytes) are served as one where every lane agrees with its neighbour at distance 1, or every lane with that
-/// at distance 2. (Measured: validate/recorded/h200-sxm/kernels; docs/mechanisms/machine-code.md.)
+/// Passes over the banks of shared memory (wavefronts), as model::machine::shared_passes has it.
 [[nodiscard]] std::uint32_t count_passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
-                                         std::uint32_t width);
+                                         std::uint32_t width, model::machine::SharedUse use,
+                                         const AccessGeometry& geometry);
 
-/// Passes of an atomic operation on shared memory: a bank serves one lane a pass, equal words or not.
+/// Passes of an atomic operation on shared memory, as model::machine::shared_atomic_passes has it.
 [[nodiscard]] std::uint32_t count_atomic_passes(const std::array<std::uint64_t, 32>& address,
-                                                std::uint32_t lanes, std::uint32_t width);
+                                                std::uint32_t lanes, std::uint32_t width,
+                                                const AccessGeometry& geometry);
 
 /// Parts the lanes into rounds of different addresses, the n-th lane of each address in round n: equal
 /// addresses of an atomic operation are served one round after the other. `rounds` must be zeros; gives their
@@ -47,17 +57,19 @@ void for_each_round(const std::array<std::uint64_t, 32>& address, std::uint32_t 
 }
 
 /// The last pattern that an instruction was asked for, and what it costs. Most instructions come with the
-/// same one again: addresses that differ from it by a multiple of 128 bytes cost the same.
+/// same one again, or one that differs from it by a multiple of the period.
 class PatternMemo {
   public:
     [[nodiscard]] LineCount lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
-                                  std::uint32_t width);
+                                  std::uint32_t width, const AccessGeometry& geometry);
     [[nodiscard]] std::uint32_t passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
-                                       std::uint32_t width);
+                                       std::uint32_t width, model::machine::SharedUse use,
+                                       const AccessGeometry& geometry);
 
   private:
     /// True when the pattern is the one kept; keeps it otherwise.
-    bool same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::uint32_t width);
+    bool same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::uint32_t width,
+              const AccessGeometry& geometry);
 
     std::array<std::uint64_t, 32> relative_{};  ///< to the line of the first lane; 0 for lanes that are off
     std::uint32_t lanes_ = 0;

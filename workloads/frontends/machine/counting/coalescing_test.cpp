@@ -20,6 +20,17 @@ namespace {
 using Addresses = std::array<std::uint64_t, 32>;
 
 constexpr std::uint32_t all = 0xffffffffU;
+using model::machine::SharedUse;
+
+constexpr AccessGeometry volta{{32, 128}, {32, 4}};
+
+LineCount count_lines(const Addresses& address, std::uint32_t lanes, std::uint32_t width) {
+    return machine::count_lines(address, lanes, width, volta);
+}
+
+std::uint32_t count_passes(const Addresses& address, std::uint32_t lanes, std::uint32_t width) {
+    return machine::count_passes(address, lanes, width, SharedUse::load, volta);
+}
 
 Addresses strided(std::uint64_t base, std::uint64_t stride) {
     Addresses address{};
@@ -310,10 +321,11 @@ TEST_CASE("the memo says what the plain functions say, for any sequence of patte
                                                           : *rc::gen::inRange<std::uint64_t>(0, 4096);
             }
             if (*rc::gen::arbitrary<bool>()) {
-                const LineCount count = memo.lines(address, lanes, width);
+                const LineCount count = memo.lines(address, lanes, width, volta);
                 RC_ASSERT(std::pair(count.sectors, count.lines) == lines(address, lanes, width));
             } else {
-                RC_ASSERT(memo.passes(address, lanes, width) == count_passes(address, lanes, width));
+                RC_ASSERT(memo.passes(address, lanes, width, SharedUse::load, volta) ==
+                          count_passes(address, lanes, width));
             }
         }
     }));
@@ -322,21 +334,21 @@ TEST_CASE("the memo says what the plain functions say, for any sequence of patte
 TEST_CASE("the memo keeps apart patterns that differ in width or lanes alone") {
     PatternMemo memo;
     const Addresses address = strided(0, 16);
-    CHECK(memo.lines(address, all, 4).sectors == 16);
-    CHECK(memo.passes(address, all, 4) == 4);
-    CHECK(memo.lines(strided(28, 0), 1U, 4).sectors == 1);
-    CHECK(memo.lines(strided(28, 0), 1U, 16).sectors == 2);
-    CHECK(memo.passes(strided(0, 128), 0x3U, 4) == 2);
-    CHECK(memo.passes(strided(0, 128), 0x1U, 4) == 1);
+    CHECK(memo.lines(address, all, 4, volta).sectors == 16);
+    CHECK(memo.passes(address, all, 4, SharedUse::load, volta) == 4);
+    CHECK(memo.lines(strided(28, 0), 1U, 4, volta).sectors == 1);
+    CHECK(memo.lines(strided(28, 0), 1U, 16, volta).sectors == 2);
+    CHECK(memo.passes(strided(0, 128), 0x3U, 4, SharedUse::load, volta) == 2);
+    CHECK(memo.passes(strided(0, 128), 0x1U, 4, SharedUse::load, volta) == 1);
     // A lane that is off is not one at the start of the first lane's line.
     const Addresses back = strided(64, -std::uint64_t{64});
-    CHECK(memo.lines(back, 0x1U, 4).sectors == 1);
-    CHECK(memo.lines(back, 0x3U, 4).sectors == 2);
+    CHECK(memo.lines(back, 0x1U, 4, volta).sectors == 1);
+    CHECK(memo.lines(back, 0x3U, 4, volta).sectors == 2);
     // A sector further is another place in the line.
-    CHECK(memo.lines(strided(0, 4), all, 4).lines == 1);
-    CHECK(memo.lines(strided(32, 4), all, 4).lines == 2);
-    CHECK(memo.lines(strided(0, 0), 0, 4).sectors == 0);
-    CHECK(memo.passes(strided(0, 0), 0, 4) == 0);
+    CHECK(memo.lines(strided(0, 4), all, 4, volta).lines == 1);
+    CHECK(memo.lines(strided(32, 4), all, 4, volta).lines == 2);
+    CHECK(memo.lines(strided(0, 0), 0, 4, volta).sectors == 0);
+    CHECK(memo.passes(strided(0, 0), 0, 4, SharedUse::load, volta) == 0);
 }
 
 }  // namespace

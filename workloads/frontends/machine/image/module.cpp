@@ -16,7 +16,8 @@ constexpr std::uint16_t machine_cuda = 190;
 constexpr std::uint8_t symbol_object = 1;
 constexpr std::uint8_t symbol_function = 2;
 constexpr std::string_view text_prefix = ".text.";
-/// Shared memory that the system keeps for itself before a CTA's own, from Hopper on.
+/// Where the code of Hopper and later puts a CTA's own shared memory: a rule of that code, as no section
+/// says.
 constexpr std::int64_t reserved_shared = 1024;
 /// Sizes of shared memory have 32 bits; what a GPU has is checked at the launch.
 constexpr std::uint64_t most_shared = 0xffffffffU;

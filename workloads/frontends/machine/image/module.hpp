@@ -4,6 +4,7 @@
 
 #include "workloads/frontends/machine/image/line_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,10 @@ struct Function {
     std::map<int, std::vector<std::byte>> constants;    ///< own banks beside 0: bank 2, literals
     std::vector<Relocation> relocations;                ///< of the code
     std::map<std::string, std::uint32_t> entry_points;  ///< symbols inside the code by their offset
+    /// Static shared memory without the bytes before shared_begin.
+    [[nodiscard]] std::int64_t own_shared() const {
+        return std::max<std::int64_t>(0, static_shared - shared_begin);
+    }
 };
 
 /// A __device__ or __constant__ variable.

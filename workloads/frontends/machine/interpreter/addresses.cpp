@@ -62,10 +62,11 @@ bool all_within(const Allocation& allocation, const Addresses& addresses, Mask e
 }
 
 /// Sectors of a line of 128 bytes in which each lane has a word, that these lanes touch.
-std::uint32_t sectors_of_lanes(Mask lanes) {
+std::uint32_t sectors_of_lanes(Mask lanes, std::int64_t sector_bytes) {
+    const auto together = static_cast<unsigned>(std::clamp<std::int64_t>(sector_bytes / 4, 1, 32));
     std::uint32_t sectors = 0;
-    for (Mask left = lanes; left != 0; left >>= 8U) {
-        sectors += (left & 0xffU) != 0 ? 1U : 0U;
+    for (std::uint64_t left = lanes; left != 0; left >>= together) {
+        sectors += (left & ((std::uint64_t{1} << together) - 1U)) != 0 ? 1U : 0U;
     }
     return sectors;
 }
@@ -82,10 +83,11 @@ bool all_equal(const Addresses& offsets, Mask enabled) {
 
 /// Sectors and lines of local memory, where words of the 32 lanes lie side by side, so that equal offsets
 /// fill whole lines.
-LineCount count_interleaved(const Addresses& offsets, Mask enabled, std::uint32_t width) {
+LineCount count_interleaved(const Addresses& offsets, Mask enabled, std::uint32_t width,
+                            const AccessGeometry& geometry) {
     const std::uint32_t words = std::max(1U, width / 4U);
     if (width >= 4 && all_equal(offsets, enabled)) {
-        return {words * sectors_of_lanes(enabled), words};
+        return {words * sectors_of_lanes(enabled, geometry.cache.sector), words};
     }
     Addresses interleaved{};
     LineCount sum;
@@ -94,7 +96,7 @@ LineCount count_interleaved(const Addresses& offsets, Mask enabled, std::uint32_
             const std::uint64_t offset = offsets[lane] + std::uint64_t{word} * 4U;
             interleaved[lane] = (offset / 4U) * 128U + lane * 4U + offset % 4U;
         }
-        const LineCount lines = count_lines(interleaved, enabled, std::min(width, 4U));
+        const LineCount lines = count_lines(interleaved, enabled, std::min(width, 4U), geometry);
         sum.sectors += lines.sectors;
         sum.lines += lines.lines;
     }
@@ -238,12 +240,13 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
         return;
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
+    const AccessGeometry& geometry = warp.launch->geometry;
     ++counts.requests;
     const auto add = [&](Mask lanes) {
         // Rounds are many patterns: one that is remembered would only make place for the next.
-        const LineCount lines = lanes == enabled
-                                    ? warp.launch->patterns[instruction.index].lines(addresses, lanes, width)
-                                    : count_lines(addresses, lanes, width);
+        const LineCount lines = lanes == enabled ? warp.launch->patterns[instruction.index].lines(
+                                                       addresses, lanes, width, geometry)
+                                                 : count_lines(addresses, lanes, width, geometry);
         counts.sectors += lines.sectors;
         counts.lines += lines.lines;
     };
@@ -264,8 +267,12 @@ void count_shared(Warp& warp, const Instruction& instruction, const Addresses& o
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     ++counts.requests;
     counts.passes += kind == AccessKind::atomic
-                         ? count_atomic_passes(offsets, enabled, width)
-                         : warp.launch->patterns[instruction.index].passes(offsets, enabled, width);
+                         ? count_atomic_passes(offsets, enabled, width, warp.launch->geometry)
+                         : warp.launch->patterns[instruction.index].passes(
+                               offsets, enabled, width,
+                               kind == AccessKind::load ? model::machine::SharedUse::load
+                                                        : model::machine::SharedUse::store,
+                               warp.launch->geometry);
     counts.bytes += std::uint64_t{width} * static_cast<unsigned>(std::popcount(enabled));
     tell(warp, instruction, offsets, enabled, width, AccessSpace::shared, kind);
 }
@@ -276,7 +283,7 @@ void count_local(Warp& warp, const Instruction& instruction, const Addresses& of
         return;
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
-    const LineCount lines = count_interleaved(offsets, enabled, width);
+    const LineCount lines = count_interleaved(offsets, enabled, width, warp.launch->geometry);
     counts.sectors += lines.sectors;
     counts.lines += lines.lines;
     ++counts.requests;

@@ -303,8 +303,9 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
                 const bool exists = row.address != 0 && e >= row.first && e < row.last;
                 const std::uint64_t linear = (to & shared_offset_mask) + r * row_bytes +
                                              static_cast<std::uint64_t>(e) * map->element_bytes;
-                std::byte* const here = shared_memory(
-                    warp, base | static_cast<std::uint32_t>(swizzled(linear, map->swizzle_bytes)));
+                std::byte* const here =
+                    shared_memory(warp, base | static_cast<std::uint32_t>(model::machine::swizzled(
+                                                   static_cast<std::int64_t>(linear), map->swizzle_bytes)));
                 std::byte* const there =
                     global_memory(row.address + static_cast<std::uint64_t>(e) * map->element_bytes);
                 if (loads && exists) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/sheet.hpp"
 #include "workloads/frontends/machine/assembly/disassemble.hpp"
 #include "workloads/frontends/machine/image/module.hpp"
 #include "workloads/frontends/machine/interpreter/code.hpp"
@@ -39,6 +40,15 @@ inline constexpr int test_registers = 192;
 inline DeviceMemory& test_memory() {
     static DeviceMemory memory(std::uint64_t{1} << 28U);
     return memory;
+}
+
+/// The options on an H200, unless they name another chip.
+inline RunOptions on_test_chip(RunOptions options = {}) {
+    static const Chip chip = chip_of(hw::load_gpu("h200-sxm"));
+    if (options.chip == Chip{}) {
+        options.chip = chip;
+    }
+    return options;
 }
 
 /// An allocation of the device that lives as long as this.
@@ -176,7 +186,8 @@ class Program {
                                    const std::vector<std::uint64_t>& parameters = {},
                                    const RunOptions& options = {}) const {
         return run_launch(loaded_, code_->kernel("test"), shape,
-                          std::as_bytes(std::span<const std::uint64_t>(parameters)), test_memory(), options);
+                          std::as_bytes(std::span<const std::uint64_t>(parameters)), test_memory(),
+                          on_test_chip(options));
     }
     /// The message that the launch ends with; empty when it goes well.
     [[nodiscard]] std::string error(const LaunchShape& shape,

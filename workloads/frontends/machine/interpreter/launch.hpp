@@ -94,10 +94,11 @@ struct Launch {
     const Code* code = nullptr;  ///< for messages
     LaunchShape shape;
     DeviceMemory* memory = nullptr;
-    int architecture = 90;
+    int architecture = 0;
     std::int64_t shared_bytes = 0;  ///< of a CTA: reserved, static and dynamic
     std::int64_t local_bytes_per_thread = 0;
-    int sm_count = 132;
+    int sm_count = 0;
+    AccessGeometry geometry;
     std::vector<std::vector<std::byte>> constant_banks;  ///< by bank: 0 (launch and parameters), 1, 2, 3, 4
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction

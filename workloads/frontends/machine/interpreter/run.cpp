@@ -2,6 +2,7 @@
 #include "workloads/frontends/machine/interpreter/run.hpp"
 
 #include "hw/error.hpp"
+#include "model/machine/occupancy/occupancy.hpp"
 #include "workloads/frontends/machine/interpreter/constant_bank.hpp"
 #include "workloads/frontends/machine/interpreter/groups.hpp"
 #include "workloads/frontends/machine/interpreter/lanes.hpp"
@@ -24,11 +25,9 @@ namespace {
 constexpr std::uint64_t turn = 4096;
 /// Warp-instructions after which CTAs that have not ended are joined by others: they may wait for them.
 constexpr std::uint64_t patience = 400'000;
-/// Most threads and registers' worth of state that a CTA may have.
-constexpr std::uint32_t max_threads = 1024;
-constexpr std::int64_t max_shared = 228 * 1024;
 
-void check_shape(const Function& function, const LaunchShape& shape, std::span<const std::byte> parameters) {
+void check_shape(const Function& function, const LaunchShape& shape, std::span<const std::byte> parameters,
+                 const model::machine::SmLimits& limits) {
     const auto refuse = [&function](std::string what, std::string value, std::string expected) {
         throw Error(fmt::format("kernel '{}' {}", function.name, what), std::move(value),
                     std::move(expected));
@@ -43,14 +42,15 @@ void check_shape(const Function& function, const LaunchShape& shape, std::span<c
         }
     }
     const std::uint32_t most =
-        function.max_threads > 0 ? static_cast<std::uint32_t>(function.max_threads) : max_threads;
+        static_cast<std::uint32_t>(function.max_threads > 0 ? function.max_threads : limits.threads_per_cta);
+    const std::int64_t own_shared = function.own_shared();
     if (shape.threads() > most) {
         refuse("block", std::to_string(shape.threads()), fmt::format("at most {} threads", most));
     }
-    if (shape.dynamic_shared < 0 || function.static_shared + shape.dynamic_shared > max_shared) {
-        refuse("dynamic_shared", std::to_string(shape.dynamic_shared),
-               fmt::format("0 to {} bytes beside {} static ones", max_shared - function.static_shared,
-                           function.static_shared));
+    if (shape.dynamic_shared < 0 || own_shared + shape.dynamic_shared > limits.shared_optin) {
+        refuse(
+            "dynamic_shared", std::to_string(shape.dynamic_shared),
+            fmt::format("0 to {} bytes beside {} static ones", limits.shared_optin - own_shared, own_shared));
     }
     if (parameters.size() != function.parameter_bytes) {
         refuse("parameters", fmt::format("{} bytes", parameters.size()),
@@ -76,7 +76,11 @@ class Runner {
         launch_.architecture = code.code->module.architecture;
         launch_.shared_bytes = std::max(entry.static_shared, entry.shared_begin) + shape.dynamic_shared;
         launch_.local_bytes_per_thread = (entry.local_bytes + 15) / 16 * 16 + stack_reserve;
-        launch_.sm_count = options.sm_count;
+        launch_.sm_count = options.chip.limits.sm_count;
+        launch_.geometry = {options.chip.cache, options.chip.banks};
+        resident_ctas_ = static_cast<std::uint64_t>(options.chip.limits.sm_count) *
+                         static_cast<std::uint64_t>(resident_ctas(entry, shape.threads(),
+                                                                  shape.dynamic_shared, options.chip.limits));
         launch_.constant_banks = code.constant_banks;
         launch_.constant_banks.resize(std::max<std::size_t>(launch_.constant_banks.size(), 5));
         for (const auto& [bank, bytes] : entry.constants) {
@@ -347,9 +351,7 @@ class Runner {
         bool sampled = options_.budget != 0 && !launch_.shape.cooperative;
         std::uint64_t limit = options_.budget;
         std::uint64_t next = 0;
-        const std::uint64_t most =
-            std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options_.sm_count) *
-                                           static_cast<std::uint64_t>(options_.ctas_per_sm) / cluster_ctas_);
+        const std::uint64_t most = std::max<std::uint64_t>(1, resident_ctas_ / cluster_ctas_);
         std::uint64_t together = launch_.shape.cooperative ? most : 1;
         std::uint64_t running = 0;
         std::uint64_t since_change = 0;
@@ -474,6 +476,7 @@ class Runner {
     const RunOptions& options_;
     Launch launch_;
     std::uint32_t first_instruction_ = 0;
+    std::uint64_t resident_ctas_ = 1;  ///< of the chip, for CTAs that wait for each other
     std::uint64_t cluster_ctas_ = 1;
     std::uint64_t units_ = 1;
     std::uint64_t ended_ = 0;
@@ -516,13 +519,25 @@ void fault(const Warp& warp, const Instruction& instruction, int lane, const std
                             cta.id[0], cta.id[1], cta.id[2], line.text));
 }
 
+int resident_ctas(const Function& function, std::uint32_t threads, std::int64_t dynamic_shared,
+                  const model::machine::SmLimits& limits) {
+    model::machine::CtaResources cta;
+    cta.threads = static_cast<int>(threads);
+    cta.registers_per_thread = function.registers;
+    cta.static_shared = function.own_shared();
+    cta.dynamic_shared = dynamic_shared;
+    cta.named_barriers = function.barriers;
+    return model::machine::occupancy(cta, limits).ctas_per_sm;
+}
+
 LaunchCounts run_launch(const LoadedCode& code, int function, const LaunchShape& shape,
                         std::span<const std::byte> parameters, DeviceMemory& memory,
                         const RunOptions& options) {
     if (function < 0 || static_cast<std::size_t>(function) >= code.code->module.functions.size()) {
         throw Error("kernel", std::to_string(function), "the number of a kernel of the module");
     }
-    check_shape(code.code->module.functions[static_cast<std::size_t>(function)], shape, parameters);
+    check_shape(code.code->module.functions[static_cast<std::size_t>(function)], shape, parameters,
+                options.chip.limits);
     return Runner(code, function, shape, parameters, memory, options).run();
 }
 

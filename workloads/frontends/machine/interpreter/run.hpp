@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "workloads/frontends/machine/chip/chip.hpp"
 #include "workloads/frontends/machine/interpreter/code.hpp"
 #include "workloads/frontends/machine/interpreter/launch.hpp"
 
@@ -14,6 +15,7 @@
 namespace warptime::workloads::frontends::machine {
 
 struct RunOptions {
+    Chip chip;  ///< limits, the number of SMs, sizes of lines and banks
     /// Warp-instructions after which no further CTA is begun, unless CTAs depend on one another; 0 runs all.
     std::uint64_t budget = 0;
     /// Warp-instructions of one warp that end the launch as an endless loop; 0: none.
@@ -21,9 +23,6 @@ struct RunOptions {
     /// Told of the first CTA, the last one, and others spread between, `traced_ctas` in all.
     Observer* observer = nullptr;
     int traced_ctas = 4;
-    int sm_count = 132;
-    /// CTAs of the kernel that an SM holds, for CTAs that wait for each other.
-    int ctas_per_sm = 8;
 };
 
 struct LaunchCounts {
@@ -42,10 +41,14 @@ struct LaunchCounts {
     }
 };
 
+/// CTAs of so many threads that an SM holds; 0 when it cannot hold one.
+[[nodiscard]] int resident_ctas(const Function& function, std::uint32_t threads, std::int64_t dynamic_shared,
+                                const model::machine::SmLimits& limits);
+
 /// `function` is an index of code.module.functions, `parameters` the bytes of the parameters in their layout.
 /// Throws Error naming the launch parameter when the shape is impossible (more threads or shared memory than
-/// a CTA may have, a grid that clusters do not divide, parameters of another size); what goes wrong while it
-/// runs is `error` of the result.
+/// a CTA of the chip may have, a grid that clusters do not divide, parameters of another size); what goes
+/// wrong while it runs is `error` of the result.
 [[nodiscard]] LaunchCounts run_launch(const LoadedCode& code, int function, const LaunchShape& shape,
                                       std::span<const std::byte> parameters, DeviceMemory& memory,
                                       const RunOptions& options);

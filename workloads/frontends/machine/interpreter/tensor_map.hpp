@@ -62,15 +62,4 @@ inline void write_tensor_map(const TensorMap& map, void* to) {
     return map;
 }
 
-/// Offset in shared memory at which a byte of a swizzled box lies: 16-byte pieces change places within rows
-/// of swizzle_bytes by the number of the 128-byte line.
-/// (PTX ISA, "Tensor swizzling modes": bits 4 to 6 are combined with bits 7 to 9.)
-[[nodiscard]] inline std::uint64_t swizzled(std::uint64_t offset, std::uint32_t swizzle_bytes) {
-    const std::uint64_t mask = swizzle_bytes == 128  ? 7U
-                               : swizzle_bytes == 64 ? 3U
-                               : swizzle_bytes == 32 ? 1U
-                                                     : 0U;
-    return offset ^ (((offset >> 7U) & mask) << 4U);
-}
-
 }  // namespace warptime::workloads::frontends::machine

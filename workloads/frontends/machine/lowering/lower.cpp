@@ -87,7 +87,7 @@ class Lowering {
         kernel_.cluster = {shape.cluster[0], shape.cluster[1], shape.cluster[2]};
         kernel_.cta = {shape.block[0], shape.block[1], shape.block[2]};
         kernel_.registers_per_thread = entry_.registers;
-        kernel_.static_shared = std::max<std::int64_t>(0, entry_.static_shared - entry_.shared_begin);
+        kernel_.static_shared = entry_.own_shared();
         kernel_.dynamic_shared = shape.dynamic_shared;
         kernel_.named_barriers = std::clamp(entry_.barriers, 1, 16);
         kernel_.schedule.tiles = {shape.grid[0], shape.grid[1], shape.grid[2], 1};

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/chip/chip.hpp"
+
+#include "hw/error.hpp"
+#include "model/machine/shared/shared.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+std::int64_t power_of_two(const char* key, double value) {
+    const auto whole = static_cast<std::int64_t>(value);
+    if (whole <= 0 || static_cast<double>(whole) != value ||
+        !std::has_single_bit(static_cast<std::uint64_t>(whole))) {
+        throw Error(fmt::format("gpu.{}", key), fmt::format("{:g}", value),
+                    "a power of two, to count the accesses of a compiled kernel");
+    }
+    return whole;
+}
+
+}  // namespace
+
+Chip chip_of(const hw::Gpu& gpu) {
+    Chip chip;
+    chip.architecture = gpu.compute_major * 10 + gpu.compute_minor;
+    chip.limits = model::machine::limits_of(gpu);
+    chip.cache.sector = power_of_two("l1.sector", gpu.l1.sector.value());
+    chip.cache.line = power_of_two("l1.line", gpu.l1.line.value());
+    chip.banks = model::machine::banks_of(gpu);
+    (void)power_of_two("shared.banks", gpu.shared.banks.value());
+    (void)power_of_two("shared.bank_width", gpu.shared.bank_width.value());
+    return chip;
+}
+
+}  // namespace warptime::workloads::frontends::machine

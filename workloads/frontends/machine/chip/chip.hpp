@@ -1,0 +1,23 @@
+// What a compiled kernel can see of the chip that runs it, and what decides its counts.
+// Source: the sheet of the GPU. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/machine/l1/coalescing.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
+#include "model/machine/shared/bank_conflicts.hpp"
+
+namespace warptime::workloads::frontends::machine {
+
+struct Chip {
+    int architecture = 0;             ///< 90 for sm_90
+    model::machine::SmLimits limits;  ///< of an SM, and their number
+    model::machine::CacheGeometry cache;
+    model::machine::BankGeometry banks;
+    friend bool operator==(const Chip&, const Chip&) = default;
+};
+
+/// Throws Error, naming the key, for sectors, lines and banks that are no powers of two: no GPU has such.
+[[nodiscard]] Chip chip_of(const hw::Gpu& gpu);
+
+}  // namespace warptime::workloads::frontends::machine
