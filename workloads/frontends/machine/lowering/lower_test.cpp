@@ -1,0 +1,478 @@
+// Tests of the lowering: launch, instructions, addresses, loops, barriers and copies of kernels that ran.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/lower.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/builder.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/evaluate_index.hpp"
+#include "model/kernel/text.hpp"
+#include "model/kernel/walk.hpp"
+#include "workloads/frontends/machine/lowering/opcode_class.hpp"
+#include "workloads/frontends/machine/lowering/traced_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+namespace {
+
+using namespace fixture;  // NOLINT(google-build-using-namespace)
+namespace mk = model::kernel;
+using hw::InstructionClass;
+using Lines = std::vector<std::string>;
+
+Lines joined(const std::vector<Lines>& parts) {
+    Lines all;
+    for (const Lines& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
+ProgramOptions with_parameters(std::uint32_t count, std::int64_t shared = 0) {
+    ProgramOptions options;
+    options.parameters = count;
+    options.static_shared = shared;
+    return options;
+}
+
+mk::Kernel lowered(const Program& program, const LaunchShape& shape, const TracedRun& run) {
+    LoweringInput input;
+    input.code = &program.code();
+    input.function = program.code().kernel("test");
+    input.shape = shape;
+    input.counts = &run.counts();
+    input.trace = &run.trace();
+    input.memory = &test_memory();
+    return lower(input);
+}
+
+mk::Kernel lowered(const Program& program, const LaunchShape& shape,
+                   const std::vector<std::uint64_t>& parameters = {}, int traced_ctas = 4) {
+    return lowered(program, shape, TracedRun(program, shape, parameters, traced_ctas));
+}
+
+LaunchShape launch(std::uint32_t ctas, std::uint32_t threads) {
+    LaunchShape shape = one_cta(threads);
+    shape.grid[0] = ctas;
+    return shape;
+}
+
+/// The ops of a class.
+std::vector<mk::Op> ops_of(const mk::Kernel& kernel, InstructionClass cls) {
+    std::vector<mk::Op> ops;
+    std::ranges::copy_if(kernel.ops, std::back_inserter(ops),
+                         [cls](const mk::Op& op) { return op.cls == cls; });
+    return ops;
+}
+
+/// Elements from the place of lane 0.
+std::int64_t offset_of(const mk::Access& access, std::int64_t lane) {
+    switch (access.pattern) {
+        case mk::PatternKind::broadcast:
+            return 0;
+        case mk::PatternKind::contiguous:
+            return lane * access.bytes;
+        default:
+            return lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer;
+    }
+}
+
+TEST_CASE("a launch without a traced CTA is refused by its kernel's name") {
+    const Program program({"NOP"});
+    const LaunchCounts counts = program.run(one_cta(32));
+    const TraceRecorder empty;
+    LoweringInput input;
+    input.code = &program.code();
+    input.counts = &counts;
+    input.trace = &empty;
+    input.memory = &test_memory();
+    try {
+        (void)lower(input);
+        FAIL("no error");
+    } catch (const Error& error) {
+        CHECK(error.parameter() == "kernel 'test' trace");
+        CHECK(has_parts(error.what(), {"no CTA", "one that ran to its end"}));
+    }
+}
+
+TEST_CASE("the launch is described as it was made") {
+    ProgramOptions options;
+    options.registers = 77;
+    options.shared_begin = 1024;
+    options.static_shared = 1024 + 640;
+    const Program program({"NOP"}, options);
+    LaunchShape shape;
+    shape.grid = {6, 5, 3};
+    shape.block = {16, 4, 2};
+    shape.dynamic_shared = 2048;
+    const mk::Kernel kernel = lowered(program, shape);
+    CHECK(kernel.name == "test");
+    CHECK(kernel.grid == mk::Dim3{6, 5, 3});
+    CHECK(kernel.cta == mk::Dim3{16, 4, 2});
+    CHECK(kernel.cluster == mk::Dim3{1, 1, 1});
+    CHECK(kernel.registers_per_thread == 77);
+    CHECK(kernel.static_shared == 640);
+    CHECK(kernel.dynamic_shared == 2048);
+    CHECK(kernel.schedule.item_count() == 6 * 5 * 3);
+    CHECK(kernel.coverage == mk::Coverage{1.0, 0.0, 0.0});
+    CHECK(kernel.evidence == mk::Evidence::any);
+    REQUIRE(kernel.roles.size() == 1);
+    CHECK(kernel.roles[0].warps == 4);
+    CHECK_NOTHROW(mk::check(kernel));
+}
+
+TEST_CASE("a sample of the launch is exact in the share of the CTAs that ran") {
+    const Program program(counted_loop("loop", 10, "0x40", {}));
+    const LaunchShape shape = launch(4096, 32);
+    TraceRecorder trace;
+    RunOptions options;
+    options.observer = &trace;
+    options.budget = 10'000;
+    const LaunchCounts counts = program.run(shape, {}, options);
+    REQUIRE(counts.error.empty());
+    REQUIRE_FALSE(counts.whole());
+    const mk::Kernel kernel = lower({&program.code(), 0, shape, &counts, &trace, &test_memory()});
+    const double share = static_cast<double>(counts.ctas_run) / 4096.0;
+    CHECK(kernel.coverage.exact == doctest::Approx(share));
+    CHECK(kernel.coverage.extrapolated == doctest::Approx(1.0 - share));
+    CHECK(kernel.coverage.unknown == 0.0);
+}
+
+TEST_CASE("a description runs as many warp-instructions of each class as the launch did") {
+    CHECK(rc::check("loops, branches and barriers", [] {
+        const std::uint32_t outer = 1 + random_below(5);
+        const std::uint32_t inner = 1 + random_below(5);
+        const std::uint32_t warps = 1 + random_below(6);
+        const std::uint32_t taking = random_below(warps + 1);
+        const std::uint32_t ctas = 1 + random_below(6);
+        const Program program(joined(
+            {{"S2R R0, SR_TID.X", fmt::format("ISETP.LT.AND P0, PT, R0, {:#x}, PT", 32 * taking)},
+             counted_loop("outer", 10, std::to_string(outer),
+                          joined({{"BAR.SYNC.DEFER_BLOCKING 0x0", "@!P0 BRA `(behind)", "FADD R12, R12, R13",
+                                   "FADD R14, R12, R13", "behind:"},
+                                  counted_loop("inner", 11, std::to_string(inner),
+                                               {"FMUL R15, R14, R13", "SHF.L.U32 R15, R15, 0x1, RZ"})})),
+             {"FFMA R15, R14, R13, R12"}}));
+        const LaunchShape shape = launch(ctas, 32 * warps);
+        const TracedRun run(program, shape, {}, static_cast<int>(ctas));
+        const mk::Kernel kernel = lowered(program, shape, run);
+        mk::check(kernel);
+        RC_LOG(mk::to_text(kernel));
+        const mk::WalkTotals totals = mk::walk_totals(kernel, mk::WorkItem{});
+        std::array<double, hw::instruction_class_count> ran{};
+        for (std::size_t i = 0; i < program.code().lines.size(); ++i) {
+            ran[static_cast<std::size_t>(class_of(*program.code().lines[i]).cls)] +=
+                static_cast<double>(run.counts().instructions[i].warps) / ctas;
+        }
+        for (std::size_t cls = 0; cls < ran.size(); ++cls) {
+            RC_LOG(std::string(hw::to_string(static_cast<InstructionClass>(cls))));
+            RC_ASSERT(std::abs(totals.instructions[cls] - ran[cls]) < 1e-6);
+        }
+    }));
+}
+
+TEST_CASE("addresses are affine in CTA, warp, loop and lane as the code makes them") {
+    CHECK(rc::check("one load", [] {
+        // Of 4 bytes each, so that the accesses are aligned.
+        const auto step = [](std::uint32_t most) { return 4 * random_below(most); };
+        const std::uint32_t in_row = step(6), row = step(40), warp = step(300), x = step(1000);
+        const std::uint32_t y = step(1000), loop = step(50);
+        const std::uint32_t rounds = 2 + random_below(4);
+        const std::uint32_t warps = 1 + random_below(4);
+        const Buffer buffer(std::uint64_t{1} << 16U);
+        const Program program(
+            joined(
+                {{"S2R R0, SR_TID.X", "LOP3.LUT R2, R0, 0x7, RZ, 0xc0, !PT",
+                  fmt::format("IMAD R4, R2, {:#x}, RZ", in_row), "SHF.R.U32.HI R2, RZ, 0x3, R0",
+                  "LOP3.LUT R2, R2, 0x3, RZ, 0xc0, !PT", fmt::format("IMAD R4, R2, {:#x}, R4", row),
+                  "SHF.R.U32.HI R2, RZ, 0x5, R0", fmt::format("IMAD R4, R2, {:#x}, R4", warp),
+                  "S2R R2, SR_CTAID.X", fmt::format("IMAD R4, R2, {:#x}, R4", x), "S2R R2, SR_CTAID.Y",
+                  fmt::format("IMAD R4, R2, {:#x}, R4", y)},
+                 counted_loop("loop", 10, std::to_string(rounds),
+                              {"IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]", "LDG.E R12, desc[UR4][R6.64+0x10]",
+                               fmt::format("IADD3 R4, R4, {:#x}, RZ", loop)})}),
+            with_parameters(1));
+        LaunchShape shape = one_cta(32 * warps);
+        shape.grid = {3, 2, 1};
+        const mk::Kernel kernel = lowered(program, shape, {buffer.address()}, 6);
+        mk::check(kernel);
+        RC_ASSERT(kernel.buffers.size() == 1);
+        RC_ASSERT(kernel.buffers[0].space == mk::Space::global);
+        RC_ASSERT(kernel.buffers[0].bytes() == std::int64_t{1} << 16U);
+        RC_ASSERT(kernel.accesses.size() == 1);
+        const mk::Access& access = kernel.accesses[0];
+        RC_ASSERT(access.direction == mk::Direction::read);
+        RC_ASSERT(access.bytes == 4);
+        RC_ASSERT((access.pattern == mk::PatternKind::broadcast) == (in_row == 0 && row == 0));
+        RC_ASSERT((access.pattern == mk::PatternKind::contiguous) == (in_row == 4 && row == 32));
+        for (std::int64_t i = 0; i < 6 * warps * rounds; ++i) {
+            mk::Coordinates at;
+            at.tile[0] = i % 3;
+            at.tile[1] = i / 3 % 2;
+            at.warp = i / 6 % warps;
+            at.loop[0] = i / 6 / warps;
+            const std::int64_t origin = mk::evaluate(kernel, access.origin[0], at);
+            const std::int64_t expected =
+                16 + at.tile[0] * x + at.tile[1] * y + at.warp * warp + at.loop[0] * loop;
+            RC_ASSERT(origin == expected);
+        }
+        for (std::int64_t lane = 0; lane < 32; ++lane) {
+            RC_ASSERT(offset_of(access, lane) == lane % 8 * in_row + lane / 8 * row);
+        }
+    }));
+}
+
+TEST_CASE("an access whose first lanes do not take part has its place by lane 0 as well") {
+    // Of CTA 1 lanes 8 to 31 load.
+    const Buffer buffer(std::uint64_t{4096});
+    const Program program(
+        {"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "IMAD.SHL.U32 R2, R1, 0x8, RZ",
+         "ISETP.GE.AND P0, PT, R0, R2, PT", "IMAD R4, R1, 0x400, RZ", "IMAD R4, R0, 0x4, R4",
+         "IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]", "@P0 LDG.E R12, desc[UR4][R6.64]"},
+        with_parameters(1));
+    const mk::Kernel kernel = lowered(program, launch(2, 32), {buffer.address()});
+    REQUIRE(kernel.accesses.size() == 1);
+    const mk::Access& access = kernel.accesses[0];
+    CHECK(access.pattern == mk::PatternKind::contiguous);
+    mk::Coordinates at;
+    CHECK(mk::evaluate(kernel, access.origin[0], at) == 0);
+    at.tile[0] = 1;
+    CHECK(mk::evaluate(kernel, access.origin[0], at) == 1024);
+    // 32 and 24 lanes of 32.
+    CHECK(ops_of(kernel, InstructionClass::ld_global).at(0).active == doctest::Approx(0.875));
+}
+
+TEST_CASE("addresses that follow no function are listed, and lanes that do not take part are -1") {
+    CHECK(rc::check("a gather", [] {
+        const Buffer indices(some_words(any_below(1000)));
+        const Buffer table(std::uint64_t{4000});
+        const Words active = some_words(any_flag());
+        const Buffer flags(active);
+        const Program program({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x218]",
+                               "LDG.E R8, desc[UR4][R2.64]", "ISETP.NE.AND P0, PT, R8, RZ, PT",
+                               "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", "LDG.E R8, desc[UR4][R2.64]",
+                               "IMAD.WIDE.U32 R2, R8, 0x4, c[0x0][0x220]", "@P0 LDG.E R9, desc[UR4][R2.64]"},
+                              with_parameters(3));
+        const mk::Kernel kernel =
+            lowered(program, one_cta(32), {indices.address(), flags.address(), table.address()});
+        mk::check(kernel);
+        const mk::Op& gather = ops_of(kernel, InstructionClass::ld_global).back();
+        const auto lanes = std::ranges::count(active, 1U);
+        RC_PRE(lanes > 3);
+        RC_ASSERT(gather.access_count == 1);
+        RC_ASSERT(gather.active == static_cast<double>(lanes) / 32.0);
+        const mk::Access& access = kernel.accesses_of(gather)[0];
+        RC_ASSERT(kernel.buffers[static_cast<std::size_t>(access.buffer)].bytes() == 4000);
+        if (access.pattern == mk::PatternKind::listed) {
+            RC_ASSERT(access.pool_length == 32);
+            for (std::size_t lane = 0; lane < 32; ++lane) {
+                RC_ASSERT(kernel.address_list.at(access.pool_first + lane) ==
+                          (active[lane] != 0 ? std::int64_t{4} * indices.words()[lane] : -1));
+            }
+        } else {
+            // By chance the lanes stand in a row.
+            const std::int64_t origin = mk::evaluate(kernel, access.origin[0], {});
+            for (std::size_t lane = 0; lane < 32; ++lane) {
+                RC_ASSERT((active[lane] == 0 || origin + offset_of(access, static_cast<std::int64_t>(lane)) ==
+                                                    std::int64_t{4} * indices.words()[lane]));
+            }
+        }
+    }));
+}
+
+TEST_CASE("shared memory counts from the kernel's own first byte") {
+    ProgramOptions options;
+    options.shared_begin = 1024;
+    options.static_shared = 1024 + 512;
+    const Program program({"S2R R0, SR_TID.X", "IMAD.SHL.U32 R1, R0, 0x8, RZ", "STS [R1+0x404], R0"},
+                          options);
+    const mk::Kernel kernel = lowered(program, one_cta(32));
+    REQUIRE(kernel.buffers.size() == 1);
+    CHECK(kernel.buffers[0].space == mk::Space::shared);
+    CHECK(kernel.buffers[0].bytes() == 512);
+    REQUIRE(kernel.accesses.size() == 1);
+    const mk::Access& access = kernel.accesses[0];
+    CHECK(access.direction == mk::Direction::write);
+    CHECK(access.pattern == mk::PatternKind::stride);
+    CHECK(mk::evaluate(kernel, access.origin[0], {}) == 4);
+    CHECK(offset_of(access, 31) == 8 * 31);
+}
+
+TEST_CASE("nests of up to eight loops are described, and a ninth is refused") {
+    Lines lines{"NOP"};
+    for (int depth = 1; depth <= 9; ++depth) {
+        CAPTURE(depth);
+        lines = counted_loop(fmt::format("loop{}", depth), 10 + depth, "0x2", lines);
+        const Program program(lines);
+        if (depth <= mk::max_loop_depth) {
+            const mk::Kernel kernel = lowered(program, one_cta(32));
+            CHECK_NOTHROW(mk::check(kernel));
+            REQUIRE(kernel.loops.size() == static_cast<std::size_t>(depth));
+            for (const mk::Loop& loop : kernel.loops) {
+                CHECK_FALSE(loop.trips.expected);
+                CHECK(loop.trips.index == mk::Index{2, 0, 0});
+            }
+            continue;
+        }
+        try {
+            (void)lowered(program, one_cta(32));
+            FAIL("no error");
+        } catch (const Error& error) {
+            CHECK(error.parameter() == "kernel 'test' loops");
+            CHECK(error.value() == "9");
+            CHECK(has_parts(error.what(), {"at most 8 within one another"}));
+        }
+    }
+}
+
+TEST_CASE("trips that differ between CTAs are their mean, as an expectation") {
+    // CTA 0 goes round 2 times, CTA 1 3 times.
+    const Program program(
+        joined({{"S2R R1, SR_CTAID.X", "IADD3 R9, R1, 0x2, RZ"}, counted_loop("loop", 10, "R9", {})}));
+    const mk::Kernel kernel = lowered(program, launch(2, 32));
+    CHECK_NOTHROW(mk::check(kernel));
+    REQUIRE(kernel.loops.size() == 1);
+    CHECK(kernel.loops[0].trips.expected);
+    CHECK(kernel.loops[0].trips.mean == doctest::Approx(2.5));
+}
+
+TEST_CASE("code that some warps skip stands in a branch with their share") {
+    const Program program({"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x28, PT", "@!P0 BRA `(behind)",
+                           "MUFU.EX2 R1, R2", "MUFU.EX2 R3, R4", "behind:"});
+    // Warp 0 takes it whole and warp 1 with 8 lanes, of 5 warps.
+    const mk::Kernel kernel = lowered(program, one_cta(160));
+    REQUIRE(kernel.branches.size() == 1);
+    CHECK(kernel.branches[0].warps_taking == doctest::Approx(0.4));
+    CHECK(kernel.branches[0].mean_lanes == doctest::Approx(20.0));
+    const auto node = std::ranges::find(kernel.nodes, mk::NodeKind::branch, &mk::Node::kind);
+    const auto place = static_cast<std::size_t>(node - kernel.nodes.begin());
+    CHECK(node->end == place + 2);  // One op of two instructions.
+    CHECK(kernel.ops[kernel.nodes[place + 1].payload].cls == InstructionClass::mufu);
+    CHECK(kernel.ops[kernel.nodes[place + 1].payload].count == 2);
+}
+
+TEST_CASE("an op has the longest chain of its instructions, and the ops that it needs") {
+    const Program program({"MUFU.EX2 R20, R21", "FADD R10, R20, 1", "FADD R11, R10, 1", "FADD R12, R10, 1",
+                           "FADD R13, R11, R12", "FMUL R14, R13, R30", "FMUL R15, R11, R20",
+                           "FMUL R16, R10, R10", "FFMA R17, R14, R20, R12"});
+    const mk::Kernel kernel = lowered(program, one_cta(32));
+    const mk::Op add = ops_of(kernel, InstructionClass::add_f32).at(0);
+    CHECK(add.count == 4);
+    CHECK(add.chain == 3);
+    REQUIRE(add.dep_count == 1);
+    CHECK(add.deps[0] == mk::Dep{0, 0});
+    const mk::Op mul = ops_of(kernel, InstructionClass::mul_f32).at(0);
+    CHECK(mul.count == 3);
+    CHECK(mul.chain == 1);
+    REQUIRE(mul.dep_count == 2);
+    // Newest first.
+    CHECK(mul.deps[0] == mk::Dep{1, 0});
+    CHECK(mul.deps[1] == mk::Dep{0, 0});
+    const mk::Op fma = ops_of(kernel, InstructionClass::fma_f32).at(0);
+    REQUIRE(fma.dep_count == 3);
+    CHECK(fma.deps[0] == mk::Dep{2, 0});
+}
+
+TEST_CASE("a barrier expects all warps that come to it, and only those that wait do") {
+    // Warps 0 and 1 arrive at barrier 1, where warps 2 to 4 wait, who free them by barrier 2; barrier 3 is of
+    // warps 0 and 1 alone. Each side has a loop, so that it is a role.
+    const Program program(joined(
+        {{"S2R R0, SR_TID.X", "BAR.SYNC.DEFER_BLOCKING 0x0", "ISETP.GE.AND P0, PT, R0, 0x40, PT",
+          "@P0 BRA `(consume)"},
+         counted_loop(
+             "produce", 10, "0x3",
+             {"BAR.ARV 0x1, 0xa0", "BAR.SYNC.DEFER_BLOCKING 0x2, 0xa0", "BAR.SYNC.DEFER_BLOCKING 0x3, 0x40"}),
+         {"EXIT", "consume:"},
+         counted_loop("take", 10, "0x3", {"BAR.SYNC.DEFER_BLOCKING 0x1, 0xa0", "BAR.ARV 0x2, 0xa0"})}));
+    const mk::Kernel kernel = lowered(program, one_cta(160));
+    CHECK_NOTHROW(mk::check(kernel));
+    REQUIRE(kernel.roles.size() == 2);
+    REQUIRE(kernel.tokens.size() == 4);
+    const mk::WalkTotals totals = mk::walk_totals(kernel, mk::WorkItem{});
+    // In three rounds of five warps, or of the two or three that wait.
+    const std::array<int, 4> expected{5, 5, 5, 2};
+    const std::array<double, 4> arrivals{5.0, 15.0, 15.0, 6.0}, waits{5.0, 9.0, 6.0, 6.0};
+    for (std::size_t token = 0; token < 4; ++token) {
+        CAPTURE(token);
+        CHECK(kernel.tokens[token].kind == mk::TokenKind::named_barrier);
+        CHECK(kernel.tokens[token].arrivals == expected[token]);
+        CHECK(totals.tokens[token].arrivals == doctest::Approx(arrivals[token]));
+        CHECK(totals.tokens[token].waits == doctest::Approx(waits[token]));
+    }
+    CHECK(ops_of(kernel, InstructionClass::bar_arrive).size() == 2);
+    CHECK(ops_of(kernel, InstructionClass::bar_sync).size() == 5);
+}
+
+TEST_CASE("copies to shared memory read and write, and their groups are waited for with the lag given") {
+    const std::vector<std::string> copy{"S2R R0, SR_TID.X", "IMAD.SHL.U32 R1, R0, 0x10, RZ",
+                                        "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x210]",
+                                        "LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64]"};
+    const Buffer buffer(std::uint64_t{512});
+    const Program program(
+        joined({copy, {"LDGDEPBAR", "DEPBAR.LE SB0, 0x1", "LDGDEPBAR", "DEPBAR.LE SB0, 0x0"}}),
+        with_parameters(1, 512));
+    const mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+    CHECK_NOTHROW(mk::check(kernel));
+    REQUIRE(kernel.tokens.size() == 1);
+    CHECK(kernel.tokens[0].kind == mk::TokenKind::async_group);
+    CHECK(kernel.tokens[0].scope == mk::Scope::warp);
+    CHECK(kernel.signals.size() == 2);
+    REQUIRE(kernel.waits.size() == 2);
+    CHECK(kernel.waits[0].lag == 1);
+    CHECK(kernel.waits[1].lag == 0);
+    const mk::Op op = ops_of(kernel, InstructionClass::cp_async).at(0);
+    REQUIRE(op.access_count == 2);
+    for (const mk::Access& access : kernel.accesses_of(op)) {
+        const bool global =
+            kernel.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::global;
+        CHECK(access.direction == (global ? mk::Direction::read : mk::Direction::write));
+        CHECK(access.bytes == 16);
+        CHECK(access.pattern == mk::PatternKind::contiguous);
+    }
+    // Without a group there is nothing to wait for.
+    const Program bare(joined({copy, {"DEPBAR.LE SB0, 0x0"}}), with_parameters(1, 512));
+    CHECK(lowered(bare, one_cta(32), {buffer.address()}).tokens.empty());
+}
+
+TEST_CASE("atomics return where a register takes the old value, and caches are named by modifiers") {
+    const Buffer buffer(std::uint64_t{128});
+    const auto only = [&buffer](const std::string& line) {
+        const Program program(
+            {"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", "MOV R8, 0x1", line},
+            with_parameters(1));
+        mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+        REQUIRE(kernel.accesses.size() == 1);
+        return kernel;
+    };
+    const mk::Kernel taken = only("ATOMG.E.ADD.STRONG.GPU PT, R9, desc[UR4][R2.64], R8");
+    CHECK(ops_of(taken, InstructionClass::atom_global).at(0).returns);
+    CHECK(taken.accesses[0].direction == mk::Direction::atomic);
+    for (const bool wanted : {false, true}) {
+        const Program program({"S2R R0, SR_TID.X", "IMAD.SHL.U32 R2, R0, 0x4, RZ",
+                               fmt::format("ATOMS.ADD {}, [R2], R0", wanted ? "R9" : "RZ")},
+                              with_parameters(0, 128));
+        const mk::Kernel kernel = lowered(program, one_cta(32));
+        CHECK(ops_of(kernel, InstructionClass::atom_shared).at(0).returns == wanted);
+    }
+    const mk::Kernel reduced = only("REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R8");
+    CHECK_FALSE(ops_of(reduced, InstructionClass::red_global).at(0).returns);
+    CHECK(reduced.accesses[0].direction == mk::Direction::atomic);
+    CHECK(only("LDG.E R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::ca);
+    CHECK(only("LDG.E.EF R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::cs);
+    CHECK(only("LDG.E.STRONG.GPU R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::cg);
+    CHECK(only("STG.E desc[UR4][R2.64], R8").accesses[0].direction == mk::Direction::write);
+}
+
+}  // namespace
+}  // namespace warptime::workloads::frontends::machine

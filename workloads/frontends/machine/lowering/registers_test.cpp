@@ -1,0 +1,236 @@
+// Tests of what instructions read and write: by hand, and by running them on changed registers.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/registers.hpp"
+
+#include "workloads/frontends/machine/interpreter/interpreter_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+namespace {
+
+using namespace fixture;  // NOLINT(google-build-using-namespace)
+
+using Names = std::set<std::string>;
+
+std::string name_of(std::uint16_t place) {
+    return place < 256   ? fmt::format("R{}", place)
+           : place < 512 ? fmt::format("UR{}", place - 256)
+           : place < 520 ? fmt::format("P{}", place - 512)
+                         : fmt::format("UP{}", place - 520);
+}
+Names names_of(const std::vector<std::uint16_t>& places) {
+    Names names;
+    for (const std::uint16_t place : places) {
+        names.insert(name_of(place));
+    }
+    return names;
+}
+Names reads(std::string_view text) {
+    return names_of(registers_of(assembly_line(text, 0)).reads);
+}
+Names writes(std::string_view text) {
+    return names_of(registers_of(assembly_line(text, 0)).writes);
+}
+
+TEST_CASE("results come first, sources behind them") {
+    CHECK(writes("IADD3 R4, R5, -R6, R7") == Names{"R4"});
+    CHECK(reads("IADD3 R4, R5, -R6, R7") == Names{"R5", "R6", "R7"});
+    CHECK(writes("FFMA R4, R4, UR8, R9") == Names{"R4"});
+    CHECK(reads("FFMA R4, R4, UR8, R9") == Names{"R4", "UR8", "R9"});
+    CHECK(writes("R2UR UR4, R5") == Names{"UR4"});
+    CHECK(reads("R2UR UR4, R5") == Names{"R5"});
+    CHECK(reads("MOV R4, c[0x0][0x210]").empty());
+}
+
+TEST_CASE("predicates are results beside the register, and sources at the end") {
+    CHECK(writes("ISETP.GE.AND P0, P1, R4, R5, P2") == Names{"P0", "P1"});
+    CHECK(reads("ISETP.GE.AND P0, P1, R4, R5, P2") == Names{"R4", "R5", "P2"});
+    CHECK(writes("PLOP3.LUT P0, PT, P1, P2, P3, 0x80, 0x0") == Names{"P0"});
+    CHECK(reads("PLOP3.LUT P0, PT, P1, P2, P3, 0x80, 0x0") == Names{"P1", "P2", "P3"});
+    CHECK(writes("UISETP.NE.AND UP0, UPT, UR4, URZ, UPT") == Names{"UP0"});
+    CHECK(reads("UISETP.NE.AND UP0, UPT, UR4, URZ, UPT") == Names{"UR4"});
+    CHECK(writes("IADD3 R4, P0, P1, R5, R6, R7") == Names{"R4", "P0", "P1"});
+    CHECK(reads("IADD3 R4, P0, P1, R5, R6, R7") == Names{"R5", "R6", "R7"});
+    CHECK(writes("IADD3.X R4, P2, PT, R5, R6, R7, P0, !P1") == Names{"R4", "P2"});
+    CHECK(reads("IADD3.X R4, P2, PT, R5, R6, R7, P0, !P1") == Names{"R5", "R6", "R7", "P0", "P1"});
+    CHECK(writes("LOP3.LUT P3, R4, R5, R6, R7, 0x80, !PT") == Names{"P3", "R4"});
+    CHECK(writes("SHFL.IDX P3, R4, R5, R6, 0x1f") == Names{"P3", "R4"});
+    CHECK(writes("VOTE.ANY R4, P1, P2") == Names{"R4", "P1"});
+    CHECK(reads("VOTE.ANY R4, P1, P2") == Names{"P2"});
+    CHECK(writes("SEL R4, R5, R6, !P0") == Names{"R4"});
+    CHECK(reads("SEL R4, R5, R6, !P0") == Names{"R5", "R6", "P0"});
+}
+
+TEST_CASE("a guard is read, and PT is no guard") {
+    CHECK(reads("@P3 MOV R4, R5") == Names{"P3", "R5"});
+    CHECK(reads("@!P3 MOV R4, R5") == Names{"P3", "R5"});
+    CHECK(reads("@UP2 UMOV UR4, UR5") == Names{"UP2", "UR5"});
+    CHECK(reads("@PT MOV R4, R5") == Names{"R5"});
+    CHECK(reads("@!PT MOV R4, R5") == Names{"R5"});
+    CHECK(reads("@P1 EXIT") == Names{"P1"});
+}
+
+TEST_CASE("registers that are always zero, and predicates that are always true, are none") {
+    CHECK(writes("IADD3 RZ, P0, R4, RZ, R5") == Names{"P0"});
+    CHECK(reads("IADD3 R4, RZ, RZ, RZ").empty());
+    CHECK(reads("UIADD3 UR4, URZ, URZ, UR63").empty());
+    CHECK(reads("SEL R4, RZ, 0x1, PT").empty());
+    CHECK(writes("ISETP.EQ.AND PT, PT, R4, R5, PT").empty());
+    CHECK(writes("LDG.E.128 RZ, desc[UR4][R2.64]").empty());
+}
+
+TEST_CASE("wide accesses and results take registers side by side") {
+    CHECK(writes("LDG.E R8, desc[UR4][R2.64]") == Names{"R8"});
+    CHECK(writes("LDG.E.U8 R8, desc[UR4][R2.64]") == Names{"R8"});
+    CHECK(writes("LDG.E.64 R8, desc[UR4][R2.64]") == Names{"R8", "R9"});
+    CHECK(writes("LDS.128 R8, [R2]") == Names{"R8", "R9", "R10", "R11"});
+    CHECK(reads("STS.128 [R2], R8") == Names{"R2", "R8", "R9", "R10", "R11"});
+    CHECK(reads("STG.E.64 desc[UR4][R2.64], R8") == Names{"UR4", "UR5", "R2", "R3", "R8", "R9"});
+    CHECK(writes("ULDC.64 UR6, c[0x0][0x210]") == Names{"UR6", "UR7"});
+    CHECK(writes("IMAD.WIDE R8, R2, 0x4, R6") == Names{"R8", "R9"});
+    CHECK(writes("DFMA R8, R2, R4, R6") == Names{"R8", "R9"});
+    CHECK(reads("DFMA R8, R2, R4, R6") == Names{"R2", "R3", "R4", "R5", "R6", "R7"});
+    CHECK(writes("LDSM.16.M88.4 R8, [R2]") == Names{"R8", "R9", "R10", "R11"});
+    CHECK(writes("LDSM.16.MT88.2 R8, [R2]") == Names{"R8", "R9"});
+    CHECK(writes("LDSM.16.M88 R8, [R2]") == Names{"R8"});
+    // Shifts of 64 bits give one half.
+    CHECK(writes("SHF.L.U64.HI R8, R2, R3, R4") == Names{"R8"});
+    // The last register has no neighbour.
+    CHECK(writes("LDS.128 R252, [R2]") == Names{"R252", "R253", "R254"});
+}
+
+TEST_CASE("a warpgroup's product has n/2 fp32 words a thread") {
+    for (int n = 8; n <= 256; n += 8) {
+        CAPTURE(n);
+        const RegisterUse use =
+            registers_of(assembly_line(fmt::format("HGMMA.64x{}x16.F32.BF16 R24, gdesc[UR4], R24", n), 0));
+        CHECK(use.writes.size() == static_cast<std::size_t>(n) / 2);
+        CHECK(use.writes.front() == 24);
+        CHECK(use.writes.back() == 24 + n / 2 - 1);
+    }
+    CHECK(reads("HGMMA.64x64x16.F32 R24, R4, gdesc[UR8], R24").contains("R7"));
+    CHECK(reads("HGMMA.64x64x16.F32 R24, R4, gdesc[UR8], R24").contains("UR8"));
+}
+
+TEST_CASE("addresses are read: pairs where they are wide, descriptors, and uniform parts") {
+    CHECK(reads("LDG.E R8, desc[UR4][R2.64+0x10]") == Names{"R2", "R3", "UR4", "UR5"});
+    CHECK(reads("LDS R8, [R2+0x10]") == Names{"R2"});
+    CHECK(reads("LDS R8, [0x10]").empty());
+    CHECK(reads("LDS R8, [R2.X4+0x10]") == Names{"R2"});
+    CHECK(reads("LDC R8, c[0x3][R2+0x4]") == Names{"R2"});
+    for (const std::string name : {"R2", "UR4"}) {
+        CHECK(reads("LDS R8, [R2+UR4+0x10]").contains(name));
+    }
+    CHECK(reads("LDGSTS.E.BYPASS.128 [R6], desc[UR4][R2.64], P0") ==
+          Names{"R6", "R2", "R3", "UR4", "UR5", "P0"});
+}
+
+TEST_CASE("stores, reductions and control write no register") {
+    for (const std::string_view text :
+         {"STG.E desc[UR4][R2.64], R8", "ST.E desc[UR4][R2.64], R8", "STS [R2], R8", "STL [R2], R8",
+          "RED.E.ADD.STRONG.GPU desc[UR4][R2.64], R8", "LDGSTS.E [R6], desc[UR4][R2.64]",
+          "BAR.SYNC.DEFER_BLOCKING R8", "WARPSYNC R8", "BRX R8 0x10", "RET.REL.NODEC R8 0x10", "LDGDEPBAR",
+          "DEPBAR.LE SB0, 0x1", "EXIT", "BSSY B0, 0x20", "UBLKCP.S.G [UR8], [UR4], UR6"}) {
+        CAPTURE(text);
+        CHECK(writes(text).empty());
+    }
+    CHECK(reads("BAR.SYNC.DEFER_BLOCKING R8, R9") == Names{"R8", "R9"});
+    CHECK(reads("WARPSYNC R8") == Names{"R8"});
+}
+
+/// Forms of instructions over registers R8 to R23 and predicates P0 to P4: {r} is any register, {w} an even
+/// one, {p} any predicate and {q} one that the number before is not.
+constexpr std::string_view forms[]{
+    "IADD3 R{r}, R{r}, -R{r}, R{r}",
+    "IADD3 R{r}, P{p}, P{q}, R{r}, R{r}, R{r}",
+    "IADD3.X R{r}, P{p}, PT, R{r}, R{r}, RZ, P{p}, !PT",
+    "IMAD R{r}, R{r}, R{r}, R{r}",
+    "IMAD.WIDE R{w}, R{r}, 0x7, R{w}",
+    "IMAD.WIDE.U32 R{w}, R{r}, R{r}, R{w}",
+    "LEA R{r}, P{p}, R{r}, R{r}, 0x3",
+    "LEA.HI.X R{r}, R{r}, R{r}, R{r}, 0x3, P{p}",
+    "LOP3.LUT R{r}, R{r}, R{r}, R{r}, 0x96, !PT",
+    "LOP3.LUT P{p}, R{r}, R{r}, R{r}, RZ, 0xc0, !PT",
+    "PLOP3.LUT P{p}, P{q}, P{p}, P{p}, P{p}, 0x96, 0x8e",
+    "ISETP.LT.AND P{p}, P{q}, R{r}, R{r}, P{p}",
+    "FSETP.GT.OR P{p}, PT, R{r}, |R{r}|, P{p}",
+    "SEL R{r}, R{r}, R{r}, P{p}",
+    "FSEL R{r}, R{r}, -R{r}, !P{p}",
+    "IMNMX R{r}, R{r}, R{r}, P{p}",
+    "SHF.L.U32.HI R{r}, R{r}, R{r}, R{r}",
+    "SHF.R.U64 R{r}, R{r}, R{r}, R{r}",
+    "PRMT R{r}, R{r}, R{r}, R{r}",
+    "DADD R{w}, R{w}, R{w}",
+    "DMUL R{w}, R{w}, -R{w}",
+    "DFMA R{w}, R{w}, R{w}, R{w}",
+    "FFMA R{r}, R{r}, R{r}, R{r}",
+    "HFMA2 R{r}, R{r}, R{r}, R{r}",
+    "POPC R{r}, R{r}",
+    "SHFL.IDX P{p}, R{r}, R{r}, R{r}, 0x1f",
+    "VOTE.ANY R{r}, P{p}, P{q}",
+    "BMSK R{r}, R{r}, R{r}",
+};
+
+std::string filled(std::string_view text) {
+    std::string line(text);
+    std::uint32_t last = 0;
+    for (std::size_t at = line.find('{'); at != std::string::npos; at = line.find('{')) {
+        const char kind = line[at + 1];
+        // Two predicate results are two predicates.
+        last = kind == 'r'   ? 8 + random_below(16)
+               : kind == 'w' ? 8 + 2 * random_below(8)
+               : kind == 'p' ? random_below(5)
+                             : (last + 1 + random_below(4)) % 5;
+        line.replace(at, 3, std::to_string(last));
+    }
+    return line;
+}
+
+TEST_CASE("what is not among the writes keeps its value, and only the reads decide on them") {
+    std::vector<std::string> all;
+    for (int number = 8; number < 24; ++number) {
+        all.push_back(fmt::format("R{}", number));
+    }
+    for (int number = 0; number < 5; ++number) {
+        all.push_back(fmt::format("P{}", number));
+    }
+    CHECK(rc::check("the interpreter agrees", [&all] {
+        const std::string text = filled(forms[random_below(std::size(forms))]);
+        RC_LOG(text);
+        const Names read = reads(text);
+        const Names written = writes(text);
+        const LaneProgram program({text}, all, all);
+        std::vector<Words> one;
+        std::vector<Words> other;
+        for (const std::string& name : all) {
+            const rc::Gen<std::uint32_t> word = name.starts_with('P') ? any_flag() : any_word();
+            one.push_back(some_words(word));
+            other.push_back(read.contains(name) ? one.back() : some_words(word));
+        }
+        const std::vector<Words> from_one = program(one);
+        const std::vector<Words> from_other = program(other);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            RC_LOG(all[i]);
+            if (written.contains(all[i])) {
+                RC_ASSERT(from_one[i] == from_other[i]);
+            } else {
+                RC_ASSERT(from_one[i] == one[i]);
+                RC_ASSERT(from_other[i] == other[i]);
+            }
+        }
+    }));
+}
+
+}  // namespace
+}  // namespace warptime::workloads::frontends::machine

@@ -1,0 +1,255 @@
+// Tests of roles: which warps belong together, how often they ran what, and in which loop it stands.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/role_body.hpp"
+
+#include "workloads/frontends/machine/lowering/traced_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+namespace {
+
+using namespace fixture;  // NOLINT(google-build-using-namespace)
+
+using Lines = std::vector<std::string>;
+
+Lines joined(const std::vector<Lines>& parts) {
+    Lines all;
+    for (const Lines& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
+RoleBodies bodies_of(const Program& program, const TracedRun& run) {
+    return role_bodies(program.code(), run.counts(), run.trace());
+}
+
+LaunchShape launch(std::uint32_t ctas, std::uint32_t threads) {
+    LaunchShape shape = one_cta(threads);
+    shape.grid[0] = ctas;
+    return shape;
+}
+
+/// The loop's number by instruction, over the whole tree. Throws for an instruction that stands twice.
+void collect(const BodyLoop& loop, std::map<std::uint32_t, int>& found) {
+    if (!std::ranges::is_sorted(loop.instructions)) {
+        throw std::runtime_error("instructions out of order");
+    }
+    for (const std::uint32_t instruction : loop.instructions) {
+        if (!found.emplace(instruction, loop.loop).second) {
+            throw std::runtime_error(fmt::format("instruction {} stands twice", instruction));
+        }
+    }
+    for (const BodyLoop& inner : loop.inner) {
+        collect(inner, found);
+    }
+}
+
+/// Warp w runs loop w of `loops` for two rounds, and no other.
+Program loop_of_each_warp(int loops) {
+    Lines lines{"S2R R0, SR_TID.X", "SHF.R.U32.HI R0, RZ, 0x5, R0"};
+    for (int loop = 0; loop < loops; ++loop) {
+        lines = joined({lines,
+                        {fmt::format("ISETP.NE.AND P0, PT, R0, {:#x}, PT", loop),
+                         fmt::format("@P0 BRA `(behind{})", loop)},
+                        counted_loop(fmt::format("loop{}", loop), 10, "0x2", {}),
+                        {fmt::format("behind{}:", loop)}});
+    }
+    return Program(lines);
+}
+
+TEST_CASE("warps that run the same loops are one role") {
+    for (int loops = 1; loops <= 8; ++loops) {
+        CAPTURE(loops);
+        const Program program = loop_of_each_warp(loops);
+        const RoleBodies bodies =
+            bodies_of(program, TracedRun(program, launch(2, static_cast<std::uint32_t>(32 * loops))));
+        REQUIRE(bodies.loops.size() == static_cast<std::size_t>(loops));
+        REQUIRE(bodies.roles.size() == static_cast<std::size_t>(loops));
+        for (int role = 0; role < loops; ++role) {
+            const RoleBody& own = bodies.roles[static_cast<std::size_t>(role)];
+            CHECK(own.warps == std::vector<int>{role});
+            REQUIRE(own.body.inner.size() == 1);
+            CHECK(own.body.inner[0].loop == role);
+            CHECK(own.body.inner[0].entries == 1.0);
+            CHECK(own.body.inner[0].rounds == 2.0);
+        }
+    }
+    // Two more warps than loops: those that run none are a role, too.
+    const Program program = loop_of_each_warp(2);
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(1, 128)));
+    REQUIRE(bodies.roles.size() == 3);
+    CHECK(bodies.roles[2].warps == std::vector<int>{2, 3});
+    CHECK(bodies.roles[2].body.inner.empty());
+}
+
+TEST_CASE("more than eight kinds of warps are one role of averages") {
+    const Program program = loop_of_each_warp(9);
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(1, 288)));
+    REQUIRE(bodies.roles.size() == 1);
+    std::vector<int> all(9);
+    std::iota(all.begin(), all.end(), 0);
+    CHECK(bodies.roles[0].warps == all);
+    REQUIRE(bodies.roles[0].body.inner.size() == 9);
+    for (const BodyLoop& loop : bodies.roles[0].body.inner) {
+        CHECK(loop.entries == doctest::Approx(1.0 / 9.0));
+        CHECK(loop.rounds == doctest::Approx(2.0 / 9.0));
+    }
+}
+
+TEST_CASE("frequencies and lanes of a role alone are the launch's counts by warp") {
+    CHECK(rc::check("one loop", [] {
+        const std::uint32_t rounds = 2 + random_below(6);
+        const std::uint32_t ctas = 1 + random_below(6);
+        const std::uint32_t threads = 1 + random_below(96);
+        const Program program(joined({{"NOP"}, counted_loop("loop", 10, std::to_string(rounds), {"NOP"})}));
+        const TracedRun run(program, launch(ctas, threads), {}, static_cast<int>(ctas));
+        const RoleBodies bodies = bodies_of(program, run);
+        RC_ASSERT(bodies.roles.size() == 1);
+        const RoleBody& role = bodies.roles[0];
+        const std::uint32_t warps = (threads + 31) / 32;
+        RC_ASSERT(role.warps.size() == warps);
+        RC_ASSERT(role.frequency.size() == 7);  // Two before the loop, four in it, EXIT.
+        for (const auto& [pc, frequency] : role.frequency) {
+            RC_ASSERT(frequency.times == (pc >= 2 && pc <= 5 ? rounds : 1));
+            RC_ASSERT(frequency.lanes == static_cast<double>(threads) / warps);
+        }
+        RC_ASSERT(role.body.loop == -1);
+        RC_ASSERT(role.body.inner.size() == 1);
+        std::map<std::uint32_t, int> loops;
+        collect(role.body, loops);
+        RC_ASSERT(loops.size() == 7);
+        for (std::uint32_t pc = 0; pc < 6; ++pc) {
+            RC_ASSERT(loops.at(pc) == (pc < 2 ? -1 : 0));
+        }
+        RC_ASSERT(role.body.inner[0].entries == 1.0);
+        RC_ASSERT(role.body.inner[0].rounds == rounds);
+    }));
+}
+
+/// Threads from `from` on run a loop of R8 rounds around one of R9, the others a loop of R7; the numbers are
+/// of the CTA and the parameters.
+Lines two_kinds(std::uint32_t from) {
+    return joined({{"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "LOP3.LUT R7, R1, 0x3, RZ, 0xc0, !PT",
+                    "IADD3 R7, R7, 0x2, RZ", "LOP3.LUT R8, R1, 0x5, RZ, 0xc0, !PT", "IADD3 R8, R8, 0x1, RZ",
+                    "LOP3.LUT R9, R1, 0x2, RZ, 0xc0, !PT", "IADD3 R9, R9, 0x3, RZ",
+                    fmt::format("ISETP.GE.AND P0, PT, R0, {:#x}, PT", from), "@P0 BRA `(other)"},
+                   counted_loop("a", 10, "R7", {"NOP"}),
+                   {"EXIT", "other:"},
+                   counted_loop("b", 10, "R8", counted_loop("c", 11, "R9", {"NOP"}))});
+}
+
+TEST_CASE("what a trace of all CTAs gives sums up to the launch, each instruction in its loop") {
+    CHECK(rc::check("two roles", [] {
+        const std::uint32_t ctas = 1 + random_below(9);
+        const std::uint32_t from = 32 * (1 + random_below(3));
+        const Program program(two_kinds(from));
+        const TracedRun run(program, launch(ctas, 128 - random_below(32)), {}, static_cast<int>(ctas));
+        const RoleBodies bodies = bodies_of(program, run);
+        RC_ASSERT(bodies.roles.size() == 2);
+        RC_ASSERT(bodies.roles[0].warps.size() == from / 32);
+        std::vector<double> warps(program.code().instructions.size());
+        std::vector<double> threads(program.code().instructions.size());
+        for (const RoleBody& role : bodies.roles) {
+            const double runners = static_cast<double>(ctas) * static_cast<double>(role.warps.size());
+            std::map<std::uint32_t, int> loops;
+            collect(role.body, loops);
+            RC_ASSERT(loops.size() == role.frequency.size());
+            for (const auto& [pc, frequency] : role.frequency) {
+                // Code before and in loops; that behind them is not checked here.
+                const bool before = pc < role.body.inner.at(0).instructions.front();
+                const int loop = loop_of(bodies.loops, pc);
+                RC_ASSERT((!(before || loop >= 0) || loops.at(pc) == loop));
+                warps[pc] += frequency.times * runners;
+                threads[pc] += frequency.times * frequency.lanes * runners;
+            }
+        }
+        for (std::size_t i = 0; i < warps.size(); ++i) {
+            const InstructionCounts& counts = run.counts().instructions[i];
+            RC_ASSERT(std::abs(warps[i] - static_cast<double>(counts.warps)) < 1e-6);
+            RC_ASSERT(std::abs(threads[i] - static_cast<double>(counts.threads)) < 1e-6);
+        }
+    }));
+}
+
+TEST_CASE("the first and last CTAs stand for themselves, those between for all others") {
+    // 10 CTAs of which 0, 9, 1 and 5 are traced: CTA 0 runs 9 rounds, CTA 9 runs 5, the others 2.
+    const Program program(
+        joined({{"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "MOV R9, 0x2", "ISETP.EQ.AND P0, PT, R1, RZ, PT",
+                 "@P0 MOV R9, 0x9", "ISETP.EQ.AND P0, PT, R1, 0x9, PT", "@P0 MOV R9, 0x5",
+                 "ISETP.GE.AND P0, PT, R0, 0x20, PT", "@P0 BRA `(other)"},
+                counted_loop("a", 10, "R9", {}),
+                {"EXIT", "other:"},
+                counted_loop("b", 10, "0x3", {})}));
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(10, 64)));
+    REQUIRE(bodies.roles.size() == 2);
+    REQUIRE(bodies.roles[0].body.inner.size() == 1);
+    const BodyLoop& loop = bodies.roles[0].body.inner[0];
+    constexpr double mean = (9 + 5 + 8 * 2) / 10.0;
+    CHECK(loop.rounds == doctest::Approx(mean));
+    CHECK(loop.entries == doctest::Approx(1.0));
+    CHECK(bodies.roles[0].frequency.at(bodies.loops[0].first).times == doctest::Approx(mean));
+    CHECK(bodies.roles[1].frequency.at(bodies.loops[1].first).times == doctest::Approx(3.0));
+}
+
+TEST_CASE("a function that one loop calls belongs to the loop, one called from elsewhere as well does not") {
+    // The loop calls a function in its third round; others call it before the loop, or behind it.
+    enum class Also { nobody, before, behind };
+    for (const Also also : {Also::nobody, Also::before, Also::behind}) {
+        CAPTURE(static_cast<int>(also));
+        const auto called_from = [](std::uint32_t place, bool calls = true) {
+            return calls ? Lines{fmt::format("MOV R2, {:#x}", 16 * (place + 2)), "CALL.REL.NOINC `(slow)"}
+                         : Lines{"NOP", "NOP"};
+        };
+        const Program program(joined(
+            {{"begin:", "MOV R3, RZ", "MOV R10, 0x5"},
+             called_from(2, also == Also::before),
+             {"loop:", "ISETP.NE.AND P1, PT, R10, 0x3, PT", "@P1 BRA `(back)"},
+             called_from(6),
+             {"back:", "IADD3 R10, R10, -0x1, RZ", "ISETP.GT.AND P0, PT, R10, RZ, PT", "@P0 BRA `(loop)"},
+             called_from(11, also == Also::behind),
+             {"EXIT", "slow:", "NOP", "NOP", "RET.REL.NODEC R2 `(begin)"}}));
+        const RoleBodies bodies = bodies_of(program, TracedRun(program, one_cta(32)));
+        REQUIRE(bodies.loops.size() == 1);
+        CHECK(bodies.loops[0].first == 4);
+        CHECK(bodies.loops[0].last == 10);
+        REQUIRE(bodies.roles.size() == 1);
+        std::map<std::uint32_t, int> loops;
+        collect(bodies.roles[0].body, loops);
+        for (const std::uint32_t slow : {14U, 15U, 16U}) {
+            CHECK(loops.at(slow) == (also == Also::nobody ? 0 : -1));
+            CHECK(bodies.roles[0].frequency.at(slow).times == (also == Also::nobody ? 1.0 : 2.0));
+        }
+        CHECK(bodies.roles[0].body.inner.at(0).rounds == 5.0);
+        CHECK(bodies.roles[0].body.inner.at(0).entries == 1.0);
+    }
+}
+
+TEST_CASE("a trace that was cut takes its rounds from the counts of the launch") {
+    const Program program(counted_loop("loop", 10, "0x64", {"NOP"}));
+    const TracedRun run(program, launch(3, 64), {}, 4, 10);
+    REQUIRE(run.warps().front()->truncated);
+    const RoleBodies bodies = bodies_of(program, run);
+    REQUIRE(bodies.roles.size() == 1);
+    REQUIRE(bodies.roles[0].body.inner.size() == 1);
+    CHECK(bodies.roles[0].body.inner[0].rounds == 100.0);
+    CHECK(bodies.roles[0].body.inner[0].entries == 1.0);
+    CHECK(bodies.roles[0].frequency.at(1).times == 100.0);
+    CHECK(bodies.roles[0].frequency.at(5).times == 1.0);  // EXIT, which the trace did not reach.
+}
+
+}  // namespace
+}  // namespace warptime::workloads::frontends::machine
