@@ -25,7 +25,7 @@ std::vector<BandWidth> band_widths(std::span<const FitRowEstimate> estimates, st
         if (!(row.estimate.time > 0.0)) continue;
         const double predicted_us = row.estimate.time * us_per_s;
         const Band band = model::analytical::band_of(row.measured_us / us_per_s, row.estimate.limiter,
-                                                     row.estimate.band_class);
+                                                     row.estimate.band_class, row.estimate.evidence);
         residuals[static_cast<std::size_t>(band)].push_back(
             model::analytical::is_short(band) ? std::abs(predicted_us - row.measured_us) / us_per_s
                                               : std::abs(std::log(predicted_us / row.measured_us)));

@@ -13,7 +13,8 @@ namespace warptime::validate {
 /// A band key and its basis. From 10 us on: the 80 % quantile of |ln(p / t)| of a class. The limiter gives
 /// the class: compute, memory, or latency for all other limiters. band.small and band.small_loop are the
 /// quantile of |p - t| in s, of shorter rows. band.small covers rows that launch or DRAM holds;
-/// band.small_loop covers all others.
+/// band.small_loop covers all others. Kernels without recorded rows of their own kind are apart, in
+/// band.described and band.described_small.
 struct BandWidth {
     std::string key;
     double value = 0.0;

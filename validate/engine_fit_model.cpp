@@ -81,8 +81,8 @@ struct EngineFitModel::State {
         for (FitCase& one : cases) {
             try {
                 if (is_microbenchmark(*one.row)) {
-                    one.probe = microbench::find_family(one.row->suite, one.row->op)
-                                    ->make(parse_params(one.row->params), *gpu);
+                    one.probe = microbench::probe_of(*microbench::find_family(one.row->suite, one.row->op),
+                                                     parse_params(one.row->params), *gpu);
                     one.lowered = true;
                     continue;
                 }

@@ -95,8 +95,9 @@ RowPrediction EngineRowPredictor::predict_microbenchmark(const RecordedRow& row)
     const microbench::Family* family = microbench::find_family(row.suite, row.op);
     if (family == nullptr) throw Error("op", row.op, "a microbenchmark that is also written as a program");
     const hw::Gpu& gpu = chip_of(row.gpu).gpu;
-    const microbench::Value found = microbench::predict(family->make(parse_params(row.params), gpu),
-                                                        row.quantity, *engine_, gpu, conditions_of(row));
+    const microbench::Value found =
+        microbench::predict(microbench::probe_of(*family, parse_params(row.params), gpu), row.quantity,
+                            *engine_, gpu, conditions_of(row));
     return {found.value, found.low, found.high, found.limiter, ""};
 }
 
@@ -107,7 +108,7 @@ model::prediction::Prediction EngineRowPredictor::explain(const RecordedRow& row
     if (ran != nullptr) return model::system::explain(*ran, *engine_, chip.gpu, conditions_of(row));
     if (probe.empty()) return chip.predictor->explain(asked_of(row), conditions_of(row));
     const microbench::Probe made =
-        microbench::find_family(probe, row.op)->make(parse_params(row.params), chip.gpu);
+        microbench::probe_of(*microbench::find_family(probe, row.op), parse_params(row.params), chip.gpu);
     return model::system::explain(made.program, *engine_, chip.gpu, conditions_of(row), made.between);
 }
 

@@ -140,7 +140,7 @@ void Batch::fill_group(Group& group, std::size_t row) const {
         }
         group.request = read_request(*info_, make_operation(info_->name, texts.parameters));
         group.conditions = conditions_of(texts);
-        group.status = status_of(predictor_->gpu(), group.conditions);
+        group.status = status_of(predictor_->gpu(), group.conditions, model::kernel::Evidence::own);
         group.sound = true;
     } catch (const Error&) {
         group.sound = false;
@@ -174,7 +174,8 @@ std::pair<model::prediction::Estimate, model::prediction::Status> Batch::predict
     const Texts texts = texts_of(row);
     const Operation operation = make_operation(info_->name, texts.parameters);
     const model::prediction::Conditions conditions = conditions_of(texts);
-    return {predictor_->evaluate(operation, conditions), status_of(predictor_->gpu(), conditions)};
+    return {predictor_->evaluate(operation, conditions),
+            status_of(predictor_->gpu(), conditions, model::kernel::Evidence::own)};
 }
 
 std::optional<model::prediction::Estimate> Batch::predict_numbers(std::size_t row, Group& group) {
@@ -213,7 +214,7 @@ void Batch::predict(std::size_t begin, std::size_t end, BatchAnswers& answers) {
         answers.low[row] = answer->low;
         answers.high[row] = answer->high;
         answers.limiter[row] = static_cast<std::uint8_t>(answer->limiter);
-        answers.status[row] = static_cast<std::uint8_t>(status);
+        answers.status[row] = static_cast<std::uint8_t>(status_of(status, answer->evidence));
     }
 }
 

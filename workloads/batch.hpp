@@ -26,7 +26,7 @@ namespace warptime::workloads {
 struct BatchAnswers {
     std::span<double> time, low, high;
     std::span<std::uint8_t> limiter;                          ///< prediction::Limiter
-    std::span<std::uint8_t> status;                           ///< prediction::Status by GPU and conditions
+    std::span<std::uint8_t> status;                           ///< prediction::Status
     std::vector<std::pair<std::size_t, std::string>> errors;  ///< row and message, in order of rows
 };
 
@@ -61,7 +61,7 @@ class Batch {
         bool sound = false;  ///< the words are allowed; otherwise every row fails
         std::unique_ptr<Request> request;
         model::prediction::Conditions conditions;
-        model::prediction::Status status = {};
+        model::prediction::Status status = {};  ///< by GPU and conditions
     };
     /// A row in the texts of a command line.
     struct Texts {
@@ -77,7 +77,7 @@ class Batch {
     [[nodiscard]] model::prediction::Conditions conditions_of(const Texts& texts) const;
     /// The prediction of a row; empty where the row is refused.
     [[nodiscard]] std::optional<model::prediction::Estimate> predict_numbers(std::size_t row, Group& group);
-    /// The same prediction from text, with its status. Throws Error for a refused row.
+    /// The same prediction from text, with its status by GPU and conditions. Throws Error for a refused row.
     [[nodiscard]] std::pair<model::prediction::Estimate, model::prediction::Status> predict_text(
         std::size_t row) const;
 

@@ -135,6 +135,21 @@ TEST_CASE("the status of a row is that of its conditions") {
     CHECK(static_cast<Status>(answers.status[1]) == Status::calibrated);
 }
 
+TEST_CASE("a described kernel has the status that predict gives it") {
+    using warptime::model::prediction::Status;
+    Fixture f;
+    const std::string file = std::string(WARPTIME_EXAMPLES) + "/saxpy.kernel";
+    const Answers answers = f.answer("kernel", {{"file", file}, {"cache", WordValues{{"warm", ""}, {0, 1}}}});
+    CHECK(answers.errors.empty());
+    const auto alone = f.predictor.explain({"kernel", {{"file", file}}}, {});
+    CHECK(alone.status == Status::extrapolated);
+    CHECK(answers.low[1] == alone.low);
+    CHECK(answers.high[1] == alone.high);
+    for (const std::uint8_t status : answers.status) {
+        CHECK(static_cast<Status>(status) == alone.status);
+    }
+}
+
 TEST_CASE("what is wrong for every row throws") {
     Fixture f;
     const std::vector<std::int64_t> two{1, 2};

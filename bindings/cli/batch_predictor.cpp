@@ -76,8 +76,10 @@ BatchAnswer BatchPredictor::predict(const workloads::CsvRecord& row, const std::
     Chip& chip = chip_of(gpu, engine);
     workloads::check_conditions(conditions, chip.gpu);
     using model::prediction::Status;
-    return {chip.predictor->evaluate(operation, conditions),
-            defaults_.settings.empty() ? engines::status_of(engine, chip.gpu, conditions) : Status::what_if};
+    const model::prediction::Estimate estimate = chip.predictor->evaluate(operation, conditions);
+    return {estimate, defaults_.settings.empty()
+                          ? engines::status_of(engine, chip.gpu, conditions, estimate.evidence)
+                          : Status::what_if};
 }
 
 }  // namespace warptime::cli

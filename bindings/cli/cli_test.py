@@ -115,16 +115,23 @@ class Predictions(Case):
         self.assertEqual(answer["kernels"][0]["name"], "saxpy")
         self.assertEqual(answer["counters"]["smsp__inst_executed.sum"], 65536 * 8 * 15)
         self.assertAlmostEqual(answer["achieved"]["flops_per_s"] * answer["time_us"] * 1e-6, 2 * 2**26, delta=10)
+        self.assertEqual(answer["status"], "extrapolated")
+        self.assertIn("textbook programs", answer["band_source"])
+        changed = self.predict("predict", "kernel", file, "--gpu", "h200", "--set", "gpu.l2.capacity=2x")
+        self.assertEqual(changed["status"], "what-if")
         simulated = self.predict("predict", "kernel", file, "--gpu", "h200", "--engine", "simulation")
+        self.assertIn("textbook programs", simulated["band_source"])
         self.assertLess(abs(simulated["time_us"] / answer["time_us"] - 1), 0.1)
         self.fail_with(1, ["nope.kernel", "a .kernel file"], "predict", "kernel", "nope.kernel", "--gpu", "h200")
         self.fail_with(2, ["kernel file", "a value"], "predict", "kernel", "--gpu", "h200")
         self.fail_with(1, ["README.md", "line 1", "kernel"], "predict", "kernel", str(ROOT / "README.md"), "--gpu", "h200")
         with self.subTest("batch"):
             cases = f"op,file,gpu\nkernel,{file},h200\ngemm,{file},h200\n"
-            rows = run("batch", "-", text=cases).stdout.decode().splitlines()
-            self.assertIn(f"{answer['time_us']:.3f}"[:6], rows[1])
-            self.assertIn("gemm parameter: got 'file'", rows[2])
+            rows = list(csv.DictReader(run("batch", "-", text=cases).stdout.decode().splitlines()))
+            for column in ["time_us", "low_us", "high_us"]:
+                self.assertAlmostEqual(float(rows[0][column]), answer[column], places=6)
+            self.assertEqual(rows[0]["status"], answer["status"])
+            self.assertIn("gemm parameter: got 'file'", rows[1]["error"])
 
     def test_json_contract(self) -> None:
         for arguments in [GEMM, ["predict", "copy", "1048576", "--gpu", "h200-sxm"]]:

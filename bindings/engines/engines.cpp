@@ -28,8 +28,9 @@ std::unique_ptr<model::prediction::Engine> make_engine(std::string_view name) {
 }
 
 model::prediction::Status status_of(std::string_view engine, const hw::Gpu& gpu,
-                                    const model::prediction::Conditions& conditions) {
-    return status_of(engine, model::prediction::status_of(gpu, conditions));
+                                    const model::prediction::Conditions& conditions,
+                                    model::kernel::Evidence evidence) {
+    return status_of(engine, model::prediction::status_of(gpu, conditions, evidence));
 }
 
 model::prediction::Status status_of(std::string_view engine, model::prediction::Status known) {

@@ -21,9 +21,10 @@ std::string_view engine_named(std::string_view name);
 
 /// The status of every prediction by this engine on this GPU, what-ifs included.
 [[nodiscard]] model::prediction::Status status_of(std::string_view engine, const hw::Gpu& gpu,
-                                                  const model::prediction::Conditions& conditions);
+                                                  const model::prediction::Conditions& conditions,
+                                                  model::kernel::Evidence evidence);
 
-/// The same for a known status by GPU and conditions, `known`.
+/// The same for a known status by GPU, conditions and evidence, `known`.
 [[nodiscard]] model::prediction::Status status_of(std::string_view engine, model::prediction::Status known);
 
 }  // namespace warptime::engines

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 namespace engines = warptime::engines;
+using warptime::model::kernel::Evidence;
 
 TEST_CASE("an engine has the name that it was asked for by") {
     CHECK(engines::make_engine(engines::default_engine)->name() == engines::default_engine);
@@ -17,10 +18,11 @@ TEST_CASE("an engine has the name that it was asked for by") {
 TEST_CASE("only the default engine is calibrated, and only on a GPU that was measured") {
     using warptime::model::prediction::Status;
     warptime::hw::Gpu gpu;
-    CHECK(engines::status_of("analytical", gpu, {}) == Status::extrapolated);
+    CHECK(engines::status_of("analytical", gpu, {}, Evidence::own) == Status::extrapolated);
     gpu.calibrated = true;
-    CHECK(engines::status_of("analytical", gpu, {}) == Status::calibrated);
-    CHECK(engines::status_of("simulation", gpu, {}) == Status::extrapolated);
+    CHECK(engines::status_of("analytical", gpu, {}, Evidence::own) == Status::calibrated);
+    CHECK(engines::status_of("simulation", gpu, {}, Evidence::own) == Status::extrapolated);
+    CHECK(engines::status_of("analytical", gpu, {}, Evidence::any) == Status::extrapolated);
 }
 
 TEST_CASE("an unknown engine is refused with the nearest name") {

@@ -1,38 +1,39 @@
 // The 80 % band around a prediction: a share of the time, or a fixed time for the shortest kernels.
-// Source: residuals of recorded fit and development rows, by class (fitted keys band.*).
+// Source: residuals of recorded fit and development rows, by class (fitted keys band.*). Where a part of the
+// instructions is not known exactly, the half-width grows by a rule of thumb (band_edges.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/kernel/evidence.hpp"
+#include "model/prediction/band_edges.hpp"
 #include "model/prediction/limiter.hpp"
 #include "model/prediction/prediction.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 
 namespace warptime::model::analytical {
 
-/// Below this time, launch effects of fixed size dominate the residual. Above it, residuals are relative. The
-/// scoreboard draws the same line.
-inline constexpr double short_kernel_seconds = 10e-6;
-
 /// Class of kernels that share residuals. Short kernels that only launch or stream have half the error of
-/// short loops. Recorded rows below 10 us: 0.4 us against 0.8 us at the 80 % quantile.
-enum class Band : std::uint8_t { compute, memory, latency, small, small_loop };
-inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band::latency, Band::small,
-                                               Band::small_loop};
+/// short loops. Recorded rows below 10 us: 0.4 us against 0.8 us at the 80 % quantile. Kernels whose own kind
+/// is not recorded share the residuals of the textbook programs, whatever limits them.
+enum class Band : std::uint8_t { compute, memory, latency, small, small_loop, described, described_small };
+inline constexpr std::array<Band, 7> all_bands{Band::compute,        Band::memory,     Band::latency,
+                                               Band::small,          Band::small_loop, Band::described,
+                                               Band::described_small};
 
 [[nodiscard]] constexpr bool is_short(Band band) {
-    return band == Band::small || band == Band::small_loop;
+    return band == Band::small || band == Band::small_loop || band == Band::described_small;
 }
 
 /// Band of a kernel that takes `seconds`.
 [[nodiscard]] constexpr Band band_of(double seconds, prediction::Limiter limiter,
-                                     prediction::KernelClass band_class) {
-    if (seconds < short_kernel_seconds) {
+                                     prediction::KernelClass band_class, kernel::Evidence evidence) {
+    const bool is_brief = seconds < prediction::short_kernel_seconds;
+    if (evidence == kernel::Evidence::any) return is_brief ? Band::described_small : Band::described;
+    if (is_brief) {
         const bool streams = limiter == prediction::Limiter::launch || limiter == prediction::Limiter::dram;
         return streams ? Band::small : Band::small_loop;
     }
@@ -59,6 +60,10 @@ inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band
             return "band.latency";
         case Band::small:
             return "band.small";
+        case Band::described:
+            return "band.described";
+        case Band::described_small:
+            return "band.described_small";
         case Band::small_loop:
             break;
     }
@@ -76,34 +81,39 @@ inline constexpr std::array<Band, 5> all_bands{Band::compute, Band::memory, Band
             return gpu.band.latency.value();
         case Band::small:
             return gpu.band.small.value();
+        case Band::described:
+            return gpu.band.described.value();
+        case Band::described_small:
+            return gpu.band.described_small.value();
         case Band::small_loop:
             break;
     }
     return gpu.band.small_loop.value();
 }
 
+/// `wider` is a factor on the half-width (prediction::widening).
 [[nodiscard]] inline prediction::Estimate with_band(double time, prediction::Limiter limiter,
-                                                    prediction::KernelClass band_class, const hw::Gpu& gpu) {
+                                                    prediction::KernelClass band_class,
+                                                    kernel::Evidence evidence, double wider,
+                                                    const hw::Gpu& gpu) {
+    const Band band = band_of(time, limiter, band_class, evidence);
+    const double half = half_width(band, gpu) * wider;
+    const prediction::BandEdges edges =
+        is_short(band) ? prediction::fixed_edges(time, half) : prediction::relative_edges(time, half);
     prediction::Estimate estimate;
     estimate.time = time;
+    estimate.low = edges.low;
+    estimate.high = edges.high;
     estimate.limiter = limiter;
     estimate.band_class = band_class;
-    const Band band = band_of(time, limiter, band_class);
-    const double half = half_width(band, gpu);
-    if (is_short(band)) {
-        estimate.low = std::max(time * 0.5, time - half);
-        estimate.high = time + half;
-    } else {
-        const double factor = std::exp(half);
-        estimate.low = time / factor;
-        estimate.high = time * factor;
-    }
+    estimate.evidence = evidence;
     return estimate;
 }
 
+/// Band of a memory step, which is exact and whose kind is recorded.
 [[nodiscard]] inline prediction::Estimate with_band(double time, prediction::Limiter limiter,
                                                     const hw::Gpu& gpu) {
-    return with_band(time, limiter, prediction::class_of(limiter), gpu);
+    return with_band(time, limiter, prediction::class_of(limiter), kernel::Evidence::own, 1.0, gpu);
 }
 
 /// The band class follows how a kernel is built, and only then what limits it. Loops whose warps load for

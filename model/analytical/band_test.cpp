@@ -10,6 +10,9 @@
 
 namespace hw = warptime::hw;
 namespace analytical = warptime::model::analytical;
+namespace prediction = warptime::model::prediction;
+using warptime::model::kernel::Coverage;
+using warptime::model::kernel::Evidence;
 using warptime::model::prediction::KernelClass;
 using warptime::model::prediction::Limiter;
 
@@ -22,6 +25,8 @@ hw::Gpu gpu_with_bands() {
     gpu.band.latency = hw::Number(0.3);
     gpu.band.small = hw::Seconds(1e-6);
     gpu.band.small_loop = hw::Seconds(2e-6);
+    gpu.band.described = hw::Number(0.8);
+    gpu.band.described_small = hw::Seconds(3e-6);
     return gpu;
 }
 
@@ -75,7 +80,8 @@ TEST_CASE("the line is at 10 us, which is on the long side") {
     const auto at = analytical::with_band(10e-6, Limiter::dram, gpu);
     CHECK(below.high == doctest::Approx(11e-6));
     CHECK(at.high == doctest::Approx(10e-6 * std::exp(0.2)));
-    const auto occupied = analytical::band_of(10e-6, Limiter::bytes_in_flight, KernelClass::occupancy);
+    const auto occupied =
+        analytical::band_of(10e-6, Limiter::bytes_in_flight, KernelClass::occupancy, Evidence::own);
     CHECK(analytical::half_width(occupied, gpu) == 0.3);
 }
 
@@ -87,7 +93,48 @@ TEST_CASE("loops that copy for themselves have the residuals of latency") {
     CHECK(analytical::band_class_of(Limiter::dram, false, false) == KernelClass::memory);
     CHECK(analytical::band_class_of(Limiter::fp32, false, false) == KernelClass::compute);
     const auto gpu = gpu_with_bands();
-    const auto estimate = analytical::with_band(100e-6, Limiter::tensor_core, KernelClass::latency, gpu);
+    const auto estimate =
+        analytical::with_band(100e-6, Limiter::tensor_core, KernelClass::latency, Evidence::own, 1.0, gpu);
     CHECK(estimate.high == doctest::Approx(100e-6 * std::exp(gpu.band.latency.value())));
     CHECK(estimate.band_class == KernelClass::latency);
+}
+
+TEST_CASE("kernels without rows of their own kind have one band, whatever limits them") {
+    const auto gpu = gpu_with_bands();
+    for (const Limiter limiter : {Limiter::tensor_core, Limiter::dram, Limiter::launch}) {
+        for (const KernelClass band_class :
+             {KernelClass::compute, KernelClass::memory, KernelClass::latency}) {
+            const auto around = [&](double time, double wider) {
+                return analytical::with_band(time, limiter, band_class, Evidence::any, wider, gpu);
+            };
+            const auto long_one = around(100e-6, 1.0);
+            CHECK(long_one.evidence == Evidence::any);
+            CHECK(std::log(long_one.high / long_one.time) == doctest::Approx(0.8));
+            CHECK(std::log(long_one.time / long_one.low) == doctest::Approx(0.8));
+            const auto short_one = around(8e-6, 1.0);
+            CHECK(short_one.low == doctest::Approx(5e-6));
+            CHECK(short_one.high == doctest::Approx(11e-6));
+            // Other engines get the same edges.
+            for (const double time : {1e-6, 8e-6, 10e-6, 100e-6}) {
+                const auto edges = prediction::described_edges(time, 1.5, gpu);
+                CHECK(edges.low == around(time, 1.5).low);
+                CHECK(edges.high == around(time, 1.5).high);
+            }
+        }
+    }
+}
+
+TEST_CASE("a band is wider by the share of instructions that is not exact") {
+    const auto gpu = gpu_with_bands();
+    CHECK(prediction::widening(Coverage{}) == 1.0);
+    CHECK(prediction::widening(Coverage{0.5, 0.25, 0.25}) == 1.5);
+    CHECK(prediction::widening(Coverage{0.0, 0.0, 1.0}) == 2.0);
+    for (const Evidence evidence : {Evidence::any, Evidence::own}) {
+        const auto around = [&](double time, double wider) {
+            return analytical::with_band(time, Limiter::dram, KernelClass::memory, evidence, wider, gpu);
+        };
+        CHECK(std::log(around(100e-6, 1.5).high / 100e-6) ==
+              doctest::Approx(1.5 * std::log(around(100e-6, 1.0).high / 100e-6)));
+        CHECK(around(8e-6, 1.5).high - 8e-6 == doctest::Approx(1.5 * (around(8e-6, 1.0).high - 8e-6)));
+    }
 }

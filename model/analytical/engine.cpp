@@ -16,11 +16,6 @@ using prediction::Conditions;
 using prediction::Estimate;
 using prediction::Prediction;
 
-Estimate estimate_of(const Analysis& a, const hw::Gpu& gpu) {
-    return with_band(a.time.value(), a.limiter,
-                     band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor), gpu);
-}
-
 class Stages final : public prediction::Stages {
   public:
     explicit Stages(const hw::Gpu& gpu) : gpu_(gpu) {}
@@ -30,8 +25,8 @@ class Stages final : public prediction::Stages {
         switch (step.kind) {
             case kernel::StepKind::kernel: {
                 KeptStages* kept = body == prediction::unknown_body ? nullptr : &kept_;
-                return estimate_of(analyse(program.kernels[step.payload], gpu_, conditions, kept, body),
-                                   gpu_);
+                const kernel::Kernel& kernel = program.kernels[step.payload];
+                return estimate_of(analyse(kernel, gpu_, conditions, kept, body), kernel, gpu_);
             }
             case kernel::StepKind::memset: {
                 const auto t = memset_time(program.memsets[step.payload], gpu_, conditions);
@@ -55,11 +50,11 @@ class Stages final : public prediction::Stages {
         kernel::Kernel& kernel = program.kernels.front();
         kernel.schedule.group = groups[0];
         Analysis a = analyse(kernel, gpu_, conditions, &kept_);
-        estimates[0] = estimate_of(a, gpu_);
+        estimates[0] = estimate_of(a, kernel, gpu_);
         for (std::size_t i = 1; i < groups.size(); ++i) {
             kernel.schedule.group = groups[i];
             regroup(kernel, gpu_, conditions, a, &kept_);
-            estimates[i] = estimate_of(a, gpu_);
+            estimates[i] = estimate_of(a, kernel, gpu_);
         }
     }
 

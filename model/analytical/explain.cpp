@@ -126,30 +126,45 @@ bool has_own_band(const hw::Gpu& gpu, Band band) {
     return gpu.provenance[hw::key_index(key_of(band))].origin == hw::Origin::fitted;
 }
 
-void finish(const hw::Gpu& gpu, const prediction::Conditions& conditions, Limiter limiter,
-            prediction::KernelClass band_class, double time, Prediction& p) {
-    const prediction::Estimate estimate = with_band(time, limiter, band_class, gpu);
+std::string band_source(const hw::Gpu& gpu, Band band) {
+    const bool own = has_own_band(gpu, band);
+    if (band == Band::described || band == Band::described_small) {
+        return own ? "residuals of the textbook programs' development half"
+                   : "residuals of the textbook programs' development half on the sibling that the constants "
+                     "come from";
+    }
+    return own ? "residuals of this GPU's fit and development rows"
+               : "residuals of the sibling that the constants come from";
+}
+
+void finish(const hw::Gpu& gpu, const prediction::Conditions& conditions,
+            const prediction::Estimate& estimate, Prediction& p) {
     p.time = estimate.time;
     p.low = estimate.low;
     p.high = estimate.high;
     p.span = estimate.time;
-    p.limiter = limiter;
-    p.kernel_class = prediction::class_of(limiter);
-    p.status = prediction::status_of(gpu, conditions);
-    p.band_source = has_own_band(gpu, band_of(p.time, limiter, band_class))
-                        ? "residuals of this GPU's fit and development rows"
-                        : "residuals of the sibling that the constants come from";
+    p.limiter = estimate.limiter;
+    p.kernel_class = prediction::class_of(estimate.limiter);
+    p.status = prediction::status_of(gpu, conditions, estimate.evidence);
+    p.band_source =
+        band_source(gpu, band_of(estimate.time, estimate.limiter, estimate.band_class, estimate.evidence));
     p.constants = hw::count_constants(gpu.provenance);
 }
 
 }  // namespace
 
+prediction::Estimate estimate_of(const Analysis& a, const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    const prediction::KernelClass band_class =
+        band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor);
+    return with_band(a.time.value(), a.limiter, band_class, kernel.evidence,
+                     prediction::widening(kernel.coverage), gpu);
+}
+
 Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                           const prediction::Conditions& conditions) {
     const Analysis a = analyse(kernel, gpu, conditions);
     Prediction p;
-    finish(gpu, conditions, a.limiter, band_class_of(a.limiter, a.item.loads_itself, a.item.uses_tensor),
-           a.time.value(), p);
+    finish(gpu, conditions, estimate_of(a, kernel, gpu), p);
     add_bounds(a, p);
     add_shares(a, limiter_of_loop(a), p);
     add_utilization(a, gpu, p);
@@ -179,7 +194,7 @@ Prediction explain_memory_step(const kernel::Program& program, const kernel::Ste
     Prediction p;
     const double time = t.time.value();
     const Limiter limiter = limiter_of(t);
-    finish(gpu, conditions, limiter, prediction::class_of(limiter), time, p);
+    finish(gpu, conditions, with_band(time, limiter, gpu), p);
     add_bound(p, Limiter::dram, t.dram.value(),
               {{"read_bytes", t.dram_read.value()}, {"written_bytes", t.dram_written.value()}});
     add_bound(p, Limiter::launch, t.floor.value(), {{"floor_s", t.floor.value()}});

@@ -10,6 +10,10 @@
 
 namespace warptime::model::analytical {
 
+/// Time, limiter and band of an analysed kernel.
+[[nodiscard]] prediction::Estimate estimate_of(const Analysis& analysis, const kernel::Kernel& kernel,
+                                               const hw::Gpu& gpu);
+
 [[nodiscard]] prediction::Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                                                     const prediction::Conditions& conditions);
 

@@ -2,16 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/explain.hpp"
 
+#include "hw/setting.hpp"
+#include "hw/sheet.hpp"
 #include "model/analytical/engine.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/prediction/status.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
@@ -67,6 +71,8 @@ TEST_CASE("laws of every explained kernel") {
     CHECK(rc::check("time, shares, bounds, utilization", [&] {
         mk::Program program;
         program.add_kernel() = any_kernel();
+        program.kernels[0].evidence = *rc::gen::element(mk::Evidence::any, mk::Evidence::own);
+        program.kernels[0].coverage = *rc::gen::element(mk::Coverage{}, mk::Coverage{0.5, 0.25, 0.25});
         const prediction::Conditions conditions = any_conditions();
         const auto stages = engine->make_stages(gpu);
         const auto hot = stages->evaluate(program, program.steps[0], conditions);
@@ -75,6 +81,8 @@ TEST_CASE("laws of every explained kernel") {
         RC_ASSERT(p.low == hot.low);
         RC_ASSERT(p.high == hot.high);
         RC_ASSERT(p.limiter == hot.limiter);
+        RC_ASSERT(hot.evidence == program.kernels[0].evidence);
+        RC_ASSERT(p.status == prediction::status_of(gpu, conditions, hot.evidence));
         RC_ASSERT(p.low > 0.0);
         RC_ASSERT(p.low < p.time);
         RC_ASSERT(p.time < p.high);
@@ -136,7 +144,33 @@ TEST_CASE("what was achieved is work over time") {
     const auto q = explain_kernel(gemm, gpu, prediction::Conditions{});
     // The example peels one of its 64 products; roles of different trips count at the longest.
     CHECK(q.flops_per_s * q.time == doctest::Approx(2.0 * 4096 * 4096 * 4096).epsilon(1.0 / 60));
-    CHECK(q.status == (gpu.calibrated ? prediction::Status::calibrated : prediction::Status::extrapolated));
+}
+
+TEST_CASE("evidence and coverage decide the status and the band, never the time") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    REQUIRE(gpu.calibrated);
+    mk::Kernel stream = fixture::stream(200000, 2);
+    const auto unknown = explain_kernel(stream, gpu, prediction::Conditions{});
+    CHECK(unknown.status == prediction::Status::extrapolated);
+    CHECK(unknown.band_source == "residuals of the textbook programs' development half");
+    CHECK(unknown.high == doctest::Approx(unknown.time * std::exp(gpu.band.described.value())));
+    stream.evidence = mk::Evidence::own;
+    const auto recorded = explain_kernel(stream, gpu, prediction::Conditions{});
+    CHECK(recorded.status == prediction::Status::calibrated);
+    CHECK(recorded.band_source == "residuals of this GPU's fit and development rows");
+    CHECK(recorded.time == unknown.time);
+    CHECK(recorded.high == doctest::Approx(recorded.time * std::exp(gpu.band.memory.value())));
+    stream.coverage = {0.5, 0.25, 0.25};
+    const auto sampled = explain_kernel(stream, gpu, prediction::Conditions{});
+    CHECK(sampled.time == unknown.time);
+    CHECK(sampled.high == doctest::Approx(sampled.time * std::exp(1.5 * gpu.band.memory.value())));
+    stream.evidence = mk::Evidence::any;
+    const auto inherited = explain_kernel(stream, hw::load_gpu("t4"), prediction::Conditions{});
+    CHECK(inherited.band_source ==
+          "residuals of the textbook programs' development half on the sibling that the constants come from");
+    const std::vector<hw::Setting> settings{hw::parse_setting("gpu.l2.capacity=2x")};
+    CHECK(explain_kernel(stream, hw::load_gpu("h200-sxm", settings), prediction::Conditions{}).status ==
+          prediction::Status::what_if);
 }
 
 TEST_CASE("memory steps are explained like kernels") {

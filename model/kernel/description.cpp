@@ -20,6 +20,7 @@ void Kernel::clear() {
     schedule.k_iterations = 1;
     schedule.items.clear();
     coverage = Coverage{};
+    evidence = Evidence::any;
     buffers.clear();
     tokens.clear();
     roles.clear();

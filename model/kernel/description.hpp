@@ -6,6 +6,7 @@
 
 #include "hw/dtype.hpp"
 #include "hw/instruction_class.hpp"
+#include "model/kernel/evidence.hpp"
 #include "model/kernel/index.hpp"
 #include "model/kernel/name.hpp"
 
@@ -321,6 +322,7 @@ struct Kernel {
     std::vector<Role> roles;
     std::vector<CtaClass> cta_classes;
     Coverage coverage;
+    Evidence evidence = Evidence::any;
 
     std::vector<Node> nodes;
     std::vector<Op> ops;

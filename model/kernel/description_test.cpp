@@ -15,6 +15,7 @@ using namespace warptime::model::kernel;
 TEST_CASE("a kernel that has been cleared is like a new one and keeps its memory") {
     Kernel kernel;
     examples::warp_specialized_gemm(kernel, {});
+    kernel.evidence = Evidence::own;
     CHECK_FALSE(kernel == Kernel{});
     const std::size_t ops = kernel.ops.capacity();
     const std::size_t accesses = kernel.accesses.capacity();

@@ -28,6 +28,10 @@ struct EnumNames<CtaPhase> {
     static constexpr std::array<std::string_view, 3> words{"any", "first_wave", "warm"};
 };
 template <>
+struct EnumNames<Evidence> {
+    static constexpr std::array<std::string_view, 2> words{"any", "own"};
+};
+template <>
 struct EnumNames<Space> {
     static constexpr std::array<std::string_view, 7> words{
         "global", "shared", "cluster_shared", "local", "constant", "host", "peer"};

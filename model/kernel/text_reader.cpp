@@ -32,9 +32,10 @@ void KernelReader::read() {
         if (record == "role") {
             role();
         } else if (!header(record)) {
-            cursor_.fail_at(start,
-                            "grid, cluster, cta, resources, coverage, schedule, item, class, buffer, token, "
-                            "term, nested, run, addresses, role or end");
+            cursor_.fail_at(
+                start,
+                "grid, cluster, cta, resources, coverage, evidence, schedule, item, class, buffer, "
+                "token, term, nested, run, addresses, role or end");
         }
     }
 }
@@ -50,6 +51,8 @@ bool KernelReader::header(std::string_view record) {
         resources();
     } else if (record == "coverage") {
         coverage();
+    } else if (record == "evidence") {
+        kernel_.evidence = cursor_.enumerator<Evidence>();
     } else if (record == "schedule") {
         schedule();
     } else if (record == "item") {

@@ -137,6 +137,9 @@ class KernelWriter {
             line("coverage exact={} extrapolated={} unknown={}", cover.exact, cover.extrapolated,
                  cover.unknown);
         }
+        if (kernel_.evidence != Evidence::any) {
+            line("evidence {}", name_of(kernel_.evidence));
+        }
     }
 
     void schedule() {

@@ -25,6 +25,15 @@ TEST_CASE("the text of a small kernel is what one would write") {
     CHECK(to_text(kernel) == copy_text);
 }
 
+TEST_CASE("evidence is written where it is the workload's own") {
+    Kernel kernel = parse_text(copy_text);
+    CHECK(kernel.evidence == Evidence::any);
+    kernel.evidence = Evidence::own;
+    const std::string text = to_text(kernel);
+    CHECK(text.find("\n  evidence own\n") != std::string::npos);
+    CHECK(parse_text(text) == kernel);
+}
+
 TEST_CASE("shared and unordered terms keep their places") {
     Kernel kernel = parse_text(copy_text);
     // The access uses its terms before the loop's: the pool no longer lies in the order of writing.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hw/provenance.hpp"
+#include "model/kernel/evidence.hpp"
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/limiter.hpp"
 
@@ -19,7 +20,8 @@ struct Estimate {
     double low = 0.0;  ///< lower end of the 80 % band
     double high = 0.0;
     Limiter limiter = Limiter::launch;
-    KernelClass band_class = KernelClass::latency;  ///< class whose residuals give the band
+    KernelClass band_class = KernelClass::latency;      ///< class whose residuals give the band
+    kernel::Evidence evidence = kernel::Evidence::own;  ///< of a program: any where a kernel's is
 };
 
 /// what_if: the answer rests on changed numbers and cannot be measured.

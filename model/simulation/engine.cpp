@@ -40,8 +40,9 @@ class Stages final : public prediction::Stages {
                                                 const Conditions& conditions,
                                                 prediction::BodyNumber /*body*/) override {
         if (step.kind == kernel::StepKind::kernel) {
-            const KernelTime t = simulate(program.kernels[step.payload], gpu_, conditions);
-            return with_prior_band(t.time, t.limiter);
+            const kernel::Kernel& kernel = program.kernels[step.payload];
+            const KernelTime t = simulate(kernel, gpu_, conditions);
+            return with_prior_band(t.time, t.limiter, kernel, gpu_);
         }
         const MemoryStep t = step.kind == kernel::StepKind::memset
                                  ? run_memset(program.memsets[step.payload], gpu_, conditions)

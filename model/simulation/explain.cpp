@@ -19,16 +19,18 @@ using prediction::Bound;
 using prediction::Limiter;
 using prediction::Prediction;
 
-void finish(const hw::Gpu& gpu, Limiter limiter, double time, Prediction& p) {
-    const prediction::Estimate estimate = with_prior_band(time, limiter);
+void finish(const hw::Gpu& gpu, const prediction::Estimate& estimate, Prediction& p) {
     p.time = p.span = estimate.time;
     p.low = estimate.low;
     p.high = estimate.high;
-    p.limiter = limiter;
-    p.kernel_class = prediction::class_of(limiter);
-    const bool changed = prediction::status_of(gpu, {}) == prediction::Status::what_if;
-    p.status = changed ? prediction::Status::what_if : prediction::Status::extrapolated;
-    p.band_source = "a prior: this engine is a first version without residuals of its own";
+    p.limiter = estimate.limiter;
+    p.kernel_class = prediction::class_of(estimate.limiter);
+    // Whatever the evidence: no constant is fitted with this engine.
+    p.status = prediction::status_of(gpu, {}, kernel::Evidence::any);
+    p.band_source = estimate.evidence == kernel::Evidence::own
+                        ? "a prior: this engine is a first version without residuals of its own"
+                        : "a prior, no narrower than the analytical engine's residuals of the textbook "
+                          "programs' development half";
     p.constants = hw::count_constants(gpu.provenance);
 }
 
@@ -101,7 +103,7 @@ void add_counters(const kernel::Kernel& kernel, const KernelTime& t, const hw::G
 Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, const hw::Gpu& gpu,
                           const prediction::Conditions& conditions) {
     Prediction p;
-    finish(gpu, t.limiter, t.time, p);
+    finish(gpu, with_prior_band(t.time, t.limiter, kernel, gpu), p);
     add_bounds(t, p);
     const double run = t.time - t.floor;
     const double full = t.run.end > 0 ? cycles_of(t.run.first_idle) / cycles_of(t.run.end) : 1.0;
@@ -128,7 +130,7 @@ Prediction explain_memory_step(const std::string& kind, const std::string& name,
                                const hw::Gpu& gpu) {
     Prediction p;
     const double time = step.time();
-    finish(gpu, step.limiter(), time, p);
+    finish(gpu, with_prior_band(time, step.limiter()), p);
     p.bounds = {
         {Limiter::dram, step.dram, {{"read_bytes", step.read_bytes}, {"written_bytes", step.written_bytes}}},
         {Limiter::launch, step.floor, {{"floor_s", step.floor}}}};

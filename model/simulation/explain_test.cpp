@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 using namespace warptime::model;
 using namespace warptime::model::simulation;
@@ -25,6 +27,7 @@ const warptime::hw::Gpu& gpu() {
 TEST_CASE("no bound is above the time, and the longest stands first") {
     kernel::Kernel gemm;
     kernel::examples::cp_async_gemm(gemm, {512, 512, 256});
+    gemm.evidence = kernel::Evidence::own;
     const KernelTime time = simulate(gemm, gpu(), {});
     const prediction::Prediction p = explain_kernel(gemm, time, gpu(), {});
     CHECK(p.time == time.time);
@@ -39,6 +42,44 @@ TEST_CASE("no bound is above the time, and the longest stands first") {
                          [](const auto& a, const auto& b) { return a.time > b.time; }));
     CHECK(p.utilization.tensor > 0.0);
     CHECK(p.utilization.tensor <= 1.0);
+}
+
+TEST_CASE("a kernel without rows of its own kind has the wider of two bands") {
+    kernel::Kernel gemm;
+    warptime::hw::Gpu chip = gpu();
+    const auto around = [&](double time) {
+        return with_prior_band(time, prediction::Limiter::dram, gemm, chip);
+    };
+    for (const double half : {0.1, 0.9}) {
+        chip.band.described = warptime::hw::Number(half);
+        chip.band.described_small = warptime::hw::Seconds(3e-6);
+        CHECK(around(50e-6).evidence == kernel::Evidence::any);
+        CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::max(prior_factor, std::exp(half))));
+        CHECK(around(50e-6).low == doctest::Approx(50e-6 / std::max(prior_factor, std::exp(half))));
+        // Below 10 us the sides differ: 9 us / 1.5 and 9 us - 3 us below, 9 us x 1.5 above.
+        CHECK(around(9e-6).low == doctest::Approx(6e-6));
+        CHECK(around(9e-6).high == doctest::Approx(13.5e-6));
+        CHECK(around(4e-6).high == doctest::Approx(7e-6));
+    }
+    gemm.coverage = {0.0, 0.5, 0.5};
+    CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(2.0 * 0.9)));
+    gemm.evidence = kernel::Evidence::own;
+    CHECK(around(50e-6).high == doctest::Approx(50e-6 * prior_factor * prior_factor));
+    gemm.coverage = {};
+    CHECK(around(50e-6).high == with_prior_band(50e-6, prediction::Limiter::dram).high);
+    CHECK(around(50e-6).low == with_prior_band(50e-6, prediction::Limiter::dram).low);
+}
+
+TEST_CASE("the source of a band says whose residuals it holds") {
+    kernel::Kernel gemm;
+    kernel::examples::cp_async_gemm(gemm, {256, 256, 128});
+    const auto source = [&] {
+        return explain_kernel(gemm, simulate(gemm, gpu(), {}), gpu(), {}).band_source;
+    };
+    CHECK(source().find("textbook programs") != std::string::npos);
+    gemm.evidence = kernel::Evidence::own;
+    CHECK(source().find("textbook programs") == std::string::npos);
+    CHECK(source().find("prior") != std::string::npos);
 }
 
 TEST_CASE("each limiter has one bound, that of its busiest unit") {

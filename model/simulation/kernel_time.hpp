@@ -2,8 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/band_edges.hpp"
 #include "model/prediction/prediction.hpp"
 #include "model/simulation/run.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace warptime::model::simulation {
 
@@ -23,6 +29,22 @@ struct KernelTime {
 inline constexpr double prior_factor = 1.5;
 [[nodiscard]] inline prediction::Estimate with_prior_band(double time, prediction::Limiter limiter) {
     return {time, time / prior_factor, time * prior_factor, limiter};
+}
+
+/// The same for a kernel. The band is wider where a part of its instructions is not known exactly. Where its
+/// own kind is not recorded, the band is no narrower than the analytical engine's for such kernels.
+[[nodiscard]] inline prediction::Estimate with_prior_band(double time, prediction::Limiter limiter,
+                                                          const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    const double wider = prediction::widening(kernel.coverage);
+    const double factor = std::pow(prior_factor, wider);
+    prediction::Estimate estimate{time, time / factor, time * factor, limiter};
+    estimate.evidence = kernel.evidence;
+    if (kernel.evidence == kernel::Evidence::any) {
+        const prediction::BandEdges described = prediction::described_edges(time, wider, gpu);
+        estimate.low = std::min(estimate.low, described.low);
+        estimate.high = std::max(estimate.high, described.high);
+    }
+    return estimate;
 }
 
 }  // namespace warptime::model::simulation

@@ -23,6 +23,7 @@ Estimate evaluate(const kernel::Program& program, prediction::Stages& stages,
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;
+        if (part.evidence == kernel::Evidence::any) total.evidence = kernel::Evidence::any;
         if (part.time > longest) {
             longest = part.time;
             total.limiter = part.limiter;
@@ -127,6 +128,8 @@ Prediction explain(const kernel::Program& program, const prediction::Engine& eng
     double energy = 0.0;
     for (const Prediction& part : parts) {
         energy += part.power_w * part.time;
+        // GPU and conditions are those of every step: only their evidence differs.
+        if (part.status == prediction::Status::extrapolated) total.status = part.status;
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;

@@ -9,7 +9,8 @@
 
 namespace warptime::model::system {
 
-/// Sum over the steps. The limiter is the longest step's; band edges add. `body`: of the first kernel.
+/// Sum over the steps. The limiter is the longest step's; band edges add. The evidence is any where that of a
+/// step is. `body`: of the first kernel.
 [[nodiscard]] prediction::Estimate evaluate(const kernel::Program& program, prediction::Stages& stages,
                                             const prediction::Conditions& conditions,
                                             prediction::BodyNumber body = prediction::unknown_body);
@@ -25,7 +26,7 @@ enum class Between : std::uint8_t { stream, graph, dependent, graph_dependent };
 [[nodiscard]] double host_time(const kernel::Program& program, Between between, const hw::Gpu& gpu);
 
 /// Explanation of the longest step with the times, counters and shares of all steps; its span includes the
-/// gaps.
+/// gaps. Extrapolated where a step is.
 [[nodiscard]] prediction::Prediction explain(const kernel::Program& program, const prediction::Engine& engine,
                                              const hw::Gpu& gpu, const prediction::Conditions& conditions,
                                              Between between = Between::stream);

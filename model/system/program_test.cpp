@@ -3,6 +3,7 @@
 #include "model/system/program.hpp"
 
 #include "hw/sheet.hpp"
+#include "model/prediction/status.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +30,9 @@ class KnownStages : public prediction::Stages {
             time = program.kernels[step.payload].registers_per_thread * 1e-6;
             limiter = step.payload == 0 ? Limiter::tensor_core : Limiter::dram;
         }
-        return {time, 0.5 * time, 3.0 * time, limiter};
+        prediction::Estimate estimate{time, 0.5 * time, 3.0 * time, limiter};
+        if (step.kind == mk::StepKind::kernel) estimate.evidence = program.kernels[step.payload].evidence;
+        return estimate;
     }
 };
 
@@ -48,6 +51,7 @@ class KnownEngine : public prediction::Engine {
         p.low = estimate.low;
         p.high = estimate.high;
         p.limiter = estimate.limiter;
+        p.status = prediction::status_of(prediction::Status::calibrated, estimate.evidence);
         p.shares = {{"launch", 0.25}, {std::string(to_string(estimate.limiter)) + " work", 0.75}};
         p.counters = {{"dram__bytes_read.sum", 100.0}, {"launch__waves_per_multiprocessor", estimate.time}};
         if (estimate.limiter == Limiter::dram) {
@@ -92,6 +96,24 @@ TEST_CASE("times and band edges add, and the longest step names the limiter") {
     CHECK(total.low == doctest::Approx(5e-6));
     CHECK(total.high == doctest::Approx(30e-6));
     CHECK(total.limiter == Limiter::tensor_core);
+}
+
+TEST_CASE("a program is known no better than its least known step") {
+    mk::Program program = three_steps();
+    program.kernels[0].evidence = program.kernels[1].evidence = mk::Evidence::own;
+    CHECK(evaluated(program).evidence == mk::Evidence::own);
+    CHECK(explained(program).status == prediction::Status::calibrated);
+    for (mk::Kernel& kernel : program.kernels) {
+        kernel.evidence = mk::Evidence::any;
+        CHECK(evaluated(program).evidence == mk::Evidence::any);
+        CHECK(explained(program).status == prediction::Status::extrapolated);
+        kernel.evidence = mk::Evidence::own;
+    }
+    mk::Program memory;
+    memory.add_memset(4);
+    memory.add_memcpy({1 << 20});
+    CHECK(evaluated(memory).evidence == mk::Evidence::own);
+    CHECK(explained(memory).status == prediction::Status::calibrated);
 }
 
 TEST_CASE("the explanation has the same time bit for bit") {

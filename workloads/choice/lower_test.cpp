@@ -51,6 +51,10 @@ TEST_CASE("every operator lowers on every calibrated GPU with the fewest paramet
                 choice::lower(make_operation(info.name, parameters), data(), gpu(id), by_items, program));
             CHECK_FALSE(program.steps.empty());
             CHECK_NOTHROW(mk::check(program));
+            // No row of a user's kernel is recorded.
+            for (const mk::Kernel& kernel : program.kernels) {
+                CHECK(kernel.evidence == (info.name == "kernel" ? mk::Evidence::any : mk::Evidence::own));
+            }
         }
     }
 }
@@ -68,6 +72,7 @@ TEST_CASE("random operations lower to programs that pass the checks, whatever wa
             RC_DISCARD("refused");
         }
         mk::check(fresh);
+        for (const mk::Kernel& kernel : fresh.kernels) RC_ASSERT(kernel.evidence == mk::Evidence::own);
         choice::lower(operation, data(), on, by_items, reused);
         RC_ASSERT(reused.steps == fresh.steps);
         RC_ASSERT(reused.memsets == fresh.memsets);

@@ -18,6 +18,7 @@ void lower(const Problem& problem, const LaunchRule& rule, mk::Kernel& kernel) {
     const std::int64_t per_cta = per_cta_access * rule.accesses_per_thread;
     const std::int64_t ctas = (problem.n + per_cta - 1) / per_cta;
     kernel.name = "elementwise";
+    kernel.evidence = mk::Evidence::own;
     kernel.grid = {ctas, 1, 1};
     kernel.cta = {rule.threads, 1, 1};
     kernel.registers_per_thread = rule.registers;

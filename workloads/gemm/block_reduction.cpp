@@ -19,6 +19,7 @@ void lower_block_reduction(const Problem& p, const Config& c, mk::Kernel& kernel
     const std::int64_t elements = std::int64_t{block.rows} * block.columns / passes;
     const std::int64_t rows = c.cta_m / passes;
     kernel.name = "splitk_reduce_blocks";
+    kernel.evidence = mk::Evidence::own;
     kernel.cta = {std::int64_t{c.warps} * 32, 1, 1};
     kernel.registers_per_thread = std::min(c.registers, static_cast<int>(of_addresses + 4 * elements));
     kernel.static_shared = rows * (c.cta_n + padding) * hw::bytes_of(Dtype::fp32);

@@ -109,6 +109,7 @@ void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk:
 void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
+    kernel.evidence = mk::Evidence::own;
     kernel.cta = {threads(config), 1, 1};
     kernel.registers_per_thread =
         registers_per_thread(problem, config, static_cast<int>(gpu.sm.registers_per_thread_max.value()),

@@ -90,6 +90,7 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype ty
     const std::int64_t rounds = std::max<std::int64_t>(1, single / enough_ctas);
     const std::int64_t rows = rows_of_cta * rounds;
     kernel.name = "splitk_reduce";
+    kernel.evidence = mk::Evidence::own;
     kernel.schedule.tiles = {ceil_div(p.m, rows), across, p.batch, 1};
     kernel.grid = {kernel.schedule.item_count(), 1, 1};
     kernel.cta = {columns * rows_of_cta, 1, 1};

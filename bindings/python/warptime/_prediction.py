@@ -79,8 +79,8 @@ class Prediction:
 
     Attributes are the fields of `warptime predict --json` (`class` is `class_`, because `class` is a Python keyword).
     Times are in us, `clock_mhz` in MHz, `power_w` in W. `shares` and `utilization` are fractions, and `counters` have
-    Nsight Compute's units. `status` is calibrated (constants fitted to this GPU), extrapolated, or what-if where
-    numbers were changed; `settings` has the changes. Of the `fitted_constants`, `own_constants` come from rows of this
+    Nsight Compute's units. `status` is calibrated (constants fitted to this GPU and operator), extrapolated, or what-if
+    where numbers were changed; `settings` has the changes. Of the `fitted_constants`, `own_constants` come from rows of this
     GPU. `would_help` gives the time that each resource at twice its speed would save. The most helpful comes first
     (analytical engine only).
 

@@ -26,4 +26,15 @@ const Family* find_family(std::string_view suite, std::string_view op) {
     return nullptr;
 }
 
+Probe probe_of(const Family& family, const Parameters& parameters, const hw::Gpu& gpu) {
+    Probe probe = family.make(parameters, gpu);
+    for (model::kernel::Program* program :
+         {&probe.program, &probe.without, &probe.beside.load, &probe.beside.alone}) {
+        for (model::kernel::Kernel& kernel : program->kernels) {
+            kernel.evidence = model::kernel::Evidence::own;
+        }
+    }
+    return probe;
+}
+
 }  // namespace warptime::validate::microbench

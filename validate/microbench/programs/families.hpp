@@ -43,4 +43,7 @@ struct Family {
 /// Nothing for a microbenchmark that is not written as a program.
 [[nodiscard]] const Family* find_family(std::string_view suite, std::string_view op);
 
+/// The probe of a recorded row. The rows of its suite are the evidence for its kernels.
+[[nodiscard]] Probe probe_of(const Family& family, const Parameters& parameters, const hw::Gpu& gpu);
+
 }  // namespace warptime::validate::microbench

@@ -85,6 +85,19 @@ TEST_CASE("every family's program passes the checks and can be predicted") {
     }
 }
 
+TEST_CASE("the rows of its suite are the evidence for every kernel of a probe") {
+    const hw::Gpu gpu = hw::load_gpu("h200-sxm", {});
+    for (const Case& c : cases()) {
+        CAPTURE(c.op);
+        const Probe probe = probe_of(family_of(c), c.parameters, gpu);
+        for (const model::kernel::Program* program : {&probe.program, &probe.without}) {
+            for (const model::kernel::Kernel& kernel : program->kernels) {
+                CHECK(kernel.evidence == model::kernel::Evidence::own);
+            }
+        }
+    }
+}
+
 TEST_CASE(
     "fixed work: a chain of FMA at four cycles each and its jumps, and once more for a CTA beyond the wave") {
     const auto us = [](const char* ctas, const char* fma) {
