@@ -214,7 +214,7 @@ Status Device::launch(const LaunchRequest& request) {
             sticky = status;
         } else if (reported) {
             model::kernel::Kernel kernel =
-                machine::lower({code.code, number, shape, &counts, &trace, &memory_});
+                machine::lower({code.code, number, shape, &counts, &trace, &memory_, chip_.cache});
             kernel.name = plain;
             model::kernel::check(kernel);
             record.description = model::kernel::to_text(kernel);

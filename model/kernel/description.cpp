@@ -37,6 +37,7 @@ void Kernel::clear() {
     nested.clear();
     address_pool.clear();
     address_list.clear();
+    reuse.clear();
 }
 
 void Program::clear() {

@@ -153,6 +153,16 @@ struct AddressRun {
 /// inner + (l / inner_extent) * outer elements. Random: `distinct` possible elements. Chase: each access
 /// depends on the previous one, `step` elements further in a `window`. Listed and stream: addresses from the
 /// kernel's pool [first, first + length).
+/// How soon a CTA touches the same bytes again. Entry i of `sectors` is the share of an access's sectors that
+/// the CTA has touched before, with lines of at most `least_distance << i` bytes touched since, this one
+/// among them. Entry i of `whole` is the share of executions of which all sectors are such.
+struct Reuse {
+    static constexpr std::size_t distances = 9;
+    static constexpr std::int64_t least_distance = 1024;
+    std::array<double, distances> sectors{}, whole{};
+    friend bool operator==(const Reuse&, const Reuse&) = default;
+};
+
 struct Access {
     Id buffer = no_id;
     Direction direction = Direction::read;
@@ -174,6 +184,7 @@ struct Access {
     Bounds bounds = Bounds::clip;
     CachePolicy cache = CachePolicy::ca;
     std::int32_t multicast_ctas = 1;
+    std::uint16_t reuse = 0;  ///< 1 + place in Kernel::reuse; 0: as pattern and origin say
     friend bool operator==(const Access&, const Access&) = default;
 };
 
@@ -335,6 +346,7 @@ struct Kernel {
     std::vector<Term> terms;                 ///< pool of index terms
     std::vector<Index> nested;               ///< pool of nested expressions
     std::vector<AddressRun> address_pool;    ///< runs of listed and stream accesses
+    std::vector<Reuse> reuse;                ///< pool of what accesses name by `reuse`
     std::vector<std::int64_t> address_list;  ///< 32 element indices per warp access of a listed access
 
     [[nodiscard]] std::span<const Access> accesses_of(const Op& op) const {

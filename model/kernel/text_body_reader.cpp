@@ -236,7 +236,7 @@ void KernelReader::access() {
     const auto word32 = [&] { return static_cast<std::uint32_t>(cursor_.integer(0, 0xffffffffLL)); };
     fields(
         "origin=, rank=, box=, bytes=, inner_extent=, inner=, outer=, distinct=, distribution=, seed=, "
-        "step=, window=, pool_first=, pool_length=, bounds=, cache= or multicast_ctas=",
+        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas= or reuse=",
         [&](std::string_view key) {
             if (key == "origin") {
                 access.rank = static_cast<std::uint8_t>(
@@ -273,6 +273,9 @@ void KernelReader::access() {
                 access.cache = cursor_.enumerator<CachePolicy>();
             } else if (key == "multicast_ctas") {
                 access.multicast_ctas = small();
+            } else if (key == "reuse") {
+                access.reuse = static_cast<std::uint16_t>(
+                    cursor_.integer(0, static_cast<std::int64_t>(kernel_.reuse.size())));
             } else {
                 return false;
             }

@@ -35,7 +35,7 @@ void KernelReader::read() {
             cursor_.fail_at(
                 start,
                 "grid, cluster, cta, resources, coverage, evidence, schedule, item, class, buffer, "
-                "token, term, nested, run, addresses, role or end");
+                "token, term, nested, run, reuse, addresses, role or end");
         }
     }
 }
@@ -71,6 +71,8 @@ bool KernelReader::header(std::string_view record) {
         kernel_.nested.push_back(read_index(cursor_, kernel_));
     } else if (record == "run") {
         run();
+    } else if (record == "reuse") {
+        reuse();
     } else if (record == "addresses") {
         addresses();
     } else {
@@ -286,6 +288,22 @@ void KernelReader::run() {
         return true;
     });
     kernel_.address_pool.push_back(run);
+}
+
+void KernelReader::reuse() {
+    Reuse read;
+    for (auto* const shares : {&read.sectors, &read.whole}) {
+        double least = 0.0;
+        for (double& share : *shares) {
+            share = cursor_.real();
+            if (!(share >= least && share <= 1.0)) {
+                cursor_.fail(
+                    "18 shares from 0 to 1, of sectors and of whole accesses, each rising with the distance");
+            }
+            least = share;
+        }
+    }
+    kernel_.reuse.push_back(read);
 }
 
 void KernelReader::addresses() {

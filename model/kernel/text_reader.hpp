@@ -35,6 +35,7 @@ class KernelReader {
     void token();
     void run();
     void addresses();
+    void reuse();
     void loop();
     void branch();
     void op();

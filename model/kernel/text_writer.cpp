@@ -50,6 +50,7 @@ class KernelWriter {
             pools();
         }
         addresses();
+        reuse();
         for (const Role& role : kernel_.roles) {
             write_role(role);
         }
@@ -223,6 +224,17 @@ class KernelWriter {
             out_ += '\n';
         }
         next_nested_ = kernel_.nested.size();
+    }
+
+    void reuse() {
+        for (const Reuse& known : kernel_.reuse) {
+            begin();
+            add("reuse");
+            for (const auto* const shares : {&known.sectors, &known.whole}) {
+                for (const double share : *shares) add(" {}", share);
+            }
+            out_ += '\n';
+        }
     }
 
     void addresses() {
@@ -447,6 +459,7 @@ class KernelWriter {
         word("bounds", access.bounds, usual.bounds);
         word("cache", access.cache, usual.cache);
         field("multicast_ctas", access.multicast_ctas, usual.multicast_ctas);
+        field("reuse", access.reuse, usual.reuse);
         out_ += '\n';
     }
 

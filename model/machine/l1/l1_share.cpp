@@ -13,6 +13,19 @@
 
 namespace warptime::model::machine {
 
+namespace {
+
+/// Share whose reuse distance fits into the room, between two distances by the logarithm.
+double kept_by(const std::array<double, kernel::Reuse::distances>& shares, double room) {
+    const double place = std::log2(std::max(room, 1.0) / static_cast<double>(kernel::Reuse::least_distance));
+    if (place < 0.0) return 0.0;
+    const auto below = static_cast<std::size_t>(place);
+    if (below + 1 >= shares.size()) return shares.back();
+    return std::lerp(shares[below], shares[below + 1], place - static_cast<double>(below));
+}
+
+}  // namespace
+
 bool comes_back(const kernel::Kernel& kernel, const kernel::Access& access) {
     if (access.pattern == kernel::PatternKind::chase ||
         (access.pattern == kernel::PatternKind::random && access.origin[0].is_constant())) {
@@ -54,7 +67,8 @@ bool may_hit_l1(const kernel::Kernel& kernel, const kernel::Op& op) {
         return false;
     }
     const kernel::Access& access = kernel.accesses[op.first_access];
-    return access.cache == kernel::CachePolicy::ca && is_global(kernel, access) && comes_back(kernel, access);
+    return access.cache == kernel::CachePolicy::ca && is_global(kernel, access) &&
+           (access.reuse > 0 || comes_back(kernel, access));
 }
 
 double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1Reader& reader,
@@ -62,6 +76,10 @@ double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1
     const kernel::Access& access = kernel.accesses[op.first_access];
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
     if (is_local(buffer)) return local_hits(buffer, bytes_passing(kernel, reader.line_bytes), reader.room);
+    if (access.reuse > 0) {
+        const kernel::Reuse& reuse = kernel.reuse[access.reuse - 1U];
+        return kept_by(lines > 1.0 ? reuse.whole : reuse.sectors, reader.room);
+    }
     double trips = 1.0;
     for (const double others : reader.free.loop) {
         trips *= others + 1.0;

@@ -6,6 +6,7 @@
 #include "workloads/frontends/machine/lowering/affine.hpp"
 #include "workloads/frontends/machine/lowering/opcode_class.hpp"
 #include "workloads/frontends/machine/lowering/registers.hpp"
+#include "workloads/frontends/machine/lowering/reuse.hpp"
 #include "workloads/frontends/machine/lowering/role_body.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace warptime::workloads::frontends::machine {
@@ -70,6 +72,7 @@ class Lowering {
             throw Error(fmt::format("kernel '{}' trace", entry_.name), "no CTA", "one that ran to its end");
         }
         bodies_ = role_bodies(code_, *input_.counts, *input_.trace);
+        reuse_ = reuse_of(*input_.trace, input_.cache);
         describe_launch();
         for (std::size_t r = 0; r < bodies_.roles.size(); ++r) {
             lower_role(bodies_.roles[r], r);
@@ -153,12 +156,34 @@ class Lowering {
         return id;
     }
 
+    /// Stages of a ring that groups of copies fill: those that a wait leaves under way, the one that is
+    /// waited for, and the one that is read. A trip may commit several groups for its stage.
+    std::int32_t stages_of_groups() const {
+        std::int64_t most = 1;
+        for (const auto& [waiting, frequency] : role_->frequency) {
+            const AssemblyLine& wait = line(waiting);
+            if (!is_group_wait(wait) || wait.operands.size() < 2) {
+                continue;
+            }
+            const int around = loop_of(bodies_.loops, waiting);
+            std::int64_t commits = 0;
+            for (const auto& [committing, times] : role_->frequency) {
+                commits +=
+                    is_commit(line(committing)) && loop_of(bodies_.loops, committing) == around ? 1 : 0;
+            }
+            const std::int64_t left = wait.operands[1].value / std::max<std::int64_t>(1, commits);
+            most = std::max(most, around >= 0 ? left + 2 : std::int64_t{1});
+        }
+        return static_cast<std::int32_t>(std::min<std::int64_t>(most, 64));
+    }
+
     mk::Id copy_token() {
         if (copy_token_ == mk::no_id) {
             mk::Token token;
             token.name = mk::Name("copies");
             token.kind = mk::TokenKind::async_group;
             token.scope = mk::Scope::warp;
+            token.depth = stages_of_groups();
             copy_token_ = builder_.token(token);
         }
         return copy_token_;
@@ -348,7 +373,7 @@ class Lowering {
         op.chain = chain_and_dependences(instructions, i, end, id, deps);
         op.dep_count = static_cast<std::uint8_t>(std::min<std::size_t>(deps.size(), op.deps.size()));
         std::copy_n(deps.begin(), op.dep_count, op.deps.begin());
-        op.returns = line(first).opcode.starts_with("ATOM") && !returns_nothing(line(first));
+        op.returns = !returns_nothing(line(first));
         if (traced != accesses_.end()) {
             add_accesses(first, traced->second);
         }
@@ -368,9 +393,15 @@ class Lowering {
         return end;
     }
 
+    /// Reductions, and atomic operations that throw the old value away. The destination is the first general
+    /// register: a predicate may stand before it.
     static bool returns_nothing(const AssemblyLine& line) {
-        return !line.operands.empty() && line.operands.front().kind == OperandKind::general &&
-               line.operands.front().number == zero_register;
+        if (!line.opcode.starts_with("ATOM")) {
+            return line.opcode == "RED" || line.opcode == "REDG";
+        }
+        const auto destination = std::ranges::find_if(
+            line.operands, [](const Operand& operand) { return operand.kind == OperandKind::general; });
+        return destination != line.operands.end() && destination->number == zero_register;
     }
 
     [[nodiscard]] double enabled_lanes(std::uint32_t instruction) const {
@@ -485,6 +516,12 @@ class Lowering {
         } else if (text.has("EF")) {
             access.cache = mk::CachePolicy::cs;
         }
+        if (const auto reuse = reuse_.find(instruction);
+            reuse != reuse_.end() && access.direction == mk::Direction::read &&
+            access.cache == mk::CachePolicy::ca && sample.space == AccessSpace::global) {
+            kernel_.reuse.push_back(reuse->second);
+            access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
+        }
         std::vector<LaneAddresses> lanes;
         for (const PlacedAccess& placed : traced) {
             LaneAddresses own;
@@ -494,6 +531,8 @@ class Lowering {
             }
             lanes.push_back(own);
         }
+        // A bulk copy is one box, which the engine moves by itself; its rows count as lying side by side.
+        const bool box = sample.bulk_bytes > 0;
         const std::optional<LanePattern> pattern = fit_lanes(lanes);
         std::optional<AffineFit> origin;
         if (pattern) {
@@ -516,6 +555,10 @@ class Lowering {
         } else {
             set_pattern(access, *pattern);
             access.origin[0] = index_of(*origin);
+        }
+        if (box) {
+            access.pattern = mk::PatternKind::collective;
+            access.box[0] = static_cast<std::int64_t>(sample.bulk_bytes);
         }
         builder_.access(access);
     }
@@ -594,7 +637,35 @@ class Lowering {
             }
         }
         access.pool_length = rows * lanes_per_warp;
+        access.distinct = bytes_in_reach(lanes);
         access.origin[0] = mk::Builder::constant(0);
+    }
+
+    /// Bytes among which listed addresses fall, as far as the repeats among them tell: many repeats say that
+    /// there are few places. Without repeats they may fall anywhere between the least and the last.
+    std::int64_t bytes_in_reach(const std::vector<LaneAddresses>& accesses) const {
+        constexpr std::int64_t sector = 32;
+        std::set<std::int64_t> sectors;
+        double draws = 0.0;
+        for (const LaneAddresses& access : accesses) {
+            std::set<std::int64_t> own;
+            for (std::size_t l = 0; l < lanes_per_warp; ++l) {
+                if (((access.lanes >> l) & 1U) != 0) {
+                    own.insert(access.address[l] / sector);
+                }
+            }
+            draws += static_cast<double>(own.size());
+            sectors.insert(own.begin(), own.end());
+        }
+        const auto distinct = static_cast<double>(sectors.size());
+        const double range = static_cast<double>(*sectors.rbegin() - *sectors.begin()) + 1.0;
+        double least = distinct;
+        double most = range;
+        for (int step = 0; step < 60 && most - least > 0.5; ++step) {
+            const double cells = 0.5 * (least + most);
+            (cells * -std::expm1(-draws / cells) < distinct ? least : most) = cells;
+        }
+        return static_cast<std::int64_t>(most) * sector;
     }
 
     mk::Index index_of(const AffineFit& fit) {
@@ -630,6 +701,7 @@ class Lowering {
     const RoleBody* role_ = nullptr;
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;  ///< by instruction
     std::map<std::uint64_t, mk::Id> buffers_;
+    std::map<std::uint32_t, mk::Reuse> reuse_;  ///< by instruction
     std::map<std::int64_t, mk::Id> barrier_tokens_;
     mk::Id copy_token_ = mk::no_id;
     bool commits_ = false;

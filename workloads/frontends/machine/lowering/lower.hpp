@@ -22,6 +22,7 @@ struct LoweringInput {
     const LaunchCounts* counts = nullptr;
     const TraceRecorder* trace = nullptr;
     const DeviceMemory* memory = nullptr;
+    model::machine::CacheGeometry cache;  ///< of the chip
 };
 
 /// Throws Error when the trace holds no CTA, or when the kernel has more loops within one another than a

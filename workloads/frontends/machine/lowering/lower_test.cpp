@@ -142,7 +142,8 @@ TEST_CASE("a sample of the launch is exact in the share of the CTAs that ran") {
     const LaunchCounts counts = program.run(shape, {}, options);
     REQUIRE(counts.error.empty());
     REQUIRE_FALSE(counts.whole());
-    const mk::Kernel kernel = lower({&program.code(), 0, shape, &counts, &trace, &test_memory()});
+    const mk::Kernel kernel =
+        lower({&program.code(), 0, shape, &counts, &trace, &test_memory(), test_chip().cache});
     const double share = static_cast<double>(counts.ctas_run) / 4096.0;
     CHECK(kernel.coverage.exact == doctest::Approx(share));
     CHECK(kernel.coverage.extrapolated == doctest::Approx(1.0 - share));

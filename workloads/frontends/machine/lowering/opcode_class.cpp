@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -187,6 +188,20 @@ std::array<std::int32_t, 3> shape_of(const AssemblyLine& line) {
     return line.opcode == "DMMA" ? std::array<std::int32_t, 3>{8, 8, 4} : std::array<std::int32_t, 3>{};
 }
 
+/// What an atomic operation adds or compares: integers unless the suffix says otherwise.
+Dtype atomic_dtype(const AssemblyLine& line) {
+    for (const auto& [suffix, dtype] :
+         {std::pair{"F64", Dtype::fp64}, std::pair{"F32", Dtype::fp32}, std::pair{"F32x2", Dtype::fp32},
+          std::pair{"F32x4", Dtype::fp32}, std::pair{"F16x2", Dtype::fp16}, std::pair{"F16", Dtype::fp16},
+          std::pair{"BF16x2", Dtype::bf16}, std::pair{"BF16", Dtype::bf16}, std::pair{"64", Dtype::int64},
+          std::pair{"U64", Dtype::int64}, std::pair{"S64", Dtype::int64}}) {
+        if (line.has(suffix)) {
+            return dtype;
+        }
+    }
+    return Dtype::int32;
+}
+
 Dtype matrix_dtype(const AssemblyLine& line) {
     if (line.opcode == "DMMA") {
         return Dtype::fp64;
@@ -220,6 +235,9 @@ OpcodeClass class_of(const AssemblyLine& line) {
     if (result.cls == InstructionClass::mma_sync || result.cls == InstructionClass::wgmma) {
         result.shape = shape_of(line);
         result.dtype = matrix_dtype(line);
+    }
+    if (opcode.starts_with("ATOM") || opcode == "RED" || opcode == "REDG") {
+        result.dtype = atomic_dtype(line);
     }
     // Multiply-adds that the compiler uses as moves, additions and shifts keep the multiplier's pipe.
     if (opcode == "BAR" && line.has("ARV")) {

@@ -66,6 +66,28 @@ std::vector<double> weights_of(const TraceRecorder& trace, std::uint64_t ctas) {
     return weights;
 }
 
+/// Instructions that a warp ran one after another, all of one loop by its range, or of none.
+struct Piece {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    int loop = -1;
+};
+
+/// A stretch goes on behind the end of a loop when the last trip falls through: it is cut there.
+std::vector<Piece> pieces_of(const std::vector<CodeLoop>& loops, const WarpTrace& warp) {
+    std::vector<Piece> pieces;
+    for (const Stretch& stretch : warp.stretches) {
+        for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
+            const int loop = loop_of(loops, pc);
+            if (pc == stretch.first || pieces.back().loop != loop) {
+                pieces.push_back({pc, 0, loop});
+            }
+            ++pieces.back().count;
+        }
+    }
+    return pieces;
+}
+
 /// The loop of every instruction that ran: by its range, or by the loop that led to code out of line and
 /// back.
 std::map<std::uint32_t, int> loops_of_instructions(const std::vector<CodeLoop>& loops,
@@ -73,49 +95,49 @@ std::map<std::uint32_t, int> loops_of_instructions(const std::vector<CodeLoop>& 
     std::map<std::uint32_t, int> assigned;
     for (const auto& cta : trace.ctas()) {
         for (const WarpTrace& warp : cta->warps) {
+            const std::vector<Piece> pieces = pieces_of(loops, warp);
             int around = -1;
-            for (std::size_t i = 0; i < warp.stretches.size(); ++i) {
-                const Stretch& stretch = warp.stretches[i];
-                int own = loop_of(loops, stretch.first);
+            for (std::size_t i = 0; i < pieces.size(); ++i) {
+                const Piece& piece = pieces[i];
+                int own = piece.loop;
                 if (own < 0 && around >= 0) {
                     std::size_t next = i + 1;
-                    while (next < warp.stretches.size() && next < i + 64 &&
-                           loop_of(loops, warp.stretches[next].first) < 0) {
+                    while (next < pieces.size() && next < i + 64 && pieces[next].loop < 0) {
                         ++next;
                     }
-                    const bool returns =
-                        next < warp.stretches.size() &&
-                        loop_of(loops, warp.stretches[next].first) == around &&
-                        warp.stretches[next].first != loops[static_cast<std::size_t>(around)].first;
+                    const bool returns = next < pieces.size() && pieces[next].loop == around &&
+                                         pieces[next].first != loops[static_cast<std::size_t>(around)].first;
                     own = returns ? around : -1;
                 }
-                for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
-                    const int by_range = loop_of(loops, pc);
-                    const int loop = by_range >= 0 ? by_range : own;
-                    const auto [place, fresh] = assigned.emplace(pc, loop);
+                for (std::uint32_t pc = piece.first; pc < piece.first + piece.count; ++pc) {
+                    const auto [place, fresh] = assigned.emplace(pc, own);
                     // Code that several places lead to belongs to none of their loops.
-                    if (!fresh && place->second != loop) {
-                        place->second = by_range;
+                    if (!fresh && place->second != own) {
+                        place->second = piece.loop;
                     }
                 }
-                const int last = loop_of(loops, stretch.first + stretch.count - 1);
-                around = last >= 0 ? last : own;
+                around = own;
             }
         }
     }
     return assigned;
 }
 
-void add_loop(BodyLoop& body, const std::vector<CodeLoop>& loops, const std::vector<LoopRounds>& rounds,
+/// How often warps enter a loop and go round it, weighted by the CTAs that a traced one stands for.
+struct WeightedRounds {
+    double entries = 0.0, rounds = 0.0;
+};
+
+void add_loop(BodyLoop& body, const std::vector<CodeLoop>& loops, const std::vector<WeightedRounds>& rounds,
               double warps, int parent) {
     for (std::size_t i = 0; i < loops.size(); ++i) {
-        if (loops[i].parent != parent || rounds[i].rounds == 0) {
+        if (loops[i].parent != parent || rounds[i].rounds <= 0.0) {
             continue;
         }
         BodyLoop inner;
         inner.loop = static_cast<int>(i);
-        inner.entries = static_cast<double>(rounds[i].entries) / warps;
-        inner.rounds = static_cast<double>(rounds[i].rounds) / warps;
+        inner.entries = rounds[i].entries / warps;
+        inner.rounds = rounds[i].rounds / warps;
         add_loop(inner, loops, rounds, warps, static_cast<int>(i));
         body.inner.push_back(std::move(inner));
     }
@@ -153,7 +175,7 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
         RoleBody role;
         role.warps = members;
         double weight = 0.0;
-        std::vector<LoopRounds> rounds(result.loops.size());
+        std::vector<WeightedRounds> rounds(result.loops.size());
         bool truncated = false;
         for (std::size_t c = 0; c < trace.ctas().size(); ++c) {
             for (const int w : members) {
@@ -162,10 +184,8 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                 weight += weights[c];
                 const std::vector<LoopRounds> own = rounds_of(result.loops, warp);
                 for (std::size_t l = 0; l < own.size(); ++l) {
-                    rounds[l].entries +=
-                        static_cast<std::uint64_t>(static_cast<double>(own[l].entries) * weights[c]);
-                    rounds[l].rounds +=
-                        static_cast<std::uint64_t>(static_cast<double>(own[l].rounds) * weights[c]);
+                    rounds[l].entries += static_cast<double>(own[l].entries) * weights[c];
+                    rounds[l].rounds += static_cast<double>(own[l].rounds) * weights[c];
                 }
                 for (const Stretch& stretch : warp.stretches) {
                     for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {

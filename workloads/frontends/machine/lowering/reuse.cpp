@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/machine/lowering/reuse.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+namespace warptime::workloads::frontends::machine {
+
+namespace {
+
+namespace mk = model::kernel;
+
+/// CTAs looked at, and lines that each may touch: enough for shares of a percent.
+constexpr std::size_t most_ctas = 3;
+constexpr std::size_t most_touches = 300'000;
+
+/// Marks on a line of times, and how many lie behind one of them (a Fenwick tree).
+class Marks {
+  public:
+    explicit Marks(std::size_t times) : sums_(times + 1) {}
+    void add(std::size_t time, int change) {
+        for (std::size_t i = time + 1; i < sums_.size(); i += i & (~i + 1)) {
+            sums_[i] += change;
+        }
+    }
+    [[nodiscard]] int up_to(std::size_t time) const {
+        int sum = 0;
+        for (std::size_t i = time + 1; i > 0; i -= i & (~i + 1)) {
+            sum += sums_[i];
+        }
+        return sum;
+    }
+
+  private:
+    std::vector<int> sums_;
+};
+
+struct Totals {
+    std::array<double, mk::Reuse::distances> sectors{}, whole{};
+    double all_sectors = 0.0, all = 0.0;
+};
+
+/// The lines that one CTA's L1 would hold, most recent first, if it had room for all.
+class Stack {
+  public:
+    Stack(const model::machine::CacheGeometry& cache) : cache_(cache), marks_(most_touches) {}
+
+    [[nodiscard]] bool full() const { return now_ + lanes_per_warp >= most_touches; }
+
+    void load(const AccessEvent& event, Totals& totals) {
+        std::map<std::uint64_t, std::uint32_t> lines;  // Sectors of each, as bits.
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            if (((event.lanes >> lane) & 1U) == 0) {
+                continue;
+            }
+            const auto sector_bytes = static_cast<std::uint64_t>(cache_.sector);
+            const auto of_line = static_cast<std::uint64_t>(cache_.line / cache_.sector);
+            const std::uint64_t sector = event.address[lane] / sector_bytes;
+            lines[sector / of_line] |= 1U << (sector % of_line);
+        }
+        std::size_t furthest = 0;
+        for (const auto& [line, sectors] : lines) {
+            const auto known = lines_.find(line);
+            const std::uint32_t before = known == lines_.end() ? 0U : known->second.sectors;
+            const std::size_t bucket =
+                known == lines_.end() ? mk::Reuse::distances : bucket_of(known->second.time);
+            const std::uint32_t again = sectors & before;
+            totals.all_sectors += std::popcount(sectors);
+            for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
+                totals.sectors[i] += std::popcount(again);
+            }
+            furthest = again == sectors ? std::max(furthest, bucket) : mk::Reuse::distances;
+        }
+        totals.all += 1.0;
+        for (std::size_t i = furthest; i < mk::Reuse::distances; ++i) {
+            totals.whole[i] += 1.0;
+        }
+        // The instruction's own lines come together: none of them pushes another one out.
+        for (const auto& [line, sectors] : lines) {
+            Line& own = lines_[line];
+            if (own.sectors != 0) {
+                marks_.add(own.time, -1);
+            }
+            own.time = now_;
+            own.sectors |= sectors;
+            marks_.add(now_++, 1);
+        }
+    }
+
+  private:
+    struct Line {
+        std::size_t time = 0;
+        std::uint32_t sectors = 0;
+    };
+
+    /// Index of the least distance that holds the lines touched since.
+    [[nodiscard]] std::size_t bucket_of(std::size_t time) const {
+        const int since = static_cast<int>(lines_.size()) - marks_.up_to(time);
+        std::int64_t room = mk::Reuse::least_distance;
+        for (std::size_t i = 0; i < mk::Reuse::distances; ++i, room *= 2) {
+            if ((since + 1) * cache_.line <= room) {
+                return i;
+            }
+        }
+        return mk::Reuse::distances;
+    }
+
+    model::machine::CacheGeometry cache_;
+    Marks marks_;
+    std::unordered_map<std::uint64_t, Line> lines_;
+    std::size_t now_ = 0;
+};
+
+bool is_kept_by_l1(const AccessEvent& event) {
+    return event.kind == AccessKind::load && event.space == AccessSpace::global && event.lanes != 0;
+}
+
+}  // namespace
+
+std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
+                                            const model::machine::CacheGeometry& cache) {
+    std::map<std::uint32_t, Totals> totals;
+    for (std::size_t c = 0; c < std::min(most_ctas, trace.ctas().size()); ++c) {
+        const CtaTrace& cta = *trace.ctas()[c];
+        Stack stack(cache);
+        std::vector<std::size_t> next(cta.warps.size());
+        for (bool more = true; more && !stack.full();) {
+            more = false;
+            for (std::size_t w = 0; w < cta.warps.size() && !stack.full(); ++w) {
+                const std::vector<TracedAccess>& own = cta.warps[w].accesses;
+                while (next[w] < own.size() && !is_kept_by_l1(own[next[w]].event)) {
+                    ++next[w];
+                }
+                if (next[w] < own.size()) {
+                    const AccessEvent& event = own[next[w]++].event;
+                    stack.load(event, totals[event.instruction]);
+                    more = true;
+                }
+            }
+        }
+    }
+    std::map<std::uint32_t, mk::Reuse> result;
+    for (const auto& [instruction, sum] : totals) {
+        if (sum.sectors.back() <= 0.0) {
+            continue;
+        }
+        mk::Reuse& reuse = result[instruction];
+        for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
+            reuse.sectors[i] = sum.sectors[i] / sum.all_sectors;
+            reuse.whole[i] = sum.whole[i] / sum.all;
+        }
+    }
+    return result;
+}
+
+}  // namespace warptime::workloads::frontends::machine
