@@ -9,6 +9,7 @@
 #include "model/machine/l1/coalescing.hpp"
 #include "model/machine/shared/bank_conflicts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -64,6 +65,29 @@ AtomicTouch touch_at_random(double lanes, double window, double bytes, const Mem
     return touch;
 }
 
+/// Mean of the listed executions, of the lanes that are active in each.
+AtomicTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& access,
+                            const MemoryPieces& pieces) {
+    const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    AtomicTouch sum;
+    const std::size_t rows = access.pool_length / static_cast<std::size_t>(lanes_per_warp);
+    for (std::size_t row = 0; row < rows; ++row) {
+        LaneAddresses at{};
+        std::size_t count = 0;
+        for (std::size_t lane = 0; lane < at.size(); ++lane) {
+            const std::int64_t index = kernel.address_list[access.pool_first + row * at.size() + lane];
+            if (index >= 0) at[count++] = index * size;
+        }
+        const AtomicTouch own = touch_of_lanes(std::span(at).first(count), access.bytes, pieces);
+        sum.whole += own.whole;
+        sum.part += own.part;
+        sum.lines += own.lines;
+        sum.sectors += own.sectors;
+    }
+    const double share = 1.0 / static_cast<double>(std::max<std::size_t>(1, rows));
+    return {sum.whole * share, sum.part * share, sum.lines * share, sum.sectors * share};
+}
+
 std::size_t lanes_of(double active) {
     return static_cast<std::size_t>(
         std::clamp<long>(std::lround(lanes_per_warp * active), 1, lanes_per_warp));
@@ -110,6 +134,9 @@ AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& acc
         return touch_at_random(static_cast<double>(lanes),
                                static_cast<double>(access.distinct * access.bytes), access.bytes, pieces);
     }
+    if (access.pattern == kernel::PatternKind::listed) {
+        return touch_of_listed(kernel, access, pieces);
+    }
     LaneAddresses at = addresses_of(kernel, access, pieces);
     return touch_of_lanes(std::span(at).first(lanes), access.bytes, pieces);
 }
@@ -141,6 +168,19 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
     }
     if (access.pattern == kernel::PatternKind::random) {
         return {0.0, std::min(static_cast<double>(access.distinct) * size, whole), true};
+    }
+    if (access.pattern == kernel::PatternKind::listed) {
+        const auto first = kernel.address_list.begin() + access.pool_first;
+        std::int64_t least = -1;
+        std::int64_t last = 0;
+        std::for_each(first, first + access.pool_length, [&](std::int64_t index) {
+            least = index >= 0 && (least < 0 || index < least) ? index : least;
+            last = std::max(last, index);
+        });
+        const double from = static_cast<double>(std::max<std::int64_t>(least, 0)) * size;
+        const double reach = access.distinct > 0 ? static_cast<double>(access.distinct) * size
+                                                 : static_cast<double>(last) * size + access.bytes - from;
+        return {from, std::min(from + reach, std::max(whole, from + reach)), true};
     }
     kernel::Freedom free;
     free.loop.fill(1.0);

@@ -40,6 +40,8 @@ struct BufferTraffic {
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;    ///< distinct bytes read, at most
     bool in_rows = false;       ///< read in rows that are short against their pitch
+    /// of read_bytes: at addresses that follow no order, and the bytes among which these fall
+    double scattered_bytes = 0.0, scattered_span = 0.0;
     bool random = false;        ///< a chase: line by line in an order of its own
     bool shifted = false;       ///< items go round the whole buffer, each from another place
     bool multicast = false;     ///< one request for several receivers

@@ -7,6 +7,7 @@
 #include "model/machine/shared/bank_conflicts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace warptime::model::machine {
@@ -20,6 +21,35 @@ double touched(double draws, double window, double cell) {
 
 SharedUse use_of(const kernel::Access& access) {
     return access.direction == kernel::Direction::write ? SharedUse::store : SharedUse::load;
+}
+
+/// Mean of the listed executions, over the lanes that are active in them.
+LaneTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& access, std::int64_t size,
+                          std::int64_t line, const MemoryPieces& pieces) {
+    LaneTouch sum;
+    double active_lanes = 0.0;
+    const std::size_t rows = access.pool_length / lanes_per_warp;
+    for (std::size_t row = 0; row < rows; ++row) {
+        LaneAddresses at{};
+        std::uint32_t mask = 0;
+        for (std::size_t lane = 0; lane < at.size(); ++lane) {
+            const std::int64_t index = kernel.address_list[access.pool_first + row * lanes_per_warp + lane];
+            at[lane] = std::max<std::int64_t>(index, 0) * size;
+            mask |= index >= 0 ? 1U << lane : 0U;
+        }
+        active_lanes += std::popcount(mask);
+        const Coalesced fine =
+            coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.sector), line});
+        sum.sectors += static_cast<double>(fine.sectors);
+        sum.lines += static_cast<double>(fine.lines);
+        sum.granules += static_cast<double>(
+            coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.granule), line}).sectors);
+        sum.passes +=
+            static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks, use_of(access)));
+    }
+    // The share of active lanes is a factor of the op; the list has left the others out already.
+    const double times = active_lanes > 0.0 ? lanes_per_warp / active_lanes : 0.0;
+    return {sum.sectors * times, sum.granules * times, sum.lines * times, sum.passes * times};
 }
 
 }  // namespace
@@ -48,9 +78,11 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
         touch.passes = expected_passes(lanes, access.bytes, window, pieces.banks);
         return touch;
     }
-    const bool listed = access.pattern == kernel::PatternKind::listed;
+    if (access.pattern == kernel::PatternKind::listed) {
+        return touch_of_listed(kernel, access, size, line, pieces);
+    }
     const bool strided = access.pattern == kernel::PatternKind::stride;
-    if (!strided && !listed && lanes == 32 && base == 0) {
+    if (!strided && lanes == 32 && base == 0) {
         const double bytes = 32.0 * access.bytes;
         touch.sectors = std::max(1.0, bytes / pieces.sector);
         touch.granules = std::max(1.0, bytes / pieces.granule);
@@ -60,10 +92,6 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
     LaneAddresses at{};
     for (std::size_t lane = 0; lane < at.size(); ++lane) {
         const auto l = static_cast<std::int64_t>(lane);
-        if (listed) {
-            at[lane] = kernel.address_list[access.pool_first + lane] * size;
-            continue;
-        }
         at[lane] =
             base +
             (strided
