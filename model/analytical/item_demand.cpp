@@ -127,6 +127,7 @@ class Accumulator {
                             [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
         batch_.drain();
+        first_op_ = kernel::first_op(kernel_, role.first_node, role.last_node);
         const auto length = [this](machine::Part& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
             part_ = &part;
@@ -137,6 +138,8 @@ class Accumulator {
         if (main < role.last_node) {
             free_.loop[0] = std::max(0.0, most - 1.0);
             const machine::Demand others = result_.loop.demand;
+            // What stands behind the loop waits for results of its last trip.
+            first_op_ = kernel::first_op(kernel_, main + 1, kernel_.nodes[main].end);
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
             // Every role is counted with all trips. The work of trips that a role peels stands in another
             // part.
@@ -153,11 +156,12 @@ class Accumulator {
         }
     }
 
-    /// Adds nodes [first, last), each executed `times`. Returns the latency of one warp's in-order pass over
-    /// the nodes.
-    Cycles body(std::size_t first, std::size_t last, double times, int depth, double trips) {
-        Cycles issued{};
-        Cycles done{};
+    /// Adds nodes [first, last), each executed `times`. Returns when one warp's in-order pass over the nodes
+    /// ends that begins at `begin`.
+    Cycles body(std::size_t first, std::size_t last, double times, int depth, double trips,
+                const Cycles& begin = Cycles{}) {
+        Cycles issued = begin;
+        Cycles done = begin;
         const Cycles outside = path_busy_;
         path_busy_ = Cycles{};
         const machine::UnitQueue units_outside = units_;
@@ -194,11 +198,17 @@ class Accumulator {
                 case NodeKind::branch: {
                     const kernel::Branch& branch = kernel_.branches[node.payload];
                     const double lanes = lanes_;
+                    const double taken = taken_;
                     lanes_ *= branch.mean_lanes / lanes_per_warp;
-                    const Cycles pass = body(n + 1, node.end, times * branch.warps_taking, depth, trips);
+                    taken_ *= branch.warps_taking;
+                    const Cycles before = issued;
+                    const Cycles end =
+                        body(n + 1, node.end, times * branch.warps_taking, depth, trips, before);
                     lanes_ = lanes;
-                    issued += pass * branch.warps_taking;
+                    taken_ = taken;
+                    issued += (end - before) * branch.warps_taking;
                     done = std::max(done, issued);
+                    take_in_part(n + 1, node.end, before, branch.warps_taking);
                     break;
                 }
                 case NodeKind::wait:
@@ -220,7 +230,16 @@ class Accumulator {
         const Cycles busy = depth > 0 ? std::max(path_busy_, units_.busy()) : path_busy_;
         path_busy_ = outside;
         units_ = units_outside;
-        return std::max(std::max(issued, done), busy);
+        return std::max(std::max(issued, done), begin + busy);
+    }
+
+    /// What stands in a branch is ready after the share of it that is taken.
+    void take_in_part(std::size_t first, std::size_t last, const Cycles& before, double taken) {
+        for (std::size_t n = first; n < last; ++n) {
+            if (kernel_.nodes[n].kind != NodeKind::op) continue;
+            double& ready = complete_[kernel_.nodes[n].payload];
+            ready = before.value() + (ready - before.value()) * taken;
+        }
     }
 
     /// Share of an op's reads that the L1 serves. With `lines`: the share of warps that find that many lines
@@ -441,8 +460,10 @@ class Accumulator {
             } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
                        access.pattern != kernel::PatternKind::collective && access.buffer != kernel::no_id) {
                 shared_known = true;
-                part_->demand[machine::Server::shared] +=
-                    Cycles(executions * warps * machine::shared_passes(op, access, kernel_, gpu_));
+                const double passes = machine::shared_passes(op, access, kernel_, gpu_);
+                const Cycles banks(executions * warps * passes);
+                part_->demand[machine::Server::shared] += banks;
+                if (passes > 1.0) part_->in_passes += banks;
             }
         }
         if (machine::moves_matrices(op)) {
@@ -468,13 +489,17 @@ class Accumulator {
             return;
         }
         const bool collective = access.pattern == kernel::PatternKind::collective;
-        // A box is moved once by the warps that share it. Lanes that a divergent warp leaves out move
-        // nothing.
+        // A box is moved once by the warps that share it. A bulk copy, which one lane issues, is moved by
+        // each warp that a branch lets through. Lanes that a divergent warp leaves out move nothing.
+        const bool chosen = taken_ < 1.0 && machine::is_bulk_copy(op.cls);
         const kernel::AccessOrigin origin = kernel::origin_of(kernel_, access);
         const double movers =
-            collective ? static_cast<double>(warps) /
-                             kernel::box_share(kernel_, *role_, op, access, origin.variables).warps(*role_)
-                       : static_cast<double>(op.count) * warps * op.active * lanes_;
+            collective
+                ? static_cast<double>(warps) /
+                      (chosen
+                           ? 1.0
+                           : kernel::box_share(kernel_, *role_, op, access, origin.variables).warps(*role_))
+                : static_cast<double>(op.count) * warps * op.active * lanes_;
         const double executions = times * movers;
         const double sector = gpu_.l1.sector.value();
         const machine::AccessBytes bytes = machine::access_bytes(kernel_, access, origin);
@@ -509,6 +534,13 @@ class Accumulator {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
                 traffic.span_bytes += machine::span_bytes(kernel_, op, access, free_, gpu_.l1.line.value());
             }
+            if (access.pattern == kernel::PatternKind::listed) {
+                traffic.scattered_bytes += trips * executions * opened * (1.0 - hits);
+                const double reach =
+                    static_cast<double>(access.distinct) *
+                    hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+                traffic.scattered_span = std::max(traffic.scattered_span, reach);
+            }
             traffic.fetched_bytes += trips * executions * asked;
             traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
@@ -529,11 +561,15 @@ class Accumulator {
                                   : collective ? machine::sent_per_byte(op, bytes, gpu_)
                                                : 1.0;
             // A sector that lanes write in part counts twice: the L2 keeps its mask and merges the parts.
-            const bool partial = access.pattern == kernel::PatternKind::stride &&
-                                 touch.sectors * sector > bytes.full &&
+            const double useful = collective || access.pattern == kernel::PatternKind::broadcast
+                                      ? bytes.inside
+                                      : static_cast<double>(machine::lanes_per_warp * access.bytes);
+            const bool partial = !collective && touch.sectors * sector > useful &&
+                                 access.pattern != kernel::PatternKind::broadcast &&
                                  access.direction == kernel::Direction::write;
             const double sent = executions * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
-            machine::add_stores(executions, bytes.inside, sent, trips, gpu_, *part_, traffic);
+            machine::add_stores(executions, std::min(useful, bytes.inside), sent, trips, gpu_, *part_,
+                                traffic);
             result_.boxes_stored = executions;
             result_.sent_per_stored = padded;
             if (op.cls == InstructionClass::st_local) {
@@ -603,6 +639,7 @@ class Accumulator {
     int first_warp_ = 0;        ///< first warp of the role within the CTA
     std::size_t first_op_ = 0;  ///< first op of the loop that is being added
     double lanes_ = 1.0;        ///< share of active lanes in the branches around
+    double taken_ = 1.0;        ///< share of the warps that take the branches around
     kernel::Freedom free_{};
     bool through_array_ = false;
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit

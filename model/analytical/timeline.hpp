@@ -88,7 +88,9 @@ class Timeline {
         if (at_l1 || (a_.item.swaps_shared && busiest_ == machine::Server::shared)) {
             return std::max(std::max(busy, chain), out_of_turn(busy, chain, at_l1, resident));
         }
-        if (!a_.item.asynchronous) return std::max(std::max(busy, chain), at_port(resident));
+        if (!a_.item.asynchronous) {
+            return std::max(std::max(busy, chain), std::max(at_port(resident), at_banks(resident)));
+        }
         if (hw::Cycles{} < waits.taken) {
             const double elsewhere = std::max(0.0, (chain - waits.taken).value());
             const hw::Cycles turn(steady::turn_time(resident, waits.taken.value(), elsewhere));
@@ -224,6 +226,16 @@ class Timeline {
         return hw::Cycles(steady::steady_turn_time(resident * a_.item.warps, one, rest));
     }
 
+    /// The same at the banks of shared memory, where they are busiest and most instructions take several passes.
+    /// Single passes follow one another in the order of issue (microbench_bank_conflicts, four warps).
+    [[nodiscard]] hw::Cycles at_banks(std::int64_t resident) const {
+        const double banks = a_.item.loop.demand[machine::Server::shared].value();
+        if (busiest_ != machine::Server::shared || a_.item.loop.in_passes.value() < 0.5 * banks) return {};
+        const double one = banks / static_cast<double>(a_.item.warps);
+        const double rest = std::max(a_.item.loop.chain.value() - one, 0.0);
+        return hw::Cycles(steady::steady_turn_time(resident * a_.item.warps, one, rest));
+    }
+
     /// Warps of a sub-partition that are in the loop. Of instances that take turns, one is in the loop.
     [[nodiscard]] std::int64_t looping_warps(std::int64_t resident) const {
         const auto parts = static_cast<std::int64_t>(gpu_.sm.sub_partitions.value());
@@ -333,7 +345,8 @@ class Timeline {
     /// item is time away from the server. Whole items differ little, so their services are constant.
     void fill_gaps(Exposure& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
-        if (resident < 2 || !(a_.item.self_fed || a_.item.gathers)) return;
+        if (resident < 2) return;
+        if (!(a_.item.self_fed || a_.item.gathers)) return;
         const double once = busiest_of_item(a_.item, gpu_).value();
         const double vacant = a_.turnaround.value();
         const double all = alone_.makespan().value() + vacant;
@@ -347,6 +360,36 @@ class Timeline {
                                             : steady::steady_turn_time(resident, once, elsewhere);
         const double between = std::max(apart, turn) - vacant;
         const double changed = between / whole.makespan().value();
+        whole.prologue = whole.prologue * changed;
+        whole.main_loop = whole.main_loop * changed;
+        whole.epilogue = whole.epilogue * changed;
+    }
+
+    /// CTAs that load for themselves drift apart from the second wave on: each goes round a closed queue at
+    /// the busiest server, with the rest of its own time as time away from there.
+    void drift_apart(Exposure& whole) const {
+        const std::int64_t resident = a_.occupancy.ctas_per_sm;
+        const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });
+        if (resident < 2 || a_.item.asynchronous || !a_.traffic.from_dram || !(waits > 0.0)) return;
+        double once = 0.0;
+        bool computes = false;
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            const double busy = (a_.item.before.demand.cycles[i] + a_.item.after.demand.cycles[i] +
+                                 a_.item.loop.demand.cycles[i] * a_.item.trips)
+                                    .value();
+            if (busy > once) computes = machine::of_sub_partition(static_cast<machine::Server>(i));
+            once = std::max(once, busy);
+        }
+        const double units = once * static_cast<double>(a_.items) / static_cast<double>(a_.sms);
+        const hw::Seconds memory = (a_.traffic.dram_read + a_.traffic.dram_written) / gpu_.dram.bandwidth;
+        const hw::Cycles slices =
+            (a_.traffic.l2_read + a_.traffic.l2_stored) / gpu_.l2.bandwidth / gpu_.sm.count.value();
+        if (!computes || units < std::max(memory * gpu_.clock.boost, slices).value()) return;
+        const double vacant = a_.turnaround.value();
+        const double elsewhere = std::max(0.0, alone_.makespan().value() + vacant - once);
+        const double between = steady::turn_time(resident, once, elsewhere) - vacant;
+        const double changed = between / whole.makespan().value();
+        if (!(changed < 1.0)) return;
         whole.prologue = whole.prologue * changed;
         whole.main_loop = whole.main_loop * changed;
         whole.epilogue = whole.epilogue * changed;
@@ -383,13 +426,17 @@ class Timeline {
             return only;
         }
         Exposure whole = item(resident, waits_.first);
-        if (w.count() > 1) fill_gaps(whole);
+        if (w.count() > 1) {
+            fill_gaps(whole);
+            drift_apart(whole);
+        }
         Exposure total = whole;
         if (w.full_waves > 1) {
             if (!waits_.alike) {
                 whole = item(resident, waits_.later);
                 fill_gaps(whole);
             }
+            drift_apart(whole);
             const double more = static_cast<double>(w.full_waves) - 1.0;
             total.prologue += (whole.prologue + a_.turnaround) * more;
             total.main_loop += whole.main_loop * more;

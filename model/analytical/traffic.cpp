@@ -5,6 +5,7 @@
 #include "model/analytical/shared_reads.hpp"
 #include "model/machine/atomics/atomic_service.hpp"
 #include "model/machine/bulk/outside.hpp"
+#include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/fresh_in_waves.hpp"
@@ -90,6 +91,21 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
     const machine::Dependence slices{operand.along_m, operand.along_n, operand.along_batch,
                                      operand.along_split};
     return machine::readers_in_group(order, slices, runs);
+}
+
+/// Bytes from DRAM of a buffer that is read at scattered addresses, as far as these are: each piece once, and
+/// again where it has left the L2 in between. `in_order`: what all of its reads would bring if they came in
+/// the order of the items.
+double scattered_from_dram(const machine::BufferTraffic& use, double whole, double items, double in_order,
+                           double footprint, const hw::Gpu& gpu) {
+    const double share = std::min(1.0, use.scattered_bytes / use.read_bytes);
+    const double span = use.scattered_span > 0.0 ? std::min(whole, use.scattered_span) : whole;
+    const double piece = gpu.dram.access_bytes.value();
+    const double asked = use.scattered_bytes * items;
+    const double once = std::min(asked, machine::expected_distinct(asked / piece, span / piece) * piece);
+    const double kept =
+        std::min(1.0, gpu.l2.capacity.value() * gpu.l2.usable.value() / std::max(footprint, 1.0));
+    return (1.0 - share) * in_order + once + (asked - once) * (1.0 - kept);
 }
 
 /// Reads of one buffer by all items.
@@ -368,8 +384,11 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
         const double missed =
             use.shifted && footprint > all ? use.read_bytes * items : moved.dram_bytes * turns;
-        buffer.from_dram = buffer.lines = missed;
-        read += missed;
+        buffer.from_dram = buffer.lines =
+            use.scattered_bytes > 0.0
+                ? scattered_from_dram(use, operand.total_bytes, items, missed, footprint, gpu)
+                : missed;
+        read += buffer.from_dram;
         if (warm[i]) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.
             const double lost = std::min(1.0, missed / (use.read_bytes * items));
