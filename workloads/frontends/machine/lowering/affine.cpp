@@ -26,23 +26,28 @@ bool follows(const LaneAddresses& access, const LanePattern& pattern) {
     return true;
 }
 
-/// The pattern of one access whose lanes are active from lane 0 on.
+/// Lanes side by side that are active, from the first active one on.
+int first_lanes(const LaneAddresses& access) {
+    return access.lanes == 0 ? 0 : std::countr_one(access.lanes >> std::countr_zero(access.lanes));
+}
+
+/// The pattern of one access, from its first lanes.
 LanePattern pattern_of(const LaneAddresses& access) {
-    const int count = std::countr_one(access.lanes);
     LanePattern pattern;
+    const int count = first_lanes(access);
     if (count < 2) {
         return pattern;
     }
-    pattern.inner = access.address[1] - access.address[0];
-    int extent = 2;
-    while (extent < count && access.address[static_cast<std::size_t>(extent)] -
-                                     access.address[static_cast<std::size_t>(extent - 1)] ==
-                                 pattern.inner) {
-        ++extent;
+    const int first = std::countr_zero(access.lanes);
+    const auto address = [&access](int lane) { return access.address[static_cast<std::size_t>(lane)]; };
+    pattern.inner = address(first + 1) - address(first);
+    int end = first + 2;
+    while (end < first + count && address(end) - address(end - 1) == pattern.inner) {
+        ++end;
     }
-    if (extent < count) {
-        pattern.inner_extent = extent;
-        pattern.outer = access.address[static_cast<std::size_t>(extent)] - access.address[0];
+    if (end < first + count) {
+        pattern.inner_extent = end;
+        pattern.outer = address(end) - (address(first) - first * pattern.inner);
     }
     return pattern;
 }
@@ -52,7 +57,7 @@ LanePattern pattern_of(const LaneAddresses& access) {
 std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses) {
     const LaneAddresses* fullest = nullptr;
     for (const LaneAddresses& access : accesses) {
-        if (fullest == nullptr || std::countr_one(access.lanes) > std::countr_one(fullest->lanes)) {
+        if (fullest == nullptr || first_lanes(access) > first_lanes(*fullest)) {
             fullest = &access;
         }
     }

@@ -14,7 +14,8 @@ namespace {
 
 namespace mk = model::kernel;
 
-/// CTAs looked at, and lines that each may touch: enough for shares of a percent.
+/// CTAs looked at, from the middle of the grid, and lines that each may touch: enough for shares of a
+/// percent.
 constexpr std::size_t most_ctas = 3;
 constexpr std::size_t most_touches = 300'000;
 
@@ -115,6 +116,20 @@ class Stack {
     std::size_t now_ = 0;
 };
 
+/// CTAs at the edges of a grid often skip most of a kernel.
+std::vector<const CtaTrace*> middle_of(const TraceRecorder& trace) {
+    std::vector<const CtaTrace*> ctas;
+    for (const auto& cta : trace.ctas()) {
+        ctas.push_back(cta.get());
+    }
+    std::ranges::sort(ctas, {}, &CtaTrace::linear_id);
+    if (ctas.size() > most_ctas) {
+        const auto first = ctas.begin() + static_cast<std::ptrdiff_t>((ctas.size() - most_ctas + 1) / 2);
+        ctas = {first, first + most_ctas};
+    }
+    return ctas;
+}
+
 bool is_kept_by_l1(const AccessEvent& event) {
     return event.kind == AccessKind::load && event.space == AccessSpace::global && event.lanes != 0;
 }
@@ -124,8 +139,8 @@ bool is_kept_by_l1(const AccessEvent& event) {
 std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
                                             const model::machine::CacheGeometry& cache) {
     std::map<std::uint32_t, Totals> totals;
-    for (std::size_t c = 0; c < std::min(most_ctas, trace.ctas().size()); ++c) {
-        const CtaTrace& cta = *trace.ctas()[c];
+    for (const CtaTrace* const looked_at : middle_of(trace)) {
+        const CtaTrace& cta = *looked_at;
         Stack stack(cache);
         std::vector<std::size_t> next(cta.warps.size());
         for (bool more = true; more && !stack.full();) {
