@@ -192,6 +192,15 @@ def compare_times(launches: list[Launch]) -> None:
             print(
                 f"times of at least {least:g} us: {len(kept)}, mean |ln| {mean:.3f}, bias {statistics.fmean(kept):+.3f}"
             )
+    long = sorted(abs(error) for error, launch in errors if number(launch.predicted["time_us"]) >= 10.0)
+    short = sorted(
+        abs(number(launch.predicted["time_us"]) - launch.measured_us)
+        for error, launch in errors
+        if number(launch.predicted["time_us"]) < 10.0
+    )
+    for values, what in ((long, "|ln| of those predicted to take 10 us and more"), (short, "us of the others")):
+        if values:
+            print(f"80 % quantile of {what}: {values[math.ceil(0.8 * len(values)) - 1]:.6g} of {len(values)}")
     for error, launch in sorted(errors, key=lambda pair: -abs(pair[0])):
         limiter = launch.predicted["limiter"]
         print(
