@@ -481,3 +481,266 @@ TEST_CASE("more buffers than an item can count are refused") {
     build.finish();
     CHECK_THROWS_WITH_AS((void)demand_of(kernel), doctest::Contains("buffers"), warptime::Error);
 }
+
+namespace {
+
+double latency_of(InstructionClass cls) {
+    return gpu().instructions[cls].latency.value();
+}
+
+/// `dep`: the op that it waits for, or none.
+mk::Id add_fma(mk::Builder& build, mk::Id dep) {
+    examples::Draft op = examples::make_op(InstructionClass::fma_f32, 1);
+    if (dep >= 0) {
+        op.dep_count = 1;
+        op.deps[0] = {dep, 0};
+    }
+    return examples::add_op(build, op);
+}
+
+/// Chain of a warp that goes through `make`, ahead of any loop.
+template <class Make>
+double straight_chain(Make&& make) {
+    mk::Kernel kernel;
+    kernel.cta = {32, 1, 1};
+    mk::Builder build(kernel);
+    build.role("warp", 1);
+    make(build);
+    build.finish();
+    return demand_of(kernel).before.chain.value();
+}
+
+}  // namespace
+
+TEST_CASE("branches in a row cost as many times one branch, though each waits for what stands before it") {
+    const double latency = latency_of(InstructionClass::fma_f32);
+    for (const int branches : {1, 2, 3, 8, 40}) {
+        CAPTURE(branches);
+        // Each branch waits for the op before all branches, or for the branch before.
+        for (const bool in_turn : {false, true}) {
+            CAPTURE(in_turn);
+            const double chain = straight_chain([&](mk::Builder& build) {
+                const mk::Id first = add_fma(build, mk::no_id);
+                mk::Id last = first;
+                for (int i = 0; i < branches; ++i) {
+                    build.branch({1.0, 32.0});
+                    last = add_fma(build, in_turn ? last : first);
+                    last = add_fma(build, last);
+                    build.end();
+                }
+            });
+            CHECK(chain == doctest::Approx((1.0 + 2.0 * branches) * latency));
+        }
+    }
+}
+
+TEST_CASE("an op in a branch does not wait for an op that was ready before the branch began") {
+    const double latency = latency_of(InstructionClass::fma_f32);
+    const auto with = [&](bool depends) {
+        return straight_chain([&](mk::Builder& build) {
+            const mk::Id first = add_fma(build, mk::no_id);
+            mk::Id last = first;
+            for (int i = 0; i < 20; ++i) last = add_fma(build, last);
+            build.branch({1.0, 32.0});
+            const mk::Id in_branch = add_fma(build, last);
+            build.branch({1.0, 32.0});
+            add_fma(build, depends ? first : in_branch);
+            build.end();
+            build.end();
+        });
+    };
+    CHECK(with(false) == doctest::Approx(23.0 * latency));
+    // The op in the inner branch goes right behind the op in the outer one.
+    CHECK(with(true) < 22.5 * latency);
+    CHECK(with(true) > 22.0 * latency);
+}
+
+TEST_CASE("a branch that a share of the warps take costs that share of its chain, nested ones the product") {
+    const double latency = latency_of(InstructionClass::fma_f32);
+    for (const double share : {0.125, 0.5, 0.75, 1.0}) {
+        for (const int branches : {1, 2, 7}) {
+            CAPTURE(share);
+            CAPTURE(branches);
+            const auto chain_of = [&](double outer) {
+                return straight_chain([&](mk::Builder& build) {
+                    mk::Id last = mk::no_id;
+                    for (int i = 0; i < branches; ++i) {
+                        if (outer < 1.0) build.branch({outer, 32.0});
+                        build.branch({share, 32.0});
+                        for (int op = 0; op < 5; ++op) last = add_fma(build, last);
+                        build.end();
+                        if (outer < 1.0) build.end();
+                    }
+                });
+            };
+            CHECK(chain_of(1.0) == doctest::Approx(branches * share * 5.0 * latency));
+            CHECK(chain_of(0.5) == doctest::Approx(branches * 0.5 * share * 5.0 * latency));
+        }
+    }
+    // What stands behind waits for the share, too.
+    const double behind = straight_chain([&](mk::Builder& build) {
+        build.branch({0.5, 32.0});
+        const mk::Id first = add_fma(build, mk::no_id);
+        const mk::Id second = add_fma(build, first);
+        build.end();
+        add_fma(build, second);
+    });
+    CHECK(behind == doctest::Approx(0.5 * 2.0 * latency + latency));
+}
+
+TEST_CASE("a loop waits for what stands before it once, not in each trip") {
+    const auto loop_of = [](int dep, bool in_branch) {
+        mk::Kernel kernel;
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 4096));
+        build.role("warp", 1);
+        examples::Draft load = examples::make_op(InstructionClass::ld_global);
+        examples::add_access(load, examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4));
+        const mk::Id loaded = examples::add_op(build, load);
+        build.loop(16);
+        const mk::Id first = add_fma(build, mk::no_id);
+        if (in_branch) build.branch({1.0, 32.0});
+        add_fma(build, dep == 0 ? mk::no_id : dep == 1 ? loaded : first);
+        if (in_branch) build.end();
+        build.end();
+        build.finish();
+        return demand_of(kernel);
+    };
+    const double latency = latency_of(InstructionClass::fma_f32);
+    for (const bool in_branch : {false, true}) {
+        CAPTURE(in_branch);
+        const ItemDemand free = loop_of(0, in_branch);
+        REQUIRE(free.trips == 16.0);
+        REQUIRE(free.before.chain.value() >= 500.0);
+        CHECK(loop_of(1, in_branch).loop.chain.value() == free.loop.chain.value());
+        CHECK(free.loop.chain.value() < 2.0 * latency);
+        // Within a trip the op does wait.
+        CHECK(loop_of(2, in_branch).loop.chain.value() == doctest::Approx(2.0 * latency));
+        CHECK(loop_of(1, in_branch).before.chain.value() == free.before.chain.value());
+    }
+}
+
+TEST_CASE("stores of parts of sectors write the lanes' bytes, but send each sector twice") {
+    const auto stored = [](std::int64_t inner, std::int32_t bytes, std::int64_t count) {
+        mk::Kernel kernel;
+        kernel.cta = {64, 1, 1};
+        mk::Builder build(kernel);
+        const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+        build.role("warps", 2);
+        examples::Draft store = examples::make_op(InstructionClass::st_global, count);
+        mk::Access access = examples::lanes(x, mk::Direction::write, mk::Builder::constant(0), bytes);
+        access.pattern = mk::PatternKind::stride;
+        access.inner_extent = 32;
+        access.inner = inner;
+        examples::add_access(store, access);
+        examples::add_op(build, store);
+        build.finish();
+        return demand_of(kernel);
+    };
+    struct Case {
+        std::int64_t inner;  // elements of four bytes
+        std::int32_t bytes;
+        double sent;
+    };
+    for (const Case& of :
+         {Case{32, 4, 2.0 * 32 * 32}, Case{8, 4, 2.0 * 32 * 32}, Case{4, 4, 2.0 * 16 * 32},
+          Case{2, 4, 2.0 * 8 * 32}, Case{32, 16, 2.0 * 32 * 32}, Case{1, 4, 128.0}, Case{4, 16, 512.0}}) {
+        CAPTURE(of.inner);
+        CAPTURE(of.bytes);
+        const ItemDemand item = stored(of.inner, of.bytes, 3);
+        const double instructions = 2.0 * 3.0;
+        CHECK(item.buffers[0].written_bytes == instructions * 32.0 * of.bytes);
+        CHECK(item.buffers[0].sent_bytes == instructions * of.sent);
+        CHECK(item.before.sent_bytes == instructions * of.sent);
+    }
+    const auto port = [](const ItemDemand& item) {
+        return item.before.demand[machine::Server::crossbar_write].value();
+    };
+    CHECK(port(stored(32, 4, 3)) == doctest::Approx(16.0 * port(stored(1, 4, 3))));
+}
+
+TEST_CASE("listed stores send the sectors that they write in part twice, whatever their lanes' order") {
+    mk::Kernel kernel;
+    kernel.cta = {32, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+    build.role("warp", 1);
+    examples::Draft store = examples::make_op(InstructionClass::st_global, 1);
+    mk::Access access = examples::lanes(x, mk::Direction::write, mk::Builder::constant(0), 4);
+    access.pattern = mk::PatternKind::listed;
+    access.pool_length = 64;
+    examples::add_access(store, access);
+    examples::add_op(build, store);
+    build.finish();
+    // Every lane in a sector of its own, and two lanes in each sector.
+    for (std::int64_t lane = 0; lane < 32; ++lane) kernel.address_list.push_back((lane * 7 % 32) * 8);
+    for (std::int64_t lane = 0; lane < 32; ++lane) kernel.address_list.push_back((lane * 5 % 32) * 4);
+    const ItemDemand item = demand_of(kernel);
+    CHECK(item.buffers[0].written_bytes == 128.0);
+    CHECK(item.buffers[0].sent_bytes == doctest::Approx(2.0 * 32.0 * 0.5 * (32.0 + 16.0)));
+}
+
+TEST_CASE("a bulk copy in a branch moves its box once for each warp that takes the branch") {
+    const auto received = [](double taking, bool branches, InstructionClass cls) {
+        mk::Kernel kernel;
+        kernel.cta = {128, 1, 1};
+        mk::Builder build(kernel);
+        const mk::Id x = build.buffer(examples::matrix("x", hw::Dtype::bf16, 1024, 1024));
+        build.role("warps", 4);
+        if (branches) build.branch({taking, 1.0});
+        examples::Draft copy = examples::make_op(cls);
+        examples::add_access(
+            copy, examples::box(x, mk::Direction::read, {mk::Builder::constant(0), mk::Builder::constant(0)},
+                                {64, 16}));
+        examples::add_op(build, copy);
+        if (branches) build.end();
+        build.finish();
+        return demand_of(kernel);
+    };
+    const double box = 2.0 * 64 * 16;
+    for (const auto cls : {InstructionClass::cp_async_bulk_tensor, InstructionClass::cp_async_bulk}) {
+        for (const int warps : {1, 2, 3}) {
+            CAPTURE(warps);
+            const ItemDemand item = received(0.25 * warps, true, cls);
+            CHECK(item.before.received_bytes == doctest::Approx(warps * box));
+            CHECK(item.buffers[0].read_bytes == doctest::Approx(warps * box));
+            CHECK(item.buffers[0].fetched_bytes == doctest::Approx(warps * box));
+        }
+        // Warps that all come move their box together.
+        CHECK(received(1.0, false, cls).before.received_bytes == doctest::Approx(box));
+        CHECK(received(1.0, true, cls).before.received_bytes == doctest::Approx(box));
+    }
+    // Loads of a box are shared out among the warps that a branch lets through.
+    CHECK(received(0.25, true, InstructionClass::ld_global).before.received_bytes ==
+          doctest::Approx(0.25 * box));
+}
+
+TEST_CASE("time at the banks counts as time in passes where one access takes several") {
+    const auto banks = [](std::int64_t first, std::int64_t second) {
+        mk::Kernel kernel;
+        kernel.cta = {64, 1, 1};
+        mk::Builder build(kernel);
+        mk::Buffer words = examples::vector_of("words", hw::Dtype::fp32, 4096);
+        words.space = mk::Space::shared;
+        const mk::Id x = build.buffer(words);
+        build.role("warps", 2);
+        for (const std::int64_t inner : {first, second}) {
+            examples::Draft load = examples::make_op(InstructionClass::ld_shared, 3);
+            mk::Access access = examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
+            access.pattern = mk::PatternKind::stride;
+            access.inner_extent = 32;
+            access.inner = inner;
+            examples::add_access(load, access);
+            examples::add_op(build, load);
+        }
+        build.finish();
+        return demand_of(kernel).before;
+    };
+    const auto busy = [](const machine::Part& part) { return part.demand[machine::Server::shared].value(); };
+    CHECK(busy(banks(1, 1)) == 2.0 * 6.0);
+    CHECK(banks(1, 1).in_passes.value() == 0.0);
+    CHECK(busy(banks(1, 8)) == 2.0 * 3.0 * (1.0 + 8.0));
+    CHECK(banks(1, 8).in_passes.value() == 2.0 * 3.0 * 8.0);
+    CHECK(banks(2, 8).in_passes.value() == busy(banks(2, 8)));
+}

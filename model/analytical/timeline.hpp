@@ -226,8 +226,9 @@ class Timeline {
         return hw::Cycles(steady::steady_turn_time(resident * a_.item.warps, one, rest));
     }
 
-    /// The same at the banks of shared memory, where they are busiest and most instructions take several passes.
-    /// Single passes follow one another in the order of issue (microbench_bank_conflicts, four warps).
+    /// The same at the banks of shared memory, where they are busiest and most instructions take several
+    /// passes. Single passes follow one another in the order of issue (microbench_bank_conflicts, four
+    /// warps).
     [[nodiscard]] hw::Cycles at_banks(std::int64_t resident) const {
         const double banks = a_.item.loop.demand[machine::Server::shared].value();
         if (busiest_ != machine::Server::shared || a_.item.loop.in_passes.value() < 0.5 * banks) return {};

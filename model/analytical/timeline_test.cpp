@@ -10,6 +10,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
 using namespace warptime::model;
@@ -23,6 +27,58 @@ namespace {
 mk::Kernel gemm(std::int64_t m) {
     mk::Kernel kernel;
     mk::examples::cp_async_gemm(kernel, {m, 4096, 4096});
+    return kernel;
+}
+
+/// CTAs of four warps with one load from global memory, the same few lines for all, and `count`
+/// multiply-adds, `deep` of them in series, that wait for it.
+mk::Kernel loading(std::int64_t ctas, std::int64_t count, std::int64_t deep) {
+    mk::Kernel kernel;
+    kernel.name = "loading";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {128, 1, 1};
+    kernel.registers_per_thread = 128;  // four CTAs on an SM
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+    build.role("warps", 4);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global);
+    mk::examples::add_access(
+        load,
+        mk::examples::lanes(x, mk::Direction::read, build.index(0, {mk::term(mk::Variable::warp, 32)}), 4));
+    const mk::Id loaded = mk::examples::add_op(build, load);
+    mk::examples::Draft multiply = mk::examples::make_op(hw::InstructionClass::fma_f32, count, {{loaded, 0}});
+    multiply.chain = deep;
+    mk::examples::add_op(build, multiply);
+    build.finish();
+    return kernel;
+}
+
+/// Warps that read shared memory `count` times at `inner` words from lane to lane, and then go through `deep`
+/// multiply-adds in series that wait for the reads, in each trip of a loop.
+mk::Kernel at_shared(std::int64_t inner, std::int64_t count, int warps, std::int64_t deep) {
+    mk::Kernel kernel;
+    kernel.name = "banks";
+    kernel.cta = {32 * warps, 1, 1};
+    mk::Builder build(kernel);
+    mk::Buffer words = mk::examples::vector_of("words", hw::Dtype::fp32, 4096);
+    words.space = mk::Space::shared;
+    const mk::Id x = build.buffer(words);
+    build.role("warps", warps);
+    build.loop(100);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_shared, count);
+    mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
+    access.pattern = mk::PatternKind::stride;
+    access.inner_extent = 32;
+    access.inner = inner;
+    mk::examples::add_access(load, access);
+    const mk::Id read = mk::examples::add_op(build, load);
+    mk::examples::Draft use = mk::examples::make_op(hw::InstructionClass::fma_f32, deep, {{read, 0}});
+    use.chain = deep;
+    mk::examples::add_op(build, use);
+    build.end();
+    build.finish();
+    kernel.static_shared = 16384;
     return kernel;
 }
 
@@ -173,4 +229,133 @@ TEST_CASE("the limiter is the longest time") {
     a.exposure = {};
     a.exposure.tail = hw::Cycles(7.0);
     CHECK(name_limiter(a) == Limiter::tail);
+}
+
+TEST_CASE(
+    "CTAs that compute on what they load drift apart, and fill each other's gaps from the second wave on") {
+    // The work of a wave and its waits are alike long.
+    auto a = analyse(loading(20000, 400, 40), gpu(), Conditions{});
+    const std::int64_t resident = a.occupancy.ctas_per_sm;
+    REQUIRE(resident == 4);
+    REQUIRE(a.traffic.from_dram);
+    REQUIRE_FALSE(a.item.asynchronous);
+    REQUIRE(a.item.trips == 0.0);
+    REQUIRE(a.item.before.load_rounds > 0.0);
+    const machine::Server busiest = a.item.before.demand.busiest();
+    REQUIRE(machine::of_sub_partition(busiest));
+    const double once = a.item.before.demand[busiest].value();
+    const auto waits = waits_of_waves(loading(20000, 400, 40), a.item, a.traffic, gpu());
+    const std::int64_t sms = a.slots / resident;
+    const auto of_waves = [&](const Analysis& from, std::int64_t waves) {
+        Analysis many = from;
+        many.items = many.ctas = waves * many.slots;
+        return Timeline(many, gpu(), waits, sms).exposure().makespan().value();
+    };
+    const double vacant = a.turnaround.value();
+    // A wave that comes alone has all of its CTAs in step.
+    const double in_step = of_waves(a, 1) + vacant;
+    const double apart = of_waves(a, 9) - of_waves(a, 8);
+    CHECK(apart < 0.97 * in_step);
+    CHECK(apart >= static_cast<double>(resident) * once);
+    const double alone = Timeline(a, gpu(), waits, sms).alone().value() + vacant;
+    CHECK(apart >= alone);
+    CHECK(apart == doctest::Approx(steady::turn_time(resident, once, alone - once)));
+    // Every wave of several takes that time, without a turnaround before the first.
+    CHECK(of_waves(a, 8) == doctest::Approx(8.0 * apart - vacant));
+    SUBCASE("not where the loads find all in the L2") {
+        a.traffic.from_dram = false;
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+    }
+    SUBCASE("nor where nothing is waited for") {
+        a.item.before.load_rounds = 0.0;
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+    }
+    SUBCASE("nor where copies run ahead") {
+        a.item.asynchronous = true;
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+    }
+    SUBCASE("nor where the memory is busier than the SMs") {
+        a.traffic.dram_read = hw::Bytes(1e15);
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+    }
+    SUBCASE("nor where the SM's port is busier than its sub-partitions") {
+        a.item.before.demand[machine::Server::crossbar_read] = hw::Cycles(1.01 * once);
+        const double single = of_waves(a, 1) + vacant;
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(single));
+    }
+}
+
+TEST_CASE("a computing wave never takes less than its CTAs' work one after another, however long they wait") {
+    for (const std::int64_t count : {100, 400, 2000, 10000}) {
+        for (const std::int64_t deep : {1, 20, 100}) {
+            CAPTURE(count);
+            CAPTURE(deep);
+            const auto a = analyse(loading(50000, count, deep), gpu(), Conditions{});
+            const auto waits = waits_of_waves(loading(50000, count, deep), a.item, a.traffic, gpu());
+            const std::int64_t sms = a.slots / a.occupancy.ctas_per_sm;
+            const auto of_waves = [&](std::int64_t waves) {
+                Analysis many = a;
+                many.items = many.ctas = waves * many.slots;
+                return Timeline(many, gpu(), waits, sms).exposure().makespan().value();
+            };
+            const double least = a.item.before.demand[a.item.before.demand.busiest()].value() *
+                                 static_cast<double>(a.occupancy.ctas_per_sm);
+            const double apart = of_waves(9) - of_waves(8);
+            CHECK(apart >= least * (1.0 - 1e-12));
+            CHECK(apart <= (of_waves(1) + a.turnaround.value()) * (1.0 + 1e-12));
+        }
+    }
+}
+
+TEST_CASE("warps whose accesses take several passes queue at the banks") {
+    for (const int warps : {2, 4, 8}) {
+        for (const std::int64_t deep : {8, 32, 64, 96}) {
+            CAPTURE(warps);
+            CAPTURE(deep);
+            const mk::Kernel kernel = at_shared(8, 8, warps, deep);
+            auto a = analyse(kernel, gpu(), Conditions{});
+            const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+            REQUIRE(a.item.loop.demand.busiest() == machine::Server::shared);
+            const double banks = a.item.loop.demand[machine::Server::shared].value();
+            REQUIRE(banks == 8.0 * 8.0 * warps);
+            REQUIRE(a.item.loop.in_passes.value() == banks);
+            const double chain = waits.first.of(1).value();
+            const auto period = [&](std::int64_t resident) {
+                return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
+            };
+            for (const std::int64_t resident : {1, 2, 4}) {
+                CAPTURE(resident);
+                const double busy = banks * static_cast<double>(resident);
+                const double longest = std::max(chain, busy);
+                a.item.loop.in_passes = hw::Cycles(0.5 * banks);
+                const double queued = period(resident);
+                CHECK(queued >= longest * (1.0 - 1e-12));
+                CHECK(queued < chain + busy);
+                // The queue shows where neither the banks nor the chain have much to spare.
+                if (busy > 0.5 * chain && busy < 1.2 * chain) CHECK(queued > 1.02 * longest);
+                // Single passes follow one another in the order of issue.
+                a.item.loop.in_passes = hw::Cycles(0.49 * banks);
+                CHECK(period(resident) == doctest::Approx(longest));
+            }
+        }
+    }
+    const mk::Kernel kernel = at_shared(1, 64, 4, 8);
+    CHECK(analyse(kernel, gpu(), Conditions{}).item.loop.in_passes.value() == 0.0);
+}
+
+TEST_CASE("one warp alone does not queue at the banks, and warps that queue elsewhere keep their pace") {
+    const mk::Kernel kernel = at_shared(8, 8, 1, 32);
+    auto a = analyse(kernel, gpu(), Conditions{});
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    REQUIRE(a.item.loop.in_passes.value() == 64.0);
+    const auto period = [&](std::int64_t resident) {
+        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
+    };
+    const double chain = waits.first.of(1).value();
+    CHECK(period(1) == doctest::Approx(chain));
+    // Two warps wait for each other's passes at most once a turn.
+    CHECK(period(2) > chain);
+    CHECK(period(2) <= chain + 64.0);
+    a.item.loop.demand[machine::Server::crossbar_write] = hw::Cycles(100.0);
+    CHECK(period(2) == doctest::Approx(std::max(chain, 200.0)));
 }

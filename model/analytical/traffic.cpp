@@ -99,7 +99,7 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
 double scattered_from_dram(const machine::BufferTraffic& use, double whole, double items, double in_order,
                            double footprint, const hw::Gpu& gpu) {
     const double share = std::min(1.0, use.scattered_bytes / use.read_bytes);
-    const double span = use.scattered_span > 0.0 ? std::min(whole, use.scattered_span) : whole;
+    const double span = use.scattered_span > 0.0 ? use.scattered_span : whole;
     const double piece = gpu.dram.access_bytes.value();
     const double asked = use.scattered_bytes * items;
     const double once = std::min(asked, machine::expected_distinct(asked / piece, span / piece) * piece);

@@ -11,6 +11,9 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <cmath>
+#include <cstdint>
+
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
 using namespace warptime::model;
@@ -35,6 +38,35 @@ mk::Kernel gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 double bytes(std::int64_t rows, std::int64_t columns) {
     return 2.0 * static_cast<double>(rows * columns);
+}
+
+/// Each of `ctas` CTAs reads `loads` times a word of a line of its own for every lane, somewhere in the first
+/// `span` elements.
+mk::Kernel scattered(std::int64_t ctas, std::int64_t loads, std::int64_t elements, std::int64_t span) {
+    mk::Kernel kernel;
+    kernel.name = "scattered";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {32, 1, 1};
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, elements));
+    build.role("warp", 1);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global, loads);
+    mk::Access access = mk::examples::lanes(x, mk::Direction::read, mk::Builder::constant(0), 4);
+    access.pattern = mk::PatternKind::listed;
+    access.distinct = span;
+    access.pool_length = 32;
+    for (std::int64_t lane = 0; lane < 32; ++lane) kernel.address_list.push_back(lane * 32);
+    mk::examples::add_access(load, access);
+    mk::examples::add_op(build, load);
+    build.finish();
+    return kernel;
+}
+
+/// Bytes of the pieces that so many draws of pieces out of `span` bytes are expected to hit.
+double distinct_pieces(double asked, double span) {
+    const double piece = gpu().dram.access_bytes.value();
+    return span * -std::expm1(asked / piece * std::log1p(-piece / span));
 }
 
 }  // namespace
@@ -238,4 +270,54 @@ TEST_CASE("rows of bulk copies that begin inside of lines or sectors merge less"
     CHECK(merged(other) == doctest::Approx(0.25 * were_it_not));
     // A row of 128 bytes touches an extra sector at every second place.
     CHECK(were_it_not == doctest::Approx(whole * 144.0 / 128.0));
+}
+
+TEST_CASE("scattered reads bring each piece once while all fits, and no more than they ask for") {
+    const double piece = gpu().dram.access_bytes.value();
+    CHECK(rc::check("any number of reads of a set that fits", [&] {
+        const std::int64_t elements = std::int64_t{1024} * *rc::gen::inRange(8, 4096);
+        const double span = 4.0 * static_cast<double>(elements);
+        const std::int64_t ctas = *rc::gen::inRange<std::int64_t>(1, 3000);
+        // Reads of at least as many bytes as the set has.
+        const auto least =
+            static_cast<std::int64_t>(std::ceil(span / (32.0 * piece * static_cast<double>(ctas))));
+        const std::int64_t loads = least * *rc::gen::inRange<std::int64_t>(1, 20);
+        const double asked = static_cast<double>(ctas * loads) * 32.0 * piece;
+        RC_PRE(span < 0.2 * gpu().l2.capacity.value());
+        const auto t = of(scattered(ctas, loads, elements, elements), Cache::cold);
+        RC_ASSERT(t.dram_read.value() <= asked * (1.0 + 1e-9));
+        RC_ASSERT(t.dram_read.value() <= span * (1.0 + 1e-9));
+        RC_ASSERT(std::abs(t.dram_read.value() - distinct_pieces(asked, span)) <= 1e-6 * span);
+    }));
+    // Only the part of a buffer that is read counts.
+    const auto part = of(scattered(2000, 500, 1 << 22, 1 << 18), Cache::cold);
+    CHECK(part.dram_read.value() == doctest::Approx(4.0 * (1 << 18)));
+    const auto whole = of(scattered(2000, 500, 1 << 22, 0), Cache::cold);
+    CHECK(whole.dram_read.value() == doctest::Approx(4.0 * (1 << 22)));
+    CHECK(of(scattered(2000, 500, 1 << 22, 0), Cache::warm).dram_read.value() == 0.0);
+}
+
+TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again and again") {
+    const double piece = gpu().dram.access_bytes.value();
+    const double held = gpu().l2.capacity.value();
+    double last = 0.0;
+    for (const double times : {4.0, 16.0, 64.0}) {
+        CAPTURE(times);
+        const auto elements = static_cast<std::int64_t>(times * held / 4.0);
+        const double span = 4.0 * static_cast<double>(elements);
+        const std::int64_t ctas = 40000;
+        // About three reads of each piece.
+        const auto loads = static_cast<std::int64_t>(3.0 * span / (32.0 * piece * static_cast<double>(ctas)));
+        const double asked = static_cast<double>(ctas * loads) * 32.0 * piece;
+        REQUIRE(asked > 2.0 * span);
+        const double read = of(scattered(ctas, loads, elements, elements), Cache::cold).dram_read.value();
+        CHECK(read <= asked * (1.0 + 1e-9));
+        CHECK(read > 1.5 * distinct_pieces(asked, span));
+        // A read finds its piece in the L2 as seldom as the L2 is smaller than the set.
+        CHECK(read >= asked * (1.0 - 1.0 / times));
+        CHECK(read / asked > last);
+        last = read / asked;
+        // The caches cannot have been warm with so much.
+        CHECK(of(scattered(ctas, loads, elements, elements), Cache::warm).dram_read.value() > 0.5 * asked);
+    }
 }

@@ -63,6 +63,16 @@ void check_launch(const Kernel& kernel) {
     }
     const double sum = cover.exact + cover.extrapolated + cover.unknown;
     launch.expect(std::abs(sum - 1.0) <= 1e-6, "coverage", sum, "three fractions that sum to 1");
+    for (const Reuse& reuse : kernel.reuse) {
+        for (const auto* const shares : {&reuse.sectors, &reuse.whole}) {
+            double least = 0.0;
+            for (const double share : *shares) {
+                launch.expect(share >= least && share <= 1.0, "reuse", share,
+                              "shares from 0 to 1 that rise with the distance");
+                least = share;
+            }
+        }
+    }
 }
 
 void check_item(const Kernel& kernel, std::size_t id) {

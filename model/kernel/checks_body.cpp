@@ -57,6 +57,7 @@ namespace {
 void check_box(const Record& op, std::string_view field, const Access& access) {
     const Buffer& buffer = op.kernel.buffers[static_cast<std::size_t>(access.buffer)];
     const bool by_stage = access.rank == buffer.rank + 1 && buffer.stages > 1;
+    op.expect(access.reuse == 0, field, std::int64_t{access.reuse}, "no reuse: boxes say what they move");
     op.expect(access.rank == buffer.rank || by_stage, field, std::int64_t{access.rank},
               "the rank of the buffer, or one more for the stage");
     const bool shared = buffer.space == Space::shared || buffer.space == Space::cluster_shared;

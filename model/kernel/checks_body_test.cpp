@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -83,4 +85,18 @@ TEST_CASE("trips, branches and guards stay within what they can be") {
     CHECK(refused([](Kernel& k) { k.branches[0].mean_lanes = 33.0; }) == "branch 0 mean_lanes");
     CHECK(refused([](Kernel& k) { k.ops[0].when = {true, {}, 4, 3}; }) == "op 0 when");
     CHECK(refused([](Kernel& k) { k.ops[0].count = 0; }) == "op 0 count");
+}
+
+TEST_CASE("an access that names a reuse names one of the kernel's") {
+    const auto with = [](std::size_t known, std::uint16_t number) {
+        return refused([&](Kernel& k) {
+            k.reuse.resize(known);
+            k.accesses[0].reuse = number;
+        });
+    };
+    CHECK(with(0, 0).empty());
+    CHECK(with(0, 1) == "op 0 access 0");
+    CHECK(with(2, 0).empty());
+    CHECK(with(2, 2).empty());
+    CHECK(with(2, 3) == "op 0 access 0");
 }

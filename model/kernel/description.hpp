@@ -146,13 +146,6 @@ struct AddressRun {
     friend bool operator==(const AddressRun&, const AddressRun&) = default;
 };
 
-/// One access of an op. Collective: a warp or the copy engine moves one box per op, at an origin (elements,
-/// fastest dimension first). With `outer` > 0 a warp's lanes move the box in pieces of `bytes`, placed as in
-/// a stride. Other patterns give the addresses of each lane; `origin[0]` is the element index of lane 0.
-/// Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads `bytes` at (l % inner_extent) *
-/// inner + (l / inner_extent) * outer elements. Random: `distinct` possible elements. Chase: each access
-/// depends on the previous one, `step` elements further in a `window`. Listed and stream: addresses from the
-/// kernel's pool [first, first + length).
 /// How soon a CTA touches the same bytes again. Entry i of `sectors` is the share of an access's sectors that
 /// the CTA has touched before, with lines of at most `least_distance << i` bytes touched since, this one
 /// among them. Entry i of `whole` is the share of executions of which all sectors are such.
@@ -163,6 +156,13 @@ struct Reuse {
     friend bool operator==(const Reuse&, const Reuse&) = default;
 };
 
+/// One access of an op. Collective: a warp or the copy engine moves one box per op, at an origin (elements,
+/// fastest dimension first). With `outer` > 0 a warp's lanes move the box in pieces of `bytes`, placed as in
+/// a stride. Other patterns give the addresses of each lane; `origin[0]` is the element index of lane 0.
+/// Contiguous: `bytes` per lane, lanes side by side. Stride: lane l reads `bytes` at (l % inner_extent) *
+/// inner + (l / inner_extent) * outer elements. Random: `distinct` possible elements. Chase: each access
+/// depends on the previous one, `step` elements further in a `window`. Listed and stream: addresses from the
+/// kernel's pool [first, first + length).
 struct Access {
     Id buffer = no_id;
     Direction direction = Direction::read;

@@ -295,9 +295,11 @@ void KernelReader::reuse() {
     for (auto* const shares : {&read.sectors, &read.whole}) {
         double least = 0.0;
         for (double& share : *shares) {
+            const std::size_t start = cursor_.start_of_token();
             share = cursor_.real();
             if (!(share >= least && share <= 1.0)) {
-                cursor_.fail(
+                cursor_.fail_at(
+                    start,
                     "18 shares from 0 to 1, of sectors and of whole accesses, each rising with the distance");
             }
             least = share;

@@ -85,4 +85,64 @@ TEST_CASE("a text is one kernel or one program and nothing behind it") {
     CHECK_THROWS_AS((void)parse_program_text("program\n" + text + "end\nend\n"), Error);
 }
 
+/// Message for the small kernel with a line of reuse.
+std::string reuse_message(const std::string& shares) {
+    return message("  role", "  reuse " + shares + "\n  role");
+}
+
+TEST_CASE("shares of bytes touched again are 18, from 0 to 1, and never fall with the distance") {
+    const std::string sectors = "0 0.1 0.1 0.2 0.3 0.4 0.5 0.6 1";
+    const std::string whole = "0 0 0 0 0 0 0 0.5 0.5";
+    const std::string wanted = "18 shares from 0 to 1, of sectors and of whole accesses, each rising";
+    const auto refused = [&](const std::string& shares) {
+        const std::string said = reuse_message(shares);
+        CAPTURE(said);
+        CHECK(said.find("text line 7") != std::string::npos);
+        return said.find(wanted) != std::string::npos;
+    };
+    CHECK(reuse_message(sectors + " " + whole) == "read");
+    // The whole accesses begin anew, below the last share of sectors.
+    CHECK(reuse_message(sectors + " 0 0 0 0 0 0 0 0 0") == "read");
+    CHECK(reuse_message("1 1 1 1 1 1 1 1 1 " + whole) == "read");
+    CHECK(refused("0 0.1 0.1 0.2 0.3 0.2 0.5 0.6 1 " + whole));
+    CHECK(refused(sectors + " 0 0 0 0 0 0 0.5 0.4 0.5"));
+    CHECK(refused("0 0.1 0.1 0.2 0.3 0.4 0.5 0.6 1.5 " + whole));
+    CHECK(refused(sectors + " 0 0 0 0 0 0 0 0.5 1.0001"));
+    CHECK(refused("-0.1 0.1 0.1 0.2 0.3 0.4 0.5 0.6 1 " + whole));
+    CHECK(refused(sectors + " -1 0 0 0 0 0 0 0.5 0.5"));
+}
+
+TEST_CASE("too few shares, too many, and what is no number are refused where they stand") {
+    const std::string nine = "0 0 0 0 0 0 0 0 0";
+    CHECK(reuse_message(nine).find("text line 7 column 26: got 'end of line', expected a finite number") !=
+          std::string::npos);
+    CHECK(reuse_message(nine + " 0 0 0 0 0 0 0 0").find("expected a finite number") != std::string::npos);
+    CHECK(reuse_message(nine + " " + nine + " 0").find("got '0', expected the end of the line") !=
+          std::string::npos);
+    CHECK(reuse_message("0 0 nan 0 0 0 0 0 0 " + nine).find("got 'nan', expected a finite number") !=
+          std::string::npos);
+}
+
+TEST_CASE("an access names a reuse that stands before it") {
+    const std::string shares = "  reuse 0 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 0 1\n";
+    const auto named = [&](int known, const std::string& number) {
+        std::string text(copy_text);
+        text.replace(text.find("bytes=16"), 8, "bytes=16 reuse=" + number);
+        for (int i = 0; i < known; ++i) text.insert(text.find("  role"), shares);
+        try {
+            (void)parse_text(text);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string("read");
+    };
+    CHECK(named(0, "0") == "read");
+    CHECK(named(2, "1") == "read");
+    CHECK(named(2, "2") == "read");
+    CHECK(named(0, "1").find("got '1', expected an integer from 0 to 0") != std::string::npos);
+    CHECK(named(2, "3").find("got '3', expected an integer from 0 to 2") != std::string::npos);
+    CHECK(named(2, "-1").find("got '-1', expected an integer from 0 to 2") != std::string::npos);
+    CHECK(named(2, "65537").find("got '65537', expected an integer from 0 to 2") != std::string::npos);
+}
+
 }  // namespace

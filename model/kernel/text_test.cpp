@@ -10,6 +10,9 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace {
@@ -57,6 +60,32 @@ TEST_CASE("damaged text is refused or read, never worse") {
             RC_ASSERT(parse_text(to_text(kernel)) == kernel);
         } catch (const Error&) {
         }
+    }));
+}
+
+TEST_CASE("what a kernel says of bytes touched again reads back equal") {
+    CHECK(rc::check("any shares that rise", [] {
+        Kernel kernel = parse_text(
+            "kernel \"k\"\n  grid 8 1 1\n  cta 128 1 1\n  resources\n  schedule one_per_cta tiles=8\n"
+            "  buffer \"a\" extent=4096\n  role \"all\" warps=4\n    op 0 ld_global\n"
+            "      access read a contiguous bytes=16\n    op 1 ld_global\n      access read a broadcast\n"
+            "  end\nend\n");
+        kernel.reuse.resize(*rc::gen::inRange<std::size_t>(1, 5));
+        for (Reuse& known : kernel.reuse) {
+            for (auto* const shares : {&known.sectors, &known.whole}) {
+                for (double& share : *shares) share = *rc::gen::inRange(0, 1000001) / 1e6;
+                std::sort(shares->begin(), shares->end());
+            }
+        }
+        for (Access& access : kernel.accesses) {
+            access.reuse =
+                *rc::gen::inRange<std::uint16_t>(0, static_cast<std::uint16_t>(kernel.reuse.size() + 1));
+        }
+        const std::string text = to_text(kernel);
+        const Kernel back = parse_text(text);
+        RC_ASSERT(back.reuse == kernel.reuse);
+        RC_ASSERT(back == kernel);
+        RC_ASSERT(to_text(back) == text);
     }));
 }
 

@@ -63,4 +63,25 @@ TEST_CASE("a kernel that is not well formed is not written") {
     CHECK_THROWS_AS((void)to_text(kernel), warptime::Error);
 }
 
+TEST_CASE("how soon bytes come back is one line of 18 shares, which accesses name by its number") {
+    Kernel kernel = parse_text(copy_text);
+    CHECK(to_text(kernel).find("reuse") == std::string::npos);
+    Reuse known;
+    known.sectors = {0.0, 0.0, 0.125, 0.25, 0.25, 0.5, 0.75, 0.9, 1.0};
+    known.whole = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.2, 1.0};
+    kernel.reuse = {Reuse{}, known};
+    std::string text = to_text(kernel);
+    CHECK(text.find("\n  reuse 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+                    "  reuse 0 0 0.125 0.25 0.25 0.5 0.75 0.9 1 0 0 0 0 0 0 0.1 0.2 1\n") !=
+          std::string::npos);
+    CHECK(text.find("reuse=") == std::string::npos);
+    CHECK(parse_text(text) == kernel);
+    kernel.accesses[0].reuse = 2;
+    text = to_text(kernel);
+    CHECK(text.find("bytes=16 reuse=2\n") != std::string::npos);
+    CHECK(parse_text(text) == kernel);
+    // The lines stand before the roles whose accesses name them.
+    CHECK(text.find("\n  reuse ") < text.find("\n  role "));
+}
+
 }  // namespace

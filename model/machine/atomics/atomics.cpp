@@ -148,12 +148,32 @@ double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const ker
         return expected_passes(static_cast<double>(lanes), access.bytes,
                                static_cast<double>(access.distinct * access.bytes), pieces.banks);
     }
+    const auto passes = [&](const LaneAddresses& at, std::uint32_t mask) {
+        return static_cast<double>(
+            op.returns ? shared_atomic_passes(at, access.bytes, mask, pieces.banks)
+                       : shared_passes(at, access.bytes, mask, pieces.banks, SharedUse::load));
+    };
+    if (access.pattern == kernel::PatternKind::listed) {
+        double sum = 0.0;
+        const std::size_t rows = access.pool_length / static_cast<std::size_t>(lanes_per_warp);
+        for (std::size_t row = 0; row < rows; ++row) {
+            LaneAddresses at{};
+            std::uint32_t mask = 0;
+            const std::size_t first = access.pool_first + row * at.size();
+            for (std::size_t lane = 0; lane < at.size(); ++lane) {
+                const std::int64_t index = kernel.address_list[first + lane];
+                at[lane] = std::max<std::int64_t>(index, 0) *
+                           hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+                mask |= index >= 0 ? 1U << lane : 0U;
+            }
+            sum += passes(at, mask);
+        }
+        return sum / static_cast<double>(std::max<std::size_t>(1, rows));
+    }
     const LaneAddresses at = addresses_of(kernel, access, pieces);
     const std::uint32_t mask =
         lanes == static_cast<std::size_t>(lanes_per_warp) ? all_lanes : (1U << lanes) - 1U;
-    return static_cast<double>(op.returns
-                                   ? shared_atomic_passes(at, access.bytes, mask, pieces.banks)
-                                   : shared_passes(at, access.bytes, mask, pieces.banks, SharedUse::load));
+    return passes(at, mask);
 }
 
 Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op,
@@ -180,7 +200,7 @@ Window atomic_window(const kernel::Kernel& kernel, const kernel::Role& role, con
         const double from = static_cast<double>(std::max<std::int64_t>(least, 0)) * size;
         const double reach = access.distinct > 0 ? static_cast<double>(access.distinct) * size
                                                  : static_cast<double>(last) * size + access.bytes - from;
-        return {from, std::min(from + reach, std::max(whole, from + reach)), true};
+        return {from, std::min(from + reach, std::max(whole, from + access.bytes)), true};
     }
     kernel::Freedom free;
     free.loop.fill(1.0);

@@ -9,9 +9,13 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 namespace hw = warptime::hw;
 namespace kernel = warptime::model::kernel;
@@ -54,6 +58,33 @@ struct Case {
         return machine::atomic_touch(k, access(), 1.0, pieces());
     }
 };
+
+using Row = std::array<std::int64_t, 32>;
+
+/// Listed executions on words of 4 bytes. The list begins and ends with rows of other accesses.
+struct Listed : Case {
+    explicit Listed(const std::vector<Row>& rows) : Case(1 << 20, 4, 4) {
+        kernel::Access& access = k.accesses[0];
+        access.pattern = kernel::PatternKind::listed;
+        k.address_list.assign(32, 3);
+        access.pool_first = 32;
+        access.pool_length = static_cast<std::uint32_t>(32 * rows.size());
+        for (const Row& row : rows) k.address_list.insert(k.address_list.end(), row.begin(), row.end());
+        k.address_list.insert(k.address_list.end(), 32, 1 << 19);
+    }
+    [[nodiscard]] machine::Window window(std::int64_t distinct) {
+        k.accesses[0].distinct = distinct;
+        return machine::atomic_window(k, role, k.ops[0], access(), 8.0);
+    }
+};
+
+Row row_of(std::int64_t first, std::int64_t apart) {
+    Row row{};
+    for (std::size_t lane = 0; lane < row.size(); ++lane) {
+        row[lane] = first + static_cast<std::int64_t>(lane) * apart;
+    }
+    return row;
+}
 
 }  // namespace
 
@@ -159,4 +190,77 @@ TEST_CASE("the window is what two turns touch, and never more than the buffer") 
     CHECK(bytes(1.0) == 4096.0 + 512.0);
     k.buffers[0].extent[0] = 64;
     CHECK(bytes(8.0) == 256.0);
+}
+
+TEST_CASE("listed atomics touch the mean of all their listed executions") {
+    // One word for all lanes, whole sectors side by side, and a line for each of two lanes.
+    const Row one = row_of(640, 0);
+    const Row side_by_side = row_of(1024, 1);
+    Row two{};
+    two.fill(-1);
+    two[5] = 4096;
+    two[30] = 8192;
+    for (const auto& rows : {std::vector{one, side_by_side, two}, std::vector{two, one, side_by_side}}) {
+        const machine::AtomicTouch touch = Listed(rows).touch();
+        CHECK(touch.part == doctest::Approx((32.0 + 0.0 + 2.0) / 3.0));
+        CHECK(touch.whole == doctest::Approx((0.0 + 4.0 + 0.0) / 3.0));
+        CHECK(touch.sectors == doctest::Approx((1.0 + 4.0 + 2.0) / 3.0));
+        CHECK(touch.lines == doctest::Approx((1.0 + 1.0 + 2.0) / 3.0));
+    }
+    Row none{};
+    none.fill(-1);
+    CHECK(Listed({none}).touch().passes() == 0.0);
+    CHECK(Listed({none, one}).touch().part == 16.0);
+}
+
+TEST_CASE("passes of listed atomics are those of a count by hand, inactive lanes left out") {
+    CHECK(rc::check([] {
+        const auto rows = *rc::gen::container<std::vector<Row>>(
+            *rc::gen::inRange<std::size_t>(1, 5),
+            rc::gen::container<Row>(
+                rc::gen::map(rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(-20, 100)),
+                             [](std::int64_t i) { return i < 0 ? -1 : i; })));
+        double passes = 0.0;
+        double sectors = 0.0;
+        double lines = 0.0;
+        for (const Row& row : rows) {
+            std::map<std::int64_t, std::map<std::int64_t, int>> words_of;
+            std::set<std::int64_t> touched;
+            for (const std::int64_t index : row) {
+                if (index < 0) continue;
+                ++words_of[index / 8][index];
+                touched.insert(index / 32);
+            }
+            for (const auto& [sector, words] : words_of) {
+                int deepest = 0;
+                for (const auto& [word, lanes] : words) deepest = std::max(deepest, lanes);
+                passes += deepest;
+            }
+            sectors += static_cast<double>(words_of.size());
+            lines += static_cast<double>(touched.size());
+        }
+        const auto count = static_cast<double>(rows.size());
+        const machine::AtomicTouch touch = Listed(rows).touch();
+        RC_ASSERT(touch.passes() == doctest::Approx(passes / count));
+        RC_ASSERT(touch.sectors == doctest::Approx(sectors / count));
+        RC_ASSERT(touch.lines == doctest::Approx(lines / count));
+    }));
+}
+
+TEST_CASE("the window of listed atomics begins at their least address and spans what they can reach") {
+    Row some{};
+    some.fill(-1);
+    some[7] = 5000;
+    some[8] = 900;
+    Listed listed({row_of(2000, 1), some, row_of(1500, 3)});
+    CHECK(listed.window(0).first == 900.0 * 4.0);
+    CHECK(listed.window(0).last == 5000.0 * 4.0 + 4.0);
+    CHECK(listed.window(0).still);
+    CHECK(listed.window(7000).first == 900.0 * 4.0);
+    CHECK(listed.window(7000).bytes() == 7000.0 * 4.0);
+    CHECK(listed.window(100).bytes() == 100.0 * 4.0);
+    // A word alone is no window of nothing, and the word at the front of the buffer counts.
+    CHECK(Listed({row_of(64, 0)}).window(0).bytes() == 4.0);
+    CHECK(Listed({row_of(0, 2)}).window(0).first == 0.0);
+    CHECK(Listed({row_of(0, 2)}).window(0).last == 62.0 * 4.0 + 4.0);
 }

@@ -38,8 +38,8 @@ struct BufferTraffic {
     double sent_bytes = 0.0;     ///< written bytes as sent to L2; partly written sectors count twice
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
-    double span_bytes = 0.0;    ///< distinct bytes read, at most
-    bool in_rows = false;       ///< read in rows that are short against their pitch
+    double span_bytes = 0.0;  ///< distinct bytes read, at most
+    bool in_rows = false;     ///< read in rows that are short against their pitch
     /// of read_bytes: at addresses that follow no order, and the bytes among which these fall
     double scattered_bytes = 0.0, scattered_span = 0.0;
     bool random = false;        ///< a chase: line by line in an order of its own

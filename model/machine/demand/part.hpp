@@ -14,7 +14,7 @@ struct Part {
     Demand demand;
     hw::Cycles chain{};         ///< latency of the longest dependent path of one warp
     double instructions = 0.0;  ///< machine warp-instructions
-    hw::Cycles in_passes{};  ///< of the banks, by lanes' accesses that take several passes each
+    hw::Cycles in_passes{};     ///< of the banks, by lanes' accesses that take several passes each
     double code = 0.0;          ///< machine instructions of the code, each counted once
     double flop = 0.0;          ///< of matrix and fused multiply-add instructions
     double tensor_flop = 0.0;

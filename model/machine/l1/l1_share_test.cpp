@@ -6,6 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <cstddef>
+
 namespace warptime::model::machine {
 
 TEST_CASE("what comes back: a chase, a gather within a window, an origin that goes round; not a stream") {
@@ -43,6 +46,50 @@ TEST_CASE("a set that fits misses once; a warp that finds many lines misses more
     CHECK(some < 0.99);
     CHECK(hits(4096.0 * 3.6, 2.0) == doctest::Approx(some * some).epsilon(0.01));
     CHECK(hits(4096.0, 1.0) < 1e-3);
+    access.cache = kernel::CachePolicy::cg;
+    CHECK_FALSE(may_hit_l1(kernel, kernel.ops[0]));
+}
+
+TEST_CASE("where the description says how soon bytes come back, the room decides how many still hit") {
+    kernel::Kernel kernel = analytical::fixture::stream(1);
+    kernel::Access& access = kernel.accesses[0];
+    access.cache = kernel::CachePolicy::ca;
+    REQUIRE_FALSE(may_hit_l1(kernel, kernel.ops[0]));
+    kernel::Reuse other;
+    other.sectors.fill(1.0);
+    other.whole.fill(1.0);
+    kernel::Reuse known;
+    known.sectors = {0.1, 0.15, 0.3, 0.3, 0.4, 0.5, 0.6, 0.8, 0.9};
+    known.whole = {0.0, 0.05, 0.1, 0.2, 0.2, 0.2, 0.3, 0.5, 0.7};
+    kernel.reuse = {other, known};
+    access.reuse = 2;
+    REQUIRE(may_hit_l1(kernel, kernel.ops[0]));
+    const kernel::Freedom free;
+    const auto hits = [&](double room, double lines) {
+        return l1_hit_share(kernel, kernel.ops[0], {free, 8.0, 1.0, room, 128.0, 4.0}, lines);
+    };
+    for (const double lines : {1.0, 1.5, 2.0, 32.0}) {
+        CAPTURE(lines);
+        const auto& shares = lines > 1.0 ? known.whole : known.sectors;
+        CHECK(hits(0.0, lines) == 0.0);
+        CHECK(hits(512.0, lines) == 0.0);
+        CHECK(hits(1023.0, lines) == 0.0);
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            const double room = std::ldexp(1024.0, static_cast<int>(i));
+            CAPTURE(room);
+            CHECK(hits(room, lines) == doctest::Approx(shares[i]));
+            if (i + 1 == shares.size()) break;
+            // Halfway by the logarithm, and three halves of the distance.
+            CHECK(hits(room * std::sqrt(2.0), lines) == doctest::Approx(0.5 * (shares[i] + shares[i + 1])));
+            CHECK(hits(room * 1.5, lines) ==
+                  doctest::Approx(shares[i] + (std::log(1.5) / std::log(2.0)) * (shares[i + 1] - shares[i])));
+        }
+        CHECK(hits(1024.0 * 257.0, lines) == shares.back());
+        CHECK(hits(1e12, lines) == shares.back());
+    }
+    access.reuse = 1;
+    CHECK(hits(2048.0, 1.0) == 1.0);
+    // Only loads that the L1 caches find anything there.
     access.cache = kernel::CachePolicy::cg;
     CHECK_FALSE(may_hit_l1(kernel, kernel.ops[0]));
 }

@@ -23,9 +23,10 @@ SharedUse use_of(const kernel::Access& access) {
     return access.direction == kernel::Direction::write ? SharedUse::store : SharedUse::load;
 }
 
-/// Mean of the listed executions, over the lanes that are active in them.
-LaneTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& access, std::int64_t size,
-                          std::int64_t line, const MemoryPieces& pieces) {
+/// Mean of the listed executions. The list has left out lanes that are off; for another share of `active`
+/// lanes, in proportion.
+LaneTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& access, double active,
+                          std::int64_t size, std::int64_t line, const MemoryPieces& pieces) {
     LaneTouch sum;
     double active_lanes = 0.0;
     const std::size_t rows = access.pool_length / lanes_per_warp;
@@ -47,8 +48,7 @@ LaneTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& ac
         sum.passes +=
             static_cast<double>(shared_passes(at, access.bytes, mask, pieces.banks, use_of(access)));
     }
-    // The share of active lanes is a factor of the op; the list has left the others out already.
-    const double times = active_lanes > 0.0 ? lanes_per_warp / active_lanes : 0.0;
+    const double times = active_lanes > 0.0 ? lanes_per_warp * active / active_lanes : 0.0;
     return {sum.sectors * times, sum.granules * times, sum.lines * times, sum.passes * times};
 }
 
@@ -79,7 +79,7 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
         return touch;
     }
     if (access.pattern == kernel::PatternKind::listed) {
-        return touch_of_listed(kernel, access, size, line, pieces);
+        return touch_of_listed(kernel, access, active, size, line, pieces);
     }
     const bool strided = access.pattern == kernel::PatternKind::stride;
     if (!strided && lanes == 32 && base == 0) {

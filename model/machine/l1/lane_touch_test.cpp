@@ -5,6 +5,13 @@
 #include "model/kernel/examples/parts.hpp"
 
 #include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <vector>
 
 namespace warptime::model::machine {
 namespace {
@@ -21,7 +28,27 @@ struct Case {
     [[nodiscard]] LaneTouch touch(double active = 1.0) const {
         return touch_of(kernel, access, active, pieces);
     }
+    /// Lists executions behind others that belong to another access.
+    void list(const std::vector<std::array<std::int64_t, 32>>& rows) {
+        access.pattern = kernel::PatternKind::listed;
+        kernel.address_list.assign(32, 777);
+        access.pool_first = 32;
+        access.pool_length = static_cast<std::uint32_t>(32 * rows.size());
+        for (const auto& row : rows) {
+            kernel.address_list.insert(kernel.address_list.end(), row.begin(), row.end());
+        }
+        kernel.address_list.insert(kernel.address_list.end(), 32, 999);
+    }
 };
+
+/// Lane l reads element first + l x apart.
+std::array<std::int64_t, 32> apart(std::int64_t first, std::int64_t apart) {
+    std::array<std::int64_t, 32> row{};
+    for (std::size_t lane = 0; lane < row.size(); ++lane) {
+        row[lane] = first + static_cast<std::int64_t>(lane) * apart;
+    }
+    return row;
+}
 
 }  // namespace
 
@@ -54,6 +81,102 @@ TEST_CASE("listed addresses are those of the list; random ones fill a window and
     c.access.distinct = 64;  // two lines
     CHECK(c.touch().lines <= 2.0);
     CHECK(c.touch().lines > 1.9);
+}
+
+TEST_CASE("a listed access touches the mean of all its listed executions, in whatever order they stand") {
+    Case c;
+    // Side by side: 4 sectors of a line; a line for each lane; one word of one bank for all.
+    const auto contiguous = apart(64, 1);
+    const auto column = apart(4096, 32);
+    const auto one = apart(640, 0);
+    for (const auto& rows : {std::vector{contiguous, column, one}, std::vector{one, contiguous, column},
+                             std::vector{column, one, contiguous}}) {
+        c.list(rows);
+        CHECK(c.touch().sectors == doctest::Approx((4.0 + 32.0 + 1.0) / 3.0));
+        CHECK(c.touch().granules == doctest::Approx((2.0 + 32.0 + 1.0) / 3.0));
+        CHECK(c.touch().lines == doctest::Approx((1.0 + 32.0 + 1.0) / 3.0));
+        CHECK(c.touch().passes == doctest::Approx((1.0 + 32.0 + 1.0) / 3.0));
+    }
+    c.list({column});
+    CHECK(c.touch().sectors == 32.0);
+}
+
+TEST_CASE("with the op's share of active lanes, a listed access touches what its active lanes touch") {
+    Case c;
+    // Eight lanes on one sector, the others off.
+    std::array<std::int64_t, 32> row{};
+    row.fill(-1);
+    for (std::size_t lane = 0; lane < 8; ++lane) row[3 * lane] = 1024 + static_cast<std::int64_t>(lane);
+    c.list({row});
+    CHECK(c.touch(0.25).sectors == doctest::Approx(1.0));
+    CHECK(c.touch(0.25).lines == doctest::Approx(1.0));
+    // An execution without lanes counts as one that touches nothing.
+    std::array<std::int64_t, 32> none{};
+    none.fill(-1);
+    c.list({row, none});
+    CHECK(c.touch(0.125).sectors == doctest::Approx(0.5));
+    c.list({none});
+    CHECK(c.touch().sectors == 0.0);
+    CHECK(c.touch().passes == 0.0);
+    CHECK(rc::check("sectors, granules and lines are those of a count by hand", [] {
+        const auto rows = *rc::gen::container<std::vector<std::array<std::int64_t, 32>>>(
+            *rc::gen::inRange<std::size_t>(1, 6),
+            rc::gen::container<std::array<std::int64_t, 32>>(
+                rc::gen::map(rc::gen::resize(rc::kNominalSize, rc::gen::inRange<std::int64_t>(-400, 1200)),
+                             [](std::int64_t index) { return index < 0 ? -1 : index; })));
+        Case listed;
+        listed.list(rows);
+        double lanes = 0.0;
+        double sectors = 0.0;
+        double granules = 0.0;
+        double lines = 0.0;
+        for (const auto& own : rows) {
+            std::set<std::int64_t> of_32;
+            std::set<std::int64_t> of_64;
+            std::set<std::int64_t> of_128;
+            for (const std::int64_t index : own) {
+                if (index < 0) continue;
+                lanes += 1.0;
+                of_32.insert(4 * index / 32);
+                of_64.insert(4 * index / 64);
+                of_128.insert(4 * index / 128);
+            }
+            sectors += static_cast<double>(of_32.size());
+            granules += static_cast<double>(of_64.size());
+            lines += static_cast<double>(of_128.size());
+        }
+        const auto count = static_cast<double>(rows.size());
+        const double share = lanes > 0.0 ? lanes / (32.0 * count) : 1.0;
+        const LaneTouch touch = listed.touch(share);
+        RC_ASSERT(touch.sectors == doctest::Approx(sectors / count));
+        RC_ASSERT(touch.granules == doctest::Approx(granules / count));
+        RC_ASSERT(touch.lines == doctest::Approx(lines / count));
+    }));
+}
+
+TEST_CASE("one address for all lanes takes as many passes as lanes no bytes apart") {
+    struct Passes {
+        kernel::Direction direction;
+        std::int32_t bytes;
+        double passes;
+    };
+    // Lanes that fill 128 bytes form a phase. Two phases of a load join where neighbours agree.
+    for (const Passes& of :
+         {Passes{kernel::Direction::read, 4, 1.0}, Passes{kernel::Direction::read, 8, 1.0},
+          Passes{kernel::Direction::read, 16, 2.0}, Passes{kernel::Direction::write, 4, 1.0},
+          Passes{kernel::Direction::write, 8, 2.0}, Passes{kernel::Direction::write, 16, 4.0}}) {
+        CAPTURE(of.bytes);
+        Case c;
+        c.access.direction = of.direction;
+        c.access.bytes = of.bytes;
+        c.access.pattern = kernel::PatternKind::broadcast;
+        CHECK(c.touch().passes == of.passes);
+        CHECK(c.touch().sectors == 1.0);
+        c.access.pattern = kernel::PatternKind::stride;
+        c.access.inner_extent = 32;
+        c.access.inner = 0;
+        CHECK(c.touch().passes == of.passes);
+    }
 }
 
 }  // namespace warptime::model::machine

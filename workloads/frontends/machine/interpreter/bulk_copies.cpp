@@ -126,14 +126,35 @@ void check_line(const Warp& warp, const Instruction& instruction, std::uint64_t 
     }
 }
 
+void check_rank(const Warp& warp, const Instruction& instruction, std::uint32_t rank, const char* what) {
+    const std::size_t ctas = warp.cta->cluster.size();
+    if (rank >= ctas) {
+        fault(warp, instruction, 0,
+              fmt::format("out-of-cluster {} at rank {} of a cluster of {}", what, rank, ctas));
+    }
+}
+
 void check_shared(const Warp& warp, const Instruction& instruction, std::uint32_t address,
                   std::uint64_t bytes, const char* what) {
+    check_rank(warp, instruction, address >> cluster_rank_shift, what);
     const std::uint64_t offset = address & shared_offset_mask;
     if (offset + bytes > static_cast<std::uint64_t>(warp.launch->shared_bytes)) {
         fault(warp, instruction, 0,
               fmt::format("out-of-bounds {} of {} bytes at offset {:#x} of {} bytes", what, bytes, offset,
                           warp.launch->shared_bytes));
     }
+    if (offset % 16 != 0) {
+        fault(warp, instruction, 0,
+              fmt::format("misaligned {} of {} bytes at offset {:#x} of shared memory: bulk copies need "
+                          "multiples of 16",
+                          what, bytes, offset));
+    }
+}
+
+/// The bytes that have come are told to the barrier at a shared address.
+void tell_barrier(Warp& warp, const Instruction& instruction, std::uint32_t address, std::uint64_t bytes) {
+    check_rank(warp, instruction, address >> cluster_rank_shift, "barrier");
+    complete_bytes(warp, instruction, address, static_cast<std::int64_t>(bytes));
 }
 
 void tell(Warp& warp, const Instruction& instruction, const AccessEvent& event) {
@@ -173,8 +194,9 @@ void for_each_receiver(const Warp& warp, const Instruction& instruction, std::ui
         body(address);
         return;
     }
-    for (std::uint32_t rank = 0; rank < warp.cta->cluster.size(); ++rank) {
+    for (std::uint32_t rank = 0; mask >> rank != 0; ++rank) {
         if (((mask >> rank) & 1U) != 0) {
+            check_rank(warp, instruction, rank, "multicast");
             body((address & shared_offset_mask) | (rank << cluster_rank_shift));
         }
     }
@@ -211,9 +233,8 @@ Flow bulk_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
             check_shared(warp, instruction, address, bytes, "bulk write");
             std::memcpy(shared_memory(warp, address), from, bytes);
         });
-        for_each_receiver(warp, instruction, barrier, mask, [&](std::uint32_t address) {
-            complete_bytes(warp, instruction, address, static_cast<std::int64_t>(bytes));
-        });
+        for_each_receiver(warp, instruction, barrier, mask,
+                          [&](std::uint32_t address) { tell_barrier(warp, instruction, address, bytes); });
         return Flow::next;
     }
     const std::uint64_t address = uniform_pair(warp, to_row);
@@ -321,9 +342,8 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (loads) {
         for_each_receiver(warp, instruction, shared, mask, each_row);
         for_each_receiver(
-            warp, instruction, uniform_word(warp, first_row + 1), mask, [&](std::uint32_t barrier) {
-                complete_bytes(warp, instruction, barrier, static_cast<std::int64_t>(map->box_bytes()));
-            });
+            warp, instruction, uniform_word(warp, first_row + 1), mask,
+            [&](std::uint32_t barrier) { tell_barrier(warp, instruction, barrier, map->box_bytes()); });
     } else {
         each_row(shared);
     }

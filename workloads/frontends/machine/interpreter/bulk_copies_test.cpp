@@ -489,6 +489,63 @@ TEST_CASE("copies outside of memory, misaligned, or by a map that is none end th
                     {"out-of-bounds tensor write of 256 bytes"}));
 }
 
+TEST_CASE("shared addresses of copies are multiples of 16, and their ranks lie in the cluster") {
+    const Buffer memory(std::uint64_t{256});
+    const std::uint64_t address = memory.address();
+    TensorMap map;
+    map.address = address;
+    map.extents[0] = 64;
+    map.box[0] = 16;
+    const MapBuffer place(map);
+    const Program in = around({"UBLKCP.S.G [UR8], [UR4], UR6"});
+    const Program out = around({"UBLKCP.G.S [UR8], [UR4], UR6"});
+    const Program add = around({"UBLKRED.G.S.ADD [UR8], [UR4], UR6"});
+    const Program load = around({"UTMALDG.1D [UR8], [UR4]"});
+    const Program store = around({"UTMASTG.1D [UR8], [UR4]"});
+    const Program spread = around({"UBLKCP.S.G.MULTICAST [UR8], [UR4], UR6"});
+    constexpr std::uint32_t ctas = 2;
+    const Words shared(std::size_t{ctas} * shared_words);
+    const auto error = [&shared](const Program& program, const std::vector<std::uint64_t>& own) {
+        return run(program, own, shared, ctas).error;
+    };
+    const auto barrier = 8U;
+    const auto rank = [](std::uint32_t number) { return number << cluster_rank_shift; };
+    for (std::uint32_t offset = 1; offset < 16; ++offset) {
+        const std::uint32_t to = 512 + offset;
+        const std::string where = fmt::format("at offset {:#x} of shared memory", to);
+        CAPTURE(offset);
+        CHECK(has_parts(error(in, {address, pair_of(to, barrier), 0, 0, 1}),
+                        {"misaligned bulk write of 16 bytes", where, "multiples of 16", "UBLKCP"}));
+        CHECK(has_parts(error(out, {to, address, 0, 0, 2}), {"misaligned bulk read of 32 bytes", where}));
+        CHECK(has_parts(error(add, {to, address, 0, 0, 2}), {"misaligned bulk read of 32 bytes", where}));
+        CHECK(has_parts(error(load, {place.address(), pair_of(to, barrier)}),
+                        {"misaligned tensor write of 64 bytes", where}));
+        CHECK(has_parts(error(store, {place.address(), to}), {"misaligned tensor read of 64 bytes", where}));
+    }
+    CHECK(error(in, {address, pair_of(rank(1) + 512, rank(1) + barrier), 0, 0, 1}).empty());
+    for (const std::uint32_t far : {2U, 3U, 7U, 255U}) {
+        const std::string where = fmt::format("at rank {} of a cluster of 2", far);
+        CAPTURE(far);
+        CHECK(has_parts(error(in, {address, pair_of(rank(far) + 512, barrier), 0, 0, 1}),
+                        {"out-of-cluster bulk write", where, "UBLKCP"}));
+        CHECK(has_parts(error(in, {address, pair_of(512, rank(far) + barrier), 0, 0, 1}),
+                        {"out-of-cluster barrier", where}));
+        CHECK(
+            has_parts(error(out, {rank(far) + 512, address, 0, 0, 1}), {"out-of-cluster bulk read", where}));
+        CHECK(has_parts(error(load, {place.address(), pair_of(rank(far) + 512, barrier)}),
+                        {"out-of-cluster tensor write", where}));
+        CHECK(has_parts(error(load, {place.address(), pair_of(512, rank(far) + barrier)}),
+                        {"out-of-cluster barrier", where}));
+        CHECK(has_parts(error(store, {place.address(), rank(far) + 512}),
+                        {"out-of-cluster tensor read", where}));
+    }
+    for (const std::uint32_t far : {2U, 9U, 15U}) {
+        const std::uint64_t mask = std::uint64_t{1U | (1U << far)} << 16U;
+        CHECK(has_parts(error(spread, {address, pair_of(512, barrier), 0, 0, 1 | mask}),
+                        {"out-of-cluster multicast", fmt::format("at rank {} of a cluster of 2", far)}));
+    }
+}
+
 TEST_CASE("copies of other kinds are refused by name") {
     struct Case {
         std::string line;

@@ -18,22 +18,46 @@ namespace {
 
 constexpr std::uint64_t instruction_bytes = 16;
 
+/// Index of the instruction at an address of code. Faults where there is none.
+std::uint32_t instruction_at(const Warp& warp, const Instruction& instruction, int lane,
+                             std::uint64_t address) {
+    const std::uint64_t offset = address - code_window;
+    const std::uint64_t end = warp.launch->code->instructions.size() * instruction_bytes;
+    if (offset >= end || offset % instruction_bytes != 0) {
+        fault(warp, instruction, lane,
+              fmt::format("a jump to no instruction: target {:#x}, code from {:#x} to {:#x}", address,
+                          code_window, code_window + end));
+    }
+    return static_cast<std::uint32_t>(offset / instruction_bytes);
+}
+
+/// The taken lanes go on at the instruction's target.
+Flow go_to_target(Warp& warp, const Instruction& instruction, Mask taken) {
+    if (taken != 0 && instruction.target >= warp.launch->code->instructions.size()) {
+        // The target is a signed number of instructions where it lies before the code.
+        const std::int64_t place = static_cast<std::int32_t>(instruction.target);
+        (void)instruction_at(warp, instruction, std::countr_zero(taken),
+                             code_window + static_cast<std::uint64_t>(place) * instruction_bytes);
+    }
+    return split(warp, taken, instruction.target);
+}
+
 Flow nothing(Warp& /*warp*/, const Instruction& /*instruction*/, Mask /*enabled*/) {
     return Flow::next;
 }
 
 Flow branch(Warp& warp, const Instruction& instruction, Mask enabled) {
-    return split(warp, enabled, instruction.target);
+    return go_to_target(warp, instruction, enabled);
 }
 
 /// The branch's own predicate beside the guard.
 Flow branch_if(Warp& warp, const Instruction& instruction, Mask enabled) {
-    return split(warp, enabled & read_predicate(warp, instruction.predicates_in[0]), instruction.target);
+    return go_to_target(warp, instruction, enabled & read_predicate(warp, instruction.predicates_in[0]));
 }
 
 /// All active lanes branch when one is enabled.
 Flow branch_any(Warp& warp, const Instruction& instruction, Mask enabled) {
-    return split(warp, enabled != 0 ? warp.active : 0U, instruction.target);
+    return go_to_target(warp, instruction, enabled != 0 ? warp.active : 0U);
 }
 
 /// Branches when the lanes of a mask are not all active together (or, `when_together`, when they are).
@@ -44,10 +68,10 @@ Flow branch_diverged(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     const Mask members = lane_bits(warp, instruction.sources[0], std::countr_zero(enabled)) & warp.alive;
     const bool together = (members & ~warp.active) == 0;
-    return split(warp, together == when_together ? enabled : 0U, instruction.target);
+    return go_to_target(warp, instruction, together == when_together ? enabled : 0U);
 }
 
-/// Jumps to an instruction that each lane computes: the lanes part by target.
+/// Jumps to the address of code that each lane computes: the lanes part by target.
 template <class Target>
 Flow jump_by_lane(Warp& warp, const Instruction& instruction, Mask enabled, Target target) {
     if (enabled == 0) {
@@ -59,21 +83,19 @@ Flow jump_by_lane(Warp& warp, const Instruction& instruction, Mask enabled, Targ
     bool first = true;
     while (left != 0) {
         const int leader = std::countr_zero(left);
-        const std::int64_t to = target(leader);
+        const std::uint64_t address = target(leader);
         Mask same = 0;
-        for_each_lane(left, [&same, &target, to](int lane) {
-            same |= target(lane) == to ? 1U << static_cast<unsigned>(lane) : 0U;
+        for_each_lane(left, [&same, &target, address](int lane) {
+            same |= target(lane) == address ? 1U << static_cast<unsigned>(lane) : 0U;
         });
         left &= ~same;
-        if (to < 0) {
-            fault(warp, instruction, leader, "a jump to no instruction");
-        }
+        const std::uint32_t to = instruction_at(warp, instruction, leader, address);
         if (first) {
             warp.active = same;
-            warp.pc = static_cast<std::uint32_t>(to);
+            warp.pc = to;
             first = false;
         } else {
-            warp.groups.push_back({static_cast<std::uint32_t>(to), same, Group::State::ready, 0, false});
+            warp.groups.push_back({to, same, Group::State::ready, 0, false});
         }
     }
     if (stay != 0) {
@@ -84,20 +106,17 @@ Flow jump_by_lane(Warp& warp, const Instruction& instruction, Mask enabled, Targ
 
 /// variant: first instruction of the function that the target is counted from.
 Flow jump_relative(Warp& warp, const Instruction& instruction, Mask enabled) {
-    return jump_by_lane(warp, instruction, enabled, [&warp, &instruction](int lane) -> std::int64_t {
-        const std::int64_t offset = instruction.immediate + static_cast<std::int64_t>(lane_bits64(
-                                                                warp, instruction.sources[0], lane));
-        const bool place = offset % static_cast<std::int64_t>(instruction_bytes) == 0;
-        return place ? static_cast<std::int64_t>(instruction.target) + offset / 16 : -1;
+    return jump_by_lane(warp, instruction, enabled, [&warp, &instruction](int lane) {
+        return code_window + instruction.target * instruction_bytes +
+               lane_bits64(warp, instruction.sources[0], lane) +
+               static_cast<std::uint64_t>(instruction.immediate);
     });
 }
 
 Flow jump_absolute(Warp& warp, const Instruction& instruction, Mask enabled) {
-    return jump_by_lane(warp, instruction, enabled, [&warp, &instruction](int lane) -> std::int64_t {
-        const std::uint64_t address = lane_bits64(warp, instruction.sources[0], lane) +
-                                      static_cast<std::uint64_t>(instruction.immediate);
-        const bool code = address >= code_window && (address - code_window) % instruction_bytes == 0;
-        return code ? static_cast<std::int64_t>((address - code_window) / instruction_bytes) : -1;
+    return jump_by_lane(warp, instruction, enabled, [&warp, &instruction](int lane) {
+        return lane_bits64(warp, instruction.sources[0], lane) +
+               static_cast<std::uint64_t>(instruction.immediate);
     });
 }
 

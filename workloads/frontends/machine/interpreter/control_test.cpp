@@ -98,6 +98,46 @@ TEST_CASE("a jump between instructions or out of the window of code names its th
     }
 }
 
+TEST_CASE("a jump beyond the end of the code, or before its begin, names its target") {
+    const auto error = [](const std::string& low, const std::string& high, const std::string& jump) {
+        // Thread 5 alone jumps; the code ends behind EXIT at 0x60.
+        const Program program({"S2R R0, SR_TID.X", "ISETP.EQ.AND P0, PT, R0, 0x5, PT", "MOV R10, " + low,
+                               "MOV R11, " + high, "@P0 " + jump, "NOP"});
+        return program.error(one_cta(lanes));
+    };
+    struct Case {
+        std::string low;
+        std::string high;
+        std::string jump;
+        std::int64_t target;  ///< bytes from the start of the code; 0x60 is the last instruction
+    };
+    const std::string window = fmt::format("{:#x}", code_window_high);
+    for (const std::string jump : {"BRA 0x60", "JMP 0x60", "CALL.REL.NOINC 0x60"}) {
+        CHECK(error("0x0", "0x0", jump).empty());
+    }
+    CHECK(error("0x60", window, "JMX R10 0x0").empty());
+    CHECK(error("0x10", "0x0", "BRX R10 0x0").empty());
+    for (const Case& own :
+         {Case{"0x0", "0x0", "BRA 0x70", 0x70}, Case{"0x0", "0x0", "BRA P0, 0x70", 0x70},
+          Case{"0x0", "0x0", "BRA.ANY 0x170", 0x170}, Case{"0x0", "0x0", "JMP 0x10000", 0x10000},
+          Case{"0x0", "0x0", "CALL.REL.NOINC 0x80", 0x80}, Case{"0x70", window, "JMX R10 0x0", 0x70},
+          Case{"0x60", window, "RET.ABS.NODEC R10 0x20", 0x80},
+          Case{"0x60", window, "CALL.ABS.NOINC R10 0x10", 0x70},
+          Case{"0x0", "0x1", "BRX R10 0x0", 0x1'0000'0050},
+          Case{"0x0", "0x10", "BRX R10 0x0", 0x10'0000'0050}, Case{"0x20", "0x0", "BRX R10 0x0", 0x70},
+          Case{"-0x60", "-0x1", "BRX R10 0x0", -0x10}}) {
+        CAPTURE(own.jump);
+        const std::string message = error(own.low, own.high, own.jump);
+        CAPTURE(message);
+        const std::uint64_t address = code_window + static_cast<std::uint64_t>(own.target);
+        CHECK(has_parts(message,
+                        {fmt::format("a jump to no instruction: target {:#x}, ", address),
+                         fmt::format("to {:#x} in", code_window + 0x70), "kernel test at 0x40", own.jump}));
+        // All lanes take a BRA.ANY that one is enabled for.
+        CHECK(has_parts(message, {own.jump == "BRA.ANY 0x170" ? "thread (0, 0, 0)" : "thread (5, 0, 0)"}));
+    }
+}
+
 TEST_CASE("lanes whose guard fails go on behind a jump") {
     const LaneProgram program(
         {"MOV R20, 0x1", "MOV R30, RZ", "MOV R31, RZ", "BSSY B0, `(join)", "@P0 CALL.REL.NOINC `(far)",

@@ -8,7 +8,7 @@
 namespace warptime::workloads::frontends::machine {
 
 TEST_CASE("lanes in rows of any length and distance are found") {
-    rc::check([] {
+    CHECK(rc::check("one access", [] {
         const auto inner = *rc::gen::inRange<std::int64_t>(-64, 65);
         const auto extent = *rc::gen::element<std::int64_t>(2, 4, 8, 16, 32);
         const auto outer = *rc::gen::inRange<std::int64_t>(-4096, 4097);
@@ -24,7 +24,7 @@ TEST_CASE("lanes in rows of any length and distance are found") {
         for (int lane = 0; lane < lanes_per_warp; ++lane) {
             RC_ASSERT(base + found->offset(lane) == access.address[static_cast<std::size_t>(lane)]);
         }
-    });
+    }));
 }
 
 TEST_CASE("a lane out of line is no pattern") {
@@ -39,7 +39,7 @@ TEST_CASE("a lane out of line is no pattern") {
 }
 
 TEST_CASE("an affine function of several variables is found exactly") {
-    rc::check([] {
+    CHECK(rc::check("three variables", [] {
         const auto constant = *rc::gen::inRange<std::int64_t>(-100000, 100000);
         const auto coefficients =
             *rc::gen::container<std::vector<std::int64_t>>(3, rc::gen::inRange<std::int64_t>(-5000, 5001));
@@ -57,7 +57,7 @@ TEST_CASE("an affine function of several variables is found exactly") {
         RC_ASSERT(found.has_value());
         RC_ASSERT(found->constant == constant);
         RC_ASSERT(found->coefficients == coefficients);
-    });
+    }));
 }
 
 TEST_CASE("what is not affine is refused") {

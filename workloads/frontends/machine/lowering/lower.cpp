@@ -160,19 +160,18 @@ class Lowering {
     /// waited for, and the one that is read. A trip may commit several groups for its stage.
     std::int32_t stages_of_groups() const {
         std::int64_t most = 1;
-        for (const auto& [waiting, frequency] : role_->frequency) {
-            const AssemblyLine& wait = line(waiting);
-            if (!is_group_wait(wait) || wait.operands.size() < 2) {
-                continue;
+        for (const RoleBody& role : bodies_.roles) {
+            for (const auto& [waiting, waits] : role.frequency) {
+                const AssemblyLine& wait = line(waiting);
+                const int around = loop_of(bodies_.loops, waiting);
+                if (!is_group_wait(wait) || wait.operands.size() < 2 || around < 0) {
+                    continue;
+                }
+                const auto commits = std::ranges::count_if(role.frequency, [this, around](const auto& own) {
+                    return is_commit(line(own.first)) && loop_of(bodies_.loops, own.first) == around;
+                });
+                most = std::max(most, wait.operands[1].value / std::max<std::int64_t>(1, commits) + 2);
             }
-            const int around = loop_of(bodies_.loops, waiting);
-            std::int64_t commits = 0;
-            for (const auto& [committing, times] : role_->frequency) {
-                commits +=
-                    is_commit(line(committing)) && loop_of(bodies_.loops, committing) == around ? 1 : 0;
-            }
-            const std::int64_t left = wait.operands[1].value / std::max<std::int64_t>(1, commits);
-            most = std::max(most, around >= 0 ? left + 2 : std::int64_t{1});
         }
         return static_cast<std::int32_t>(std::min<std::int64_t>(most, 64));
     }
@@ -558,7 +557,11 @@ class Lowering {
         }
         if (box) {
             access.pattern = mk::PatternKind::collective;
-            access.box[0] = static_cast<std::int64_t>(sample.bulk_bytes);
+            double bytes = 0.0;
+            for (const PlacedAccess& placed : traced) {
+                bytes += static_cast<double>(placed.event->bulk_bytes);
+            }
+            access.box[0] = std::llround(bytes / static_cast<double>(traced.size()));
         }
         builder_.access(access);
     }

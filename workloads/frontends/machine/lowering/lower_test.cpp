@@ -8,6 +8,7 @@
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/text.hpp"
 #include "model/kernel/walk.hpp"
+#include "workloads/frontends/machine/interpreter/tensor_map.hpp"
 #include "workloads/frontends/machine/lowering/opcode_class.hpp"
 #include "workloads/frontends/machine/lowering/traced_fixture_test.hpp"
 
@@ -20,6 +21,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -54,6 +57,7 @@ mk::Kernel lowered(const Program& program, const LaunchShape& shape, const Trace
     input.counts = &run.counts();
     input.trace = &run.trace();
     input.memory = &test_memory();
+    input.cache = on_test_chip().chip.cache;
     return lower(input);
 }
 
@@ -143,7 +147,7 @@ TEST_CASE("a sample of the launch is exact in the share of the CTAs that ran") {
     REQUIRE(counts.error.empty());
     REQUIRE_FALSE(counts.whole());
     const mk::Kernel kernel =
-        lower({&program.code(), 0, shape, &counts, &trace, &test_memory(), test_chip().cache});
+        lower({&program.code(), 0, shape, &counts, &trace, &test_memory(), on_test_chip().chip.cache});
     const double share = static_cast<double>(counts.ctas_run) / 4096.0;
     CHECK(kernel.coverage.exact == doctest::Approx(share));
     CHECK(kernel.coverage.extrapolated == doctest::Approx(1.0 - share));
@@ -473,6 +477,286 @@ TEST_CASE("atomics return where a register takes the old value, and caches are n
     CHECK(only("LDG.E.EF R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::cs);
     CHECK(only("LDG.E.STRONG.GPU R9, desc[UR4][R2.64]").accesses[0].cache == mk::CachePolicy::cg);
     CHECK(only("STG.E desc[UR4][R2.64], R8").accesses[0].direction == mk::Direction::write);
+}
+
+TEST_CASE("a bulk copy is one box of its bytes, in either direction") {
+    struct Case {
+        std::string line;
+        InstructionClass cls;
+        mk::Direction direction;
+    };
+    for (const Case& own :
+         {Case{"UBLKCP.S.G [UR8], [UR4], UR6", InstructionClass::cp_async_bulk, mk::Direction::read},
+          Case{"UBLKCP.G.S [UR8], [UR4], UR6", InstructionClass::cp_async_bulk_store,
+               mk::Direction::write}}) {
+        CAPTURE(own.line);
+        const bool loads = own.direction == mk::Direction::read;
+        CHECK(rc::check("copies in a loop", [&own, loads] {
+            const std::uint32_t bytes = 16 * (1 + random_below(100));
+            const std::uint32_t first = 16 * random_below(10);
+            const std::uint32_t step = 16 * random_below(20);
+            const std::uint32_t rounds = 2 + random_below(6);
+            const Buffer buffer(std::uint64_t{8192});
+            // The barrier of copies to shared memory stands at byte 8, the bytes from 64 on.
+            const std::uint64_t shared = loads ? pair_of(64, 8) : 64;
+            const std::uint64_t global = buffer.address() + first;
+            const std::string moving = loads ? "4" : "8", upper = loads ? "5" : "9";
+            const Program program(
+                joined({{"ULDC.64 UR4, c[0x0][0x210]", "ULDC.64 UR8, c[0x0][0x218]",
+                         "ULDC.64 UR6, c[0x0][0x220]"},
+                        counted_loop(
+                            "loop", 10, std::to_string(rounds),
+                            {own.line, fmt::format("UIADD3 UR{0}, UR{0}, {1:#x}, URZ", moving, step)})}),
+                with_parameters(3, 4096));
+            const mk::Kernel kernel =
+                lowered(program, one_cta(32), {loads ? global : shared, loads ? shared : global, bytes / 16});
+            mk::check(kernel);
+            const std::vector<mk::Op> ops = ops_of(kernel, own.cls);
+            RC_ASSERT(ops.size() == 1);
+            RC_ASSERT(ops[0].access_count == 1);
+            const mk::Access& access = kernel.accesses_of(ops[0])[0];
+            RC_ASSERT(access.pattern == mk::PatternKind::collective);
+            RC_ASSERT(access.direction == own.direction);
+            RC_ASSERT(access.box[0] == bytes);
+            for (std::int64_t round = 0; round < rounds; ++round) {
+                mk::Coordinates at;
+                at.loop[0] = round;
+                RC_ASSERT(mk::evaluate(kernel, access.origin[0], at) == first + round * step);
+            }
+            const mk::Traffic traffic =
+                mk::walk_totals(kernel, mk::WorkItem{}).traffic(mk::Space::global, own.direction);
+            RC_ASSERT(traffic.inside_bytes == static_cast<double>(rounds) * bytes);
+        }));
+    }
+}
+
+TEST_CASE("a box of a tensor is as many bytes as its elements, wherever it begins") {
+    const Buffer memory(std::uint64_t{1} << 14U);
+    TensorMap map;
+    map.address = memory.address();
+    map.rank = 2;
+    map.extents = {32, 64};
+    map.strides = {128};
+    map.box = {8, 6};
+    const Buffer tensor(std::uint64_t{tensor_map_bytes});
+    write_tensor_map(map, tensor.data());
+    // To byte 128 of shared memory, with the barrier at byte 8, from row 10 of column 16.
+    const Program program({"ULDC.64 UR4, c[0x0][0x210]", "ULDC.64 UR8, c[0x0][0x218]",
+                           "ULDC.64 UR10, c[0x0][0x220]", "UTMALDG.2D [UR8], [UR4]"},
+                          with_parameters(3, 4096));
+    const mk::Kernel kernel =
+        lowered(program, one_cta(32), {tensor.address(), pair_of(128, 8), pair_of(16, 10)});
+    CHECK_NOTHROW(mk::check(kernel));
+    const mk::Op op = ops_of(kernel, InstructionClass::cp_async_bulk_tensor).at(0);
+    REQUIRE(op.access_count == 1);
+    const mk::Access& access = kernel.accesses_of(op)[0];
+    CHECK(access.pattern == mk::PatternKind::collective);
+    CHECK(access.direction == mk::Direction::read);
+    CHECK(access.box[0] == 8 * 6 * 4);
+    CHECK(mk::evaluate(kernel, access.origin[0], {}) == 10 * 128 + 16 * 4);
+}
+
+/// A kernel of one line, with the address of each lane's 8 bytes in R2 and R3, and numbers from R8 on.
+mk::Kernel of_line(const std::string& line) {
+    const Buffer buffer(std::uint64_t{256});
+    const Program program({"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x8, c[0x0][0x210]", "MOV R8, 0x1",
+                           "MOV R9, RZ", "MOV R10, RZ", "MOV R11, RZ", line},
+                          with_parameters(1));
+    return lowered(program, one_cta(32), {buffer.address()});
+}
+
+TEST_CASE("atomics are of integers unless their suffix names a real type") {
+    struct Case {
+        std::string suffix;
+        hw::Dtype dtype;
+    };
+    for (const Case& own :
+         {Case{"ADD", hw::Dtype::int32}, Case{"MIN.S32", hw::Dtype::int32}, Case{"MAX", hw::Dtype::int32},
+          Case{"AND", hw::Dtype::int32}, Case{"OR", hw::Dtype::int32}, Case{"XOR", hw::Dtype::int32},
+          Case{"INC", hw::Dtype::int32}, Case{"DEC", hw::Dtype::int32}, Case{"ADD.64", hw::Dtype::int64},
+          Case{"MIN.S64", hw::Dtype::int64}, Case{"MAX.64", hw::Dtype::int64},
+          Case{"OR.64", hw::Dtype::int64}, Case{"ADD.F32.FTZ.RN", hw::Dtype::fp32},
+          Case{"ADD.F64.RN", hw::Dtype::fp64}, Case{"ADD.F16x2.RN", hw::Dtype::fp16},
+          Case{"ADD.BF16x2.RN", hw::Dtype::bf16}}) {
+        CAPTURE(own.suffix);
+        const mk::Kernel reduced = of_line("REDG.E." + own.suffix + ".STRONG.GPU desc[UR4][R2.64], R8");
+        CHECK(ops_of(reduced, InstructionClass::red_global).at(0).dtype == own.dtype);
+        const mk::Kernel taken =
+            of_line("ATOMG.E." + own.suffix + ".STRONG.GPU PT, R12, desc[UR4][R2.64], R8");
+        CHECK(ops_of(taken, InstructionClass::atom_global).at(0).dtype == own.dtype);
+    }
+    for (const bool wide : {false, true}) {
+        const hw::Dtype dtype = wide ? hw::Dtype::int64 : hw::Dtype::int32;
+        const std::string suffix = wide ? ".64" : "";
+        const mk::Kernel compared =
+            of_line("ATOMG.E.CAS" + suffix + ".STRONG.GPU PT, R12, desc[UR4][R2.64], R8, R10");
+        CHECK(ops_of(compared, InstructionClass::atom_global).at(0).dtype == dtype);
+        const mk::Kernel swapped =
+            of_line("ATOMG.E.EXCH" + suffix + ".STRONG.GPU PT, R12, desc[UR4][R2.64], R8");
+        CHECK(ops_of(swapped, InstructionClass::atom_global).at(0).dtype == dtype);
+    }
+}
+
+TEST_CASE("reductions and atomics that throw the old value away return nothing, whatever stands before it") {
+    struct Case {
+        std::string line;
+        InstructionClass cls;
+        bool returns;
+    };
+    for (const Case& own :
+         {Case{"RED.E.ADD.STRONG.GPU [R2.64], R8", InstructionClass::red_global, false},
+          Case{"REDG.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R8", InstructionClass::red_global, false},
+          Case{"ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64], R8", InstructionClass::atom_global, false},
+          Case{"ATOMG.E.ADD.STRONG.GPU P1, RZ, desc[UR4][R2.64], R8", InstructionClass::atom_global, false},
+          Case{"ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR4][R2.64], R8", InstructionClass::atom_global, true},
+          Case{"ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR4][R2.64], RZ", InstructionClass::atom_global, true},
+          Case{"ATOM.E.ADD.STRONG.GPU PT, RZ, [R2.64], R8", InstructionClass::atom_global, false},
+          Case{"ATOM.E.ADD.STRONG.GPU PT, R4, [R2.64], R8", InstructionClass::atom_global, true}}) {
+        CAPTURE(own.line);
+        const mk::Kernel kernel = of_line(own.line);
+        CHECK_NOTHROW(mk::check(kernel));
+        CHECK(ops_of(kernel, own.cls).at(0).returns == own.returns);
+    }
+}
+
+TEST_CASE("groups of copies have as many stages as waits leave under way, and two more") {
+    CHECK(rc::check("a pipeline", [] {
+        const std::uint32_t left = random_below(8);
+        const std::uint32_t commits = 1 + random_below(3);
+        const std::uint32_t before = random_below(4);
+        const std::uint32_t rounds = 2 + random_below(3);
+        const std::string copy = "LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64]";
+        Lines body;
+        for (std::uint32_t i = 0; i < commits; ++i) {
+            body.insert(body.end(), {copy, "LDGDEPBAR"});
+        }
+        // The wait stands before the copies or behind them; the last groups are waited for behind the loop.
+        body.insert(random_below(2) != 0 ? body.begin() : body.end(),
+                    fmt::format("DEPBAR.LE SB0, {:#x}", left));
+        Lines prologue{"S2R R0, SR_TID.X", "IMAD.SHL.U32 R1, R0, 0x10, RZ",
+                       "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x210]"};
+        for (std::uint32_t i = 0; i < before; ++i) {
+            prologue.insert(prologue.end(), {copy, "LDGDEPBAR"});
+        }
+        const Program program(
+            joined(
+                {prologue, counted_loop("loop", 10, std::to_string(rounds), body), {"DEPBAR.LE SB0, 0x0"}}),
+            with_parameters(1, 512));
+        const Buffer buffer(std::uint64_t{512});
+        const mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+        mk::check(kernel);
+        RC_ASSERT(kernel.tokens.size() == 1);
+        RC_ASSERT(kernel.tokens[0].kind == mk::TokenKind::async_group);
+        RC_ASSERT(kernel.tokens[0].depth == static_cast<std::int32_t>(left / commits + 2));
+        RC_ASSERT(kernel.waits.size() == 2);
+        RC_ASSERT(kernel.waits[0].lag == static_cast<std::int32_t>(left));
+        RC_ASSERT(kernel.waits[1].lag == 0);
+    }));
+}
+
+TEST_CASE("groups of copies that are waited for outside of loops have one stage") {
+    const Program program(
+        {"S2R R0, SR_TID.X", "IMAD.SHL.U32 R1, R0, 0x10, RZ", "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x210]",
+         "LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64]", "LDGDEPBAR", "DEPBAR.LE SB0, 0x3"},
+        with_parameters(1, 512));
+    const Buffer buffer(std::uint64_t{512});
+    const mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+    REQUIRE(kernel.tokens.size() == 1);
+    CHECK(kernel.tokens[0].depth == 1);
+}
+
+/// Threads of `warps` warps read the sectors whose numbers they are given, `rounds` times, each the first
+/// word of one. The access of the reads.
+mk::Access gathered(const Words& sectors, std::uint32_t warps, std::uint32_t rounds, std::uint64_t bytes) {
+    const Buffer indices(sectors);
+    const Buffer table(bytes);
+    const Program program(
+        joined({{"S2R R0, SR_TID.X"},
+                counted_loop("loop", 10, std::to_string(rounds),
+                             {"IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", "LDG.E R8, desc[UR4][R2.64]",
+                              "IMAD.WIDE.U32 R6, R8, 0x20, c[0x0][0x218]", "LDG.E R12, desc[UR4][R6.64]",
+                              fmt::format("IADD3 R0, R0, {:#x}, RZ", 32 * warps)})}),
+        with_parameters(2));
+    const mk::Kernel kernel = lowered(program, one_cta(32 * warps), {indices.address(), table.address()});
+    mk::check(kernel);
+    return kernel.accesses_of(ops_of(kernel, InstructionClass::ld_global).at(1))[0];
+}
+
+TEST_CASE("listed addresses say among how many bytes random ones fall") {
+    CHECK(rc::check("draws with repeats", [] {
+        constexpr std::uint32_t warps = 4, rounds = 24;
+        // Up to one in two draws is new.
+        const std::uint32_t places = 100 + random_below(1400);
+        const std::uint32_t apart = 1 + random_below(8);
+        std::mt19937 engine(random_below(1U << 30U));
+        Words sectors(std::size_t{32} * warps * rounds);
+        for (std::uint32_t& sector : sectors) {
+            sector = apart * static_cast<std::uint32_t>(engine() % places);
+        }
+        const mk::Access access = gathered(sectors, warps, rounds, std::uint64_t{32} * apart * places);
+        RC_ASSERT(access.pattern == mk::PatternKind::listed);
+        const double expected = 32.0 * places;
+        RC_LOG(fmt::format("{} of {} bytes", access.distinct, expected));
+        RC_ASSERT(std::abs(static_cast<double>(access.distinct) - expected) < 0.1 * expected);
+    }));
+}
+
+TEST_CASE("listed addresses that never repeat may fall anywhere in their range") {
+    CHECK(rc::check("a permutation", [] {
+        const std::uint32_t warps = 1 + random_below(3);
+        const std::uint32_t rounds = 2 + random_below(8);
+        const std::uint32_t number = 32 * warps * rounds;
+        const std::uint32_t apart = 1 + random_below(8);
+        Words sectors(number);
+        for (std::uint32_t i = 0; i < number; ++i) {
+            sectors[i] = apart * i + 3;
+        }
+        std::mt19937 engine(random_below(1U << 30U));
+        std::ranges::shuffle(sectors, engine);
+        const mk::Access access = gathered(sectors, warps, rounds, std::uint64_t{32} * (apart * number + 3));
+        RC_ASSERT(access.pattern == mk::PatternKind::listed);
+        RC_ASSERT(access.distinct == std::int64_t{32} * (apart * (number - 1) + 1));
+    }));
+}
+
+TEST_CASE("loads that the L1 keeps say how soon their bytes come back, others do not") {
+    // Each lane walks along a row of its own: 8 words of a sector, of 32 lines in all.
+    const auto walk = [](const std::string& line) {
+        const Program program(joined({{"S2R R0, SR_TID.X", "IMAD R4, R0, 0x80, RZ"},
+                                      counted_loop("loop", 10, "0x10",
+                                                   {"IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]", line,
+                                                    "IADD3 R4, R4, 0x4, RZ"})}),
+                              with_parameters(1));
+        const Buffer buffer(std::uint64_t{4096});
+        mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+        REQUIRE(kernel.accesses.size() == 1);
+        CHECK_NOTHROW(mk::check(kernel));
+        return kernel;
+    };
+    const mk::Kernel kept = walk("LDG.E R12, desc[UR4][R6.64]");
+    REQUIRE(kept.reuse.size() == 1);
+    CHECK(kept.accesses[0].reuse == 1);
+    for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
+        CAPTURE(i);
+        const double all_rows = i < 2 ? 0.0 : 7.0 / 8.0;  // 4 KiB
+        CHECK(kept.reuse[0].whole[i] == doctest::Approx(all_rows));
+        CHECK(kept.reuse[0].sectors[i] >= all_rows);
+    }
+    CHECK(kept.reuse[0].sectors.back() == doctest::Approx(7.0 / 8.0));
+    for (const std::string line :
+         {"LDG.E.STRONG.GPU R12, desc[UR4][R6.64]", "LDG.E.EF R12, desc[UR4][R6.64]",
+          "STG.E desc[UR4][R6.64], R12", "REDG.E.ADD.STRONG.GPU desc[UR4][R6.64], R12"}) {
+        CAPTURE(line);
+        const mk::Kernel other = walk(line);
+        CHECK(other.reuse.empty());
+        CHECK(other.accesses[0].reuse == 0);
+    }
+    // Each reads 4 bytes of its own.
+    const Buffer buffer(std::uint64_t{128});
+    const Program once(
+        {"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", "LDG.E R12, desc[UR4][R2.64]"},
+        with_parameters(1));
+    CHECK(lowered(once, one_cta(32), {buffer.address()}).reuse.empty());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace warptime::workloads::frontends::machine {
@@ -13,28 +15,104 @@ constexpr std::uint16_t first_uniform = 256;
 constexpr std::uint16_t first_predicate = 512;
 constexpr std::uint16_t first_uniform_predicate_place = 520;
 
+constexpr int predicate_count = 7;
+constexpr int fragment_lanes = 32;
+
 /// Opcodes that write no register: stores, reductions, control.
 bool writes_nothing(std::string_view opcode) {
-    constexpr std::array none{"STG",   "ST",      "STS",     "STL",    "STSM",      "RED",
-                              "REDG",  "BAR",     "BRA",     "BRX",    "RET",       "CALL",
-                              "EXIT",  "BSSY",    "BSYNC",   "BREAK",  "NOP",       "LDGSTS",
-                              "CCTL",  "MEMBAR",  "ERRBAR",  "DEPBAR", "LDGDEPBAR", "WARPSYNC",
-                              "YIELD", "UTMALDG", "UTMASTG", "UBLKCP", "WARPGROUP", "JMP"};
+    constexpr std::array none{
+        "STG",     "ST",        "STS",      "STL",      "STSM",      "RED",     "REDG",     "BAR",
+        "BRA",     "BRX",       "BRXU",     "RET",      "CALL",      "EXIT",    "BSSY",     "BSYNC",
+        "BREAK",   "NOP",       "LDGSTS",   "CCTL",     "CCTLL",     "MEMBAR",  "ERRBAR",   "DEPBAR",
+        "ARRIVES", "LDGDEPBAR", "YIELD",    "WARPSYNC", "UTMALDG",   "UTMASTG", "UTMAREDG", "UBLKCP",
+        "UBLKRED", "UTMAPF",    "UBLKPF",   "UTMACCTL", "WARPGROUP", "JMP",     "JMX",      "BPT",
+        "KILL",    "R2P",       "NANOSLEEP"};
     return std::ranges::find(none, opcode) != none.end();
 }
 
-/// Registers of a result or of stored data: 64 and 128 bits by the modifiers, and by the opcode.
-int words_of(const AssemblyLine& line, bool result) {
-    if (line.has("128")) {
-        return 4;
+constexpr int result = -1;  ///< in place of the number of a source
+
+/// Do the types of a conversion make its result, or its source, a pair?
+bool converts_pair(const AssemblyLine& line, int source) {
+    const bool real = line.has("F64");
+    const bool integer = line.has("S64") || line.has("U64");
+    if (line.opcode == "FRND") {
+        return real;
     }
+    if (line.opcode == "F2I") {
+        return source == result ? integer : real;
+    }
+    if (line.opcode == "I2F") {
+        return source == result ? real : integer;
+    }
+    // F2F.F64.F32: the result's type first, then the source's.
+    int place = result;
+    for (const std::string& modifier : line.modifiers) {
+        if (modifier == "F64" || modifier == "F32" || modifier == "F16" || modifier == "BF16") {
+            if (place == source) {
+                return modifier == "F64";
+            }
+            ++place;
+        }
+    }
+    return false;
+}
+
+/// DMMA.16x8x4, or DMMA for 8 x 8 x 4: two words an element, which the lanes share evenly.
+int words_of_double_product(const AssemblyLine& line, int source) {
+    constexpr int n = 8;
+    constexpr std::string_view tall = "16x8x";
+    int m = 8;
+    int k = 4;
+    for (const std::string& modifier : line.modifiers) {
+        if (modifier.starts_with(tall)) {
+            m = 16;
+            k = std::atoi(modifier.c_str() + tall.size());
+        }
+    }
+    const int elements = source == 0 ? m * k : source == 1 ? k * n : m * n;
+    return 2 * elements / fragment_lanes;
+}
+
+/// Registers of a result, or of source number `source` counted from the first one: by the modifiers, and by
+/// the opcode.
+int words_of(const AssemblyLine& line, int source) {
     const std::string_view opcode = line.opcode;
-    if (line.has("64") || line.has("WIDE") || opcode.starts_with("DFMA") || opcode.starts_with("DADD") ||
-        opcode.starts_with("DMUL")) {
+    constexpr std::array doubles{"DADD", "DMUL", "DFMA", "DSETP", "DMNMX"};
+    constexpr std::array conversions{"F2F", "F2I", "I2F", "FRND"};
+    constexpr std::array atomics{"ATOM", "ATOMG", "ATOMS", "RED", "REDG"};
+    if (opcode == "IMAD" || opcode == "UIMAD" || opcode == "IMUL" || opcode == "UIMUL") {
+        // The addend is wide, the factors are not; HI is the upper word of a wide sum.
+        const bool wide = line.has("WIDE");
+        return (source == result && wide) || (source == 2 && (wide || line.has("HI"))) ? 2 : 1;
+    }
+    if (std::ranges::find(doubles, opcode) != doubles.end()) {
         return 2;
     }
-    if (opcode == "LDSM" || opcode == "LDSM.T") {
-        return result ? (line.has("4") ? 4 : line.has("2") ? 2 : 1) : 1;
+    if (std::ranges::find(conversions, opcode) != conversions.end()) {
+        return converts_pair(line, source) ? 2 : 1;
+    }
+    if (std::ranges::find(atomics, opcode) != atomics.end() &&
+        (line.has("F64") || line.has("S64") || line.has("U64") || line.has("F32x2"))) {
+        return 2;
+    }
+    if (opcode == "CS2R") {
+        return line.has("32") ? 1 : 2;
+    }
+    if (opcode == "SYNCS" && line.has("ARRIVE")) {
+        return source == result ? 2 : 1;
+    }
+    if (opcode == "DMMA") {
+        return words_of_double_product(line, source);
+    }
+    if (opcode == "LDSM" || opcode == "STSM") {
+        return line.has("4") ? 4 : line.has("2") ? 2 : 1;
+    }
+    if (line.has("128") || line.has("F32x4")) {
+        return 4;
+    }
+    if (line.has("64")) {
+        return 2;
     }
     if (opcode == "HMMA" || opcode == "IMMA" || opcode == "QMMA") {
         return 4;
@@ -44,7 +122,7 @@ int words_of(const AssemblyLine& line, bool result) {
             const std::size_t cross = modifier.find('x');
             if (cross != std::string::npos && modifier.starts_with("64x")) {
                 const int n = std::atoi(modifier.c_str() + cross + 1);
-                return result ? (n * 64 / 128) : 4;
+                return source == result ? (n * 64 / 128) : 4;
             }
         }
     }
@@ -104,6 +182,54 @@ bool is_predicate(const Operand& operand) {
     return operand.kind == OperandKind::predicate || operand.kind == OperandKind::uniform_predicate;
 }
 
+/// Predicates that come first and are results, of opcodes that write no register.
+std::size_t compared_predicates(std::string_view opcode) {
+    return opcode.ends_with("SETP") || opcode.ends_with("SETP2") || opcode.ends_with("PLOP3") ? 2
+           : opcode == "FCHK"                                                                 ? 1
+                                                                                              : 0;
+}
+
+/// Adds the results, which come first. Gives the number of the first source.
+std::size_t add_results(RegisterUse& use, const AssemblyLine& line) {
+    const std::size_t compared = compared_predicates(line.opcode);
+    const bool votes = line.opcode == "VOTE" || line.opcode == "VOTEU";
+    std::size_t next = 0;
+    bool has_register = false;
+    for (; next < line.operands.size(); ++next) {
+        const Operand& operand = line.operands[next];
+        const bool last = next + 1 == line.operands.size();
+        if (compared > 0) {
+            if (next >= compared || !is_predicate(operand)) {
+                break;
+            }
+            add_operand(use.writes, operand, 1);
+        } else if (is_predicate(operand)) {
+            // Predicate results come before or behind the register result; a source predicate stands last.
+            const bool source = last && (has_register || votes) && line.opcode != "B2R";
+            if (source || (has_register && next >= 3)) {
+                break;
+            }
+            add_operand(use.writes, operand, 1);
+        } else if (is_register(operand) && !has_register) {
+            add_operand(use.writes, operand, words_of(line, result));
+            has_register = true;
+        } else {
+            break;
+        }
+    }
+    return next;
+}
+
+/// R2P PR, Ra, mask and P2R Rd, PR, Ra, mask: the predicates of the mask, or all where it is a register.
+void add_predicates(std::vector<std::uint16_t>& places, const AssemblyLine& line) {
+    const bool known = !line.operands.empty() && line.operands.back().kind == OperandKind::immediate;
+    for (int p = 0; p < predicate_count; ++p) {
+        if (!known || ((line.operands.back().value >> p) & 1) != 0) {
+            places.push_back(static_cast<std::uint16_t>(first_predicate + p));
+        }
+    }
+}
+
 }  // namespace
 
 RegisterUse registers_of(const AssemblyLine& line) {
@@ -112,30 +238,14 @@ RegisterUse registers_of(const AssemblyLine& line) {
         use.reads.push_back(static_cast<std::uint16_t>(
             (line.guard_uniform ? first_uniform_predicate_place : first_predicate) + line.guard));
     }
-    std::size_t next = 0;
-    if (!writes_nothing(line.opcode)) {
-        // Predicate results come before or behind the register result; comparisons have two of them.
-        bool has_register = false;
-        const bool compares = line.opcode.ends_with("SETP") || line.opcode.ends_with("PLOP3");
-        while (next < line.operands.size()) {
-            const Operand& operand = line.operands[next];
-            if (is_predicate(operand) && (compares ? next < 2 : !has_register || next < 3)) {
-                // A source predicate stands last.
-                if (!compares && has_register && next + 1 == line.operands.size()) {
-                    break;
-                }
-                add_operand(use.writes, operand, 1);
-            } else if (is_register(operand) && !has_register && !compares) {
-                add_operand(use.writes, operand, words_of(line, true));
-                has_register = true;
-            } else {
-                break;
-            }
-            ++next;
-        }
+    const std::size_t first = writes_nothing(line.opcode) ? 0 : add_results(use, line);
+    for (std::size_t i = first; i < line.operands.size(); ++i) {
+        add_operand(use.reads, line.operands[i], words_of(line, static_cast<int>(i - first)));
     }
-    for (; next < line.operands.size(); ++next) {
-        add_operand(use.reads, line.operands[next], words_of(line, false));
+    if (line.opcode == "R2P") {
+        add_predicates(use.writes, line);
+    } else if (line.opcode == "P2R") {
+        add_predicates(use.reads, line);
     }
     return use;
 }

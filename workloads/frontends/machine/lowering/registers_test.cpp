@@ -110,6 +110,95 @@ TEST_CASE("wide accesses and results take registers side by side") {
     CHECK(writes("LDS.128 R252, [R2]") == Names{"R252", "R253", "R254"});
 }
 
+TEST_CASE("predicates that come first are results where no register is") {
+    CHECK(writes("FCHK P2, R4, R5") == Names{"P2"});
+    CHECK(reads("FCHK P2, R4, R5") == Names{"R4", "R5"});
+    CHECK(writes("HSETP2.GE.AND P0, P1, R4.H0_H0, R5, P2") == Names{"P0", "P1"});
+    CHECK(reads("HSETP2.GE.AND P0, P1, R4.H0_H0, R5, P2") == Names{"R4", "R5", "P2"});
+    CHECK(writes("DSETP.GT.AND P0, PT, R4, R6, P2") == Names{"P0"});
+    CHECK(reads("DSETP.GT.AND P0, PT, R4, R6, P2") == Names{"R4", "R5", "R6", "R7", "P2"});
+    CHECK(writes("VOTE.ALL P0, P1") == Names{"P0"});
+    CHECK(reads("VOTE.ALL P0, P1") == Names{"P1"});
+    CHECK(writes("VOTEU.ANY UP1, P3") == Names{"UP1"});
+    CHECK(reads("VOTEU.ANY UP1, P3") == Names{"P3"});
+    CHECK(writes("VOTE.ANY R4, PT, P2") == Names{"R4"});
+    CHECK(writes("VOTE.ANY R4, P2") == Names{"R4"});
+    CHECK(reads("VOTE.ANY R4, P2") == Names{"P2"});
+}
+
+TEST_CASE("barrier results and moves of predicates write what they name") {
+    CHECK(writes("B2R.RESULT RZ, P1") == Names{"P1"});
+    CHECK(writes("B2R.RESULT R4") == Names{"R4"});
+    CHECK(writes("B2R.RESULT R4, P2") == Names{"R4", "P2"});
+    CHECK(reads("B2R.RESULT R4, P2").empty());
+    CHECK(writes("R2P PR, R4, 0x6") == Names{"P1", "P2"});
+    CHECK(writes("R2P PR, R4.B1, 0x7f") == Names{"P0", "P1", "P2", "P3", "P4", "P5", "P6"});
+    CHECK(reads("R2P PR, R4, 0x6") == Names{"R4"});
+    CHECK(writes("P2R R4, PR, R5, 0x41") == Names{"R4"});
+    CHECK(reads("P2R R4, PR, R5, 0x41") == Names{"R5", "P0", "P6"});
+    CHECK(writes("P2R R4, PR, RZ, R6") == Names{"R4"});
+    CHECK(reads("P2R R4, PR, RZ, R6").size() == 8);
+}
+
+TEST_CASE("results of 64 bits take two registers, and each source what its type needs") {
+    CHECK(writes("CS2R R4, SR_CLOCKLO") == Names{"R4", "R5"});
+    CHECK(writes("CS2R R4, SRZ") == Names{"R4", "R5"});
+    CHECK(writes("CS2R.32 R4, SR_CLOCKLO") == Names{"R4"});
+    CHECK(writes("IMAD.HI.U32 R4, R6, R8, R10") == Names{"R4"});
+    CHECK(reads("IMAD.HI.U32 R4, R6, R8, R10") == Names{"R6", "R8", "R10", "R11"});
+    CHECK(writes("IMAD.WIDE.U32 R4, P0, R6, R8, R10") == Names{"R4", "R5", "P0"});
+    CHECK(reads("IMAD.WIDE.U32 R4, P0, R6, R8, R10") == Names{"R6", "R8", "R10", "R11"});
+    CHECK(writes("UIMAD.WIDE UR4, UR6, UR8, UR10") == Names{"UR4", "UR5"});
+    CHECK(writes("IMAD R4, R6, R8, R10") == Names{"R4"});
+    CHECK(reads("IMAD R4, R6, R8, R10") == Names{"R6", "R8", "R10"});
+    CHECK(writes("F2F.F64.F32 R4, R6") == Names{"R4", "R5"});
+    CHECK(reads("F2F.F64.F32 R4, R6") == Names{"R6"});
+    CHECK(writes("F2F.F32.F64 R4, R6") == Names{"R4"});
+    CHECK(reads("F2F.F32.F64 R4, R6") == Names{"R6", "R7"});
+    CHECK(writes("I2F.F64 R4, R6") == Names{"R4", "R5"});
+    CHECK(reads("I2F.F64 R4, R6") == Names{"R6"});
+    CHECK(writes("I2F.S64 R4, R6") == Names{"R4"});
+    CHECK(reads("I2F.S64 R4, R6") == Names{"R6", "R7"});
+    CHECK(writes("F2I.U64.TRUNC R4, R6") == Names{"R4", "R5"});
+    CHECK(reads("F2I.U64.TRUNC R4, R6") == Names{"R6"});
+    CHECK(writes("F2I.F64.TRUNC R4, R6") == Names{"R4"});
+    CHECK(reads("F2I.F64.TRUNC R4, R6") == Names{"R6", "R7"});
+    CHECK(writes("FRND.F64.FLOOR R4, R6") == Names{"R4", "R5"});
+    CHECK(writes("DMNMX R4, R6, R8, !P0") == Names{"R4", "R5"});
+    CHECK(reads("DMNMX R4, R6, R8, !P0") == Names{"R6", "R7", "R8", "R9", "P0"});
+    CHECK(writes("ATOMG.E.ADD.F64.RN.STRONG.GPU PT, R4, desc[UR6][R8.64], R10") == Names{"R4", "R5"});
+    CHECK(reads("RED.E.ADD.F64.RN.STRONG.GPU [R8.64], R10") == Names{"R8", "R9", "R10", "R11"});
+    CHECK(writes("SYNCS.ARRIVE.TRANS64 R4, [R6], R8") == Names{"R4", "R5"});
+    CHECK(reads("SYNCS.ARRIVE.TRANS64 R4, [R6], R8") == Names{"R6", "R8"});
+    // Reciprocals of doubles go by their upper words.
+    CHECK(writes("MUFU.RCP64H R5, R7") == Names{"R5"});
+}
+
+TEST_CASE("matrices are stored from as many registers as there are, and fp64 products have two a number") {
+    CHECK(writes("STSM.16.M88.4 [R2], R8").empty());
+    CHECK(reads("STSM.16.M88.4 [R2], R8") == Names{"R2", "R8", "R9", "R10", "R11"});
+    CHECK(reads("STSM.16.MT88.2 [R2], R8") == Names{"R2", "R8", "R9"});
+    CHECK(reads("STSM.16.M88 [R2], R8") == Names{"R2", "R8"});
+    struct Case {
+        std::string_view shape;
+        std::size_t sums, left, right;  ///< registers: m x 8, m x k and k x 8 numbers on 32 lanes
+    };
+    for (const Case& own : {Case{"", 4, 2, 2}, Case{".8x8x4", 4, 2, 2}, Case{".16x8x4", 8, 4, 2},
+                            Case{".16x8x8", 8, 8, 4}, Case{".16x8x16", 8, 16, 8}}) {
+        CAPTURE(own.shape);
+        const RegisterUse use =
+            registers_of(assembly_line(fmt::format("DMMA{} R0, R32, R64, R96", own.shape), 0));
+        CHECK(use.writes.size() == own.sums);
+        const auto of = [&use](std::uint16_t first) {
+            return static_cast<std::size_t>(std::ranges::count_if(
+                use.reads, [first](std::uint16_t place) { return place >= first && place < first + 32; }));
+        };
+        CHECK(of(32) == own.left);
+        CHECK(of(64) == own.right);
+        CHECK(of(96) == own.sums);
+    }
+}
+
 TEST_CASE("a warpgroup's product has n/2 fp32 words a thread") {
     for (int n = 8; n <= 256; n += 8) {
         CAPTURE(n);
@@ -141,10 +230,13 @@ TEST_CASE("stores, reductions and control write no register") {
          {"STG.E desc[UR4][R2.64], R8", "ST.E desc[UR4][R2.64], R8", "STS [R2], R8", "STL [R2], R8",
           "RED.E.ADD.STRONG.GPU desc[UR4][R2.64], R8", "LDGSTS.E [R6], desc[UR4][R2.64]",
           "BAR.SYNC.DEFER_BLOCKING R8", "WARPSYNC R8", "BRX R8 0x10", "RET.REL.NODEC R8 0x10", "LDGDEPBAR",
-          "DEPBAR.LE SB0, 0x1", "EXIT", "BSSY B0, 0x20", "UBLKCP.S.G [UR8], [UR4], UR6"}) {
+          "DEPBAR.LE SB0, 0x1", "EXIT", "BSSY B0, 0x20", "UBLKCP.S.G [UR8], [UR4], UR6",
+          "UBLKRED.G.S.ADD [UR8], [UR4], UR6", "NANOSLEEP R8", "BRXU UR8 0x10", "JMX R8 0x10"}) {
         CAPTURE(text);
         CHECK(writes(text).empty());
     }
+    CHECK(reads("NANOSLEEP R8") == Names{"R8"});
+    CHECK(reads("BRXU UR8 0x10").contains("UR8"));
     CHECK(reads("BAR.SYNC.DEFER_BLOCKING R8, R9") == Names{"R8", "R9"});
     CHECK(reads("WARPSYNC R8") == Names{"R8"});
 }
@@ -180,6 +272,28 @@ constexpr std::string_view forms[]{
     "SHFL.IDX P{p}, R{r}, R{r}, R{r}, 0x1f",
     "VOTE.ANY R{r}, P{p}, P{q}",
     "BMSK R{r}, R{r}, R{r}",
+    "IMAD.HI R{r}, R{r}, R{r}, R{w}",
+    "IMAD.HI.U32 R{r}, R{r}, R{r}, R{w}",
+    "FCHK P{p}, R{r}, R{r}",
+    "HSETP2.LT.AND P{p}, P{q}, R{r}, R{r}, P{p}",
+    "DSETP.LT.AND P{p}, P{q}, R{w}, R{w}, P{p}",
+    "DMNMX R{w}, R{w}, R{w}, P{p}",
+    "VOTE.ALL P{p}, P{q}",
+    "VOTE.ANY R{r}, P{p}",
+    "R2P PR, R{r}, 0x15",
+    "P2R R{r}, PR, R{r}, 0x1a",
+    "CS2R R{w}, SRZ",
+    "CS2R.32 R{r}, SRZ",
+    "F2F.F64.F32 R{w}, R{r}",
+    "F2F.F32.F64 R{r}, R{w}",
+    "I2F.F64 R{w}, R{r}",
+    "I2F.F64.S64 R{w}, R{w}",
+    "I2F.U64 R{r}, R{w}",
+    "F2I.S64.TRUNC R{w}, R{r}",
+    "F2I.F64.TRUNC R{r}, R{w}",
+    "FRND.F64.FLOOR R{w}, R{w}",
+    "DMMA.8x8x4 R20, R{w}, R{w}, R16",
+    "DMMA.16x8x4 R8, R16, R20, R8",
 };
 
 std::string filled(std::string_view text) {

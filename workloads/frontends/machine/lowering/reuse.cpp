@@ -68,7 +68,7 @@ class Stack {
             const auto known = lines_.find(line);
             const std::uint32_t before = known == lines_.end() ? 0U : known->second.sectors;
             const std::size_t bucket =
-                known == lines_.end() ? mk::Reuse::distances : bucket_of(known->second.time);
+                known == lines_.end() ? mk::Reuse::distances : bucket_of(known->second.time, lines.size());
             const std::uint32_t again = sectors & before;
             totals.all_sectors += std::popcount(sectors);
             for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
@@ -98,12 +98,14 @@ class Stack {
         std::uint32_t sectors = 0;
     };
 
-    /// Index of the least distance that holds the lines touched since.
-    [[nodiscard]] std::size_t bucket_of(std::size_t time) const {
-        const int since = static_cast<int>(lines_.size()) - marks_.up_to(time);
+    /// Index of the least distance that holds the lines touched since, and those of the load itself,
+    /// `together`.
+    [[nodiscard]] std::size_t bucket_of(std::size_t time, std::size_t together) const {
+        const auto behind = static_cast<std::int64_t>(lines_.size()) - marks_.up_to(time) + 1;
+        const std::int64_t since = std::max(behind, static_cast<std::int64_t>(together));
         std::int64_t room = mk::Reuse::least_distance;
         for (std::size_t i = 0; i < mk::Reuse::distances; ++i, room *= 2) {
-            if ((since + 1) * cache_.line <= room) {
+            if (since * cache_.line <= room) {
                 return i;
             }
         }

@@ -132,8 +132,8 @@ TEST_CASE("frequencies and lanes of a role alone are the launch's counts by warp
         std::map<std::uint32_t, int> loops;
         collect(role.body, loops);
         RC_ASSERT(loops.size() == 7);
-        for (std::uint32_t pc = 0; pc < 6; ++pc) {
-            RC_ASSERT(loops.at(pc) == (pc < 2 ? -1 : 0));
+        for (std::uint32_t pc = 0; pc < 7; ++pc) {
+            RC_ASSERT(loops.at(pc) == (pc < 2 || pc > 5 ? -1 : 0));
         }
         RC_ASSERT(role.body.inner[0].entries == 1.0);
         RC_ASSERT(role.body.inner[0].rounds == rounds);
@@ -169,10 +169,8 @@ TEST_CASE("what a trace of all CTAs gives sums up to the launch, each instructio
             collect(role.body, loops);
             RC_ASSERT(loops.size() == role.frequency.size());
             for (const auto& [pc, frequency] : role.frequency) {
-                // Code before and in loops; that behind them is not checked here.
-                const bool before = pc < role.body.inner.at(0).instructions.front();
-                const int loop = loop_of(bodies.loops, pc);
-                RC_ASSERT((!(before || loop >= 0) || loops.at(pc) == loop));
+                // Code before loops, in them and behind them.
+                RC_ASSERT(loops.at(pc) == loop_of(bodies.loops, pc));
                 warps[pc] += frequency.times * runners;
                 threads[pc] += frequency.times * frequency.lanes * runners;
             }
@@ -236,6 +234,98 @@ TEST_CASE("a function that one loop calls belongs to the loop, one called from e
         CHECK(bodies.roles[0].body.inner.at(0).rounds == 5.0);
         CHECK(bodies.roles[0].body.inner.at(0).entries == 1.0);
     }
+}
+
+TEST_CASE("code that the last round falls through to is outside of the loop, and in the one around it") {
+    CHECK(rc::check("two loops, one within the other", [] {
+        const std::uint32_t outer = 2 + random_below(4);
+        const std::uint32_t inner = 2 + random_below(4);
+        const std::uint32_t warps = 1 + random_below(3);
+        const std::uint32_t between = random_below(5);
+        const std::uint32_t behind = random_below(5);
+        // Warps from `skips` on leave the code behind the inner loop out.
+        const std::uint32_t skips = random_below(warps + 1);
+        const bool jumps = random_below(2) != 0;
+        Lines tail(between, "NOP");
+        if (jumps) {
+            tail.insert(tail.begin(), "@P0 BRA `(over)");
+            tail.emplace_back("over:");
+        }
+        const Lines around =
+            counted_loop("outer", 10, std::to_string(outer),
+                         joined({counted_loop("inner", 11, std::to_string(inner), {"NOP"}), tail}));
+        const Program program(
+            joined({{"S2R R0, SR_TID.X", fmt::format("ISETP.GE.AND P0, PT, R0, {:#x}, PT", 32 * skips)},
+                    around,
+                    Lines(behind, "NOP")}));
+        const TracedRun run(program, launch(2, 32 * warps));
+        const RoleBodies bodies = bodies_of(program, run);
+        RC_ASSERT(bodies.roles.size() == 1);
+        std::map<std::uint32_t, int> loops;
+        collect(bodies.roles[0].body, loops);
+        // Two lines and the counter's, then the header: the inner counter's.
+        constexpr std::uint32_t outer_first = 3, inner_first = 4, inner_last = 7;
+        const std::uint32_t outer_last = inner_last + between + (jumps ? 1 : 0) + 3;
+        RC_ASSERT(program.code().lines.size() == outer_last + behind + 2);
+        for (const auto& [pc, loop] : loops) {
+            const bool in_outer = pc >= outer_first && pc <= outer_last;
+            const bool in_inner = pc >= inner_first && pc <= inner_last;
+            RC_ASSERT(loop == (in_inner ? 1 : in_outer ? 0 : -1));
+            const bool skipped = jumps && pc > inner_last + 1 && pc <= outer_last - 3;
+            const double share = skipped ? static_cast<double>(skips) / warps : 1.0;
+            const double times = in_inner ? outer * inner : in_outer ? outer : 1;
+            RC_ASSERT(std::abs(bodies.roles[0].frequency.at(pc).times - share * times) < 1e-9);
+        }
+    }));
+}
+
+TEST_CASE(
+    "a function behind a loop that calls it is the loop's, and what stands around the function is not") {
+    // The function is called in the loop and returns to it; what follows the loop is jumped to.
+    const Program program(
+        joined({{"begin:", "MOV R10, 0x4", "loop:", "MOV R2, 0x30", "CALL.REL.NOINC `(slow)",
+                 "IADD3 R10, R10, -0x1, RZ", "ISETP.GT.AND P0, PT, R10, RZ, PT", "@P0 BRA `(loop)", "NOP",
+                 "NOP", "BRA `(end)", "slow:", "NOP", "RET.REL.NODEC R2 `(begin)", "end:", "NOP"}}));
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, one_cta(32)));
+    REQUIRE(bodies.loops.size() == 1);
+    CHECK(bodies.loops[0].first == 1);
+    CHECK(bodies.loops[0].last == 5);
+    REQUIRE(bodies.roles.size() == 1);
+    std::map<std::uint32_t, int> loops;
+    collect(bodies.roles[0].body, loops);
+    for (std::uint32_t pc = 0; pc < 13; ++pc) {
+        CAPTURE(pc);
+        const bool own = (pc >= 1 && pc <= 5) || pc == 9 || pc == 10;
+        CHECK(loops.at(pc) == (own ? 0 : -1));
+        CHECK(bodies.roles[0].frequency.at(pc).times == (own ? 4.0 : 1.0));
+    }
+}
+
+TEST_CASE("entries and rounds are not cut where a CTA stands for a number that is not whole") {
+    CHECK(rc::check("two roles that do the same in every CTA", [] {
+        const std::uint32_t ctas = 1 + random_below(40);
+        const int traced = 1 + static_cast<int>(random_below(6));
+        const std::uint32_t rounds = 1 + random_below(6);
+        const std::uint32_t inner = 1 + random_below(6);
+        const Program program(
+            joined({{"S2R R0, SR_TID.X", "ISETP.GE.AND P0, PT, R0, 0x20, PT", "@P0 BRA `(other)"},
+                    counted_loop("a", 10, std::to_string(1 + rounds), {"NOP"}),
+                    {"EXIT", "other:"},
+                    counted_loop("b", 10, std::to_string(1 + rounds),
+                                 counted_loop("c", 11, std::to_string(1 + inner), {"NOP"}))}));
+        const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(ctas, 64), {}, traced));
+        RC_ASSERT(bodies.roles.size() == 2);
+        const auto holds = [](const BodyLoop& loop, double entries, double all) {
+            return std::abs(loop.entries - entries) < 1e-9 && std::abs(loop.rounds - all) < 1e-9;
+        };
+        for (const RoleBody& role : bodies.roles) {
+            RC_ASSERT(role.body.inner.size() == 1);
+            RC_ASSERT(holds(role.body.inner[0], 1.0, 1.0 + rounds));
+        }
+        const BodyLoop& outer = bodies.roles[1].body.inner[0];
+        RC_ASSERT(outer.inner.size() == 1);
+        RC_ASSERT(holds(outer.inner[0], 1.0 + rounds, (1.0 + rounds) * (1.0 + inner)));
+    }));
 }
 
 TEST_CASE("a trace that was cut takes its rounds from the counts of the launch") {
