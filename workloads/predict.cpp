@@ -76,6 +76,7 @@ model::prediction::Prediction Predictor::explain(const Operation& operation,
                                                  const model::prediction::Conditions& conditions) {
     lower(operation, conditions);
     model::prediction::Prediction answer = model::system::explain(program_, *engine_, *gpu_, conditions);
+    answer.warnings = program_.warnings;
     // Padded tiles and repeated work do not count.
     if (const auto operations = find_operator(operation.op).work(operation).operations) {
         answer.flops_per_s = *operations / answer.time;

@@ -116,6 +116,9 @@ std::string to_json(const Prediction& p, const ReportContext& context, int inden
     json["span_us"] = p.span * us_per_s;
     json["status"] = to_string(p.status);
     json["band_source"] = p.band_source;
+    if (!p.warnings.empty()) {
+        json["warnings"] = p.warnings;
+    }
     json["class"] = to_string(p.kernel_class);
     json["limiter"] = to_string(p.limiter);
     json["bounds"] = bounds_json(p.bounds);

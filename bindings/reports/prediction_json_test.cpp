@@ -40,6 +40,13 @@ TEST_CASE("the keys of the contract, in order") {
     CHECK(keys_of(json["kernels"][0]) == "kind name time_us ");
 }
 
+TEST_CASE("warnings are there where the compiler had some") {
+    auto prediction = example_prediction();
+    CHECK(!Json::parse(to_json(prediction, example_context())).contains("warnings"));
+    prediction.warnings = {"one", "two"};
+    CHECK(Json::parse(to_json(prediction, example_context()))["warnings"] == Json({"one", "two"}));
+}
+
 TEST_CASE("the values carry the units that the keys say") {
     const Json json = Json::parse(to_json(example_prediction(), example_context(), -1));
     CHECK(json["schema"] == "warptime.prediction/1");

@@ -85,6 +85,9 @@ void write_time(Lines out, const Prediction& p) {
                    time_text(p.high));
     fmt::format_to(out, "{:<12}{} (band from: {}; {})\n", "status", to_string(p.status), p.band_source,
                    constants_text(p.constants));
+    for (const std::string& warning : p.warnings) {
+        fmt::format_to(out, "{:<12}{}\n", "warning", warning);
+    }
     fmt::format_to(out, "{:<12}{}, class {}\n", "limiter", to_string(p.limiter), to_string(p.kernel_class));
     if (const std::string achieved = achieved_text(p); !achieved.empty()) {
         fmt::format_to(out, "{:<12}{}\n", "achieved", achieved);

@@ -33,6 +33,14 @@ TEST_CASE("the short form is nine lines") {
     CHECK(contains(text, "17 fitted constants"));
 }
 
+TEST_CASE("warnings of a compiler are lines of their own") {
+    auto prediction = example_prediction();
+    prediction.warnings = {"ptxas: wgmma is serialized", "another"};
+    const std::string text = short_text(prediction, example_context());
+    CHECK(contains(text, "warning     ptxas: wgmma is serialized\nwarning     another\n"));
+    CHECK(std::count(text.begin(), text.end(), '\n') == 11);
+}
+
 TEST_CASE("explain sorts bounds by time and shows their inputs") {
     const std::string text = explain_text(example_prediction(), example_context());
     const std::size_t bounds = text.find("\nbounds");

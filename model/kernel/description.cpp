@@ -45,6 +45,7 @@ void Program::clear() {
     memsets.clear();
     memcpys.clear();
     steps.clear();
+    warnings.clear();
 }
 
 Kernel& Program::add_kernel() {

@@ -393,6 +393,7 @@ struct Program {
     std::vector<Memset> memsets;
     std::vector<Memcpy> memcpys;
     std::vector<Step> steps;
+    std::vector<std::string> warnings;  ///< of the compiler that made the kernels, a line each
 
     void clear();
     /// Appends an empty kernel as the next step and returns it; steps run in order.

@@ -61,6 +61,7 @@ struct Prediction {
     double span = 0.0;                         ///< seconds from first start to last end
     Status status = Status::extrapolated;
     std::string band_source;
+    std::vector<std::string> warnings;  ///< of the compiler that made the kernels
     KernelClass kernel_class = KernelClass::launch;
     Limiter limiter = Limiter::launch;
     std::vector<Bound> bounds;

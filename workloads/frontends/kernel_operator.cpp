@@ -80,15 +80,17 @@ class CompiledRequest final : public Request {
   public:
     explicit CompiledRequest(CompiledLaunch launch) : launch_(std::move(launch)) { check_launch(launch_); }
 
-    void check(const hw::Gpu& gpu) const override { require_runs_on(kernel(gpu), gpu); }
+    void check(const hw::Gpu& gpu) const override { require_runs_on(described(gpu).kernel, gpu); }
 
     void lower(const libraries::Libraries& /*libraries*/, const hw::Gpu& gpu,
                mk::Program& program) const override {
-        program.add_kernel() = kernel(gpu);
+        const DescribedLaunch& launch = described(gpu);
+        program.add_kernel() = launch.kernel;
+        program.warnings = launch.warnings;
     }
 
   private:
-    const mk::Kernel& kernel(const hw::Gpu& gpu) const {
+    const DescribedLaunch& described(const hw::Gpu& gpu) const {
         const std::lock_guard<std::mutex> lock(guard_);
         const machine::Chip chip = machine::chip_of(gpu);
         const auto known =
@@ -96,12 +98,12 @@ class CompiledRequest final : public Request {
         if (known != described_.end()) {
             return known->second;
         }
-        return described_.emplace_back(chip, describe_launch(launch_, gpu).kernel).second;
+        return described_.emplace_back(chip, describe_launch(launch_, gpu)).second;
     }
 
     CompiledLaunch launch_;
     mutable std::mutex guard_;
-    mutable std::deque<std::pair<machine::Chip, mk::Kernel>> described_;
+    mutable std::deque<std::pair<machine::Chip, DescribedLaunch>> described_;
 };
 
 std::string given(const Operation& operation, const std::string& parameter) {

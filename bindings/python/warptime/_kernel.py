@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -152,7 +153,8 @@ class Kernel:
         with tempfile.TemporaryDirectory() as temporary:
             path = Path(temporary) / "described.kernel"
             path.write_text(self.text)
-            return predict("kernel", file=path, gpu=gpu, **keywords)  # type: ignore[arg-type]
+            answer: Prediction = predict("kernel", file=path, gpu=gpu, **keywords)  # type: ignore[arg-type]
+        return dataclasses.replace(answer, warnings=self.warnings)
 
 
 def kernel(

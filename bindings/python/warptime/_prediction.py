@@ -103,6 +103,7 @@ class Prediction:
     span_us: float
     status: str
     band_source: str
+    warnings: tuple[str, ...]
     class_: str
     limiter: str
     bounds: tuple[Bound, ...]
@@ -126,8 +127,9 @@ class Prediction:
 
     @classmethod
     def _from_texts(cls, text: str, short: str, explained: str, would_help: str) -> Prediction:
-        given: dict[str, Any] = {"settings": {}, **json.loads(text), **json.loads(would_help)}
+        given: dict[str, Any] = {"settings": {}, "warnings": (), **json.loads(text), **json.loads(would_help)}
         values = {f.name: given[f.name.rstrip("_")] for f in fields(cls) if not f.name.startswith("_")}
+        values["warnings"] = tuple(given["warnings"])
         values["bounds"] = tuple(_record(Bound, bound) for bound in given["bounds"])
         values["would_help"] = tuple(
             WouldHelp(help["resource"], tuple(help["keys"]), help["time_us"], help["saved_us"])

@@ -183,7 +183,8 @@ bool reduces(const std::string& modifiers, const std::function<T(T, T)>& combine
             const T own = value_at<T>(old, i);
             const T expected =
                 within ? combine(own, value_at<T>(shared, i - 32 / sizeof(T) + 64 / sizeof(T))) : own;
-            RC_ASSERT(std::memcmp(&expected, bytes_of(got) + i * sizeof(T), sizeof(T)) == 0);
+            using Bytes = std::array<std::byte, sizeof(T)>;
+            RC_ASSERT(std::bit_cast<Bytes>(expected) == std::bit_cast<Bytes>(value_at<T>(got, i)));
         }
     });
 }
@@ -396,8 +397,8 @@ TEST_CASE("a box may be added to a tensor of the map's own type") {
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = std::bit_cast<std::uint32_t>(static_cast<float>(i));
     }
-    for (std::size_t i = 0; i < shared.size(); ++i) {
-        shared[i] = std::bit_cast<std::uint32_t>(0.5F);
+    for (std::uint32_t& word : shared) {
+        word = std::bit_cast<std::uint32_t>(0.5F);
     }
     const Buffer memory(values);
     TensorMap map;
@@ -436,7 +437,8 @@ TEST_CASE("a multicast reaches the CTAs of its mask, and each one's own barrier"
                 std::memcpy(bytes_of(expected) + 512, bytes_of(values), 256);
                 complete(expected, 8, 256);
             }
-            const auto begin = copied.shared.begin() + static_cast<std::ptrdiff_t>(cta * shared_words);
+            const auto begin =
+                copied.shared.begin() + std::ptrdiff_t{cta} * static_cast<std::ptrdiff_t>(shared_words);
             CHECK(Words(begin, begin + shared_words) == expected);
         }
     }

@@ -272,7 +272,7 @@ TEST_CASE("addresses that follow no function are listed, and lanes that do not t
         const mk::Kernel kernel =
             lowered(program, one_cta(32), {indices.address(), flags.address(), table.address()});
         mk::check(kernel);
-        const mk::Op& gather = ops_of(kernel, InstructionClass::ld_global).back();
+        const mk::Op gather = ops_of(kernel, InstructionClass::ld_global).back();
         const auto lanes = std::ranges::count(active, 1U);
         RC_PRE(lanes > 3);
         RC_ASSERT(gather.access_count == 1);
