@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,47 @@ namespace {
 std::string variable_of(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string{} : std::string(value);
+}
+
+/// The buffers that traced CTAs write, by the kernel's arguments where one of them points there.
+std::string written_buffers(const machine::TraceRecorder& trace, const machine::DeviceMemory& memory,
+                            const machine::Function& function, std::span<const std::byte> parameters) {
+    using machine::AccessKind;
+    std::map<std::uint64_t, std::string> buffers;  // By address.
+    for (const auto& cta : trace.ctas()) {
+        for (const machine::WarpTrace& warp : cta->warps) {
+            for (const machine::TracedAccess& access : warp.accesses) {
+                const machine::AccessEvent& event = access.event;
+                const bool writes = event.kind == AccessKind::store || event.kind == AccessKind::atomic ||
+                                    event.kind == AccessKind::reduction;
+                if (!writes || event.space != machine::AccessSpace::global || event.lanes == 0) {
+                    continue;
+                }
+                const auto lane = static_cast<std::size_t>(std::countr_zero(event.lanes));
+                if (const machine::Allocation* const found = memory.find(event.address[lane])) {
+                    buffers.emplace(found->address, fmt::format("{} bytes", found->bytes));
+                }
+            }
+        }
+    }
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+        const machine::Parameter& parameter = function.parameters[i];
+        std::uint64_t value = 0;
+        if (parameter.bytes != sizeof value) {
+            continue;
+        }
+        std::memcpy(&value, parameters.data() + parameter.offset, sizeof value);
+        const machine::Allocation* const found = memory.find(value);
+        const auto known = found == nullptr ? buffers.end() : buffers.find(found->address);
+        if (known != buffers.end()) {
+            known->second = fmt::format("argument {} ({} bytes)", i + 1, found->bytes);
+        }
+    }
+    std::string text;
+    for (const auto& [address, name] : buffers) {
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    return text.empty() ? "no buffer that was seen" : text;
 }
 
 hw::Gpu read_gpu() {
@@ -218,6 +260,12 @@ Status Device::launch(const LaunchRequest& request) {
             kernel.name = plain;
             model::kernel::check(kernel);
             record.description = model::kernel::to_text(kernel);
+            if (!counts.whole()) {
+                records_.message(
+                    fmt::format("{}: a part of the grid was run, so that what it writes is incomplete: {} "
+                                "(--whole runs all)",
+                                plain, written_buffers(trace, memory_, function, parameters)));
+            }
         }
     } catch (const Error& error) {
         record.error = error.what();

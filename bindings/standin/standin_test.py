@@ -166,6 +166,12 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.names(launches), [*ADDITION, "memset", "endless"])
         self.assertIn("endless loop", launches[-1]["error"])
 
+    def test_a_sampled_launch_says_which_buffers_are_incomplete(self) -> None:
+        result = self.start("./static", "add", "image.cubin", WARPTIME_BUDGET="1")
+        partly = [launch for launch in json.loads(result.stdout)["launches"] if 0 < launch["coverage"] < 1]
+        self.assertTrue(partly, result.stdout)
+        self.assertRegex(result.stderr, r"a part of the grid was run, .* incomplete: .*argument 3 \(4000 bytes\)")
+
     def test_children_report_too(self) -> None:
         self.assertEqual(self.names(self.right("children")), ADDITION * 3)
 
