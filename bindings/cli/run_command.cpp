@@ -69,6 +69,10 @@ std::string name_of(const LaunchRecord& record) {
                                              : fmt::format("{} {} bytes", record.link, record.bytes);
 }
 
+double share_of_line(const LaunchPrediction& prediction, std::size_t line) {
+    return line < prediction.line_shares.size() ? prediction.line_shares[line] : 0.0;
+}
+
 std::string counter_text(const LaunchRecord& record, const std::string& name) {
     const auto found = std::find_if(record.counters.begin(), record.counters.end(),
                                     [&name](const auto& counter) { return counter.first == name; });
@@ -138,8 +142,10 @@ std::string json_text(const Report& report, const runs::ProgramRun& run, const s
         }
         if (!record.lines.empty()) {
             Object lines = Object::array();
-            for (const runs::LineRecord& line : record.lines) {
-                lines.push_back({{"file", line.file},
+            for (std::size_t l = 0; l < record.lines.size(); ++l) {
+                const runs::LineRecord& line = record.lines[l];
+                lines.push_back({{"time_share", share_of_line(prediction, l)},
+                                 {"file", line.file},
                                  {"line", line.line},
                                  {"instructions", line.instructions},
                                  {"requests", line.requests},
@@ -212,7 +218,7 @@ std::string counters_text(const Report& report) {
     return text;
 }
 
-/// Lines of each launch, and their share of its warp-instructions.
+/// Lines of each launch, and their shares of its time and of its warp-instructions.
 std::string lines_text(const Report& report) {
     std::string text;
     const auto out = std::back_inserter(text);
@@ -230,10 +236,12 @@ std::string lines_text(const Report& report) {
         for (const runs::LineRecord& line : record.lines) {
             all += line.instructions;
         }
-        fmt::format_to(out, "  {:>7} {:>14} {:>14} {:>14} {:>14}  {}\n", "share", "instructions", "requests",
-                       "sectors", "bank passes", "line");
-        for (const runs::LineRecord& line : record.lines) {
-            fmt::format_to(out, "  {:>5.1f} % {:>14.0f} {:>14.0f} {:>14.0f} {:>14.0f}  {}:{}\n",
+        fmt::format_to(out, "  {:>7} {:>7} {:>14} {:>14} {:>14} {:>14}  {}\n", "time", "of all",
+                       "instructions", "requests", "sectors", "bank passes", "line");
+        for (std::size_t l = 0; l < record.lines.size(); ++l) {
+            const runs::LineRecord& line = record.lines[l];
+            fmt::format_to(out, "  {:>5.1f} % {:>5.1f} % {:>14.0f} {:>14.0f} {:>14.0f} {:>14.0f}  {}:{}\n",
+                           100.0 * share_of_line(report.predictions[i], l),
                            100.0 * line.instructions / std::max(all, 1.0), line.instructions, line.requests,
                            line.sectors, line.passes, line.file, line.line);
         }

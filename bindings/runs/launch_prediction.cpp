@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/runs/launch_prediction.hpp"
 
+#include "bindings/runs/line_shares.hpp"
 #include "hw/error.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/frontends/kernel_text.hpp"
@@ -62,6 +63,10 @@ std::vector<LaunchPrediction> predict_launches(const std::vector<LaunchRecord>& 
                 workloads::frontends::require_runs_on(program.kernels.front(), gpu);
             }
             prediction.estimate = stages->evaluate(program, program.steps.front(), conditions);
+            if (!record.lines.empty()) {
+                const auto explained = engine.explain(program, program.steps.front(), gpu, conditions);
+                prediction.line_shares = line_shares(record.lines, explained.bounds);
+            }
         } catch (const Error& error) {
             prediction.error = error.what();
         }

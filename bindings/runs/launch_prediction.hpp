@@ -16,6 +16,7 @@ namespace warptime::runs {
 struct LaunchPrediction {
     std::optional<model::prediction::Estimate> estimate;
     std::string error;
+    std::vector<double> line_shares;  ///< of the record's lines, where it has any
 };
 
 /// One prediction for every record, in order; messages have neither time nor error. Launches with equal
