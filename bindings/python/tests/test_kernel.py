@@ -103,3 +103,9 @@ def test_a_function_of_triton_is_compiled_and_predicted(tmp_path: Path) -> None:
         wt_triton.predict(module.add, pointers, grid=(1,), gpu="h200-sxm", BLOCK=1024)
     with pytest.raises(wt.WarptimeError, match="WRONG"):
         wt_triton.predict(module.add, [*pointers, 4], grid=(1,), gpu="h200-sxm", BLOCK=1024, WRONG=1)
+
+
+def test_what_the_compiler_warned_of_is_part_of_the_answer() -> None:
+    source = "__global__ void warned(float* x) {\n    int unused = 3;\n    x[threadIdx.x] = 1.0f;\n}\n"
+    p = wt.kernel(source, grid=1, block=32, args=[wt.Buffer(128)], gpu="h200-sxm")
+    assert any("unused" in warning for warning in p.warnings)

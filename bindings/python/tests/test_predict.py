@@ -35,7 +35,8 @@ def test_every_field_of_the_json_is_an_attribute() -> None:
     given = p.to_dict()
     assert given.pop("schema") == "warptime.prediction/1"
     names = {f.name.rstrip("_") for f in dataclasses.fields(p) if not f.name.startswith("_")}
-    assert names - {"settings", "would_help"} == set(given)
+    assert names - {"settings", "would_help", "warnings"} == set(given)
+    assert p.warnings == ()
     assert p.settings == {}
     for name in ("time_us", "limiter", "shares", "counters", "conditions", "operation", "waves"):
         assert getattr(p, name) == given[name]
