@@ -571,7 +571,7 @@ class Lowering {
     /// that the traced ones span. Ignores which CTAs share lines.
     std::optional<AffineFit> fit_within_ctas(const std::vector<AffineSample>& samples) const {
         constexpr std::size_t cta_variables = 3;
-        constexpr std::int64_t sector = 32;
+        const std::int64_t sector = input_.cache.sector;
         std::map<std::vector<std::int64_t>, const AffineSample*> firsts;  // By CTA.
         std::vector<AffineSample> within;
         for (const AffineSample& sample : samples) {
@@ -647,7 +647,7 @@ class Lowering {
     /// Bytes among which listed addresses fall, as far as the repeats among them tell: many repeats say that
     /// there are few places. Without repeats they may fall anywhere between the least and the last.
     std::int64_t bytes_in_reach(const std::vector<LaneAddresses>& accesses) const {
-        constexpr std::int64_t sector = 32;
+        const std::int64_t sector = input_.cache.sector;
         std::set<std::int64_t> sectors;
         double draws = 0.0;
         for (const LaneAddresses& access : accesses) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/registers.hpp"
 
+#include "workloads/frontends/machine/interpreter/instruction.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -16,7 +18,6 @@ constexpr std::uint16_t first_predicate = 512;
 constexpr std::uint16_t first_uniform_predicate_place = 520;
 
 constexpr int predicate_count = 7;
-constexpr int fragment_lanes = 32;
 
 /// Opcodes that write no register: stores, reductions, control.
 bool writes_nothing(std::string_view opcode) {
@@ -71,7 +72,7 @@ int words_of_double_product(const AssemblyLine& line, int source) {
         }
     }
     const int elements = source == 0 ? m * k : source == 1 ? k * n : m * n;
-    return 2 * elements / fragment_lanes;
+    return 2 * elements / lanes_per_warp;
 }
 
 /// Registers of a result, or of source number `source` counted from the first one: by the modifiers, and by
