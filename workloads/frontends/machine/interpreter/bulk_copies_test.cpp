@@ -549,23 +549,17 @@ TEST_CASE("shared addresses of copies are multiples of 16, and their ranks lie i
 }
 
 TEST_CASE("copies of other kinds are refused by name") {
-    struct Case {
-        std::string line;
-        std::string part;
-    };
-    for (const Case& own :
-         {Case{"UBLKCP [UR8], [UR4], UR6", "a bulk copy whose ends are not named"},
-          Case{"UBLKCP.S.D [UR8], [UR4], UR6", "a bulk copy to or from .D"},
-          Case{"UBLKRED.S.G.ADD [UR8], [UR4], UR6", "a reduction into shared memory"},
-          Case{"UBLKRED.G.S.FROB [UR8], [UR4], UR6", "a reduction of another kind"},
-          Case{"UBLKCP.S.G [R8], [UR4], UR6", "as a place in uniform registers"},
-          Case{"UBLKCP.S.G [UR8+0x10], [UR4], UR6", "as a place in uniform registers"},
-          Case{"UTMALDG.4D.IM2COL [UR8], [UR4]", "a tensor copy of another mode than tiles"},
-          Case{"UTMAREDG.2D.FROB [UR8], [UR4]", "a reduction of another kind"}}) {
+    for (const RefusedLine& own :
+         {RefusedLine{"UBLKCP [UR8], [UR4], UR6", "a bulk copy whose ends are not named"},
+          RefusedLine{"UBLKCP.S.D [UR8], [UR4], UR6", "a bulk copy to or from .D"},
+          RefusedLine{"UBLKRED.S.G.ADD [UR8], [UR4], UR6", "a reduction into shared memory"},
+          RefusedLine{"UBLKRED.G.S.FROB [UR8], [UR4], UR6", "a reduction of another kind"},
+          RefusedLine{"UBLKCP.S.G [R8], [UR4], UR6", "as a place in uniform registers"},
+          RefusedLine{"UBLKCP.S.G [UR8+0x10], [UR4], UR6", "as a place in uniform registers"},
+          RefusedLine{"UTMALDG.4D.IM2COL [UR8], [UR4]", "a tensor copy of another mode than tiles"},
+          RefusedLine{"UTMAREDG.2D.FROB [UR8], [UR4]", "a reduction of another kind"}}) {
         CAPTURE(own.line);
-        const Program program({own.line});
-        REQUIRE(program.code().refused.size() == 1);
-        CHECK(has_parts(program.code().refused.at(0), {own.line, own.part}));
+        CHECK(has_parts(refusal_of(own.line), {own.line, own.part}));
     }
 }
 

@@ -204,21 +204,16 @@ TEST_CASE("nested barriers bring back the lanes that each was set for") {
 }
 
 TEST_CASE("forms of control flow that are not known are refused with their text") {
-    struct Case {
-        std::string line;
-        std::string part;
-    };
-    for (const Case& own : {Case{"BREAK P0, B0", "BREAK with a predicate"},
-                            Case{"WARPSYNC.EXCLUSIVE R10", "WARPSYNC.EXCLUSIVE"},
-                            Case{"BSSY R10, 0x20", "a convergence barrier expected"},
-                            Case{"BSYNC P0", "a convergence barrier expected"},
-                            Case{"BMOV.32 R10, R11", "a convergence barrier expected"},
-                            Case{"BRA R10", "operand 'R10' as a place in the code"},
-                            Case{"JMX P0 0x0", "operand 'P0' as a number"}}) {
+    for (const RefusedLine& own : {RefusedLine{"BREAK P0, B0", "BREAK with a predicate"},
+                                   RefusedLine{"WARPSYNC.EXCLUSIVE R10", "WARPSYNC.EXCLUSIVE"},
+                                   RefusedLine{"BSSY R10, 0x20", "a convergence barrier expected"},
+                                   RefusedLine{"BSYNC P0", "a convergence barrier expected"},
+                                   RefusedLine{"BMOV.32 R10, R11", "a convergence barrier expected"},
+                                   RefusedLine{"BRA R10", "operand 'R10' as a place in the code"},
+                                   RefusedLine{"JMX P0 0x0", "operand 'P0' as a number"}}) {
         CAPTURE(own.line);
         const Program program({own.line});
-        REQUIRE(program.code().refused.size() == 1);
-        CHECK(has_parts(program.code().refused.at(0), {"instruction at 0x0", own.line, own.part}));
+        CHECK(has_parts(refusal_of(own.line), {"instruction at 0x0", own.line, own.part}));
         CHECK(has_parts(program.error(one_cta(1)), {own.part, "kernel test at 0x0"}));
     }
 }

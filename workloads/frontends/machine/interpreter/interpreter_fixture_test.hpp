@@ -415,4 +415,16 @@ inline bool has_parts(const std::string& text, const std::vector<std::string>& p
         parts, [&text](const std::string& part) { return text.find(part) != std::string::npos; });
 }
 
+/// A line of code, and a part of the text with which it is refused.
+struct RefusedLine {
+    std::string line;
+    std::string part;
+};
+
+/// The text with which a kernel of this line alone is refused; empty where it is not.
+inline std::string refusal_of(const std::string& line) {
+    const Program program({line});
+    return program.code().refused.size() == 1 ? program.code().refused.at(0) : std::string{};
+}
+
 }  // namespace warptime::workloads::frontends::machine::fixture

@@ -34,14 +34,6 @@ namespace mk = model::kernel;
 using hw::InstructionClass;
 using Lines = std::vector<std::string>;
 
-Lines joined(const std::vector<Lines>& parts) {
-    Lines all;
-    for (const Lines& part : parts) {
-        all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-}
-
 ProgramOptions with_parameters(std::uint32_t count, std::int64_t shared = 0) {
     ProgramOptions options;
     options.parameters = count;

@@ -25,14 +25,6 @@ using namespace fixture;  // NOLINT(google-build-using-namespace)
 
 using Lines = std::vector<std::string>;
 
-Lines joined(const std::vector<Lines>& parts) {
-    Lines all;
-    for (const Lines& part : parts) {
-        all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-}
-
 RoleBodies bodies_of(const Program& program, const TracedRun& run) {
     return role_bodies(program.code(), run.counts(), run.trace());
 }

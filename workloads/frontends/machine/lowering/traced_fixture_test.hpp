@@ -48,6 +48,15 @@ class TracedRun {
     LaunchCounts counts_;
 };
 
+/// The lines of all parts, one part behind the other.
+inline std::vector<std::string> joined(const std::vector<std::vector<std::string>>& parts) {
+    std::vector<std::string> all;
+    for (const std::vector<std::string>& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
 /// A loop that `rounds` (an operand) says how often to run, 3 instructions a round beside the body, on
 /// register `counter` and predicate P5. One more instruction stands before it.
 inline std::vector<std::string> counted_loop(const std::string& name, int counter, const std::string& rounds,
