@@ -12,7 +12,9 @@ namespace warptime::workloads::frontends::process {
 
 TemporaryFolder::TemporaryFolder() {
     std::error_code missing;
-    std::string pattern = (std::filesystem::temp_directory_path(missing) / "warptime-XXXXXX").string();
+    constexpr std::size_t drawn = 6;  // Letters that mkdtemp replaces.
+    std::string pattern = (std::filesystem::temp_directory_path(missing) / "warptime-").string();
+    pattern += std::string(drawn, 'X');
     if (missing || mkdtemp(pattern.data()) == nullptr) {
         throw Error("temporary folder", pattern, "a place that can be written to; TMPDIR names another");
     }
