@@ -6,6 +6,7 @@
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
+#include "model/machine/demand/listed_rows.hpp"
 #include "model/machine/l1/coalescing.hpp"
 #include "model/machine/shared/bank_conflicts.hpp"
 
@@ -68,15 +69,14 @@ AtomicTouch touch_at_random(double lanes, double window, double bytes, const Mem
 /// Mean of the listed executions, of the lanes that are active in each.
 AtomicTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& access,
                             const MemoryPieces& pieces) {
-    const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
     AtomicTouch sum;
-    const std::size_t rows = access.pool_length / static_cast<std::size_t>(lanes_per_warp);
+    const std::size_t rows = listed_rows(access);
     for (std::size_t row = 0; row < rows; ++row) {
+        const ListedRow listed = listed_row(kernel, access, row);
         LaneAddresses at{};
         std::size_t count = 0;
         for (std::size_t lane = 0; lane < at.size(); ++lane) {
-            const std::int64_t index = kernel.address_list[access.pool_first + row * at.size() + lane];
-            if (index >= 0) at[count++] = index * size;
+            if (((listed.mask >> lane) & 1U) != 0) at[count++] = listed.at[lane];
         }
         const AtomicTouch own = touch_of_lanes(std::span(at).first(count), access.bytes, pieces);
         sum.whole += own.whole;
@@ -155,17 +155,9 @@ double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const ker
     };
     if (access.pattern == kernel::PatternKind::listed) {
         double sum = 0.0;
-        const std::size_t rows = access.pool_length / static_cast<std::size_t>(lanes_per_warp);
+        const std::size_t rows = listed_rows(access);
         for (std::size_t row = 0; row < rows; ++row) {
-            LaneAddresses at{};
-            std::uint32_t mask = 0;
-            const std::size_t first = access.pool_first + row * at.size();
-            for (std::size_t lane = 0; lane < at.size(); ++lane) {
-                const std::int64_t index = kernel.address_list[first + lane];
-                at[lane] = std::max<std::int64_t>(index, 0) *
-                           hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
-                mask |= index >= 0 ? 1U << lane : 0U;
-            }
+            const auto [at, mask] = listed_row(kernel, access, row);
             sum += passes(at, mask);
         }
         return sum / static_cast<double>(std::max<std::size_t>(1, rows));

@@ -3,6 +3,7 @@
 #include "model/machine/l1/lane_touch.hpp"
 
 #include "model/machine/demand/expected_distinct.hpp"
+#include "model/machine/demand/listed_rows.hpp"
 #include "model/machine/l1/coalescing.hpp"
 #include "model/machine/shared/bank_conflicts.hpp"
 
@@ -26,18 +27,11 @@ SharedUse use_of(const kernel::Access& access) {
 /// Mean of the listed executions. The list has left out lanes that are off; for another share of `active`
 /// lanes, in proportion.
 LaneTouch touch_of_listed(const kernel::Kernel& kernel, const kernel::Access& access, double active,
-                          std::int64_t size, std::int64_t line, const MemoryPieces& pieces) {
+                          std::int64_t line, const MemoryPieces& pieces) {
     LaneTouch sum;
     double active_lanes = 0.0;
-    const std::size_t rows = access.pool_length / lanes_per_warp;
-    for (std::size_t row = 0; row < rows; ++row) {
-        LaneAddresses at{};
-        std::uint32_t mask = 0;
-        for (std::size_t lane = 0; lane < at.size(); ++lane) {
-            const std::int64_t index = kernel.address_list[access.pool_first + row * lanes_per_warp + lane];
-            at[lane] = std::max<std::int64_t>(index, 0) * size;
-            mask |= index >= 0 ? 1U << lane : 0U;
-        }
+    for (std::size_t row = 0; row < listed_rows(access); ++row) {
+        const auto [at, mask] = listed_row(kernel, access, row);
         active_lanes += std::popcount(mask);
         const Coalesced fine =
             coalesce(at, access.bytes, mask, {static_cast<std::int64_t>(pieces.sector), line});
@@ -79,7 +73,7 @@ LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, d
         return touch;
     }
     if (access.pattern == kernel::PatternKind::listed) {
-        return touch_of_listed(kernel, access, active, size, line, pieces);
+        return touch_of_listed(kernel, access, active, line, pieces);
     }
     const bool strided = access.pattern == kernel::PatternKind::stride;
     if (!strided && lanes == 32 && base == 0) {
