@@ -13,8 +13,10 @@
 #include "model/analytical/out_of_step.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/machine/demand/server.hpp"
+#include "model/machine/dram/dram.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
 #include "model/machine/issue/issue_runs.hpp"
+#include "model/machine/l2/l2.hpp"
 #include "model/machine/l2/l2_ports.hpp"
 #include "model/machine/occupancy/waves.hpp"
 #include "model/steady/closed_queue.hpp"
@@ -366,8 +368,10 @@ class Timeline {
         whole.epilogue = whole.epilogue * changed;
     }
 
-    /// CTAs that load for themselves drift apart from the second wave on: each goes round a closed queue at
-    /// the busiest server, with the rest of its own time as time away from there.
+    /// CTAs of a grid of several waves that load for themselves drift apart: each goes round a closed queue
+    /// at the busiest server, with the rest of its own time as time away from there. A unit of the
+    /// sub-partitions must be busier than the memory and the slices: CTAs that wait for these wait for other
+    /// SMs as well.
     void drift_apart(Exposure& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });
@@ -382,9 +386,11 @@ class Timeline {
             once = std::max(once, busy);
         }
         const double units = once * static_cast<double>(a_.items) / static_cast<double>(a_.sms);
-        const hw::Seconds memory = (a_.traffic.dram_read + a_.traffic.dram_written) / gpu_.dram.bandwidth;
-        const hw::Cycles slices =
-            (a_.traffic.l2_read + a_.traffic.l2_stored) / gpu_.l2.bandwidth / gpu_.sm.count.value();
+        const hw::Seconds memory =
+            machine::dram_seconds(a_.traffic.dram_read - a_.traffic.dram_row_read, a_.traffic.dram_row_read,
+                                  a_.traffic.dram_written, gpu_);
+        const hw::Cycles slices = machine::l2_cycles(a_.traffic.l2_read, gpu_) +
+                                  machine::l2_ingest_cycles(a_.traffic.l2_stored, gpu_);
         if (!computes || units < std::max(memory * gpu_.clock.boost, slices).value()) return;
         const double vacant = a_.turnaround.value();
         const double elsewhere = std::max(0.0, alone_.makespan().value() + vacant - once);
@@ -394,6 +400,11 @@ class Timeline {
         whole.prologue = whole.prologue * changed;
         whole.main_loop = whole.main_loop * changed;
         whole.epilogue = whole.epilogue * changed;
+    }
+
+    void fall_out_of_step(Exposure& whole) const {
+        fill_gaps(whole);
+        drift_apart(whole);
     }
 
     /// CTAs that share an SM in the last wave. Two CTAs that fill the slots of their sub-partitions progress
@@ -427,17 +438,13 @@ class Timeline {
             return only;
         }
         Exposure whole = item(resident, waits_.first);
-        if (w.count() > 1) {
-            fill_gaps(whole);
-            drift_apart(whole);
-        }
+        if (w.count() > 1) fall_out_of_step(whole);
         Exposure total = whole;
         if (w.full_waves > 1) {
             if (!waits_.alike) {
                 whole = item(resident, waits_.later);
-                fill_gaps(whole);
+                fall_out_of_step(whole);
             }
-            drift_apart(whole);
             const double more = static_cast<double>(w.full_waves) - 1.0;
             total.prologue += (whole.prologue + a_.turnaround) * more;
             total.main_loop += whole.main_loop * more;

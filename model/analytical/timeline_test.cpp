@@ -296,6 +296,12 @@ TEST_CASE("a computing wave never takes less than its CTAs' work one after anoth
             const auto of_waves = [&](std::int64_t waves) {
                 Analysis many = a;
                 many.items = many.ctas = waves * many.slots;
+                const double share = static_cast<double>(many.items) / static_cast<double>(a.items);
+                for (hw::Bytes Traffic::*bytes :
+                     {&Traffic::dram_read, &Traffic::dram_row_read, &Traffic::dram_written, &Traffic::l2_read,
+                      &Traffic::l2_stored}) {
+                    many.traffic.*bytes = many.traffic.*bytes * share;
+                }
                 return Timeline(many, gpu(), waits, sms).exposure().makespan().value();
             };
             const double least = a.item.before.demand[a.item.before.demand.busiest()].value() *

@@ -94,8 +94,10 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
 }
 
 /// Bytes from DRAM of a buffer that is read at scattered addresses, as far as these are: each piece once, and
-/// again where it has left the L2 in between. `in_order`: what all of its reads would bring if they came in
-/// the order of the items.
+/// again where it has left the L2 in between. A piece asked for anew is still there with the probability
+/// capacity / footprint: independent references to equally likely pieces find those that a cache of that
+/// capacity holds (King, Analysis of demand paging algorithms, IFIP 1971). `in_order`: what all of its reads
+/// would bring if they came in the order of the items.
 double scattered_from_dram(const machine::BufferTraffic& use, double whole, double items, double in_order,
                            double footprint, const hw::Gpu& gpu) {
     const double share = std::min(1.0, use.scattered_bytes / use.read_bytes);
@@ -391,10 +393,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         read += buffer.from_dram;
         if (warm[i]) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.
-            const double lost = std::min(1.0, missed / (use.read_bytes * items));
+            const double lost = std::min(1.0, buffer.from_dram / (use.read_bytes * items));
             if (1.0 - lost < result.places.near) result.places = {1.0 - lost, 0.0, lost};
         }
-        row_read += use.in_rows ? missed : 0.0;
+        row_read += use.in_rows ? buffer.from_dram : 0.0;
         result.from_dram = true;
         const double first = moved.wave_bytes / waves;
         if (first < moved.wave_bytes) {
