@@ -238,6 +238,10 @@ class BodyCheck {
                             branch.warps_taking, "a fraction from 0 to 1");
                 here.expect(branch.mean_lanes >= 0.0 && branch.mean_lanes <= 32.0, "mean_lanes",
                             branch.mean_lanes, "0 to 32");
+                for (const double share : {branch.slowest.of_cta, branch.slowest.of_grid}) {
+                    here.expect(share == -1.0 || (share >= 0.0 && share <= 1.0), "slowest", share,
+                                "a fraction from 0 to 1, or -1 for warps_taking");
+                }
                 break;
             }
             case NodeKind::mark:
@@ -251,6 +255,10 @@ class BodyCheck {
         here.expect(loop.unroll >= 1, "unroll", std::int64_t{loop.unroll}, "at least 1");
         here.expect(loop.machine_unroll >= 1, "machine_unroll", std::int64_t{loop.machine_unroll},
                     "at least 1");
+        for (const double slowest : {loop.slowest.of_cta, loop.slowest.of_grid}) {
+            here.expect(slowest == -1.0 || (slowest >= 0.0 && slowest <= 1e15), "slowest", slowest,
+                        "a number that is not negative, or -1 for the mean");
+        }
         const Trips& trips = loop.trips;
         if (trips.expected) {
             for (const double value : {trips.mean, trips.max_over_lanes, trips.max_over_warps}) {

@@ -257,10 +257,17 @@ struct Trips {
     double mean = 0.0, max_over_lanes = 0.0, max_over_warps = 0.0;
     friend bool operator==(const Trips&, const Trips&) = default;
 };
+/// What the slowest warps do where warps differ. Negative: what warps do on average.
+struct SlowestWarps {
+    double of_cta = -1.0;   ///< mean over the CTAs, of each one's slowest warp
+    double of_grid = -1.0;  ///< of the slowest warp of all
+    friend bool operator==(const SlowestWarps&, const SlowestWarps&) = default;
+};
 struct Loop {
     Trips trips;
     std::int32_t unroll = 1;
     std::int32_t machine_unroll = 1;
+    SlowestWarps slowest{};  ///< their trips
     friend bool operator==(const Loop&, const Loop&) = default;
 };
 /// Passes when all but the `lag` newest phases (groups) of the token are complete.
@@ -278,6 +285,7 @@ struct Signal {
 struct Branch {
     double warps_taking = 1.0;
     double mean_lanes = 32.0;
+    SlowestWarps slowest{};  ///< the share of the passes in which they take it
     friend bool operator==(const Branch&, const Branch&) = default;
 };
 struct Mark {

@@ -118,7 +118,9 @@ void KernelReader::loop() {
     Trips trips;
     std::int32_t unroll = 1;
     std::int32_t machine_unroll = 1;
-    fields("trips=, mean=, max_over_lanes=, max_over_warps=, unroll= or machine_unroll=",
+    SlowestWarps slowest;
+    fields("trips=, mean=, max_over_lanes=, max_over_warps=, slowest_of_cta=, slowest_of_grid=, unroll= or "
+           "machine_unroll=",
            [&](std::string_view key) {
                if (key == "trips") {
                    trips.index = read_index(cursor_, kernel_);
@@ -129,6 +131,10 @@ void KernelReader::loop() {
                    trips.max_over_lanes = cursor_.real();
                } else if (key == "max_over_warps") {
                    trips.max_over_warps = cursor_.real();
+               } else if (key == "slowest_of_cta") {
+                   slowest.of_cta = cursor_.real();
+               } else if (key == "slowest_of_grid") {
+                   slowest.of_grid = cursor_.real();
                } else if (key == "unroll") {
                    unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
                } else if (key == "machine_unroll") {
@@ -139,15 +145,20 @@ void KernelReader::loop() {
                return true;
            });
     build_.loop(trips, unroll, machine_unroll);
+    kernel_.loops.back().slowest = slowest;
 }
 
 void KernelReader::branch() {
     Branch branch;
-    fields("warps_taking= or mean_lanes=", [&](std::string_view key) {
+    fields("warps_taking=, mean_lanes=, slowest_of_cta= or slowest_of_grid=", [&](std::string_view key) {
         if (key == "warps_taking") {
             branch.warps_taking = cursor_.real();
         } else if (key == "mean_lanes") {
             branch.mean_lanes = cursor_.real();
+        } else if (key == "slowest_of_cta") {
+            branch.slowest.of_cta = cursor_.real();
+        } else if (key == "slowest_of_grid") {
+            branch.slowest.of_grid = cursor_.real();
         } else {
             return false;
         }

@@ -363,6 +363,7 @@ class KernelWriter {
                     add("branch");
                     field("warps_taking", kernel_.branches[id].warps_taking, 1.0);
                     field("mean_lanes", kernel_.branches[id].mean_lanes, 32.0);
+                    slowest(kernel_.branches[id].slowest);
                     break;
                 case NodeKind::mark:
                     add("mark {}", quote(kernel_.marks[id].name.view()));
@@ -386,6 +387,11 @@ class KernelWriter {
         }
     }
 
+    void slowest(const SlowestWarps& warps) {
+        field("slowest_of_cta", warps.of_cta, -1.0);
+        field("slowest_of_grid", warps.of_grid, -1.0);
+    }
+
     void write_loop(const Loop& loop) {
         add("loop");
         if (loop.trips.expected) {
@@ -396,6 +402,7 @@ class KernelWriter {
             add(" trips=");
             index(loop.trips.index);
         }
+        slowest(loop.slowest);
         field("unroll", loop.unroll, 1);
         field("machine_unroll", loop.machine_unroll, 1);
     }

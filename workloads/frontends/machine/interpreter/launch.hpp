@@ -90,6 +90,13 @@ inline constexpr std::uint32_t shared_offset_mask = (1U << cluster_rank_shift) -
 
 struct Code;
 
+/// What the warps executed that executed most, by instruction.
+struct SlowestWarpCounts {
+    std::vector<std::uint64_t> of_ctas;  ///< added up over the CTAs, of each one's slowest warp
+    std::vector<std::uint32_t> of_grid;
+    std::uint64_t executed = 0;  ///< by the grid's slowest warp
+};
+
 struct Launch {
     const Code* code = nullptr;  ///< for messages
     LaunchShape shape;
@@ -102,6 +109,7 @@ struct Launch {
     std::vector<std::vector<std::byte>> constant_banks;  ///< by bank: 0 (launch and parameters), 1, 2, 3, 4
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction
+    SlowestWarpCounts slowest;
     std::vector<PatternMemo> patterns;                   ///< by instruction
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid

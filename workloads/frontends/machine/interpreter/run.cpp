@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -94,6 +95,8 @@ class Runner {
         launch_.constant_banks[0] = launch_constants(entry, launch_, parameters);
         launch_.counts.resize(code.code->instructions.size());
         launch_.accesses.resize(code.code->instructions.size());
+        launch_.slowest.of_ctas.resize(code.code->instructions.size());
+        launch_.slowest.of_grid.resize(code.code->instructions.size());
         launch_.patterns.resize(code.code->instructions.size());
         launch_.last_allocations.resize(code.code->instructions.size());
         launch_.instruction_limit = options.warp_limit;
@@ -125,6 +128,7 @@ class Runner {
         }
         result.instructions = std::move(launch_.counts);
         result.accesses = std::move(launch_.accesses);
+        result.slowest = std::move(launch_.slowest);
         result.executed = launch_.clock;
         result.ctas_run = ended_ * cluster_ctas_;
         result.opaque_values = launch_.opaque_values;
@@ -188,9 +192,11 @@ class Runner {
         cta->warps.resize(warps);
         const RowLayout& layout = code_.code->layout;
         cta->row_storage.resize(layout.rows() * warps);
+        cta->warp_counts.resize(code_.code->instructions.size() * warps);
         for (std::uint32_t w = 0; w < warps; ++w) {
             Warp& warp = cta->warps[w];
             warp.rows = cta->row_storage.data() + layout.rows() * w;
+            warp.counts = cta->warp_counts.data() + code_.code->instructions.size() * w;
             warp.cta = cta.get();
             warp.launch = &launch_;
             warp.index = static_cast<int>(w);
@@ -220,6 +226,7 @@ class Runner {
         cta.cluster_barrier_arrived = 0;
         cta.live_threads = static_cast<std::int32_t>(shape.threads());
         cta.live_warps = static_cast<std::int32_t>(cta.warps.size());
+        std::ranges::fill(cta.warp_counts, 0U);
         for (Warp& warp : cta.warps) {
             warp.predicates.fill(0);
             warp.predicates[true_predicate_index] = all_lanes;
@@ -275,6 +282,7 @@ class Runner {
             if (!warp.waiting) {
                 InstructionCounts& own = counts[warp.pc];
                 ++own.warps;
+                ++warp.counts[warp.pc];
                 if (guarded == all_lanes) {
                     own.threads += lanes_per_warp;
                     own.enabled_threads += lanes_per_warp;
@@ -341,6 +349,20 @@ class Runner {
         return executed;
     }
 
+    /// Keeps what the slowest warp of each of the unit's CTAs executed.
+    void note_slowest(const Slot& slot) {
+        SlowestWarpCounts& slowest = launch_.slowest;
+        for (const auto& cta : slot.ctas) {
+            const Warp& warp = *std::ranges::max_element(cta->warps, {}, &Warp::executed);
+            const std::span<const std::uint32_t> counts(warp.counts, slowest.of_ctas.size());
+            std::ranges::transform(slowest.of_ctas, counts, slowest.of_ctas.begin(), std::plus<>{});
+            if (warp.executed > slowest.executed) {
+                slowest.executed = warp.executed;
+                std::ranges::copy(counts, slowest.of_grid.begin());
+            }
+        }
+    }
+
     static bool ended(const Slot& slot) {
         return std::ranges::all_of(slot.ctas, [](const auto& cta) { return cta->live_warps == 0; });
     }
@@ -394,6 +416,7 @@ class Runner {
                 executed += run_slot(slot);
                 if (ended(slot)) {
                     slot.busy = false;
+                    note_slowest(slot);
                     --running;
                     ++ended_;
                     one_ended = true;

@@ -38,6 +38,7 @@ struct Warp {
     std::array<Row, convergence_barriers> convergence{};
     /// Of the phase that each pending lane waits for: groups that have parted may wait for different ones.
     std::array<Row, named_barriers> barrier_generation{};
+    std::uint32_t* counts = nullptr;  ///< executions in the current CTA, by instruction
     Row* rows = nullptr;  ///< registers, then uniform registers, then constants
     Cta* cta = nullptr;
     Launch* launch = nullptr;
@@ -77,6 +78,7 @@ struct Cta {
     std::vector<std::byte> local;   ///< local memory: thread-major, local_bytes_per_thread each
     std::vector<Warp> warps;
     std::vector<Row> row_storage;
+    std::vector<std::uint32_t> warp_counts;  ///< executions by warp and instruction
     std::array<NamedBarrier, named_barriers> barriers{};
     std::uint64_t cluster_barrier_generation = 0;  ///< of the phase this CTA's cluster is in (kept by rank 0)
     std::int32_t cluster_barrier_arrived = 0;  ///< warps arrived at the cluster's barrier (kept by rank 0)

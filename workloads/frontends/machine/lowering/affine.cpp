@@ -11,21 +11,6 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
-bool follows(const LaneAddresses& access, const LanePattern& pattern) {
-    if (access.lanes == 0) {
-        return true;
-    }
-    const int first = std::countr_zero(access.lanes);
-    const std::int64_t base = access.address[static_cast<std::size_t>(first)] - pattern.offset(first);
-    for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        const bool active = ((access.lanes >> static_cast<unsigned>(lane)) & 1U) != 0;
-        if (active && access.address[static_cast<std::size_t>(lane)] != base + pattern.offset(lane)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /// Lanes side by side that are active, from the first active one on.
 int first_lanes(const LaneAddresses& access) {
     return access.lanes == 0 ? 0 : std::countr_one(access.lanes >> std::countr_zero(access.lanes));
@@ -52,9 +37,82 @@ LanePattern pattern_of(const LaneAddresses& access) {
     return pattern;
 }
 
+std::vector<std::size_t> varying_of(std::span<const AffineSample> samples) {
+    std::vector<std::size_t> varying;
+    for (std::size_t v = 0; !samples.empty() && v < samples.front().variables.size(); ++v) {
+        const bool varies = std::ranges::any_of(samples, [&](const AffineSample& sample) {
+            return sample.variables[v] != samples.front().variables[v];
+        });
+        if (varies) {
+            varying.push_back(v);
+        }
+    }
+    return varying;
+}
+
+/// Coefficients of the varying variables. Differences to the first sample keep the numbers small enough to be
+/// exact in double precision.
+Eigen::VectorXd least_squares(std::span<const AffineSample> samples,
+                              const std::vector<std::size_t>& varying) {
+    Eigen::MatrixXd matrix(static_cast<Eigen::Index>(samples.size()),
+                           static_cast<Eigen::Index>(varying.size()));
+    Eigen::VectorXd values(static_cast<Eigen::Index>(samples.size()));
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+        const auto row = static_cast<Eigen::Index>(s);
+        for (std::size_t v = 0; v < varying.size(); ++v) {
+            matrix(row, static_cast<Eigen::Index>(v)) =
+                static_cast<double>(samples[s].variables[varying[v]] - samples.front().variables[varying[v]]);
+        }
+        values(row) = static_cast<double>(samples[s].value - samples.front().value);
+    }
+    return matrix.completeOrthogonalDecomposition().solve(values);
+}
+
+std::int64_t linear(const AffineFit& fit, const AffineSample& sample) {
+    std::int64_t sum = 0;
+    for (std::size_t v = 0; v < fit.coefficients.size(); ++v) {
+        sum += fit.coefficients[v] * sample.variables[v];
+    }
+    return sum;
+}
+
+/// The fit with whole coefficients that goes through the first sample.
+AffineFit fit_of(std::span<const AffineSample> samples, const std::vector<std::size_t>& varying,
+                 const Eigen::VectorXd& solution) {
+    AffineFit fit;
+    fit.coefficients.assign(samples.front().variables.size(), 0);
+    for (std::size_t v = 0; v < varying.size(); ++v) {
+        fit.coefficients[varying[v]] = std::llround(solution(static_cast<Eigen::Index>(v)));
+    }
+    fit.constant = samples.front().value - linear(fit, samples.front());
+    return fit;
+}
+
+double exact_share(std::span<const AffineSample> samples, const AffineFit& fit) {
+    const auto exact = std::ranges::count_if(samples, [&fit](const AffineSample& sample) {
+        return fit.constant + linear(fit, sample) == sample.value;
+    });
+    return static_cast<double>(exact) / static_cast<double>(samples.size());
+}
+
 }  // namespace
 
-std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses) {
+bool follows(const LaneAddresses& access, const LanePattern& pattern) {
+    if (access.lanes == 0) {
+        return true;
+    }
+    const int first = std::countr_zero(access.lanes);
+    const std::int64_t base = access.address[static_cast<std::size_t>(first)] - pattern.offset(first);
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const bool active = ((access.lanes >> static_cast<unsigned>(lane)) & 1U) != 0;
+        if (active && access.address[static_cast<std::size_t>(lane)] != base + pattern.offset(lane)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses, double most) {
     const LaneAddresses* fullest = nullptr;
     for (const LaneAddresses& access : accesses) {
         if (fullest == nullptr || first_lanes(access) > first_lanes(*fullest)) {
@@ -65,57 +123,59 @@ std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses) {
         return std::nullopt;
     }
     const LanePattern pattern = pattern_of(*fullest);
-    const bool all = std::ranges::all_of(
+    const auto followed = std::ranges::count_if(
         accesses, [&pattern](const LaneAddresses& access) { return follows(access, pattern); });
-    return all ? std::optional(pattern) : std::nullopt;
+    const bool enough = static_cast<double>(followed) >= most * static_cast<double>(accesses.size());
+    return enough ? std::optional(pattern) : std::nullopt;
 }
 
 std::optional<AffineFit> fit_affine(std::span<const AffineSample> samples) {
     if (samples.empty()) {
         return std::nullopt;
     }
-    const std::size_t variables = samples.front().variables.size();
-    std::vector<std::size_t> varying;
-    for (std::size_t v = 0; v < variables; ++v) {
-        for (const AffineSample& sample : samples) {
-            if (sample.variables[v] != samples.front().variables[v]) {
-                varying.push_back(v);
-                break;
-            }
-        }
+    const std::vector<std::size_t> varying = varying_of(samples);
+    const AffineFit fit =
+        fit_of(samples, varying, varying.empty() ? Eigen::VectorXd{} : least_squares(samples, varying));
+    return exact_share(samples, fit) == 1.0 ? std::optional(fit) : std::nullopt;
+}
+
+std::optional<AffineFit> fit_most(std::span<const AffineSample> samples) {
+    constexpr std::size_t enough = 4096;  // More samples say nothing new.
+    constexpr int rounds = 12;
+    const std::vector<std::size_t> varying = varying_of(samples);
+    if (samples.empty() || varying.empty()) {
+        return std::nullopt;
     }
-    AffineFit fit;
-    fit.coefficients.assign(variables, 0);
-    if (!varying.empty()) {
-        // Differences to the first sample keep the numbers small enough to be exact in double precision.
-        Eigen::MatrixXd matrix(static_cast<Eigen::Index>(samples.size()),
-                               static_cast<Eigen::Index>(varying.size()));
-        Eigen::VectorXd values(static_cast<Eigen::Index>(samples.size()));
-        for (std::size_t s = 0; s < samples.size(); ++s) {
-            const auto row = static_cast<Eigen::Index>(s);
+    const std::size_t step = std::max<std::size_t>(1, samples.size() / enough);
+    const auto columns = static_cast<Eigen::Index>(varying.size());
+    Eigen::VectorXd solution = Eigen::VectorXd::Zero(columns + 1);
+    for (int round = 0; round < rounds; ++round) {
+        Eigen::MatrixXd products = Eigen::MatrixXd::Zero(columns + 1, columns + 1);
+        Eigen::VectorXd values = Eigen::VectorXd::Zero(columns + 1);
+        Eigen::VectorXd row(columns + 1);
+        for (std::size_t s = 0; s < samples.size(); s += step) {
+            row(columns) = 1.0;
             for (std::size_t v = 0; v < varying.size(); ++v) {
-                matrix(row, static_cast<Eigen::Index>(v)) = static_cast<double>(
+                row(static_cast<Eigen::Index>(v)) = static_cast<double>(
                     samples[s].variables[varying[v]] - samples.front().variables[varying[v]]);
             }
-            values(row) = static_cast<double>(samples[s].value - samples.front().value);
+            const auto value = static_cast<double>(samples[s].value - samples.front().value);
+            const double weight = round == 0 ? 1.0 : 1.0 / std::max(1.0, std::abs(value - row.dot(solution)));
+            products += weight * row * row.transpose();
+            values += weight * value * row;
         }
-        const Eigen::VectorXd solution = matrix.completeOrthogonalDecomposition().solve(values);
-        for (std::size_t v = 0; v < varying.size(); ++v) {
-            fit.coefficients[varying[v]] = std::llround(solution(static_cast<Eigen::Index>(v)));
-        }
+        solution = products.completeOrthogonalDecomposition().solve(values);
     }
-    const auto linear = [&fit](const AffineSample& sample) {
-        std::int64_t sum = 0;
-        for (std::size_t v = 0; v < fit.coefficients.size(); ++v) {
-            sum += fit.coefficients[v] * sample.variables[v];
-        }
-        return sum;
-    };
-    fit.constant = samples.front().value - linear(samples.front());
-    const bool exact = std::ranges::all_of(samples, [&fit, &linear](const AffineSample& sample) {
-        return fit.constant + linear(sample) == sample.value;
-    });
-    return exact ? std::optional(fit) : std::nullopt;
+    AffineFit fit = fit_of(samples, varying, solution);
+    // The constant of the most samples, not of the first one.
+    std::vector<std::int64_t> constants;
+    for (const AffineSample& sample : samples) {
+        constants.push_back(sample.value - linear(fit, sample));
+    }
+    const auto middle = constants.begin() + static_cast<std::ptrdiff_t>(constants.size() / 2);
+    std::ranges::nth_element(constants, middle);
+    fit.constant = *middle;
+    return exact_share(samples, fit) >= 0.5 ? std::optional(fit) : std::nullopt;
 }
 
 }  // namespace warptime::workloads::frontends::machine

@@ -28,8 +28,12 @@ struct LaneAddresses {
     std::array<std::int64_t, lanes_per_warp> address{};
 };
 
-/// The pattern that all of the accesses follow, or none.
-[[nodiscard]] std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses);
+/// Whether the active lanes of the access stand as the pattern says.
+[[nodiscard]] bool follows(const LaneAddresses& access, const LanePattern& pattern);
+
+/// The pattern that at least the share `most` of the accesses follow, or none.
+[[nodiscard]] std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses,
+                                                   double most = 1.0);
 
 /// constant + sum of coefficient[i] x variable[i], exact for every sample, or none. Variables that do not
 /// vary get 0.
@@ -42,5 +46,9 @@ struct AffineSample {
     std::int64_t value = 0;
 };
 [[nodiscard]] std::optional<AffineFit> fit_affine(std::span<const AffineSample> samples);
+
+/// The same, exact for at least half of the samples. Warps at the edge of a matrix, or with one more trip of
+/// the loop that a compiler puts before an unrolled one, stand apart from the others.
+[[nodiscard]] std::optional<AffineFit> fit_most(std::span<const AffineSample> samples);
 
 }  // namespace warptime::workloads::frontends::machine

@@ -33,6 +33,8 @@ constexpr std::size_t most_listed = 16;
 constexpr double always = 0.995;
 /// Barriers that at least this share of the warps reach are reached by all in the description.
 constexpr double mostly = 0.5;
+/// Share of the accesses whose lanes stand alike where the others, at an edge, are left out.
+constexpr double mostly_alike = 0.75;
 
 /// An access of the role with the position of its warp.
 struct PlacedAccess {
@@ -199,7 +201,7 @@ class Lowering {
         around_.clear();
         commits_ = std::ranges::any_of(role.frequency,
                                        [this](const auto& own) { return is_commit(line(own.first)); });
-        lower_loop(role.body, 1.0);
+        lower_loop(role.body, {1.0, {1.0, 1.0}});
     }
 
     [[nodiscard]] const AssemblyLine& line(std::uint32_t instruction) const {
@@ -232,9 +234,15 @@ class Lowering {
         }
     }
 
+    /// How often warps go through a body: on average, and the slowest ones.
+    struct Rounds {
+        double mean = 1.0;
+        mk::SlowestWarps slowest;
+    };
+
     /// Lowers the loop's own instructions and inner loops in the order of their addresses. `rounds`: how
     /// often a warp goes through this body.
-    void lower_loop(const BodyLoop& loop, double rounds) {
+    void lower_loop(const BodyLoop& loop, const Rounds& rounds) {
         std::size_t inner = 0;
         std::size_t i = 0;
         while (i < loop.instructions.size() || inner < loop.inner.size()) {
@@ -250,17 +258,33 @@ class Lowering {
                 inner < loop.inner.size()
                     ? bodies_.loops[static_cast<std::size_t>(loop.inner[inner].loop)].first
                     : std::numeric_limits<std::uint32_t>::max();
-            const double share = share_of(loop.instructions[i], rounds);
+            const double share = share_of(loop.instructions[i], rounds.mean);
             std::size_t end = i + 1;
             while (end < loop.instructions.size() && loop.instructions[end] < limit &&
-                   alike(share, share_of(loop.instructions[end], rounds))) {
+                   alike(share, share_of(loop.instructions[end], rounds.mean))) {
                 ++end;
             }
             lower_stretch({loop.instructions.begin() + static_cast<std::ptrdiff_t>(i),
                            loop.instructions.begin() + static_cast<std::ptrdiff_t>(end)},
-                          share);
+                          share, slowest_shares(loop.instructions[i], rounds, share));
             i = end;
         }
+    }
+
+    /// Executions of an instruction by the slowest warps, for each time that they go through the body around;
+    /// -1 where they are not known or do as all warps do.
+    [[nodiscard]] mk::SlowestWarps slowest_shares(std::uint32_t instruction, const Rounds& rounds,
+                                                  double mean) const {
+        const auto known = role_->frequency.find(instruction);
+        if (known == role_->frequency.end()) {
+            return {};
+        }
+        const mk::SlowestWarps& times = known->second.slowest;
+        const auto share = [mean](double own, double around) {
+            if (own < 0.0 || around <= 0.0) return -1.0;
+            return alike(own / around, mean) ? -1.0 : own / around;
+        };
+        return {share(times.of_cta, rounds.slowest.of_cta), share(times.of_grid, rounds.slowest.of_grid)};
     }
 
     [[nodiscard]] double share_of(std::uint32_t instruction, double rounds) const {
@@ -277,10 +301,24 @@ class Lowering {
                std::ranges::any_of(loop.inner, [this](const BodyLoop& inner) { return has_barrier(inner); });
     }
 
-    void lower_inner(const BodyLoop& loop, double rounds) {
+    /// Whether the loop reads what other CTAs write, as one that waits or tries again does. How often it goes
+    /// round depends on the time that others take, so the slowest warp's rounds say nothing.
+    [[nodiscard]] bool watches_others(const BodyLoop& loop) const {
+        return std::ranges::any_of(loop.instructions,
+                                   [this](std::uint32_t i) {
+                                       const AssemblyLine& own = line(i);
+                                       return own.opcode.starts_with("ATOM") ||
+                                              (own.opcode.starts_with("LD") && own.has("STRONG"));
+                                   }) ||
+               std::ranges::any_of(loop.inner,
+                                   [this](const BodyLoop& inner) { return watches_others(inner); });
+    }
+
+    void lower_inner(const BodyLoop& loop, const Rounds& around) {
         // Warps meet at barriers, so a loop with one cannot stand in a branch that some warps skip: CTAs that
         // skip it make the loop shorter instead.
         const bool meets = has_barrier(loop);
+        const double rounds = around.mean;
         const double entries = meets ? 1.0 : loop.entries / std::max(rounds, 1e-12);
         const double trips = loop.rounds / std::max(meets ? rounds : loop.entries, 1e-12);
         const bool deep =
@@ -290,8 +328,18 @@ class Lowering {
                         fmt::format("at most {} within one another", mk::max_loop_depth));
         }
         const bool branches = entries < always;
+        const std::uint32_t header = bodies_.loops[static_cast<std::size_t>(loop.loop)].first;
+        const bool watches = watches_others(loop);
+        mk::SlowestWarps times =
+            watches ? mk::SlowestWarps{} : slowest_shares(header, around, branches ? entries * trips : trips);
         if (branches) {
-            builder_.branch({std::clamp(entries, 1e-9, 1.0), 32.0});
+            const auto entering = [trips](double own) {
+                return own < 0.0 ? -1.0 : std::min(1.0, own / trips);
+            };
+            const mk::SlowestWarps enter{entering(times.of_cta), entering(times.of_grid)};
+            builder_.branch({std::clamp(entries, 1e-9, 1.0), 32.0, enter});
+            const auto inside = [](double own, double share) { return own <= 0.0 ? -1.0 : own / share; };
+            times = {inside(times.of_cta, enter.of_cta), inside(times.of_grid, enter.of_grid)};
             ++depth_;
             ++branches_;
         }
@@ -306,9 +354,13 @@ class Lowering {
             expected.max_over_warps = trips;
             builder_.loop(expected);
         }
+        kernel_.loops.back().slowest = times;
         ++depth_;
         around_.push_back(loop.loop);
-        lower_loop(loop, loop.rounds);
+        const auto header_times = watches ? role_->frequency.end() : role_->frequency.find(header);
+        lower_loop(loop,
+                   {loop.rounds, header_times == role_->frequency.end() ? mk::SlowestWarps{}
+                                                                        : header_times->second.slowest});
         around_.pop_back();
         builder_.end();
         --depth_;
@@ -321,7 +373,8 @@ class Lowering {
 
     /// Instructions that ran equally often: in a branch where some warps skip them, in a loop where they ran
     /// repeatedly.
-    void lower_stretch(const std::vector<std::uint32_t>& instructions, double share) {
+    void lower_stretch(const std::vector<std::uint32_t>& instructions, double share,
+                       const mk::SlowestWarps& slowest) {
         const bool repeated = share > 2.0 - always;
         const bool meets = std::ranges::any_of(
             instructions, [this](std::uint32_t instruction) { return synchronizes(line(instruction)); });
@@ -333,8 +386,11 @@ class Lowering {
             trips.max_over_lanes = share;
             trips.max_over_warps = share;
             builder_.loop(trips);
+            kernel_.loops.back().slowest = slowest;
         } else if (skipped) {
-            builder_.branch({std::clamp(share, 1e-9, 1.0), role_->frequency.at(instructions.front()).lanes});
+            const mk::SlowestWarps taking{std::min(slowest.of_cta, 1.0), std::min(slowest.of_grid, 1.0)};
+            builder_.branch(
+                {std::clamp(share, 1e-9, 1.0), role_->frequency.at(instructions.front()).lanes, taking});
         }
         for (std::size_t i = 0; i < instructions.size();) {
             i = lower_op(instructions, i, skipped || repeated);
@@ -532,12 +588,14 @@ class Lowering {
         }
         // A bulk copy is one box, which the engine moves by itself; its rows count as lying side by side.
         const bool box = sample.bulk_bytes > 0;
-        const std::optional<LanePattern> pattern = fit_lanes(lanes);
+        // Banks need the lanes' own addresses; for global memory, the lines of most warps are enough.
+        const bool global = sample.space == AccessSpace::global;
+        const std::optional<LanePattern> pattern = fit_lanes(lanes, global ? mostly_alike : 1.0);
         std::optional<AffineFit> origin;
         if (pattern) {
             std::vector<AffineSample> samples;
             for (std::size_t i = 0; i < traced.size(); ++i) {
-                if (lanes[i].lanes == 0) {
+                if (lanes[i].lanes == 0 || !follows(lanes[i], *pattern)) {
                     continue;
                 }
                 const int lane = std::countr_zero(lanes[i].lanes);
@@ -548,9 +606,12 @@ class Lowering {
             if (!origin) {
                 origin = fit_within_ctas(samples);
             }
+            if (!origin && global) {
+                origin = fit_most(samples);
+            }
         }
         if (!pattern || !origin) {
-            list_addresses(access, lanes);
+            list_addresses(access, traced, lanes);
         } else {
             set_pattern(access, *pattern);
             access.origin[0] = index_of(*origin);
@@ -623,7 +684,8 @@ class Lowering {
         }
     }
 
-    void list_addresses(mk::Access& access, const std::vector<LaneAddresses>& lanes) {
+    void list_addresses(mk::Access& access, const std::vector<PlacedAccess>& traced,
+                        const std::vector<LaneAddresses>& lanes) {
         access.pattern = mk::PatternKind::listed;
         access.pool_first = static_cast<std::uint32_t>(kernel_.address_list.size());
         // Spread over the trace, so that several CTAs are among them.
@@ -640,35 +702,66 @@ class Lowering {
             }
         }
         access.pool_length = rows * lanes_per_warp;
-        access.distinct = bytes_in_reach(lanes);
+        access.distinct = bytes_in_reach(traced, lanes, access.bytes);
         access.origin[0] = mk::Builder::constant(0);
     }
 
-    /// Bytes among which listed addresses fall, as far as the repeats among them tell: many repeats say that
-    /// there are few places. Without repeats they may fall anywhere between the least and the last.
-    std::int64_t bytes_in_reach(const std::vector<LaneAddresses>& accesses) const {
+    /// Places among which samples fall that are `sizes` large each and touch `touched` places together: the
+    /// expected union of independent samples, solved for the places; at most `range`.
+    static double places_of(const std::vector<double>& sizes, double touched, double range) {
+        double least = touched;
+        double most = std::max(touched, range);
+        for (int step = 0; step < 60 && most - least > 0.5; ++step) {
+            const double places = 0.5 * (least + most);
+            double untouched = 0.0;  // Logarithm of the share.
+            for (const double size : sizes) {
+                untouched += std::log1p(-std::min(size / places, 1.0 - 1e-12));
+            }
+            (places * -std::expm1(untouched) < touched ? least : most) = places;
+        }
+        return most;
+    }
+
+    /// Bytes among which listed addresses fall, as far as repeats tell: many repeats say that there are few
+    /// places. Warps of a CTA may share what CTAs do not, and neighbours in a sector are no repeats of an
+    /// address: so both the addresses of single accesses and the sectors of whole CTAs are looked at, and
+    /// what says more places holds. Without repeats the addresses may fall anywhere between the least and the
+    /// last.
+    std::int64_t bytes_in_reach(const std::vector<PlacedAccess>& traced,
+                                const std::vector<LaneAddresses>& accesses, std::int64_t width) const {
         const std::int64_t sector = input_.cache.sector;
+        std::map<std::vector<std::int64_t>, std::set<std::int64_t>> of_ctas;
         std::set<std::int64_t> sectors;
-        double draws = 0.0;
-        for (const LaneAddresses& access : accesses) {
+        std::set<std::int64_t> addresses;
+        std::vector<double> of_accesses;
+        for (std::size_t i = 0; i < accesses.size(); ++i) {
+            const std::vector<std::int64_t>& place = traced[i].variables;
+            std::set<std::int64_t>& of_cta = of_ctas[{place.begin(), place.begin() + 3}];
             std::set<std::int64_t> own;
             for (std::size_t l = 0; l < lanes_per_warp; ++l) {
-                if (((access.lanes >> l) & 1U) != 0) {
-                    own.insert(access.address[l] / sector);
+                if (((accesses[i].lanes >> l) & 1U) != 0) {
+                    own.insert(accesses[i].address[l]);
+                    of_cta.insert(accesses[i].address[l] / sector);
                 }
             }
-            draws += static_cast<double>(own.size());
+            of_accesses.push_back(static_cast<double>(own.size()));
+            addresses.insert(own.begin(), own.end());
+        }
+        std::vector<double> sizes;
+        for (const auto& [cta, own] : of_ctas) {
+            sizes.push_back(static_cast<double>(own.size()));
             sectors.insert(own.begin(), own.end());
         }
-        const auto distinct = static_cast<double>(sectors.size());
-        const double range = static_cast<double>(*sectors.rbegin() - *sectors.begin()) + 1.0;
-        double least = distinct;
-        double most = range;
-        for (int step = 0; step < 60 && most - least > 0.5; ++step) {
-            const double cells = 0.5 * (least + most);
-            (cells * -std::expm1(-draws / cells) < distinct ? least : most) = cells;
-        }
-        return static_cast<std::int64_t>(most) * sector;
+        const auto sector_bytes = static_cast<double>(sector);
+        const auto touched = static_cast<double>(sectors.size());
+        const auto distinct = static_cast<double>(addresses.size());
+        const double range = static_cast<double>(*sectors.rbegin() - *sectors.begin() + 1) * sector_bytes;
+        // A single CTA shares with none.
+        const double by_ctas =
+            sizes.size() > 1 ? places_of(sizes, touched, range / sector_bytes) * sector_bytes : 0.0;
+        const double by_accesses = places_of(of_accesses, distinct, range / static_cast<double>(width)) *
+                                   touched / distinct * sector_bytes;
+        return std::llround(std::min(range, std::max(by_ctas, by_accesses)));
     }
 
     mk::Index index_of(const AffineFit& fit) {

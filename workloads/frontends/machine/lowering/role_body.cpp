@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <set>
 
 namespace warptime::workloads::frontends::machine {
@@ -155,6 +156,44 @@ BodyLoop* find_loop(BodyLoop& body, int loop) {
     return nullptr;
 }
 
+/// Executions by the slowest of the role's warps: in each traced CTA, and of all of them.
+void note_slowest(const TraceRecorder& trace, const std::vector<int>& members,
+                  const std::vector<double>& weights, RoleBody& role) {
+    for (auto& [pc, frequency] : role.frequency) {
+        frequency.slowest = {0.0, 0.0};
+    }
+    const auto executed = [](const WarpTrace& warp) {
+        std::uint64_t all = 0;
+        for (const Stretch& stretch : warp.stretches) {
+            all += stretch.count;
+        }
+        return all;
+    };
+    const auto each = [&role](const WarpTrace& warp, const auto& add) {
+        for (const Stretch& stretch : warp.stretches) {
+            for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
+                add(role.frequency.at(pc).slowest);
+            }
+        }
+    };
+    const double ctas = std::accumulate(weights.begin(), weights.end(), 0.0);
+    const WarpTrace* slowest_of_all = nullptr;
+    for (std::size_t c = 0; c < trace.ctas().size(); ++c) {
+        const WarpTrace* slowest = nullptr;
+        for (const int w : members) {
+            const WarpTrace& warp = trace.ctas()[c]->warps[static_cast<std::size_t>(w)];
+            if (slowest == nullptr || executed(warp) > executed(*slowest)) {
+                slowest = &warp;
+            }
+        }
+        each(*slowest, [&](model::kernel::SlowestWarps& own) { own.of_cta += weights[c] / ctas; });
+        if (slowest_of_all == nullptr || executed(*slowest) > executed(*slowest_of_all)) {
+            slowest_of_all = slowest;
+        }
+    }
+    each(*slowest_of_all, [](model::kernel::SlowestWarps& own) { own.of_grid += 1.0; });
+}
+
 }  // namespace
 
 RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const TraceRecorder& trace) {
@@ -190,13 +229,14 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                 for (const Stretch& stretch : warp.stretches) {
                     for (std::uint32_t pc = stretch.first; pc < stretch.first + stretch.count; ++pc) {
                         Frequency& frequency =
-                            role.frequency.try_emplace(pc, Frequency{0.0, 0.0}).first->second;
+                            role.frequency.try_emplace(pc, Frequency{0.0, 0.0, {}}).first->second;
                         frequency.times += weights[c];
                         frequency.lanes += weights[c] * std::popcount(stretch.active);
                     }
                 }
             }
         }
+        if (!truncated) note_slowest(trace, members, weights, role);
         for (auto& [pc, frequency] : role.frequency) {
             frequency.lanes /= std::max(frequency.times, 1e-9);
             frequency.times /= weight;
@@ -213,7 +253,13 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                     alone ? all_warps
                           : static_cast<double>(counts.ctas_run) * static_cast<double>(members.size());
                 role.frequency[pc] = {static_cast<double>(own.warps) / runners,
-                                      static_cast<double>(own.threads) / static_cast<double>(own.warps)};
+                                      static_cast<double>(own.threads) / static_cast<double>(own.warps),
+                                      {}};
+                if (alone) {
+                    role.frequency[pc].slowest = {static_cast<double>(counts.slowest.of_ctas[pc]) /
+                                                      static_cast<double>(counts.ctas_run),
+                                                  static_cast<double>(counts.slowest.of_grid[pc])};
+                }
             }
             for (std::size_t l = 0; l < result.loops.size(); ++l) {
                 BodyLoop* loop = find_loop(role.body, static_cast<int>(l));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/kernel/description.hpp"
 #include "workloads/frontends/machine/interpreter/run.hpp"
 #include "workloads/frontends/machine/lowering/loops.hpp"
 #include "workloads/frontends/machine/lowering/trace.hpp"
@@ -15,7 +16,8 @@ namespace warptime::workloads::frontends::machine {
 /// Executions of an instruction by a warp of the role, on average.
 struct Frequency {
     double times = 0.0;
-    double lanes = 32.0;  ///< active ones
+    double lanes = 32.0;                    ///< active ones
+    model::kernel::SlowestWarps slowest{};  ///< executions by the slowest warps
 };
 
 struct BodyLoop {
