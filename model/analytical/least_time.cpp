@@ -62,8 +62,7 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
         return;
     }
     if (machine::moves_matrices(op)) {
-        const auto passes =
-            static_cast<double>(machine::matrix_rows(kernel, op, machine::banks_of(gpu)).passes);
+        const double passes = machine::matrix_rows(kernel, op, machine::banks_of(gpu)).passes;
         const double bytes = gpu.shared.banks.value() * gpu.shared.bank_width.value() * passes;
         work.shared_cycles += trips * machine::shared_cycles(executions * warps * bytes, gpu).value();
         return;

@@ -110,9 +110,8 @@ class Planner {
                                                           : gpu_.latency.dram.value();
         } else if (machine::moves_matrices(op)) {
             const machine::MatrixRows rows = machine::matrix_rows(kernel_, op, machine::banks_of(gpu_));
-            shared = count * static_cast<double>(rows.passes) * gpu_.shared.banks.value() *
-                     gpu_.shared.bank_width.value();
-            const auto path = static_cast<double>(machine::path_passes(op, rows));
+            shared = count * rows.passes * gpu_.shared.banks.value() * gpu_.shared.bank_width.value();
+            const double path = machine::path_passes(op, rows);
             p.pipe_time = ticks_of(p.instructions * cost.interval.value() * path);
             p.last_interval = ticks_of(cost.interval.value() * path);
         } else if (machine::is_meeting(op.cls)) {

@@ -48,8 +48,8 @@ namespace warptime::model::machine {
                                               const hw::Gpu& gpu) {
     const hw::InstructionCost& cost = gpu.instructions[op.cls];
     if (moves_matrices(op)) {
-        const std::int64_t passes = matrix_rows(kernel, op, banks_of(gpu)).passes;
-        return gpu.latency.shared + cost.interval * static_cast<double>(passes - 1);
+        const double passes = matrix_rows(kernel, op, banks_of(gpu)).passes;
+        return gpu.latency.shared + cost.interval * (passes - 1.0);
     }
     if (is_shared(op.cls)) {
         const bool counted = op.cls == hw::InstructionClass::atom_shared && !op.returns;
@@ -78,8 +78,7 @@ namespace warptime::model::machine {
         return std::max(kernel::matrix_interval(op, gpu) * held, slot);
     }
     if (moves_matrices(op)) {
-        const std::int64_t passes = path_passes(op, matrix_rows(kernel, op, banks_of(gpu)));
-        return cost.interval * static_cast<double>(passes);
+        return cost.interval * path_passes(op, matrix_rows(kernel, op, banks_of(gpu)));
     }
     return op.cls == hw::InstructionClass::wgmma || is_meeting(op.cls) ? slot : std::max(cost.interval, slot);
 }
@@ -88,7 +87,7 @@ namespace warptime::model::machine {
 /// issue.
 [[nodiscard]] inline hw::Cycles others_read(const kernel::Kernel& kernel, const kernel::Op& op, int warps,
                                             const hw::Cycles& own, const hw::Gpu& gpu) {
-    const auto passes = static_cast<double>(matrix_rows(kernel, op, banks_of(gpu)).passes);
+    const double passes = matrix_rows(kernel, op, banks_of(gpu)).passes;
     const hw::Cycles all(passes * static_cast<double>(op.count) * warps);
     return std::max(hw::Cycles{}, all - own);
 }

@@ -3,29 +3,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/shared/matrix_rows.hpp"
 
+#include "model/machine/demand/listed_rows.hpp"
+
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <span>
 
 namespace warptime::model::machine {
 
-MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op, const BankGeometry& banks) {
-    MatrixRows result;
-    for (const kernel::Access& access : kernel.accesses_of(op)) {
-        if (access.pattern != kernel::PatternKind::stride || access.buffer == kernel::no_id) continue;
-        const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-        const auto pitch =
-            static_cast<std::int64_t>(static_cast<double>(access.inner) * hw::bytes_of(buffer.dtype));
-        std::array<std::int64_t, 32> rows{};
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            rows[i] = static_cast<std::int64_t>(i) * pitch;
-        }
-        const std::int64_t count = std::clamp<std::int64_t>(access.inner_extent, 8, 32);
-        result.matrices = count / 8;
-        result.passes =
-            ldmatrix_passes(std::span(rows).first(static_cast<std::size_t>(result.matrices * 8)), banks);
+namespace {
+
+constexpr std::int64_t rows_of_matrix = 8;
+
+/// Mean over the listed executions. Lanes whose rows the instruction does not take are off.
+MatrixRows of_listed(const kernel::Kernel& kernel, const kernel::Access& access, const BankGeometry& banks) {
+    const std::size_t count = listed_rows(access);
+    MatrixRows result{0, 0.0};
+    for (std::size_t i = 0; i < count; ++i) {
+        const ListedRow listed = listed_row(kernel, access, i);
+        const std::size_t taken = 32U - static_cast<std::size_t>(std::countl_zero(listed.mask));
+        result.matrices = std::max(result.matrices,
+                                   (static_cast<std::int64_t>(taken) + rows_of_matrix - 1) / rows_of_matrix);
+        result.passes += static_cast<double>(ldmatrix_passes(std::span(listed.at).first(taken), banks));
     }
+    result.passes /= static_cast<double>(count);
     return result;
+}
+
+MatrixRows of_strided(const kernel::Kernel& kernel, const kernel::Access& access, const BankGeometry& banks) {
+    const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    const std::int64_t group = std::max<std::int64_t>(1, access.inner_extent);
+    LaneAddresses rows{};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto row = static_cast<std::int64_t>(i);
+        rows[i] = (row % group * access.inner + row / group * access.outer) * size;
+    }
+    const std::int64_t count =
+        access.outer != 0 ? lanes_per_warp : std::clamp<std::int64_t>(group, rows_of_matrix, lanes_per_warp);
+    MatrixRows result;
+    result.matrices = count / rows_of_matrix;
+    const auto taken = static_cast<std::size_t>(result.matrices * rows_of_matrix);
+    result.passes = static_cast<double>(ldmatrix_passes(std::span(rows).first(taken), banks));
+    return result;
+}
+
+}  // namespace
+
+MatrixRows matrix_rows(const kernel::Kernel& kernel, const kernel::Op& op, const BankGeometry& banks) {
+    for (const kernel::Access& access : kernel.accesses_of(op)) {
+        if (access.buffer == kernel::no_id) continue;
+        if (access.pattern == kernel::PatternKind::stride) return of_strided(kernel, access, banks);
+        if (access.pattern == kernel::PatternKind::listed && listed_rows(access) > 0) {
+            return of_listed(kernel, access, banks);
+        }
+    }
+    return {};
 }
 
 }  // namespace warptime::model::machine
