@@ -8,6 +8,7 @@
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/analytical/item_demand.hpp"
 #include "model/analytical/limiter_of_analysis.hpp"
+#include "model/analytical/settled_item.hpp"
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
 #include "model/analytical/traffic.hpp"
@@ -119,7 +120,7 @@ Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
 
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
-    const Cycles run = a.exposure.makespan() + a.first_text;
+    const Cycles run = std::max(a.exposure.makespan(), a.item.slowest) + a.first_text;
     // The last SM idles until its first CTA. The other CTAs are handed out while SMs run.
     const Cycles first = machine::cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
     const Cycles launch = machine::cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);
@@ -129,12 +130,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Cycles ended = std::max(handed, launch + a.alone);
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
     // A flush makes lines cold. A kernel that reads nothing does not wait for cold lines: recorded stores of
-    // 1 to 8 MB, empty kernels. A kernel that only reads results of an earlier step does not wait either.
-    // Evidence: 354 sums of splits by elements, fit and development rows. With launch.cold each sum was
-    // predicted 0.47 us too slow.
+    // 1 to 8 MB, empty kernels.
     const bool reads_nothing = !bulk && !(0.0 < a.traffic.received.value());
-    const bool finds_all = reads_nothing || machine::reads_results_only(kernel);
-    a.floor = machine::launch_floor(finds_all ? prediction::Cache::warm : conditions.cache,
+    a.floor = machine::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
                                     bulk && machine::copies_by_tensor_map(kernel), gpu);
     // launch.descriptor holds the arithmetic before the first box. A description that states this arithmetic
     // pays for it once.
@@ -315,11 +313,14 @@ void problem_stage(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predi
     place(kernel, gpu, conditions, a);
     a.turnaround = machine::cta_turnaround(kernel, gpu);
     a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms, reads_of(kept));
+    const std::int64_t resident = sharing(kernel, gpu, conditions, a.occupancy);
+    Cycles latency = first_latency(kernel, gpu, conditions);
     if (a.traffic.places.near < 1.0) {
         // The set has outgrown the L2: the same item, with longer waits for loads.
-        a.item = item_demand(kernel, gpu, machine::latency_of(a.traffic.places, gpu),
-                             sharing(kernel, gpu, conditions, a.occupancy));
+        latency = machine::latency_of(a.traffic.places, gpu);
+        a.item = item_demand(kernel, gpu, latency, resident);
     }
+    settle_item(kernel, gpu, latency, resident, a.traffic, a.item);
     settle_sm(kernel, gpu, conditions, a);
 }
 
@@ -344,9 +345,17 @@ Analysis analyse(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predict
 void regroup(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a, KeptStages* kept) {
     const bool from_dram = a.traffic.from_dram;
+    const bool found = finds_lines(a.item, a.traffic);
     a.traffic = traffic(kernel, a.item, a.concurrent(), gpu, conditions, a.sms, reads_of(kept));
+    const bool finds = finds_lines(a.item, a.traffic);
+    if (found || finds) {
+        const std::int64_t resident = sharing(kernel, gpu, conditions, a.occupancy);
+        const Cycles latency = first_latency(kernel, gpu, conditions);
+        if (!finds) a.item = item_demand(kernel, gpu, latency, resident);
+        settle_item(kernel, gpu, latency, resident, a.traffic, a.item);
+    }
     // An SM sees no other effect of reads that its neighbours share.
-    if (a.traffic.from_dram != from_dram || sees_reuse(a.item) || shares_ports(gpu, a))
+    if (found || finds || a.traffic.from_dram != from_dram || sees_reuse(a.item) || shares_ports(gpu, a))
         settle_sm(kernel, gpu, conditions, a);
     time_stage(kernel, gpu, conditions, a);
 }

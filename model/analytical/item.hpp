@@ -8,14 +8,13 @@
 #include "hw/dtype.hpp"
 #include "hw/inplace_vector.hpp"
 #include "hw/quantity.hpp"
+#include "model/analytical/moved_bytes.hpp"
 #include "model/machine/demand/buffer_traffic.hpp"
 #include "model/machine/demand/part.hpp"
 
 #include <cstddef>
 
 namespace warptime::model::analytical {
-
-inline constexpr std::size_t max_buffers = 16;
 
 struct ItemDemand {
     machine::Part before, loop, after;
@@ -43,6 +42,7 @@ struct ItemDemand {
     hw::Cycles behind_copies{};    ///< from a trip's last copy to that wait
     double boxes_stored = 0.0;     ///< by the last op that stores, in a trip or an item
     double sent_per_stored = 1.0;  ///< bytes of whole sectors for each stored byte
+    hw::Cycles slowest{};          ///< path of the grid's slowest warp; 0 where warps do not differ
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

@@ -71,10 +71,12 @@ class Accumulator {
   public:
     /// Adds to `result`, which is empty.
     Accumulator(const Kernel& kernel, const hw::Gpu& gpu, const Cycles& load_latency, std::int64_t resident,
-                ItemDemand& result)
+                ItemDemand& result, const WaitsByBuffer& waits, Followed followed)
         : kernel_(kernel),
           gpu_(gpu),
           load_latency_(load_latency),
+          waits_(waits),
+          followed_(followed),
           resident_(resident),
           item_(kernel::typical_item(kernel)),
           pieces_(machine::pieces_of(gpu)),
@@ -101,7 +103,7 @@ class Accumulator {
             result_.warps += role.warps * role.instances;
         }
         for (const kernel::Role& role : kernel_.roles) {
-            result_.trips = std::max(result_.trips, kernel::main_loop(kernel_, role, item_).trips);
+            result_.trips = std::max(result_.trips, main_loop_of(role).trips);
         }
         for (const kernel::Role& role : kernel_.roles) {
             add_role(role);
@@ -112,8 +114,24 @@ class Accumulator {
     }
 
   private:
+    /// What the followed warps do, or what all do on average where they do not differ.
+    [[nodiscard]] double of_followed(double mean, const kernel::SlowestWarps& slowest) const {
+        const double own = followed_ == Followed::slowest_of_cta    ? slowest.of_cta
+                           : followed_ == Followed::slowest_of_grid ? slowest.of_grid
+                                                                    : -1.0;
+        return own < 0.0 ? mean : own;
+    }
+
+    [[nodiscard]] kernel::MainLoop main_loop_of(const kernel::Role& role) const {
+        kernel::MainLoop main = kernel::main_loop(kernel_, role, item_);
+        if (main.node < role.last_node) {
+            main.trips = of_followed(main.trips, kernel_.loops[kernel_.nodes[main.node].payload].slowest);
+        }
+        return main;
+    }
+
     void add_role(const kernel::Role& role) {
-        const auto [main, most] = kernel::main_loop(kernel_, role, item_);
+        const auto [main, most] = main_loop_of(role);
         role_ = &role;
         free_.warps = role.warps - 1;
         free_.instances = role.instances - 1;
@@ -152,6 +170,10 @@ class Accumulator {
             result_.loads_itself =
                 result_.loads_itself || (role_loads_ && (role_multiplies_ || role_stages_));
             local_.leave(result_.loop, result_.loads_itself, load_latency_, gpu_);
+            // Warps that wait in each trip have waited for the results when they leave the loop.
+            if (!result_.asynchronous) {
+                first_op_ = kernel::first_op(kernel_, kernel_.nodes[main].end, role.last_node);
+            }
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
         }
     }
@@ -184,7 +206,9 @@ class Accumulator {
                     break;
                 }
                 case NodeKind::loop: {
-                    const double inner = kernel::mean_trips_of(kernel_, kernel_.loops[node.payload], item_);
+                    const kernel::Loop& loop = kernel_.loops[node.payload];
+                    const double inner =
+                        of_followed(kernel::mean_trips_of(kernel_, loop, item_), loop.slowest);
                     free_.loop[static_cast<std::size_t>(depth)] = std::max(0.0, inner - 1.0);
                     const std::size_t around = first_op_;
                     first_op_ = kernel::first_op(kernel_, n + 1, node.end);
@@ -199,16 +223,16 @@ class Accumulator {
                     const kernel::Branch& branch = kernel_.branches[node.payload];
                     const double lanes = lanes_;
                     const double taken = taken_;
+                    const double taking = of_followed(branch.warps_taking, branch.slowest);
                     lanes_ *= branch.mean_lanes / lanes_per_warp;
-                    taken_ *= branch.warps_taking;
+                    taken_ *= taking;
                     const Cycles before = issued;
-                    const Cycles end =
-                        body(n + 1, node.end, times * branch.warps_taking, depth, trips, before);
+                    const Cycles end = body(n + 1, node.end, times * taking, depth, trips, before);
                     lanes_ = lanes;
                     taken_ = taken;
-                    issued += (end - before) * branch.warps_taking;
+                    issued += (end - before) * taking;
                     done = std::max(done, issued);
-                    take_in_part(n + 1, node.end, before, branch.warps_taking);
+                    take_in_part(n + 1, node.end, before, taking);
                     break;
                 }
                 case NodeKind::wait:
@@ -233,7 +257,8 @@ class Accumulator {
         return std::max(std::max(issued, done), begin + busy);
     }
 
-    /// What stands in a branch is ready after the share of it that is taken.
+    /// What stands in a branch is ready after the share of it that is taken. That goes for ops of loops
+    /// inside the branch, too; nothing behind their loop waits for them.
     void take_in_part(std::size_t first, std::size_t last, const Cycles& before, double taken) {
         for (std::size_t n = first; n < last; ++n) {
             if (kernel_.nodes[n].kind != NodeKind::op) continue;
@@ -266,6 +291,34 @@ class Accumulator {
         return machine::wait_for_last(kernel_, op, batch_.loads() + 1, load_latency_, pieces_, gpu_);
     }
 
+    /// Latency of a load that misses the L1 and finds some of its bytes in the L2. The first CTA to ask for a
+    /// line waits for DRAM. Other CTAs that ask for it are at other places of their loops, as many as share
+    /// an SM; one of them asks while the line is under way.
+    Cycles beyond_l1(const Op& op, double hits) {
+        const Cycles all = load_latency_ + wait_of(op);
+        if (waits_.size() == 0 || op.access_count != 1) return all;
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.pattern == kernel::PatternKind::chase || access.buffer == kernel::no_id) return all;
+        const LoadWaits& waits = waits_[static_cast<std::size_t>(access.buffer)];
+        double new_to_cta = 1.0;
+        if (access.reuse > 0) {
+            // Bytes that the CTA has touched before are in the L2 even where the L1 no longer holds them.
+            const double before = kernel_.reuse[access.reuse - 1U].sectors.back();
+            new_to_cta = std::min(1.0, (1.0 - before) / std::max(1e-9, 1.0 - hits));
+        }
+        double first = std::min(waits.first, new_to_cta);
+        if (access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random) {
+            // A warp waits for DRAM if any of its sectors comes from there.
+            const double sectors =
+                machine::touch_of(kernel_, access, op.active, pieces_).sectors * (1.0 - hits);
+            first = 1.0 - std::pow(1.0 - first, std::max(1.0, sectors));
+        }
+        const double under_way =
+            std::max(0.0, new_to_cta - first) / static_cast<double>(std::max<std::int64_t>(1, resident_));
+        const Cycles near = std::min(gpu_.latency.l2_far, all);
+        return near + (all - near) * (waits.fresh * (first + under_way));
+    }
+
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (op.cls == InstructionClass::wgmma) {
@@ -288,7 +341,7 @@ class Accumulator {
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
             const Cycles missed = machine::left_in_l2(kernel_, op)
                                       ? std::min(load_latency_, gpu_.latency.l2_far)
-                                      : load_latency_ + wait_of(op);
+                                      : beyond_l1(op, share);
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
         }
         return machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
@@ -468,11 +521,11 @@ class Accumulator {
         }
         if (machine::moves_matrices(op)) {
             shared_known = true;
-            const auto passes =
-                static_cast<double>(machine::matrix_rows(kernel_, op, machine::banks_of(gpu_)).passes);
-            part_->demand[machine::Server::shared] += machine::shared_cycles(
-                gpu_.shared.banks.value() * gpu_.shared.bank_width.value() * (executions * warps * passes),
-                gpu_);
+            const machine::MatrixRows rows = machine::matrix_rows(kernel_, op, machine::banks_of(gpu_));
+            part_->demand[machine::Server::shared] +=
+                machine::shared_cycles(gpu_.shared.banks.value() * gpu_.shared.bank_width.value() *
+                                           (executions * warps * rows.passes),
+                                       gpu_);
         }
         if (machine::is_shared(op.cls) && !shared_known) {
             part_->demand[machine::Server::shared] +=
@@ -630,6 +683,8 @@ class Accumulator {
     const Kernel& kernel_;
     const hw::Gpu& gpu_;
     Cycles load_latency_;
+    const WaitsByBuffer& waits_;
+    Followed followed_;
     std::int64_t resident_;
     kernel::Coordinates item_;
     machine::MemoryPieces pieces_;
@@ -663,8 +718,8 @@ class Accumulator {
 
 }  // namespace
 void add_item_demand(const Kernel& kernel, const hw::Gpu& gpu, const Cycles& load_latency,
-                     std::int64_t resident, ItemDemand& empty) {
-    Accumulator(kernel, gpu, load_latency, resident, empty).run();
+                     std::int64_t resident, ItemDemand& empty, const WaitsByBuffer& waits, Followed warps) {
+    Accumulator(kernel, gpu, load_latency, resident, empty, waits, warps).run();
 }
 
 }  // namespace warptime::model::analytical

@@ -12,15 +12,21 @@
 
 namespace warptime::model::analytical {
 
+/// Which warps the walk follows where warps differ: `average` gives the demand, the others only the chains.
+enum class Followed : std::uint8_t { average, slowest_of_cta, slowest_of_grid };
+
 /// Adds to an item that is still empty. `load_latency`: latency of global loads in the present state of the
 /// caches. `resident`: CTAs that share an SM. No allocation.
 void add_item_demand(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cycles& load_latency,
-                     std::int64_t resident, ItemDemand& empty);
+                     std::int64_t resident, ItemDemand& empty, const WaitsByBuffer& waits = {},
+                     Followed warps = Followed::average);
 
 [[nodiscard]] inline ItemDemand item_demand(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                                            const hw::Cycles& load_latency, std::int64_t resident = 1) {
+                                            const hw::Cycles& load_latency, std::int64_t resident = 1,
+                                            const WaitsByBuffer& waits = {},
+                                            Followed warps = Followed::average) {
     ItemDemand result;
-    add_item_demand(kernel, gpu, load_latency, resident, result);
+    add_item_demand(kernel, gpu, load_latency, resident, result, waits, warps);
     return result;
 }
 

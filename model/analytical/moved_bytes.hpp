@@ -3,10 +3,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "hw/inplace_vector.hpp"
 #include "hw/quantity.hpp"
 #include "model/machine/l2/l2_places.hpp"
 
+#include <cstddef>
+
 namespace warptime::model::analytical {
+
+inline constexpr std::size_t max_buffers = 16;
+
+/// Where plain loads of a buffer find what the L1 does not hold.
+struct LoadWaits {
+    double first = 1.0;  ///< share of the loads that are the first in their wave to touch their bytes
+    double fresh = 1.0;  ///< share of the waves whose first loads find their bytes in DRAM only
+};
+
+/// By buffer id. Empty: all loads wait for DRAM.
+using WaitsByBuffer = hw::InplaceVector<LoadWaits, max_buffers>;
 
 struct Traffic {
     hw::Bytes dram_read{};      ///< all reads
@@ -34,6 +48,7 @@ struct Traffic {
     double own_share = 0.0;
     /// Share of a wave's items that are the first in the wave to ask for bytes absent from the L2.
     double first_readers = 0.0;
+    WaitsByBuffer waits;       ///< of plain loads, where other CTAs bring some of their lines
     machine::L2Places places;  ///< of bytes that are read again and again from a warm L2
 };
 

@@ -119,6 +119,25 @@ struct BufferReads {
     double from_dram = 0.0;  ///< bytes
 };
 
+/// Where loads of a buffer find their bytes. `distinct`: share of a wave's requests that are the first to
+/// touch their bytes.
+LoadWaits load_waits(const BufferReads& buffer, const machine::OperandTraffic& moved, double distinct,
+                     double items, double waves) {
+    const machine::BufferTraffic& use = *buffer.use;
+    LoadWaits result;
+    double later = 0.0;  // Share of the later waves' first loads that find nothing in the L2.
+    if (use.scattered_bytes > 0.0) {
+        result.first = std::min(1.0, buffer.from_dram / (use.read_bytes * items));
+        later = result.first;
+    } else if (moved.wave_bytes > 0.0) {
+        result.first = std::min(1.0, distinct);
+        const double once = moved.wave_bytes / waves;
+        if (waves > 1.0) later = std::clamp((moved.dram_bytes - once) / (moved.wave_bytes - once), 0.0, 1.0);
+    }
+    result.fresh = (1.0 + (waves - 1.0) * later) / waves;
+    return result;
+}
+
 /// The buffers of a kernel that are read, and the order of the reads.
 struct Reads {
     bool emptied = false;  ///< a profiler has emptied the caches before this kernel
@@ -330,6 +349,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // CTAs that stay go through the waves together.
     const bool stay = kernel.schedule.kind != kernel::ScheduleKind::one_per_cta;
     const bool by_lanes = item.self_fed && kernel.cluster.volume() == 1;
+    result.waits.reset(kernel.buffers.size());
     reads.merge = reads.merge || by_lanes;
     share(footprint + written, stay, gpu, reads);
     double read = 0.0;
@@ -398,6 +418,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         }
         row_read += use.in_rows ? buffer.from_dram : 0.0;
         result.from_dram = true;
+        result.waits[static_cast<std::size_t>(buffer.use - &item.buffers[0])] =
+            load_waits(buffer, moved, distinct, items, waves);
         const double first = moved.wave_bytes / waves;
         if (first < moved.wave_bytes) {
             known *= 1.0 - std::clamp((moved.dram_bytes - first) / (moved.wave_bytes - first), 0.0, 1.0);
