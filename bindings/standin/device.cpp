@@ -245,7 +245,7 @@ Status Device::launch(const LaunchRequest& request) {
         options.budget = reported ? budget_ : 0;
         options.warp_limit = warp_limit_;
         options.observer = reported ? &trace : nullptr;
-        options.traced_ctas = 8;
+        options.traced_ctas = 12;
         options.chip = chip_;
         counts = machine::run_launch(code, number, shape, parameters, memory_, options);
         record.counts = &counts;

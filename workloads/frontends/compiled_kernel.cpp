@@ -118,7 +118,7 @@ DescribedLaunch describe_launch(const CompiledLaunch& launch, const hw::Gpu& gpu
     options.chip = chip;
     options.budget = budget;
     options.observer = &trace;
-    options.traced_ctas = 8;
+    options.traced_ctas = 12;
     const machine::LaunchCounts counts =
         machine::run_launch(loaded, kernel, shape, parameters, memory, options);
     if (!counts.error.empty()) {

@@ -158,6 +158,13 @@ class Runner {
         }
     }
 
+    /// Places that fall evenly over the grid whatever number of them is taken.
+    std::uint64_t golden_step(std::uint64_t i) const {
+        const double place = static_cast<double>(i) * 0.6180339887498949;
+        const double part = place - static_cast<double>(static_cast<std::uint64_t>(place));
+        return static_cast<std::uint64_t>(part * static_cast<double>(units_));
+    }
+
     /// Units (clusters) that are traced: the first, its neighbours in every direction, so that steps along
     /// each are seen alone, the last, then ever finer between.
     std::vector<std::uint64_t> spread(std::uint64_t count) const {
@@ -174,11 +181,9 @@ class Runner {
         add(1);
         add(row);
         add(row * (shape.grid[1] / shape.cluster[1]));
-        for (std::uint64_t parts = 2; order.size() < std::min(count, units_) && parts <= 2 * units_;
-             parts *= 2) {
-            for (std::uint64_t part = 1; part < parts; part += 2) {
-                add(std::min(units_ - 1, units_ * part / parts));
-            }
+        // Steps of the golden ratio: halves would all fall on the first columns of tiles.
+        for (std::uint64_t i = 1; order.size() < std::min(count, units_) && i <= 8 * units_; ++i) {
+            add(golden_step(i));
         }
         return order;
     }
@@ -452,12 +457,9 @@ class Runner {
         std::vector<std::uint64_t> order =
             spread(static_cast<std::uint64_t>(std::max(options_.traced_ctas, 2)));
         std::set<std::uint64_t> taken(order.begin(), order.end());
-        const double ratio = 0.6180339887498949;
         const std::uint64_t most = std::min(most_sampled, units_);
         for (std::uint64_t i = 1; order.size() < most && i <= 8 * most; ++i) {
-            const double place = static_cast<double>(i) * ratio;
-            const double part = place - static_cast<double>(static_cast<std::uint64_t>(place));
-            const auto unit = static_cast<std::uint64_t>(part * static_cast<double>(units_));
+            const std::uint64_t unit = golden_step(i);
             if (taken.insert(unit).second) {
                 order.push_back(unit);
             }

@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
 #include "workloads/frontends/machine/lowering/affine.hpp"
+#include "workloads/frontends/machine/lowering/grid_order.hpp"
 #include "workloads/frontends/machine/lowering/opcode_class.hpp"
 #include "workloads/frontends/machine/lowering/registers.hpp"
 #include "workloads/frontends/machine/lowering/reuse.hpp"
@@ -29,6 +30,10 @@ namespace mk = model::kernel;
 
 /// Executions whose addresses are written out where no affine function fits.
 constexpr std::size_t most_listed = 16;
+/// Coordinates of a CTA: m, n and batch of its tile, and a spare one.
+constexpr std::size_t cta_variables = 4;
+/// Accesses that are asked for the order of the tiles: more of them say the same.
+constexpr std::size_t most_accesses_ordered = 32;
 /// An instruction that runs in less than this share of the rounds, or fails to in more, stands in a branch.
 constexpr double always = 0.995;
 /// Barriers that at least this share of the warps reach are reached by all in the description.
@@ -75,6 +80,7 @@ class Lowering {
         }
         bodies_ = role_bodies(code_, *input_.counts, *input_.trace);
         reuse_ = reuse_of(*input_.trace, input_.cache);
+        order_ = find_order();
         describe_launch();
         for (std::size_t r = 0; r < bodies_.roles.size(); ++r) {
             lower_role(bodies_.roles[r], r);
@@ -95,10 +101,15 @@ class Lowering {
         kernel_.static_shared = entry_.own_shared();
         kernel_.dynamic_shared = shape.dynamic_shared;
         kernel_.named_barriers = std::clamp(entry_.barriers, 1, 16);
-        kernel_.schedule.tiles = {shape.grid[0], shape.grid[1], shape.grid[2], 1};
         // Item i is the CTA of that number: x runs fastest, then y.
         kernel_.schedule.raster = mk::Raster::along_n;
-        kernel_.schedule.group = shape.grid[0];
+        if (order_) {
+            kernel_.schedule.tiles = {order_->m, order_->n, shape.grid[1], shape.grid[2]};
+            kernel_.schedule.group = order_->group;
+        } else {
+            kernel_.schedule.tiles = {shape.grid[0], shape.grid[1], shape.grid[2], 1};
+            kernel_.schedule.group = shape.grid[0];
+        }
         const double exact = 1.0 / std::max(1.0, input_.counts->scale());
         kernel_.coverage = {exact, 1.0 - exact, 0.0};
     }
@@ -208,6 +219,35 @@ class Lowering {
         return *code_.lines[instruction];
     }
 
+    /// The order of the tiles along x that the accesses to global memory show. Each access is looked at where
+    /// all traced CTAs make it for the first time in the same warp.
+    [[nodiscard]] std::optional<model::machine::TileOrder> find_order() const {
+        std::map<std::pair<std::uint32_t, int>, std::vector<CtaBase>> firsts;  // By instruction and warp.
+        for (const auto& cta : input_.trace->ctas()) {
+            std::set<std::pair<std::uint32_t, int>> seen;
+            for (const WarpTrace& warp : cta->warps) {
+                for (const TracedAccess& access : warp.accesses) {
+                    const AccessEvent& event = access.event;
+                    const std::pair<std::uint32_t, int> key{event.instruction, warp.warp};
+                    if (event.space != AccessSpace::global || event.lanes == 0 || !seen.insert(key).second) {
+                        continue;
+                    }
+                    const auto lane = static_cast<std::size_t>(std::countr_zero(event.lanes));
+                    firsts[key].push_back({{cta->id[0], cta->id[1], cta->id[2]},
+                                           static_cast<std::int64_t>(event.address[lane])});
+                }
+            }
+        }
+        std::vector<std::vector<CtaBase>> accesses;
+        std::set<std::uint32_t> taken;
+        for (auto& [key, bases] : firsts) {
+            if (accesses.size() < most_accesses_ordered && taken.insert(key.first).second) {
+                accesses.push_back(std::move(bases));
+            }
+        }
+        return order_of_grid(input_.shape.grid[0], accesses);
+    }
+
     void gather_accesses(const RoleBody& role) {
         accesses_.clear();
         for (const auto& cta : input_.trace->ctas()) {
@@ -226,7 +266,10 @@ class Lowering {
                          loop = bodies_.loops[static_cast<std::size_t>(loop)].parent) {
                         rounds.push_back(std::max<std::int64_t>(0, position.round(loop)));
                     }
-                    placed.variables = {cta->id[0], cta->id[1], cta->id[2], static_cast<std::int64_t>(w)};
+                    const std::array<std::int64_t, cta_variables> place =
+                        coordinates_of({cta->id[0], cta->id[1], cta->id[2]}, order_);
+                    placed.variables.assign(place.begin(), place.end());
+                    placed.variables.push_back(static_cast<std::int64_t>(w));
                     std::ranges::reverse_copy(rounds, std::back_inserter(placed.variables));
                     accesses_[access.event.instruction].push_back(std::move(placed));
                 }
@@ -631,7 +674,6 @@ class Lowering {
     /// row taken from a table): warps and loops as they are, and the CTAs' parts spread evenly over the range
     /// that the traced ones span. Ignores which CTAs share lines.
     std::optional<AffineFit> fit_within_ctas(const std::vector<AffineSample>& samples) const {
-        constexpr std::size_t cta_variables = 3;
         const std::int64_t sector = input_.cache.sector;
         std::map<std::vector<std::int64_t>, const AffineSample*> firsts;  // By CTA.
         std::vector<AffineSample> within;
@@ -664,8 +706,11 @@ class Lowering {
         const std::int64_t step = (most - least) / std::max<std::int64_t>(1, ctas - 1) / sector * sector;
         AffineFit fit;
         fit.constant = least;
-        fit.coefficients = {step, step * input_.shape.grid[0],
-                            step * input_.shape.grid[0] * input_.shape.grid[1]};
+        std::int64_t all = step;
+        for (std::size_t d = 0; d < cta_variables; ++d) {
+            fit.coefficients.push_back(all);
+            all *= kernel_.schedule.tiles[d];
+        }
         fit.coefficients.insert(fit.coefficients.end(), fitted->coefficients.begin(),
                                 fitted->coefficients.end());
         return fit;
@@ -736,7 +781,7 @@ class Lowering {
         std::vector<double> of_accesses;
         for (std::size_t i = 0; i < accesses.size(); ++i) {
             const std::vector<std::int64_t>& place = traced[i].variables;
-            std::set<std::int64_t>& of_cta = of_ctas[{place.begin(), place.begin() + 3}];
+            std::set<std::int64_t>& of_cta = of_ctas[{place.begin(), place.begin() + cta_variables}];
             std::set<std::int64_t> own;
             for (std::size_t l = 0; l < lanes_per_warp; ++l) {
                 if (((accesses[i].lanes >> l) & 1U) != 0) {
@@ -770,13 +815,13 @@ class Lowering {
             if (fit.coefficients[v] == 0) {
                 continue;
             }
-            if (v < 3) {
+            if (v < cta_variables) {
                 builder_.add(index, mk::Variable::tile, fit.coefficients[v], static_cast<std::uint16_t>(v));
-            } else if (v == 3) {
+            } else if (v == cta_variables) {
                 builder_.add(index, mk::Variable::warp, fit.coefficients[v]);
             } else {
                 builder_.add(index, mk::Variable::loop, fit.coefficients[v],
-                             static_cast<std::uint16_t>(v - 4));
+                             static_cast<std::uint16_t>(v - cta_variables - 1));
             }
         }
         return index;
@@ -794,6 +839,7 @@ class Lowering {
     mk::Kernel kernel_;
     mk::Builder builder_;
     RoleBodies bodies_;
+    std::optional<model::machine::TileOrder> order_;
     const RoleBody* role_ = nullptr;
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;  ///< by instruction
     std::map<std::uint64_t, mk::Id> buffers_;
