@@ -14,6 +14,9 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
+/// URZ, as it is encoded before sm_100.
+constexpr std::uint8_t zero_uniform_register = 63;
+
 /// Decodes UIADD3 as IADD3, and so on.
 void decode_as_vector(Decoder& decoder, Instruction& instruction) {
     const std::string_view name = std::string_view(decoder.line().opcode).substr(1);
@@ -45,6 +48,51 @@ void decode_uniform_move(Decoder& decoder, Instruction& instruction) {
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, SourceType::integer, 2);
     instruction.execute = move_pair;
+    instruction.counts_all_lanes = true;
+}
+
+/// UIADD3.64 URd, URa, URb, URc: pairs of registers. Bit i of variant: source i is none.
+Flow add_pairs(Warp& warp, const Instruction& instruction, Mask enabled) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (((instruction.variant >> i) & 1U) != 0) {
+            continue;
+        }
+        const Source& source = instruction.sources[i];
+        // All lanes of a uniform register hold the same.
+        const std::uint64_t value =
+            warp.rows[source.row].lane[0] | (std::uint64_t{warp.rows[source.row + 1U].lane[0]} << 32U);
+        sum += source.negated ? ~value + 1 : value;
+    }
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [sum](int) { return static_cast<std::uint32_t>(sum); });
+    write_lanes(warp.rows[instruction.destination + 1], enabled,
+                [sum](int) { return static_cast<std::uint32_t>(sum >> 32U); });
+    return Flow::next;
+}
+
+void decode_uniform_add(Decoder& decoder, Instruction& instruction) {
+    if (!decoder.has("64")) {
+        decode_as_vector(decoder, instruction);
+        return;
+    }
+    if (decoder.has("X") || decoder.operands() != 4) {
+        decoder.refuse("an addition of pairs with carries");
+    }
+    instruction.destination = decoder.destination(0);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Operand& operand = decoder.operand(i + 1);
+        if (operand.inverted) {
+            decoder.refuse("an addition of inverted pairs");
+        }
+        if (operand.kind == OperandKind::uniform &&
+            (operand.number == zero_register || operand.number == zero_uniform_register)) {
+            instruction.variant |= 1U << i;
+            continue;
+        }
+        instruction.sources[i] = decoder.source(i + 1, SourceType::integer, 2);
+    }
+    instruction.execute = add_pairs;
     instruction.counts_all_lanes = true;
 }
 
@@ -82,7 +130,7 @@ void decode_to_uniform(Decoder& decoder, Instruction& instruction) {
 }
 
 constexpr std::array opcodes{
-    Opcode{"UMOV", decode_uniform_move}, Opcode{"UIADD3", decode_as_vector},
+    Opcode{"UMOV", decode_uniform_move}, Opcode{"UIADD3", decode_uniform_add},
     Opcode{"UIMAD", decode_as_vector},   Opcode{"ULEA", decode_as_vector},
     Opcode{"UISETP", decode_as_vector},  Opcode{"USEL", decode_as_vector},
     Opcode{"UIMNMX", decode_as_vector},  Opcode{"UIABS", decode_as_vector},

@@ -47,6 +47,22 @@ TEST_CASE("uniform arithmetic and logic are those of words") {
                              const std::uint64_t sum = pair_of(in[0], in[1]) + pair_of(in[2], in[3]);
                              return Words{low_of(sum), high_of(sum)};
                          }));
+    const auto pairs = [](const Words& in, bool negated) {
+        const std::uint64_t second = pair_of(in[2], in[3]);
+        return pair_of(in[0], in[1]) + (negated ? ~second + 1 : second);
+    };
+    CHECK(uniform_agrees({"UIADD3.64 UR20, UR8, -UR10, URZ"}, {"UR20", "UR21"}, [&pairs](const Words& in) {
+        const std::uint64_t sum = pairs(in, true);
+        return Words{low_of(sum), high_of(sum)};
+    }));
+    CHECK(uniform_agrees({"UIADD3.64 UR20, UR8, UR10, UR12"}, {"UR20", "UR21"}, [&pairs](const Words& in) {
+        const std::uint64_t sum = pairs(in, false) + pair_of(in[4], in[5]);
+        return Words{low_of(sum), high_of(sum)};
+    }));
+    CHECK(uniform_agrees({"UIADD3.64 UR20, UR8, 0x1fe, URZ"}, {"UR20", "UR21"}, [](const Words& in) {
+        const std::uint64_t sum = pair_of(in[0], in[1]) + 0x1fe;
+        return Words{low_of(sum), high_of(sum)};
+    }));
     CHECK(uniform_agrees({"UIMAD UR20, UR8, UR9, UR10"}, {"UR20"},
                          [](const Words& in) { return Words{in[0] * in[1] + in[2]}; }));
     CHECK(uniform_agrees({"UIMAD.WIDE.U32 UR20, UR8, UR9, UR10"}, {"UR20", "UR21"}, [](const Words& in) {

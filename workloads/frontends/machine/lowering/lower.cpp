@@ -58,6 +58,10 @@ bool is_commit(const AssemblyLine& line) {
 bool is_group_wait(const AssemblyLine& line) {
     return line.opcode == "DEPBAR" && line.has("LE");
 }
+/// Ends a group of asynchronous products, or waits for such groups.
+bool names_products(const AssemblyLine& line) {
+    return std::ranges::any_of(line.operands, [](const Operand& own) { return own.text == "gsb0"; });
+}
 bool is_barrier(const AssemblyLine& line) {
     return line.opcode == "BAR";
 }
@@ -209,6 +213,7 @@ class Lowering {
         builder_.role(mk::Name(bodies_.roles.size() == 1 ? "warps" : fmt::format("warps{}", number)),
                       static_cast<int>(role.warps.size()));
         writers_.assign(register_places, OpState{});
+        product_groups_.clear();
         around_.clear();
         commits_ = std::ranges::any_of(role.frequency,
                                        [this](const auto& own) { return is_commit(line(own.first)); });
@@ -447,9 +452,16 @@ class Lowering {
     std::size_t lower_op(const std::vector<std::uint32_t>& instructions, std::size_t i, bool conditional) {
         const std::uint32_t first = instructions[i];
         const OpcodeClass cls = class_of(line(first));
+        const bool products = cls.cls == hw::InstructionClass::wgmma;
+        if (products) {
+            ++products_.count;
+            if (joins_next(instructions, i)) {
+                return i + 1;
+            }
+        }
         const auto traced = accesses_.find(first);
-        const bool alone = traced != accesses_.end() || is_barrier(line(first)) || is_commit(line(first)) ||
-                           is_group_wait(line(first));
+        const bool alone = products || traced != accesses_.end() || is_barrier(line(first)) ||
+                           is_commit(line(first)) || is_group_wait(line(first));
         std::size_t end = i + 1;
         while (!alone && end < instructions.size() && instructions[end] == instructions[end - 1] + 1) {
             const OpcodeClass next = class_of(line(instructions[end]));
@@ -469,6 +481,16 @@ class Lowering {
         op.active = std::clamp(lanes / 32.0, 1.0 / 32.0, 1.0);
         std::vector<mk::Dep> deps;
         op.chain = chain_and_dependences(instructions, i, end, id, deps);
+        if (products) {
+            op.count = products_.count;
+            op.chain = products_.in_series ? op.count : 1;
+            products_ = {};
+            // Products on the same sums follow one another in the tensor cores; none waits for the last one.
+            std::erase_if(deps, [this](const mk::Dep& dep) {
+                return kernel_.ops[static_cast<std::size_t>(dep.op)].cls == hw::InstructionClass::wgmma;
+            });
+        }
+        follow_products(instructions, i, end, id, deps);
         op.dep_count = static_cast<std::uint8_t>(std::min<std::size_t>(deps.size(), op.deps.size()));
         std::copy_n(deps.begin(), op.dep_count, op.deps.begin());
         op.returns = !returns_nothing(line(first));
@@ -489,6 +511,49 @@ class Lowering {
             builder_.wait(copy_token(), operands.size() > 1 ? static_cast<int>(operands[1].value) : 0);
         }
         return end;
+    }
+
+    /// Whether the asynchronous product at `i` is one op with the next one: alike, and with nothing between
+    /// them that uses its sums. Waits in between put them in series.
+    bool joins_next(const std::vector<std::uint32_t>& instructions, std::size_t i) {
+        const AssemblyLine& own = line(instructions[i]);
+        const RegisterUse sums = registers_of(own);
+        bool waits = false;
+        for (std::size_t next = i + 1; next < instructions.size(); ++next) {
+            const AssemblyLine& other = line(instructions[next]);
+            if (other.opcode == own.opcode && other.modifiers == own.modifiers) {
+                products_.in_series = products_.in_series || waits;
+                return true;
+            }
+            const RegisterUse use = registers_of(other);
+            const bool uses = std::ranges::any_of(use.reads, [&sums](std::uint16_t place) {
+                return std::ranges::find(sums.writes, place) != sums.writes.end();
+            });
+            if (synchronizes(other) || uses || accesses_.contains(instructions[next])) {
+                return false;
+            }
+            waits = waits || (other.opcode == "WARPGROUP" && other.has("DEPBAR") &&
+                              other.operands.size() > 1 && other.operands[1].value == 0);
+        }
+        return false;
+    }
+
+    /// A wait for asynchronous products depends on the newest group that it does not leave under way.
+    void follow_products(const std::vector<std::uint32_t>& instructions, std::size_t begin, std::size_t end,
+                         mk::Id id, std::vector<mk::Dep>& deps) {
+        const AssemblyLine& first = line(instructions[begin]);
+        if (first.opcode == "WARPGROUP" && first.has("DEPBAR") && first.operands.size() > 1) {
+            const auto left = static_cast<std::size_t>(std::max<std::int64_t>(0, first.operands[1].value));
+            if (left < product_groups_.size()) {
+                add_dep(deps, {product_groups_[product_groups_.size() - 1 - left], 0});
+            }
+            return;
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            if (names_products(line(instructions[i]))) {
+                product_groups_.push_back(id);
+            }
+        }
     }
 
     /// Reductions, and atomic operations that throw the old value away. The destination is the first general
@@ -840,6 +905,13 @@ class Lowering {
     mk::Builder builder_;
     RoleBodies bodies_;
     std::optional<model::machine::TileOrder> order_;
+    /// Asynchronous products that the next op stands for.
+    struct Products {
+        std::int64_t count = 0;
+        bool in_series = false;
+    };
+    Products products_;
+    std::vector<mk::Id> product_groups_;  ///< ops that end a group of asynchronous products, as they come
     const RoleBody* role_ = nullptr;
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;  ///< by instruction
     std::map<std::uint64_t, mk::Id> buffers_;
