@@ -5,8 +5,22 @@
 #include "model/machine/l1/row_sectors.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warptime::model::machine {
+
+namespace {
+
+/// Elements of which all values of an index are multiples.
+std::int64_t step_of(const kernel::Kernel& kernel, const kernel::Index& index) {
+    std::int64_t step = index.constant;
+    for (std::size_t i = 0; i < index.count; ++i) {
+        step = std::gcd(step, kernel.terms[index.first + i].coefficient);
+    }
+    return step;
+}
+
+}  // namespace
 
 AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& access) {
     return access_bytes(kernel, access, kernel::origin_of(kernel, access));
@@ -35,7 +49,9 @@ AccessBytes access_bytes(const kernel::Kernel& kernel, const kernel::Access& acc
             }
         }
         result.row_bytes = static_cast<double>(access.box[0]) * size;
-        result.pitch_bytes = buffer.stride[1] * hw::bytes_of(buffer.dtype);
+        // Rows of a matrix start a pitch apart; without rows, boxes start where their origins say.
+        result.pitch_bytes = (buffer.rank > 1 ? buffer.stride[1] : step_of(kernel, access.origin[0])) *
+                             hw::bytes_of(buffer.dtype);
         result.continued = access.rank > 1 && origin.goes_on;
         return result;
     }

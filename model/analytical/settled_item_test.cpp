@@ -1,0 +1,383 @@
+// The chains of items whose loads find lines in the L2, and of items whose warps differ.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analytical/settled_item.hpp"
+
+#include "model/analytical/kernels_fixture_test.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/examples/cp_async_gemm.hpp"
+#include "model/kernel/examples/parts.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace warptime::model::analytical {
+namespace {
+
+namespace mk = kernel;
+namespace examples = kernel::examples;
+using fixture::gpu;
+using hw::Cycles;
+using hw::InstructionClass;
+
+/// A latency beyond the L2's, as of loads that miss it.
+const Cycles from_dram{2000.0};
+
+bool near(double a, double b) {
+    return std::abs(a - b) <= 1e-9 * (1.0 + std::abs(b));
+}
+
+ItemDemand demand_at(const mk::Kernel& kernel, const Cycles& latency, std::int64_t resident = 1) {
+    return item_demand(kernel, gpu(), latency, resident);
+}
+
+/// Traffic from DRAM with a wait for each buffer.
+Traffic with_waits(std::initializer_list<LoadWaits> waits) {
+    Traffic traffic;
+    traffic.from_dram = true;
+    traffic.waits.reset(waits.size());
+    std::size_t b = 0;
+    for (const LoadWaits& of_buffer : waits) {
+        traffic.waits[b++] = of_buffer;
+    }
+    return traffic;
+}
+
+ItemDemand settled(const mk::Kernel& kernel, const Traffic& traffic, std::int64_t resident = 1) {
+    ItemDemand item = demand_at(kernel, from_dram, resident);
+    settle_item(kernel, gpu(), from_dram, resident, traffic, item);
+    return item;
+}
+
+/// Whether all chains and demands of two items agree.
+bool same(const ItemDemand& a, const ItemDemand& b) {
+    const auto of = [](const ItemDemand& item) {
+        std::vector<double> all{item.trips, item.slowest.value(), item.copy_issue.value(),
+                                item.until_wait.value()};
+        for (const machine::Part* part : {&item.before, &item.loop, &item.after}) {
+            all.insert(all.end(), {part->chain.value(), part->instructions, part->flop, part->received_bytes,
+                                   part->load_rounds, part->code});
+            for (const Cycles& cycles : part->demand.cycles) {
+                all.push_back(cycles.value());
+            }
+        }
+        return all;
+    };
+    return of(a) == of(b);
+}
+
+/// Whether the items ask the same of all servers.
+bool same_demand(const ItemDemand& a, const ItemDemand& b) {
+    const auto alike = [](const machine::Part& one, const machine::Part& other) {
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            if (one.demand.cycles[i].value() != other.demand.cycles[i].value()) return false;
+        }
+        return one.instructions == other.instructions && one.received_bytes == other.received_bytes;
+    };
+    return a.trips == b.trips && alike(a.before, b.before) && alike(a.loop, b.loop) &&
+           alike(a.after, b.after);
+}
+
+/// `trips` times one load of 4 bytes a lane, of each of `buffers` buffers, and an addition that waits for it.
+/// The L1 keeps nothing.
+mk::Kernel loading_loop(std::int64_t trips, int buffers = 1) {
+    mk::Kernel kernel;
+    kernel.name = "loading";
+    kernel.cta = {64, 1, 1};
+    mk::Builder build(kernel);
+    for (int i = 0; i < buffers; ++i) {
+        build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+    }
+    build.role("warps", 2);
+    build.loop(trips);
+    for (mk::Id i = 0; i < buffers; ++i) {
+        examples::Draft load = examples::make_op(InstructionClass::ld_global);
+        mk::Access access = examples::lanes(
+            i, mk::Direction::read,
+            build.index(0, {mk::term(mk::Variable::loop, 64), mk::term(mk::Variable::warp, 32)}), 4);
+        access.cache = mk::CachePolicy::cg;
+        examples::add_access(load, access);
+        const mk::Id value = examples::add_op(build, load);
+        examples::add_op(build, examples::make_op(InstructionClass::add_f32, 1, {{value, 0}}));
+    }
+    build.end();
+    build.finish();
+    return kernel;
+}
+
+/// Additions of which each needs the one before.
+examples::Draft chain_of(std::int64_t count) {
+    examples::Draft op = examples::make_op(InstructionClass::add_f32, count);
+    op.chain = count;
+    return op;
+}
+
+}  // namespace
+
+TEST_CASE("an item is unchanged where all loads wait for DRAM and no warps differ") {
+    CHECK(rc::check("a loop of loads", [] {
+        const mk::Kernel kernel = loading_loop(*rc::gen::inRange(1, 50), 2);
+        const auto resident = *rc::gen::inRange<std::int64_t>(1, 8);
+        const ItemDemand before = demand_at(kernel, from_dram, resident);
+        // No waits are known, all loads are first and fresh, or nothing comes from DRAM.
+        RC_ASSERT(same(settled(kernel, {}, resident), before));
+        RC_ASSERT(same(settled(kernel, with_waits({{1.0, 1.0}, {1.0, 1.0}}), resident), before));
+        RC_ASSERT_FALSE(finds_lines(before, with_waits({{1.0, 1.0}, {1.0, 1.0}})));
+        Traffic warm = with_waits({{0.0, 0.0}, {0.0, 0.0}});
+        RC_ASSERT(finds_lines(before, warm));
+        warm.from_dram = false;
+        RC_ASSERT_FALSE(finds_lines(before, warm));
+        RC_ASSERT(same(settled(kernel, warm, resident), before));
+    }));
+}
+
+TEST_CASE("loads that find their lines take the latency of the L2, and others that of DRAM") {
+    const mk::Kernel kernel = loading_loop(10);
+    const double dram = demand_at(kernel, from_dram).loop.chain.value();
+    const ItemDemand of_l2 = demand_at(kernel, gpu().latency.l2_far);
+    const double l2 = of_l2.loop.chain.value();
+    const double addition = gpu().instructions[InstructionClass::add_f32].latency.value();
+    // A load, and the addition behind it.
+    CHECK(l2 >= gpu().latency.l2_far.value() + addition);
+    CHECK(l2 < gpu().latency.l2_far.value() + addition + 32.0);
+    CHECK(dram - l2 >= (from_dram - gpu().latency.l2_far).value());
+    CHECK(same(settled(kernel, with_waits({{0.0, 0.0}})), of_l2));
+    CHECK(same(settled(kernel, with_waits({{1.0, 0.0}})), of_l2));
+    // The first load of all waits, and those that come while its line is under way.
+    CHECK(settled(kernel, with_waits({{0.0, 1.0}}), 1).loop.chain.value() == doctest::Approx(dram));
+    CHECK(settled(kernel, with_waits({{0.0, 1.0}}), 4).loop.chain.value() ==
+          doctest::Approx(l2 + (dram - l2) / 4.0));
+}
+
+TEST_CASE("each load waits as its own buffer says") {
+    const mk::Kernel two = loading_loop(10, 2);
+    const double dram = demand_at(two, from_dram).loop.chain.value();
+    const double l2 = demand_at(two, gpu().latency.l2_far).loop.chain.value();
+    const double one = settled(two, with_waits({{1.0, 1.0}, {0.0, 0.0}})).loop.chain.value();
+    const double other = settled(two, with_waits({{0.0, 0.0}, {1.0, 1.0}})).loop.chain.value();
+    // The addition of the first load's value stands before the second load.
+    CHECK(one + other == doctest::Approx(dram + l2));
+    CHECK(one > l2);
+    CHECK(other > l2);
+    // A buffer that no load reads changes nothing.
+    mk::Kernel unread = loading_loop(10);
+    unread.buffers.push_back(unread.buffers[0]);
+    CHECK(same(settled(unread, with_waits({{1.0, 1.0}, {0.0, 0.0}})), demand_at(unread, from_dram)));
+}
+
+TEST_CASE("a load waits for DRAM as often as it is first, or comes while its line is under way") {
+    CHECK(rc::check("shares of loads and waves", [] {
+        const mk::Kernel kernel = loading_loop(10);
+        const double first = 0.001 * *rc::gen::inRange(0, 999);
+        const double fresh = 0.001 * *rc::gen::inRange(0, 1001);
+        const auto resident = *rc::gen::inRange<std::int64_t>(1, 17);
+        const double dram = demand_at(kernel, from_dram, resident).loop.chain.value();
+        const double l2 = demand_at(kernel, gpu().latency.l2_far, resident).loop.chain.value();
+        const double share = fresh * (first + (1.0 - first) / static_cast<double>(resident));
+        const ItemDemand item = settled(kernel, with_waits({{first, fresh}}), resident);
+        RC_ASSERT(near(item.loop.chain.value(), l2 + (dram - l2) * share));
+        RC_ASSERT(item.slowest.value() == 0.0);
+        RC_ASSERT(same_demand(item, demand_at(kernel, from_dram, resident)));
+    }));
+}
+
+TEST_CASE("more first loads, fresh waves and bytes new to the CTA never shorten a chain") {
+    CHECK(rc::check("loads of any pattern", [] {
+        mk::Kernel kernel = loading_loop(10);
+        mk::Access& access = kernel.accesses[0];
+        access.cache = *rc::gen::element(mk::CachePolicy::ca, mk::CachePolicy::cg);
+        access.pattern = *rc::gen::element(mk::PatternKind::contiguous, mk::PatternKind::broadcast,
+                                           mk::PatternKind::stride, mk::PatternKind::random);
+        access.inner = 1 + *rc::gen::inRange(0, 64);
+        access.distinct = 1 << 20;
+        const auto resident = *rc::gen::inRange<std::int64_t>(1, 17);
+        const auto share = [] { return 0.01 * *rc::gen::inRange(0, 101); };
+        // Shares of sectors that come back, the second time no more than the first time.
+        const double often = share();
+        const double seldom = often * share();
+        const bool reused = access.cache == mk::CachePolicy::cg && *rc::gen::element(false, true);
+        const auto chain = [&](double first, double fresh, double back) {
+            mk::Kernel own = kernel;
+            if (reused) {
+                own.accesses[0].reuse = 1;
+                own.reuse.resize(1);
+                own.reuse[0].sectors.fill(back);
+            }
+            return settled(own, with_waits({{first, fresh}}), resident).loop.chain.value();
+        };
+        const double first[]{share(), share()};
+        const double fresh[]{share(), share()};
+        const double least = chain(std::min(first[0], first[1]), std::min(fresh[0], fresh[1]), often);
+        const double most = chain(std::max(first[0], first[1]), std::max(fresh[0], fresh[1]), seldom);
+        RC_ASSERT(least <= most * (1.0 + 1e-12));
+        RC_ASSERT(most <= demand_at(kernel, from_dram, resident).loop.chain.value() * (1.0 + 1e-12));
+    }));
+}
+
+TEST_CASE("bytes that the CTA has touched before are in the L2") {
+    CHECK(rc::check("a share of the sectors comes back", [] {
+        mk::Kernel kernel = loading_loop(10);
+        const double first = 0.001 * *rc::gen::inRange(0, 999);
+        const double back = 0.001 * *rc::gen::inRange(0, 1001);
+        const auto resident = *rc::gen::inRange<std::int64_t>(1, 17);
+        kernel.accesses[0].reuse = 1;
+        kernel.reuse.resize(1);
+        kernel.reuse[0].sectors.fill(back);
+        const double dram = demand_at(kernel, from_dram, resident).loop.chain.value();
+        const double l2 = demand_at(kernel, gpu().latency.l2_far, resident).loop.chain.value();
+        const double own = std::min(first, 1.0 - back);
+        const double share = own + (1.0 - back - own) / static_cast<double>(resident);
+        const ItemDemand item = settled(kernel, with_waits({{first, 1.0}}), resident);
+        RC_ASSERT(near(item.loop.chain.value(), l2 + (dram - l2) * share));
+    }));
+}
+
+TEST_CASE("a warp waits for DRAM if any of its scattered sectors comes from there") {
+    // Each lane draws an element of a large buffer: 32 sectors.
+    mk::Kernel kernel = loading_loop(10);
+    kernel.accesses[0].pattern = mk::PatternKind::random;
+    kernel.accesses[0].distinct = 1 << 20;
+    constexpr double first = 0.05;
+    constexpr std::int64_t residents = 1 << 30;
+    const double dram = demand_at(kernel, from_dram, residents).loop.chain.value();
+    const double l2 = demand_at(kernel, gpu().latency.l2_far, residents).loop.chain.value();
+    const double found =
+        (settled(kernel, with_waits({{first, 1.0}}), residents).loop.chain.value() - l2) / (dram - l2);
+    CHECK(found == doctest::Approx(1.0 - std::pow(1.0 - first, 32.0)).epsilon(0.01));
+}
+
+TEST_CASE("a chain follows the slowest warp through a branch that few warps take") {
+    CHECK(rc::check("a branch before, in or behind a loop", [] {
+        const int place = *rc::gen::inRange(0, 3);
+        const auto length = *rc::gen::inRange<std::int64_t>(2, 200);
+        const double taking = 0.01 * *rc::gen::inRange(1, 100);
+        const auto kernel_with = [&](const mk::Branch& branch) {
+            mk::Kernel kernel;
+            kernel.name = "branches";
+            kernel.cta = {256, 1, 1};
+            mk::Builder build(kernel);
+            const auto part = [&](int own) {
+                examples::add_op(build, chain_of(3));
+                if (own != place) return;
+                build.branch(branch);
+                examples::add_op(build, chain_of(length));
+                build.end();
+            };
+            build.role("warps", 8);
+            part(0);
+            build.loop(5);
+            part(1);
+            build.end();
+            part(2);
+            build.finish();
+            mk::check(kernel);
+            return kernel;
+        };
+        const ItemDemand average = demand_at(kernel_with({taking, 32.0, {}}), from_dram);
+        const ItemDemand whole = demand_at(kernel_with({1.0, 32.0, {}}), from_dram);
+        const ItemDemand item = settled(kernel_with({taking, 32.0, {1.0, 1.0}}), {});
+        const auto chains = [](const ItemDemand& own) {
+            return std::vector<double>{own.before.chain.value(), own.loop.chain.value(),
+                                       own.after.chain.value()};
+        };
+        for (std::size_t i = 0; i < 3; ++i) {
+            RC_ASSERT(near(chains(item)[i], chains(whole)[i]));
+        }
+        RC_ASSERT(chains(average)[static_cast<std::size_t>(place)] <
+                  chains(whole)[static_cast<std::size_t>(place)]);
+        RC_ASSERT(near(item.slowest.value(),
+                       whole.total([](const machine::Part& part) { return part.chain.value(); })));
+        // The servers' work is that of all warps together.
+        RC_ASSERT(same_demand(item, average));
+        // Warps that skip the branch make no CTA faster than the others.
+        const ItemDemand skipped = settled(kernel_with({taking, 32.0, {0.0, 0.0}}), {});
+        RC_ASSERT(chains(skipped) == chains(average));
+        RC_ASSERT(skipped.slowest.value() <
+                  average.total([](const machine::Part& part) { return part.chain.value(); }));
+    }));
+}
+
+TEST_CASE("the loop of a CTA takes the trips of its slowest warp, and the grid those of its slowest of all") {
+    CHECK(rc::check("a loop of additions", [] {
+        const auto trips = *rc::gen::inRange<std::int64_t>(1, 20);
+        const double of_cta = static_cast<double>(trips) + 0.25 * *rc::gen::inRange(0, 40);
+        const double of_grid = of_cta + 0.25 * *rc::gen::inRange(0, 40);
+        const auto before = *rc::gen::inRange<std::int64_t>(1, 50);
+        const auto inside = *rc::gen::inRange<std::int64_t>(1, 50);
+        const auto after = *rc::gen::inRange<std::int64_t>(1, 50);
+        mk::Kernel kernel;
+        kernel.name = "additions";
+        kernel.cta = {128, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warps", 4);
+        examples::add_op(build, chain_of(before));
+        build.loop(trips);
+        examples::add_op(build, chain_of(inside));
+        build.end();
+        examples::add_op(build, chain_of(after));
+        build.finish();
+        const ItemDemand average = demand_at(kernel, from_dram);
+        const double addition = gpu().instructions[InstructionClass::add_f32].latency.value();
+        RC_ASSERT(average.loop.chain.value() >= addition * static_cast<double>(inside));
+        kernel.loops[0].slowest = {of_cta, of_grid};
+        mk::check(kernel);
+        const ItemDemand item = settled(kernel, {});
+        RC_ASSERT(item.trips == static_cast<double>(trips));
+        RC_ASSERT(near(item.trips * item.loop.chain.value(), of_cta * average.loop.chain.value()));
+        RC_ASSERT(near(item.slowest.value(), average.before.chain.value() +
+                                                 of_grid * average.loop.chain.value() +
+                                                 average.after.chain.value()));
+        RC_ASSERT(item.before.chain.value() == average.before.chain.value());
+        RC_ASSERT(item.after.chain.value() == average.after.chain.value());
+        RC_ASSERT(same_demand(item, average));
+    }));
+}
+
+TEST_CASE("a grid without a slower warp of all ends with what its warps do on average") {
+    mk::Kernel kernel = loading_loop(10);
+    kernel.loops[0].slowest.of_cta = 12.0;
+    const ItemDemand average = demand_at(kernel, from_dram);
+    const ItemDemand item = settled(kernel, {});
+    CHECK(item.loop.chain.value() == doctest::Approx(1.2 * average.loop.chain.value()));
+    CHECK(item.slowest.value() ==
+          doctest::Approx(average.total([](const machine::Part& part) { return part.chain.value(); })));
+}
+
+TEST_CASE("the slowest warps' loads find lines as all loads do") {
+    mk::Kernel kernel = loading_loop(10);
+    const Traffic traffic = with_waits({{0.25, 0.5}});
+    const ItemDemand alike = settled(kernel, traffic, 4);
+    REQUIRE(alike.loop.chain < demand_at(kernel, from_dram, 4).loop.chain);
+    kernel.loops[0].slowest = {15.0, 40.0};
+    const ItemDemand item = settled(kernel, traffic, 4);
+    CHECK(item.loop.chain.value() == doctest::Approx(1.5 * alike.loop.chain.value()));
+    CHECK(item.slowest.value() ==
+          doctest::Approx(alike.before.chain.value() + 40.0 * alike.loop.chain.value() +
+                          alike.after.chain.value()));
+}
+
+TEST_CASE("items that copy ahead stay as they are") {
+    mk::Kernel kernel;
+    examples::cp_async_gemm(kernel, {512, 512, 1024});
+    Traffic traffic;
+    traffic.from_dram = true;
+    traffic.waits.reset(kernel.buffers.size());
+    for (std::size_t b = 0; b < traffic.waits.size(); ++b) {
+        traffic.waits[b] = {0.0, 0.0};
+    }
+    for (mk::Loop& loop : kernel.loops) {
+        loop.slowest = {1000.0, 2000.0};
+    }
+    const ItemDemand before = demand_at(kernel, from_dram);
+    REQUIRE(before.asynchronous);
+    CHECK_FALSE(finds_lines(before, traffic));
+    CHECK(same(settled(kernel, traffic), before));
+}
+
+}  // namespace warptime::model::analytical
