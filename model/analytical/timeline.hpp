@@ -55,6 +55,7 @@ class Timeline {
                 }
             }
         }
+        computes_ = computes();
         alone_ = item(1, waits.first);
     }
 
@@ -174,10 +175,20 @@ class Timeline {
                (busiest_ == machine::Server::crossbar_read || busiest_ == machine::Server::tma);
     }
 
-    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server.
+    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server. Code that
+    /// goes round loops of its own keeps the units of the sub-partitions as such loops do: one warp's gaps
+    /// are filled by the others.
     [[nodiscard]] hw::Cycles straight(const machine::Part& part, const hw::Cycles& busiest,
                                       std::int64_t resident) const {
-        return std::max(part.chain + busiest * static_cast<double>(resident), text_of(part, resident));
+        const hw::Cycles all = busiest * static_cast<double>(resident);
+        const hw::Cycles text = text_of(part, resident);
+        const bool loops = part.instructions > part.code * static_cast<double>(a_.item.warps);
+        if (computes_ && loops && !a_.item.asynchronous && !a_.item.uses_tensor &&
+            machine::of_sub_partition(part.demand.busiest())) {
+            const hw::Cycles in_step = machine::pass_in_step(part, part.chain, looping_warps(resident), gpu_);
+            return std::max(std::max(in_step, all), text);
+        }
+        return std::max(part.chain + all, text);
     }
 
     [[nodiscard]] machine::Fetchers fetchers(std::int64_t resident) const {
@@ -376,22 +387,8 @@ class Timeline {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });
         if (resident < 2 || a_.item.asynchronous || !a_.traffic.from_dram || !(waits > 0.0)) return;
-        double once = 0.0;
-        bool computes = false;
-        for (std::size_t i = 0; i < machine::server_count; ++i) {
-            const double busy = (a_.item.before.demand.cycles[i] + a_.item.after.demand.cycles[i] +
-                                 a_.item.loop.demand.cycles[i] * a_.item.trips)
-                                    .value();
-            if (busy > once) computes = machine::of_sub_partition(static_cast<machine::Server>(i));
-            once = std::max(once, busy);
-        }
-        const double units = once * static_cast<double>(a_.items) / static_cast<double>(a_.sms);
-        const hw::Seconds memory =
-            machine::dram_seconds(a_.traffic.dram_read - a_.traffic.dram_row_read, a_.traffic.dram_row_read,
-                                  a_.traffic.dram_written, gpu_);
-        const hw::Cycles slices = machine::l2_cycles(a_.traffic.l2_read, gpu_) +
-                                  machine::l2_ingest_cycles(a_.traffic.l2_stored, gpu_);
-        if (!computes || units < std::max(memory * gpu_.clock.boost, slices).value()) return;
+        if (!computes_) return;
+        const double once = busiest_of_all().value();
         const double vacant = a_.turnaround.value();
         const double elsewhere = std::max(0.0, alone_.makespan().value() + vacant - once);
         const double between = steady::turn_time(resident, once, elsewhere) - vacant;
@@ -400,6 +397,34 @@ class Timeline {
         whole.prologue = whole.prologue * changed;
         whole.main_loop = whole.main_loop * changed;
         whole.epilogue = whole.epilogue * changed;
+    }
+
+    /// Cycles of an item at a server, over all of its parts.
+    [[nodiscard]] hw::Cycles of_item(machine::Server server) const {
+        return a_.item.before.demand[server] + a_.item.after.demand[server] +
+               a_.item.loop.demand[server] * a_.item.trips;
+    }
+    [[nodiscard]] machine::Server busiest_server() const {
+        auto busiest = machine::Server::issue;
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            const auto server = static_cast<machine::Server>(i);
+            if (of_item(busiest) < of_item(server)) busiest = server;
+        }
+        return busiest;
+    }
+    [[nodiscard]] hw::Cycles busiest_of_all() const { return of_item(busiest_server()); }
+
+    /// Whether a unit of the sub-partitions is busier than the memory and the slices.
+    [[nodiscard]] bool computes() const {
+        if (!machine::of_sub_partition(busiest_server())) return false;
+        const hw::Cycles units =
+            busiest_of_all() * (static_cast<double>(a_.items) / static_cast<double>(a_.sms));
+        const hw::Seconds memory =
+            machine::dram_seconds(a_.traffic.dram_read - a_.traffic.dram_row_read, a_.traffic.dram_row_read,
+                                  a_.traffic.dram_written, gpu_);
+        const hw::Cycles slices = machine::l2_cycles(a_.traffic.l2_read, gpu_) +
+                                  machine::l2_ingest_cycles(a_.traffic.l2_stored, gpu_);
+        return !(units < std::max(memory * gpu_.clock.boost, slices));
     }
 
     void fall_out_of_step(Exposure& whole) const {
@@ -513,7 +538,8 @@ class Timeline {
     hw::Cycles busy_before_, busy_after_;  ///< of the busiest server in the straight parts
     hw::Cycles copying_turn_;
     hw::Cycles multiply_{};  ///< of the busiest server among those that do more than copy
-    Exposure alone_{};       ///< of one item on an SM with a single CTA
+    bool computes_ = false;
+    Exposure alone_{};  ///< of one item on an SM with a single CTA
 };
 
 }  // namespace warptime::model::analytical

@@ -408,7 +408,8 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             use.shifted && footprint > all ? use.read_bytes * items : moved.dram_bytes * turns;
         buffer.from_dram = buffer.lines =
             use.scattered_bytes > 0.0
-                ? scattered_from_dram(use, operand.total_bytes, items, missed, footprint, gpu)
+                ? scattered_from_dram(use, operand.total_bytes, items, missed,
+                                      footprint + machine::room_of_written(gpu) * written, gpu)
                 : missed;
         read += buffer.from_dram;
         if (warm[i]) {
