@@ -620,7 +620,9 @@ class Accumulator {
             const bool partial = !collective && touch.sectors * sector > useful &&
                                  access.pattern != kernel::PatternKind::broadcast &&
                                  access.direction == kernel::Direction::write;
-            const double sent = executions * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
+            const double alone = 1.0 - access.joined;
+            const double sent =
+                executions * alone * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
             machine::add_stores(executions, std::min(useful, bytes.inside), sent, trips, gpu_, *part_,
                                 traffic);
             result_.boxes_stored = executions;

@@ -744,3 +744,50 @@ TEST_CASE("time at the banks counts as time in passes where one access takes sev
     CHECK(banks(1, 8).in_passes.value() == 2.0 * 3.0 * 8.0);
     CHECK(banks(2, 8).in_passes.value() == busy(banks(2, 8)));
 }
+
+TEST_CASE("code behind a plain loop does not wait for the loop's results once more") {
+    CHECK(rc::check("additions behind a loop of loads", [] {
+        const auto trips = *rc::gen::inRange<std::int64_t>(1, 50);
+        const auto chain = *rc::gen::inRange<std::int64_t>(1, 50);
+        const auto latency = hw::Cycles(*rc::gen::inRange(300, 2000));
+        const auto with_loop = [&](bool loops) {
+            mk::Kernel kernel;
+            kernel.name = "behind";
+            kernel.cta = {64, 1, 1};
+            mk::Builder build(kernel);
+            const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+            build.role("warps", 2);
+            mk::Id value = mk::no_id;
+            if (loops) {
+                build.loop(trips);
+                examples::Draft load = examples::make_op(InstructionClass::ld_global);
+                examples::add_access(load,
+                                     examples::lanes(x, mk::Direction::read,
+                                                     build.index(0, {mk::term(mk::Variable::loop, 64)}), 4));
+                value = examples::add_op(build, load);
+                examples::add_op(build, examples::make_op(InstructionClass::add_f32, 1, {{value, 0}}));
+                build.end();
+            }
+            examples::Draft first = examples::make_op(InstructionClass::add_f32, chain);
+            first.chain = chain;
+            if (loops) {
+                first.dep_count = 1;
+                first.deps[0] = {value, 0};
+            }
+            const mk::Id sum = examples::add_op(build, first);
+            examples::add_op(build, examples::make_op(InstructionClass::mad_s32, 1, {{sum, 0}}));
+            build.finish();
+            mk::check(kernel);
+            return item_demand(kernel, gpu(), latency);
+        };
+        const ItemDemand item = with_loop(true);
+        const ItemDemand alone = with_loop(false);
+        RC_ASSERT(item.loop.chain > latency);
+        RC_ASSERT(near(item.after.chain.value(), alone.before.chain.value()));
+        // What stands behind waits for its own results.
+        const hw::Cycles addition = gpu().instructions[InstructionClass::add_f32].latency;
+        const hw::Cycles product = gpu().instructions[InstructionClass::mad_s32].latency;
+        RC_ASSERT(item.after.chain.value() >=
+                  addition.value() * static_cast<double>(chain) + product.value());
+    }));
+}

@@ -12,7 +12,9 @@
 #include <rapidcheck.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
@@ -320,4 +322,116 @@ TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again an
         // The caches cannot have been warm with so much.
         CHECK(of(scattered(ctas, loads, elements, elements), Cache::warm).dram_read.value() > 0.5 * asked);
     }
+}
+
+namespace {
+
+/// A grid of m x n tiles, one by one along n, whose CTAs each read 4 KiB of each buffer, from the place that
+/// the terms say.
+mk::Kernel reading(std::int64_t m, std::int64_t n, const std::vector<std::vector<mk::Term>>& places) {
+    mk::Kernel kernel;
+    kernel.name = "reading";
+    kernel.grid = {m * n, 1, 1};
+    kernel.cta = {256, 1, 1};
+    kernel.schedule.tiles = {m, n, 1, 1};
+    mk::Builder build(kernel);
+    build.role("warps", 8);
+    for (const std::vector<mk::Term>& place : places) {
+        const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, m * n * 1024));
+        mk::Index first = build.begin();
+        build.add(first, mk::Variable::warp, 128);
+        for (const mk::Term& term : place) {
+            build.add(first, term.variable, term.coefficient, term.position);
+        }
+        mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global);
+        mk::examples::add_access(load, mk::examples::lanes(x, mk::Direction::read, first, 16));
+        mk::examples::add_op(build, load);
+    }
+    build.finish();
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("loads of bytes that no other CTA reads are all first, in every wave") {
+    for (const std::int64_t ctas : {100, 264, 2640}) {
+        CAPTURE(ctas);
+        const auto t = of(fixture::stream(ctas, 2), Cache::cold);
+        REQUIRE(t.waits.size() == 3);
+        for (std::size_t b = 0; b < 2; ++b) {
+            CHECK(t.waits[b].first == doctest::Approx(1.0));
+            CHECK(t.waits[b].fresh == doctest::Approx(1.0));
+        }
+    }
+}
+
+TEST_CASE("of bytes that all CTAs read, one load of a wave is first, and only the first wave's is fresh") {
+    CHECK(rc::check("whole waves over a set that fits", [] {
+        const auto concurrent = *rc::gen::inRange<std::int64_t>(1, 400);
+        const auto waves = *rc::gen::inRange<std::int64_t>(1, 10);
+        const auto t = of(reading(concurrent * waves, 1, {{}}), Cache::cold, concurrent);
+        RC_ASSERT(t.from_dram);
+        RC_ASSERT(t.waves == static_cast<double>(waves));
+        RC_ASSERT(std::abs(t.waits[0].first - 1.0 / static_cast<double>(concurrent)) < 1e-9);
+        RC_ASSERT(std::abs(t.waits[0].fresh - 1.0 / static_cast<double>(waves)) < 1e-9);
+    }));
+}
+
+TEST_CASE("waves of a row of tiles each share the row's bytes, and find the columns' in the L2") {
+    CHECK(rc::check("rows, columns, and waves of some rows", [] {
+        const auto columns = *rc::gen::inRange<std::int64_t>(2, 40);
+        const auto in_wave = *rc::gen::inRange<std::int64_t>(1, 4);
+        const auto waves = *rc::gen::inRange<std::int64_t>(1, 8);
+        const auto t =
+            of(reading(in_wave * waves, columns,
+                       {{mk::term(mk::Variable::tile, 1024, 0)}, {mk::term(mk::Variable::tile, 1024, 1)}}),
+               Cache::cold, in_wave * columns);
+        RC_ASSERT(t.waves == static_cast<double>(waves));
+        // Of the row: one CTA in each; every wave has rows of its own.
+        RC_ASSERT(std::abs(t.waits[0].first - 1.0 / static_cast<double>(columns)) < 1e-9);
+        RC_ASSERT(std::abs(t.waits[0].fresh - 1.0) < 1e-9);
+        // Of the column: one CTA of each row in the wave, and the columns come again in every wave.
+        RC_ASSERT(std::abs(t.waits[1].first - 1.0 / static_cast<double>(in_wave)) < 1e-9);
+        RC_ASSERT(std::abs(t.waits[1].fresh - 1.0 / static_cast<double>(waves)) < 1e-9);
+    }));
+}
+
+TEST_CASE("scattered loads are first as often as their bytes come from DRAM") {
+    for (const std::int64_t span : {std::int64_t{1} << 16, std::int64_t{1} << 22, std::int64_t{1} << 28}) {
+        CAPTURE(span);
+        constexpr std::int64_t ctas = 2640;
+        const mk::Kernel kernel = scattered(ctas, 64, span, span);
+        const auto item = item_demand(kernel, gpu(), hw::Cycles(600.0));
+        const auto t = of(kernel, Cache::cold);
+        const double share = t.dram_read.value() / (item.buffers[0].read_bytes * static_cast<double>(ctas));
+        REQUIRE(share < 1.0);
+        CHECK(t.waits[0].first == doctest::Approx(share));
+        // Later waves draw from the same pieces.
+        CHECK(t.waits[0].fresh == doctest::Approx((1.0 + (t.waves - 1.0) * share) / t.waves));
+    }
+}
+
+TEST_CASE("all loads wait for DRAM where nothing is known of the buffer, and shares are shares") {
+    const auto warm = of(reading(300, 1, {{}}), Cache::warm);
+    REQUIRE_FALSE(warm.from_dram);
+    REQUIRE(warm.waits.size() == 1);
+    CHECK(warm.waits[0].first == 1.0);
+    CHECK(warm.waits[0].fresh == 1.0);
+    CHECK(rc::check("any tiles", [] {
+        const auto m = *rc::gen::inRange<std::int64_t>(1, 300);
+        const auto n = *rc::gen::inRange<std::int64_t>(1, 300);
+        const auto t =
+            of(reading(m, n,
+                       {{mk::term(mk::Variable::tile, 1024, 0)},
+                        {mk::term(mk::Variable::tile, 1024, 1)},
+                        {mk::term(mk::Variable::tile, 1024, 0), mk::term(mk::Variable::tile, m * 1024, 1)},
+                        {}}),
+               Cache::cold, *rc::gen::inRange<std::int64_t>(1, 2000));
+        for (std::size_t b = 0; b < 4; ++b) {
+            RC_ASSERT(t.waits[b].first > 0.0);
+            RC_ASSERT(t.waits[b].first <= 1.0);
+            RC_ASSERT(t.waits[b].fresh >= (1.0 - 1e-9) / t.waves);
+            RC_ASSERT(t.waits[b].fresh <= 1.0 + 1e-9);
+        }
+    }));
 }

@@ -87,6 +87,9 @@ void check_pattern(const Record& op, std::string_view field, const Access& acces
     const Buffer& buffer = op.kernel.buffers[static_cast<std::size_t>(access.buffer)];
     op.expect(access.rank == 1 || access.rank == buffer.rank, field, std::int64_t{access.rank},
               "rank 1 or the rank of the buffer");
+    op.expect(access.joined >= 0.0 && access.joined <= 1.0, field, access.joined, "joined from 0 to 1");
+    op.expect(access.joined == 0.0 || access.direction == Direction::write, field, access.joined,
+              "joined only where the access writes");
     op.expect(access.reuse <= op.kernel.reuse.size(), field, std::int64_t{access.reuse},
               "0, or the number of a reuse of the kernel");
     const std::size_t end = std::size_t{access.pool_first} + access.pool_length;

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -99,4 +100,64 @@ TEST_CASE("an access that names a reuse names one of the kernel's") {
     CHECK(with(2, 0).empty());
     CHECK(with(2, 2).empty());
     CHECK(with(2, 3) == "op 0 access 0");
+}
+
+TEST_CASE("the slowest warps do a number that can be done, or -1 for what all do") {
+    const auto of_loop = [](double of_cta, double of_grid) {
+        return refused([&](Kernel& k) { k.loops[0].slowest = {of_cta, of_grid}; });
+    };
+    const auto of_branch = [](double of_cta, double of_grid) {
+        return refused([&](Kernel& k) { k.branches[0].slowest = {of_cta, of_grid}; });
+    };
+    for (const double trips : {-1.0, 0.0, 0.5, 7.0, 1e15}) {
+        CHECK(of_loop(trips, -1.0).empty());
+        CHECK(of_loop(-1.0, trips).empty());
+    }
+    for (const double trips : {-2.0, -0.5, 2e15, std::nan("")}) {
+        CHECK(of_loop(trips, -1.0) == "loop 0 slowest");
+        CHECK(of_loop(-1.0, trips) == "loop 0 slowest");
+    }
+    for (const double share : {-1.0, 0.0, 0.5, 1.0}) {
+        CHECK(of_branch(share, -1.0).empty());
+        CHECK(of_branch(-1.0, share).empty());
+    }
+    for (const double share : {-2.0, -0.5, 1.5, std::nan("")}) {
+        CHECK(of_branch(share, -1.0) == "branch 0 slowest");
+        CHECK(of_branch(-1.0, share) == "branch 0 slowest");
+    }
+}
+
+TEST_CASE("a refused number of the slowest warps is named with its record, its value and what is expected") {
+    const auto message_of = [](const SlowestWarps& of_loop, const SlowestWarps& of_branch) {
+        Kernel kernel;
+        kernel.name = "k";
+        kernel.cta = {32, 1, 1};
+        Builder build(kernel);
+        build.role("warp", 1);
+        build.loop(2);
+        kernel.loops[0].slowest = of_loop;
+        build.branch({0.5, 8.0, of_branch});
+        build.op(make_op(InstructionClass::add_f32));
+        build.end();
+        build.end();
+        build.finish();
+        try {
+            check(kernel);
+        } catch (const warptime::Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(message_of({2.0, 3.0}, {1.0, 1.0}).empty());
+    const auto has = [](const std::string& message, const std::string& part) {
+        return message.find(part) != std::string::npos;
+    };
+    const std::string loop = message_of({-0.5, 3.0}, {});
+    CHECK(has(loop, "kernel 'k' loop 0 slowest"));
+    CHECK(has(loop, "-0.5"));
+    CHECK(has(loop, "not negative, or -1 for the mean"));
+    const std::string branch = message_of({}, {0.5, 1.25});
+    CHECK(has(branch, "kernel 'k' branch 0 slowest"));
+    CHECK(has(branch, "1.25"));
+    CHECK(has(branch, "from 0 to 1, or -1 for warps_taking"));
 }

@@ -184,6 +184,7 @@ struct Access {
     Bounds bounds = Bounds::clip;
     CachePolicy cache = CachePolicy::ca;
     std::int32_t multicast_ctas = 1;
+    double joined = 0.0;      ///< share of a store's sectors that leave with those of the warp's store before
     std::uint16_t reuse = 0;  ///< 1 + place in Kernel::reuse; 0: as pattern and origin say
     friend bool operator==(const Access&, const Access&) = default;
 };

@@ -119,31 +119,32 @@ void KernelReader::loop() {
     std::int32_t unroll = 1;
     std::int32_t machine_unroll = 1;
     SlowestWarps slowest;
-    fields("trips=, mean=, max_over_lanes=, max_over_warps=, slowest_of_cta=, slowest_of_grid=, unroll= or "
-           "machine_unroll=",
-           [&](std::string_view key) {
-               if (key == "trips") {
-                   trips.index = read_index(cursor_, kernel_);
-               } else if (key == "mean") {
-                   trips.expected = true;
-                   trips.mean = cursor_.real();
-               } else if (key == "max_over_lanes") {
-                   trips.max_over_lanes = cursor_.real();
-               } else if (key == "max_over_warps") {
-                   trips.max_over_warps = cursor_.real();
-               } else if (key == "slowest_of_cta") {
-                   slowest.of_cta = cursor_.real();
-               } else if (key == "slowest_of_grid") {
-                   slowest.of_grid = cursor_.real();
-               } else if (key == "unroll") {
-                   unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
-               } else if (key == "machine_unroll") {
-                   machine_unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
-               } else {
-                   return false;
-               }
-               return true;
-           });
+    fields(
+        "trips=, mean=, max_over_lanes=, max_over_warps=, slowest_of_cta=, slowest_of_grid=, unroll= or "
+        "machine_unroll=",
+        [&](std::string_view key) {
+            if (key == "trips") {
+                trips.index = read_index(cursor_, kernel_);
+            } else if (key == "mean") {
+                trips.expected = true;
+                trips.mean = cursor_.real();
+            } else if (key == "max_over_lanes") {
+                trips.max_over_lanes = cursor_.real();
+            } else if (key == "max_over_warps") {
+                trips.max_over_warps = cursor_.real();
+            } else if (key == "slowest_of_cta") {
+                slowest.of_cta = cursor_.real();
+            } else if (key == "slowest_of_grid") {
+                slowest.of_grid = cursor_.real();
+            } else if (key == "unroll") {
+                unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
+            } else if (key == "machine_unroll") {
+                machine_unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
+            } else {
+                return false;
+            }
+            return true;
+        });
     build_.loop(trips, unroll, machine_unroll);
     kernel_.loops.back().slowest = slowest;
 }
@@ -247,7 +248,7 @@ void KernelReader::access() {
     const auto word32 = [&] { return static_cast<std::uint32_t>(cursor_.integer(0, 0xffffffffLL)); };
     fields(
         "origin=, rank=, box=, bytes=, inner_extent=, inner=, outer=, distinct=, distribution=, seed=, "
-        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas= or reuse=",
+        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, joined= or reuse=",
         [&](std::string_view key) {
             if (key == "origin") {
                 access.rank = static_cast<std::uint8_t>(
@@ -284,6 +285,8 @@ void KernelReader::access() {
                 access.cache = cursor_.enumerator<CachePolicy>();
             } else if (key == "multicast_ctas") {
                 access.multicast_ctas = small();
+            } else if (key == "joined") {
+                access.joined = cursor_.real();
             } else if (key == "reuse") {
                 access.reuse = static_cast<std::uint16_t>(
                     cursor_.integer(0, static_cast<std::int64_t>(kernel_.reuse.size())));

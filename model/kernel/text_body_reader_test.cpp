@@ -81,3 +81,24 @@ TEST_CASE("records out of place and unknown fields are refused by what would be 
     for (int i = 0; i < 17; ++i) deep += "loop trips={1}\n";
     CHECK(message(deep).find("at most 16 nested loops") != std::string::npos);
 }
+
+TEST_CASE("loops and branches say what their slowest warps do, or nothing where warps are alike") {
+    const Kernel kernel = parse_text(kernel_of(
+        "loop trips={3} slowest_of_cta=4.5 slowest_of_grid=9\nloop mean=2 slowest_of_grid=7 unroll=2\n"
+        "branch warps_taking=0.25 slowest_of_cta=0.75\nop 0 add_f32\nend\nend\nend\n"
+        "loop trips={2}\nbranch warps_taking=0.5 mean_lanes=8\nop 1 add_f32\nend\nend\n"));
+    REQUIRE(kernel.loops.size() == 3);
+    CHECK(kernel.loops[0].slowest == SlowestWarps{4.5, 9.0});
+    CHECK(kernel.loops[1].slowest == SlowestWarps{-1.0, 7.0});
+    CHECK(kernel.loops[1].unroll == 2);
+    CHECK(kernel.loops[2].slowest == SlowestWarps{});
+    REQUIRE(kernel.branches.size() == 2);
+    CHECK(kernel.branches[0].slowest == SlowestWarps{0.75, -1.0});
+    CHECK(kernel.branches[1].slowest == SlowestWarps{});
+    for (const std::string record : {"loop trips={3}", "branch warps_taking=0.5"}) {
+        CAPTURE(record);
+        CHECK(message(record + " slowest=4\nend\n").find("slowest_of_cta=") != std::string::npos);
+        CHECK(message(record + " slowest=4\nend\n").find("slowest_of_grid=") != std::string::npos);
+        CHECK(message(record + " slowest_of_cta=many\nend\n").find("got 'many") != std::string::npos);
+    }
+}

@@ -89,4 +89,30 @@ TEST_CASE("what a kernel says of bytes touched again reads back equal") {
     }));
 }
 
+TEST_CASE("what the slowest warps do reads back equal, and kernels that differ in it are different") {
+    CHECK(rc::check("loops and branches", [] {
+        Kernel kernel = parse_text(
+            "kernel \"k\"\n  grid 8 1 1\n  cta 128 1 1\n  resources\n  schedule one_per_cta tiles=8\n"
+            "  role \"all\" warps=4\n    loop trips={3}\n      branch warps_taking=0.5\n"
+            "        op 0 add_f32\n      end\n    end\n    loop mean=2.5\n      op 1 add_f32\n    end\n"
+            "    branch\n      op 2 add_f32\n    end\n  end\nend\n");
+        const Kernel without = kernel;
+        RC_ASSERT(to_text(without).find("slowest") == std::string::npos);
+        const auto any = [](double most) {
+            return *rc::gen::element(false, true) ? -1.0 : most * *rc::gen::inRange(0, 1000001) / 1e6;
+        };
+        for (Loop& loop : kernel.loops) loop.slowest = {any(1e6), any(1e6)};
+        for (Branch& branch : kernel.branches) branch.slowest = {any(1.0), any(1.0)};
+        const auto unknown = [](const auto& record) { return record.slowest == SlowestWarps{}; };
+        const bool same = std::all_of(kernel.loops.begin(), kernel.loops.end(), unknown) &&
+                          std::all_of(kernel.branches.begin(), kernel.branches.end(), unknown);
+        check(kernel);
+        RC_ASSERT((kernel == without) == same);
+        const std::string text = to_text(kernel);
+        const Kernel back = parse_text(text);
+        RC_ASSERT(back == kernel);
+        RC_ASSERT(to_text(back) == text);
+    }));
+}
+
 }  // namespace

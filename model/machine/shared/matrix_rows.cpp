@@ -6,14 +6,13 @@
 #include "model/machine/demand/listed_rows.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <span>
 
 namespace warptime::model::machine {
 
 namespace {
 
-constexpr std::int64_t rows_of_matrix = 8;
+constexpr std::size_t rows_of_matrix = 8;
 
 /// Mean over the listed executions. Lanes whose rows the instruction does not take are off.
 MatrixRows of_listed(const kernel::Kernel& kernel, const kernel::Access& access, const BankGeometry& banks) {
@@ -21,10 +20,17 @@ MatrixRows of_listed(const kernel::Kernel& kernel, const kernel::Access& access,
     MatrixRows result{0, 0.0};
     for (std::size_t i = 0; i < count; ++i) {
         const ListedRow listed = listed_row(kernel, access, i);
-        const std::size_t taken = 32U - static_cast<std::size_t>(std::countl_zero(listed.mask));
-        result.matrices = std::max(result.matrices,
-                                   (static_cast<std::int64_t>(taken) + rows_of_matrix - 1) / rows_of_matrix);
-        result.passes += static_cast<double>(ldmatrix_passes(std::span(listed.at).first(taken), banks));
+        std::int64_t matrices = 0;
+        for (std::size_t first = 0; first < listed.at.size(); first += rows_of_matrix) {
+            LaneAddresses rows{};
+            std::size_t taken = 0;
+            for (std::size_t lane = first; lane < first + rows_of_matrix; ++lane) {
+                if (((listed.mask >> lane) & 1U) != 0) rows[taken++] = listed.at[lane];
+            }
+            matrices += taken > 0 ? 1 : 0;
+            result.passes += static_cast<double>(ldmatrix_passes(std::span(rows).first(taken), banks));
+        }
+        result.matrices = std::max(result.matrices, matrices);
     }
     result.passes /= static_cast<double>(count);
     return result;
@@ -39,10 +45,11 @@ MatrixRows of_strided(const kernel::Kernel& kernel, const kernel::Access& access
         rows[i] = (row % group * access.inner + row / group * access.outer) * size;
     }
     const std::int64_t count =
-        access.outer != 0 ? lanes_per_warp : std::clamp<std::int64_t>(group, rows_of_matrix, lanes_per_warp);
+        access.outer != 0 ? lanes_per_warp
+                          : std::clamp<std::int64_t>(group, std::int64_t{rows_of_matrix}, lanes_per_warp);
     MatrixRows result;
-    result.matrices = count / rows_of_matrix;
-    const auto taken = static_cast<std::size_t>(result.matrices * rows_of_matrix);
+    result.matrices = count / static_cast<std::int64_t>(rows_of_matrix);
+    const auto taken = static_cast<std::size_t>(result.matrices) * rows_of_matrix;
     result.passes = static_cast<double>(ldmatrix_passes(std::span(rows).first(taken), banks));
     return result;
 }

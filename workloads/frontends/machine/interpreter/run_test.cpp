@@ -367,5 +367,89 @@ TEST_CASE("clusters give their CTAs neighbouring places and ranks") {
     }
 }
 
+TEST_CASE("the slowest warps' counts are those of each CTA's longest warp, and of the grid's") {
+    CHECK(rc::check("rounds that fall or rise with the warp and the CTA", [] {
+        const std::uint32_t warps = 1 + random_below(6), ctas = 1 + random_below(8);
+        const std::uint32_t first = 1 + random_below(4), per_warp = random_below(5),
+                            per_cta = random_below(5);
+        const bool warps_fall = *rc::gen::arbitrary<bool>(), ctas_fall = *rc::gen::arbitrary<bool>();
+        const auto place = [](const std::string& name, std::uint32_t count, bool falls) {
+            return falls ? fmt::format("IADD3 {0}, -{0}, {1:#x}, RZ", name, count - 1) : std::string("NOP");
+        };
+        const Program program(
+            {"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "SHF.R.U32.HI R0, RZ, 0x5, R0",
+             place("R0", warps, warps_fall), place("R1", ctas, ctas_fall),
+             fmt::format("IMAD R2, R0, {:#x}, RZ", per_warp), fmt::format("IMAD R2, R1, {:#x}, R2", per_cta),
+             fmt::format("IADD3 R2, R2, {:#x}, RZ", first), "loop:", "IADD3 R2, R2, -0x1, RZ",
+             "ISETP.GT.AND P0, PT, R2, RZ, PT", "@P0 BRA `(loop)"});
+        LaunchShape shape = one_cta(32 * warps);
+        shape.grid[0] = ctas;
+        const LaunchCounts counts = program.run(shape);
+        RC_ASSERT(counts.error.empty());
+        std::uint64_t of_ctas = 0;
+        const std::uint32_t longest = first + per_warp * (warps - 1);
+        for (std::uint32_t cta = 0; cta < ctas; ++cta) {
+            of_ctas += longest + per_cta * cta;
+        }
+        const std::uint32_t of_grid = longest + per_cta * (ctas - 1);
+        RC_ASSERT(counts.slowest.of_ctas.size() == 12U);
+        RC_ASSERT(counts.slowest.of_grid.size() == 12U);
+        for (std::size_t i = 0; i < 12; ++i) {
+            const bool inside = i >= 8 && i < 11;
+            RC_ASSERT(counts.slowest.of_ctas[i] == (inside ? of_ctas : ctas));
+            RC_ASSERT(counts.slowest.of_grid[i] == (inside ? of_grid : 1U));
+        }
+        RC_ASSERT(counts.slowest.executed == 9U + 3U * of_grid);
+    }));
+}
+
+TEST_CASE("the slowest warps are those that execute most, whatever it is") {
+    // Warp 1 skips the loop and runs a longer straight piece; of CTA 2, warp 0 goes round more often.
+    std::vector<std::string> lines{"S2R R0, SR_TID.X",
+                                   "S2R R1, SR_CTAID.X",
+                                   "MOV R2, 0x3",
+                                   "ISETP.EQ.AND P1, PT, R1, 0x2, PT",
+                                   "@P1 MOV R2, 0x14",
+                                   "ISETP.GE.AND P0, PT, R0, 0x20, PT",
+                                   "@P0 BRA `(straight)",
+                                   "loop:",
+                                   "IADD3 R2, R2, -0x1, RZ",
+                                   "ISETP.GT.AND P0, PT, R2, RZ, PT",
+                                   "@P0 BRA `(loop)",
+                                   "EXIT",
+                                   "straight:"};
+    lines.insert(lines.end(), 20, "NOP");
+    const Program program(lines);
+    LaunchShape shape = one_cta(64);
+    shape.grid[0] = 4;
+    const LaunchCounts counts = program.run(shape);
+    REQUIRE(counts.error.empty());
+    // The straight piece of 20 is longest in three CTAs, the loop of 20 rounds in one.
+    CHECK(counts.slowest.of_ctas.at(7) == 20);
+    CHECK(counts.slowest.of_grid.at(7) == 20);
+    CHECK(counts.slowest.of_ctas.at(11) == 3);
+    CHECK(counts.slowest.of_grid.at(11) == 0);
+    CHECK(counts.slowest.executed == 7 + 3 * 20 + 1);
+}
+
+TEST_CASE("a sample's slowest warps are those of the CTAs that ran") {
+    const Program program(uniform_kernel, with_parameters(1));
+    const Buffer buffer(std::uint64_t{4} * 700 * 64);
+    LaunchShape shape = one_cta(64);
+    shape.grid[0] = 700;
+    RunOptions options;
+    options.budget = 5000;
+    const LaunchCounts sample = program.run(shape, {buffer.address()}, options);
+    REQUIRE(sample.error.empty());
+    REQUIRE(sample.ctas_run < 700);
+    // Both warps of each CTA do the same.
+    for (std::size_t i = 0; i < sample.instructions.size(); ++i) {
+        CAPTURE(i);
+        CHECK(2 * sample.slowest.of_ctas[i] == sample.instructions[i].warps);
+        CHECK(sample.slowest.of_ctas[i] == sample.ctas_run * sample.slowest.of_grid[i]);
+    }
+    CHECK(2 * sample.ctas_run * sample.slowest.executed == sample.executed);
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -113,20 +113,29 @@ bool follows(const LaneAddresses& access, const LanePattern& pattern) {
 }
 
 std::optional<LanePattern> fit_lanes(std::span<const LaneAddresses> accesses, double most) {
-    const LaneAddresses* fullest = nullptr;
+    // One of the fullest accesses may be the one that stands apart.
+    constexpr std::size_t most_tried = 4;
+    int fullest = -1;
     for (const LaneAddresses& access : accesses) {
-        if (fullest == nullptr || first_lanes(access) > first_lanes(*fullest)) {
-            fullest = &access;
+        fullest = std::max(fullest, first_lanes(access));
+    }
+    std::vector<LanePattern> tried;
+    for (const LaneAddresses& access : accesses) {
+        if (first_lanes(access) < fullest || tried.size() == most_tried) {
+            continue;
+        }
+        const LanePattern pattern = pattern_of(access);
+        if (std::ranges::find(tried, pattern) != tried.end()) {
+            continue;
+        }
+        tried.push_back(pattern);
+        const auto followed = std::ranges::count_if(
+            accesses, [&pattern](const LaneAddresses& other) { return follows(other, pattern); });
+        if (static_cast<double>(followed) >= most * static_cast<double>(accesses.size())) {
+            return pattern;
         }
     }
-    if (fullest == nullptr) {
-        return std::nullopt;
-    }
-    const LanePattern pattern = pattern_of(*fullest);
-    const auto followed = std::ranges::count_if(
-        accesses, [&pattern](const LaneAddresses& access) { return follows(access, pattern); });
-    const bool enough = static_cast<double>(followed) >= most * static_cast<double>(accesses.size());
-    return enough ? std::optional(pattern) : std::nullopt;
+    return std::nullopt;
 }
 
 std::optional<AffineFit> fit_affine(std::span<const AffineSample> samples) {

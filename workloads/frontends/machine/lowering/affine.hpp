@@ -21,6 +21,7 @@ struct LanePattern {
     [[nodiscard]] std::int64_t offset(int lane) const {
         return (lane % inner_extent) * inner + (lane / inner_extent) * outer;
     }
+    friend bool operator==(const LanePattern&, const LanePattern&) = default;
 };
 
 struct LaneAddresses {

@@ -5,6 +5,12 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
 namespace warptime::workloads::frontends::machine {
 
 TEST_CASE("lanes in rows of any length and distance are found") {
@@ -74,6 +80,174 @@ TEST_CASE("a variable that does not vary has no coefficient") {
     REQUIRE(found.has_value());
     CHECK(found->coefficients == std::vector<std::int64_t>{0, 4});
     CHECK(found->constant == 10);
+}
+
+namespace {
+
+/// Lanes that stand as the pattern says.
+LaneAddresses placed(const LanePattern& pattern, std::int64_t base, Mask lanes = all_lanes) {
+    LaneAddresses access;
+    access.lanes = lanes;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        access.address[static_cast<std::size_t>(lane)] = base + pattern.offset(lane);
+    }
+    return access;
+}
+
+std::int64_t value_at(const AffineFit& fit, const std::vector<std::int64_t>& variables) {
+    std::int64_t value = fit.constant;
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+        value += fit.coefficients[v] * variables[v];
+    }
+    return value;
+}
+
+std::ptrdiff_t exact(const AffineFit& fit, const std::vector<AffineSample>& samples) {
+    return std::ranges::count_if(samples, [&fit](const AffineSample& sample) {
+        return value_at(fit, sample.variables) == sample.value;
+    });
+}
+
+/// A grid of samples of two variables.
+std::vector<AffineSample> grid_of(std::int64_t rows, std::int64_t columns, const AffineFit& fit) {
+    std::vector<AffineSample> samples;
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+        AffineSample sample{{i / columns, i % columns}, 0};
+        sample.value = value_at(fit, sample.variables);
+        samples.push_back(sample);
+    }
+    return samples;
+}
+
+}  // namespace
+
+TEST_CASE("a pattern holds where the share asked for follows it") {
+    CHECK(rc::check("accesses with fewer lanes, some out of line", [] {
+        const LanePattern pattern{*rc::gen::inRange<std::int64_t>(-64, 65), 8,
+                                  *rc::gen::inRange<std::int64_t>(-4096, 4097)};
+        const auto alike = *rc::gen::inRange<std::size_t>(1, 20);
+        const auto others = *rc::gen::inRange<std::size_t>(0, 20);
+        std::vector<LaneAddresses> accesses;
+        for (std::size_t i = 0; i < alike; ++i) {
+            accesses.push_back(placed(pattern, *rc::gen::inRange<std::int64_t>(0, 1 << 20)));
+        }
+        for (std::size_t i = 0; i < others; ++i) {
+            LaneAddresses other = placed(pattern, 0, 0xffffU);
+            other.address[5] += 1;
+            RC_ASSERT_FALSE(follows(other, pattern));
+            accesses.insert(accesses.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, 1 + std::ssize(accesses)),
+                            other);
+        }
+        const double most = 0.05 * *rc::gen::inRange(0, 21);
+        const auto found = fit_lanes(accesses, most);
+        const double following = static_cast<double>(alike);
+        RC_ASSERT(found.has_value() == (following >= most * static_cast<double>(alike + others)));
+        if (found) {
+            for (int lane = 0; lane < lanes_per_warp; ++lane) {
+                RC_ASSERT(found->offset(lane) == pattern.offset(lane));
+            }
+        }
+    }));
+    CHECK_FALSE(fit_lanes({}, 0.0).has_value());
+}
+
+TEST_CASE("lanes that take no part follow every pattern") {
+    const LanePattern pattern{4, 32, 0};
+    CHECK(follows(LaneAddresses{}, pattern));
+    LaneAddresses access = placed(pattern, 100);
+    access.address[9] = -5;
+    CHECK_FALSE(follows(access, pattern));
+    access.lanes &= ~(Mask{1} << 9U);
+    CHECK(follows(access, pattern));
+    // Lane 0 need not be among those that take part.
+    access.lanes &= ~Mask{7};
+    CHECK(follows(access, pattern));
+}
+
+TEST_CASE("most samples give the function, whatever values the others have") {
+    CHECK(rc::check("two variables, up to an eighth elsewhere", [] {
+        const AffineFit truth{
+            *rc::gen::inRange<std::int64_t>(-100000, 100001),
+            {*rc::gen::inRange<std::int64_t>(-5000, 5001), *rc::gen::inRange<std::int64_t>(-5000, 5001)}};
+        const auto rows = *rc::gen::inRange<std::int64_t>(6, 16);
+        const auto columns = *rc::gen::inRange<std::int64_t>(6, 16);
+        std::vector<AffineSample> samples = grid_of(rows, columns, truth);
+        std::mt19937 engine(*rc::gen::arbitrary<std::uint32_t>());
+        std::ranges::shuffle(samples, engine);
+        const std::size_t apart = engine() % (samples.size() / 8 + 1);
+        for (std::size_t i = 0; i < apart; ++i) {
+            const auto far = static_cast<std::int64_t>(1 + engine() % 100000U);
+            samples[i].value += engine() % 2 == 0 ? far : -far;
+        }
+        std::ranges::shuffle(samples, engine);
+        const auto found = fit_most(samples);
+        RC_ASSERT(found.has_value());
+        RC_ASSERT(found->constant == truth.constant);
+        RC_ASSERT(found->coefficients == truth.coefficients);
+        // With any sample apart there is no function of all.
+        RC_ASSERT(fit_affine(samples).has_value() == (apart == 0));
+    }));
+}
+
+TEST_CASE("the warps at an edge do not hide the function of the others") {
+    const AffineFit truth{640, {4096, 128}};
+    std::vector<AffineSample> samples = grid_of(8, 8, truth);
+    for (AffineSample& sample : samples) {
+        // The last row stands where the one before does.
+        if (sample.variables[0] == 7) sample.value -= 4096;
+    }
+    const auto found = fit_most(samples);
+    REQUIRE(found.has_value());
+    CHECK(found->constant == truth.constant);
+    CHECK(found->coefficients == truth.coefficients);
+}
+
+TEST_CASE("half of the samples are enough, and fewer are not") {
+    const AffineFit truth{1000, {12}};
+    std::vector<AffineSample> samples;
+    for (std::int64_t i = 0; i < 40; ++i) {
+        // Every other sample stands apart, in turn above and below, each by another distance.
+        const std::int64_t off = i % 2 == 0 ? 0 : (i % 4 == 1 ? 1 : -1) * (1000 + 37 * i);
+        samples.push_back({{i}, 1000 + 12 * i + off});
+    }
+    const auto half = fit_most(samples);
+    REQUIRE(half.has_value());
+    CHECK(half->constant == truth.constant);
+    CHECK(half->coefficients == truth.coefficients);
+    CHECK(exact(*half, samples) == 20);
+    samples[20].value += 5;
+    CHECK_FALSE(fit_most(samples).has_value());
+}
+
+TEST_CASE("what is given for most samples is exact for at least half of them") {
+    CHECK(rc::check("few values, often alike", [] {
+        std::vector<AffineSample> samples;
+        const auto count = *rc::gen::inRange(0, 30);
+        for (int i = 0; i < count; ++i) {
+            samples.push_back(
+                {{*rc::gen::inRange<std::int64_t>(0, 4), *rc::gen::inRange<std::int64_t>(0, 3), 7},
+                 *rc::gen::inRange<std::int64_t>(0, 5)});
+        }
+        const auto found = fit_most(samples);
+        if (found) {
+            RC_ASSERT(found->coefficients.size() == 3U);
+            RC_ASSERT(found->coefficients[2] == 0);
+            RC_ASSERT(2 * exact(*found, samples) >= std::ssize(samples));
+        }
+    }));
+}
+
+TEST_CASE("random values have no function of most of them, nor have samples of which no variable varies") {
+    CHECK(rc::check("random values", [] {
+        std::mt19937 engine(*rc::gen::arbitrary<std::uint32_t>());
+        std::vector<AffineSample> samples = grid_of(8, 8, {0, {0, 0}});
+        for (AffineSample& sample : samples) {
+            sample.value = static_cast<std::int64_t>(engine() % 1000000U);
+        }
+        RC_ASSERT_FALSE(fit_most(samples).has_value());
+    }));
+    CHECK_FALSE(fit_most({}).has_value());
+    CHECK_FALSE(fit_most(std::vector<AffineSample>{{{1, 2}, 5}, {{1, 2}, 5}}).has_value());
 }
 
 }  // namespace warptime::workloads::frontends::machine

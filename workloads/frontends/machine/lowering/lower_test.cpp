@@ -751,5 +751,243 @@ TEST_CASE("loads that the L1 keeps say how soon their bytes come back, others do
     CHECK(lowered(once, one_cta(32), {buffer.address()}).reuse.empty());
 }
 
+TEST_CASE("a branch that one warp of each CTA takes is one that the slowest warps always take") {
+    for (const std::uint32_t warps : {2U, 4U, 8U}) {
+        CAPTURE(warps);
+        const Program program(
+            joined({{"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x20, PT", "@!P0 BRA `(behind)"},
+                    Lines(8, "FADD R12, R12, R13"),
+                    {"behind:", "FMUL R12, R12, R13"}}));
+        const mk::Kernel kernel = lowered(program, launch(5, 32 * warps));
+        CHECK_NOTHROW(mk::check(kernel));
+        REQUIRE(kernel.branches.size() == 1);
+        CHECK(kernel.branches[0].warps_taking == doctest::Approx(1.0 / warps));
+        CHECK(kernel.branches[0].slowest == mk::SlowestWarps{1.0, 1.0});
+    }
+}
+
+TEST_CASE("a branch that the warps with the most to do skip is one that they never take") {
+    const Program program(joined({{"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x20, PT",
+                                   "@P0 BRA `(first)", "FADD R12, R12, R13", "EXIT", "first:"},
+                                  Lines(8, "FMUL R12, R12, R13")}));
+    const mk::Kernel kernel = lowered(program, launch(2, 128));
+    CHECK_NOTHROW(mk::check(kernel));
+    REQUIRE(kernel.branches.size() == 2);
+    CHECK(kernel.branches[0].warps_taking == doctest::Approx(0.75));
+    CHECK(kernel.branches[0].slowest == mk::SlowestWarps{0.0, 0.0});
+    CHECK(kernel.branches[1].warps_taking == doctest::Approx(0.25));
+    CHECK(kernel.branches[1].slowest == mk::SlowestWarps{1.0, 1.0});
+}
+
+/// A loop of 2 + per_warp x warp + per_cta x CTA rounds with `line` in it.
+Program uneven_loop(const std::string& line, std::uint32_t per_warp, std::uint32_t per_cta) {
+    return Program(joined({{"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "SHF.R.U32.HI R6, RZ, 0x5, R0",
+                            fmt::format("IMAD R7, R6, {:#x}, RZ", per_warp),
+                            fmt::format("IMAD R7, R1, {:#x}, R7", per_cta), "IADD3 R7, R7, 0x2, RZ",
+                            "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]"},
+                           counted_loop("loop", 10, "R7", {line})}),
+                   with_parameters(1));
+}
+
+TEST_CASE("a loop has the trips of the slowest warps, where they are not those of all warps") {
+    CHECK(rc::check("rounds by warp and CTA", [] {
+        const std::uint32_t warps = 1 + random_below(4);
+        const std::uint32_t ctas = 1 + random_below(5);
+        const std::uint32_t per_warp = random_below(4), per_cta = random_below(4);
+        const Buffer buffer(std::uint64_t{1024});
+        const mk::Kernel kernel = lowered(uneven_loop("LDG.E R12, desc[UR4][R2.64]", per_warp, per_cta),
+                                          launch(ctas, 32 * warps), {buffer.address()});
+        mk::check(kernel);
+        RC_ASSERT(kernel.loops.size() == 1U);
+        const mk::Loop& loop = kernel.loops[0];
+        const double by_cta = 0.5 * per_cta * (ctas - 1);
+        const double mean = 2.0 + 0.5 * per_warp * (warps - 1) + by_cta;
+        const double trips =
+            loop.trips.expected ? loop.trips.mean : static_cast<double>(loop.trips.index.constant);
+        RC_ASSERT(std::abs(trips - mean) < 1e-6);
+        const double of_cta = 2.0 + per_warp * (warps - 1) + by_cta;
+        const double of_grid = of_cta + by_cta;
+        RC_ASSERT(std::abs(loop.slowest.of_cta - (of_cta > mean ? of_cta : -1.0)) < 1e-6);
+        RC_ASSERT(std::abs(loop.slowest.of_grid - (of_grid > mean ? of_grid : -1.0)) < 1e-6);
+    }));
+}
+
+TEST_CASE("a loop that watches what other CTAs write has no slowest warps, and nothing in it has") {
+    const Buffer buffer(std::uint64_t{1024});
+    for (const std::string line : {"LDG.E.STRONG.GPU R12, desc[UR4][R2.64]",
+                                   "ATOMG.E.ADD.STRONG.GPU PT, R12, desc[UR4][R2.64], R13"}) {
+        CAPTURE(line);
+        const mk::Kernel kernel = lowered(uneven_loop(line, 3, 2), launch(3, 128), {buffer.address()});
+        CHECK_NOTHROW(mk::check(kernel));
+        REQUIRE(kernel.loops.size() == 1);
+        CHECK(kernel.loops[0].slowest == mk::SlowestWarps{});
+    }
+    // A store of the same strength watches nothing.
+    const mk::Kernel stores = lowered(uneven_loop("STG.E.STRONG.GPU desc[UR4][R2.64], R12", 3, 2),
+                                      launch(3, 128), {buffer.address()});
+    REQUIRE(stores.loops.size() == 1);
+    CHECK(stores.loops[0].slowest.of_cta == doctest::Approx(2.0 + 3.0 * 3.0 + 2.0));
+    CHECK(stores.loops[0].slowest.of_grid == doctest::Approx(2.0 + 3.0 * 3.0 + 4.0));
+    // Code that one warp in four runs, in such a loop.
+    const Program nested(
+        joined({{"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x20, PT",
+                 "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]"},
+                counted_loop("loop", 10, "0x5",
+                             joined({{"LDG.E.STRONG.GPU R12, desc[UR4][R2.64]", "@!P0 BRA `(behind)"},
+                                     Lines(8, "FADD R14, R14, R13"),
+                                     {"behind:"}}))}),
+        with_parameters(1));
+    const mk::Kernel kernel = lowered(nested, launch(3, 128), {buffer.address()});
+    REQUIRE(kernel.branches.size() == 1);
+    CHECK(kernel.branches[0].warps_taking == doctest::Approx(0.25));
+    CHECK(kernel.branches[0].slowest == mk::SlowestWarps{});
+}
+
+TEST_CASE("a grid that goes to its tiles in bands has their schedule, and bases by tile") {
+    CHECK(rc::check("bands of rows that are powers of two", [] {
+        const std::uint32_t of_group = 1 + random_below(2);  // Bits of the numbers.
+        const std::uint32_t of_columns = 2 + random_below(2);
+        const std::int64_t bands = 2 + random_below(2);
+        const std::int64_t group = std::int64_t{1} << of_group;
+        const std::int64_t columns = std::int64_t{1} << of_columns;
+        const std::int64_t rows = bands * group;
+        const std::int64_t row_step = 4096, column_step = 256;
+        const Buffer buffer(std::uint64_t{1} << 17U);
+        // R7: the row, the band's and that in the band. R8: the column.
+        const Program program(
+            {"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X",
+             fmt::format("LOP3.LUT R6, R1, {:#x}, RZ, 0xc0, !PT", group - 1),
+             fmt::format("SHF.R.U32.HI R7, RZ, {:#x}, R1", of_group + of_columns),
+             fmt::format("IMAD R7, R7, {:#x}, R6", group),
+             fmt::format("SHF.R.U32.HI R8, RZ, {:#x}, R1", of_group),
+             fmt::format("LOP3.LUT R8, R8, {:#x}, RZ, 0xc0, !PT", columns - 1), "IMAD R4, R0, 0x4, RZ",
+             fmt::format("IMAD R5, R7, {:#x}, R4", row_step), "IMAD.WIDE.U32 R10, R5, 0x1, c[0x0][0x210]",
+             "LDG.E R12, desc[UR4][R10.64]", fmt::format("IMAD R5, R8, {:#x}, R4", column_step),
+             "IMAD.WIDE.U32 R10, R5, 0x1, c[0x0][0x210]", "LDG.E R13, desc[UR4][R10.64]"},
+            with_parameters(1));
+        const LaunchShape shape = launch(static_cast<std::uint32_t>(rows * columns), 32);
+        const mk::Kernel kernel =
+            lowered(program, shape, {buffer.address()}, static_cast<int>(rows * columns));
+        mk::check(kernel);
+        RC_ASSERT(kernel.schedule.tiles == (std::array<std::int64_t, 4>{rows, columns, 1, 1}));
+        RC_ASSERT(kernel.schedule.group == group);
+        RC_ASSERT(kernel.schedule.raster == mk::Raster::along_n);
+        RC_ASSERT(kernel.accesses.size() == 2U);
+        for (std::int64_t m = 0; m < rows; ++m) {
+            for (std::int64_t n = 0; n < columns; ++n) {
+                mk::Coordinates at;
+                at.tile[0] = m;
+                at.tile[1] = n;
+                RC_ASSERT(mk::evaluate(kernel, kernel.accesses[0].origin[0], at) == m * row_step);
+                RC_ASSERT(mk::evaluate(kernel, kernel.accesses[1].origin[0], at) == n * column_step);
+            }
+        }
+    }));
+}
+
+TEST_CASE("a grid whose bases are affine in the CTA's place keeps its own schedule") {
+    const Buffer buffer(std::uint64_t{1} << 16U);
+    const Program program(
+        {"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "IMAD R4, R1, 0x80, RZ", "IMAD R4, R0, 0x4, R4",
+         "IMAD.WIDE.U32 R6, R4, 0x1, c[0x0][0x210]", "LDG.E R12, desc[UR4][R6.64]"},
+        with_parameters(1));
+    LaunchShape shape = one_cta(32);
+    shape.grid = {24, 3, 2};
+    const mk::Kernel kernel = lowered(program, shape, {buffer.address()}, 144);
+    CHECK(kernel.schedule.tiles == std::array<std::int64_t, 4>{24, 3, 2, 1});
+    CHECK(kernel.schedule.group == 24);
+}
+
+/// A warpgroup that runs these lines; the descriptors of its matrices are zero.
+mk::Kernel of_warpgroup(const Lines& lines) {
+    mk::Kernel kernel = lowered(Program(lines, with_parameters(0, 4096)), one_cta(128));
+    CHECK_NOTHROW(mk::check(kernel));
+    return kernel;
+}
+
+/// Whether the op depends on the op of that id, in the same trip.
+bool depends_on(const mk::Op& op, std::ptrdiff_t id) {
+    return std::any_of(op.deps.begin(), op.deps.begin() + op.dep_count, [id](const mk::Dep& dep) {
+        return dep.op == static_cast<mk::Id>(id) && dep.distance == 0;
+    });
+}
+
+std::vector<std::ptrdiff_t> ids_of(const mk::Kernel& kernel, InstructionClass cls) {
+    std::vector<std::ptrdiff_t> ids;
+    for (std::size_t i = 0; i < kernel.ops.size(); ++i) {
+        if (kernel.ops[i].cls == cls) ids.push_back(static_cast<std::ptrdiff_t>(i));
+    }
+    return ids;
+}
+
+const std::string narrow_product = "HGMMA.64x8x16.F32.BF16 R24, gdesc[UR8], R24";
+const std::string group_end = ", gsb0";
+const std::string all_products = "WARPGROUP.DEPBAR.LE gsb0, 0x0";
+
+TEST_CASE("products with waits between them are one op in series, and without waits one of a single group") {
+    for (const bool waits : {true, false}) {
+        for (std::size_t count = 1; count <= 5; ++count) {
+            CAPTURE(waits);
+            CAPTURE(count);
+            Lines lines{"WARPGROUP.ARRIVE"};
+            for (std::size_t i = 0; i < count; ++i) {
+                const bool ends = waits || i + 1 == count;
+                lines.push_back(narrow_product + (ends ? group_end : ""));
+                if (ends) lines.push_back(all_products);
+            }
+            const mk::Kernel kernel = of_warpgroup(lines);
+            const std::vector<mk::Op> products = ops_of(kernel, InstructionClass::wgmma);
+            REQUIRE(products.size() == 1);
+            CHECK(products[0].count == static_cast<std::int64_t>(count));
+            CHECK(products[0].chain == (waits ? static_cast<std::int64_t>(count) : 1));
+            CHECK(products[0].shape == std::array<std::int32_t, 3>{64, 8, 16});
+            // The wait behind them all waits for them.
+            const mk::Op last =
+                kernel.ops.at(static_cast<std::size_t>(ids_of(kernel, InstructionClass::wgmma_fence).back()));
+            CHECK(depends_on(last, ids_of(kernel, InstructionClass::wgmma)[0]));
+        }
+    }
+}
+
+TEST_CASE("products whose sums are used between them, or that are not alike, are ops of their own") {
+    const std::string wide = "HGMMA.64x16x16.F32.BF16 R40, gdesc[UR8], R40";
+    const std::vector<mk::Op> used =
+        ops_of(of_warpgroup({narrow_product + group_end, all_products, "FADD R60, R24, R25",
+                             narrow_product + group_end, all_products}),
+               InstructionClass::wgmma);
+    REQUIRE(used.size() == 2);
+    for (const mk::Op& product : used) {
+        CHECK(product.count == 1);
+        CHECK(product.chain == 1);
+    }
+    // Each product of one shape, then two of another.
+    const mk::Kernel kernel =
+        of_warpgroup({narrow_product + group_end, wide, wide + group_end, "WARPGROUP.DEPBAR.LE gsb0, 0x1",
+                      "FADD R60, R24, R25", all_products, "FADD R61, R40, R41"});
+    const std::vector<std::ptrdiff_t> products = ids_of(kernel, InstructionClass::wgmma);
+    REQUIRE(products.size() == 2);
+    CHECK(kernel.ops[static_cast<std::size_t>(products[0])].count == 1);
+    CHECK(kernel.ops[static_cast<std::size_t>(products[1])].count == 2);
+    // The first wait leaves the newest group under way.
+    const std::vector<mk::Op> waits = ops_of(kernel, InstructionClass::wgmma_fence);
+    REQUIRE(waits.size() == 2);
+    CHECK(depends_on(waits[0], products[0]));
+    CHECK_FALSE(depends_on(waits[0], products[1]));
+    CHECK(depends_on(waits[1], products[1]));
+}
+
+TEST_CASE("products on the same sums do not wait for one another's results") {
+    const mk::Kernel kernel =
+        of_warpgroup({"FADD R24, R25, R26", narrow_product + group_end, "FADD R61, R62, R63",
+                      "HGMMA.64x8x16.F32.BF16.tnspB R24, gdesc[UR8], R24" + group_end, all_products});
+    const std::vector<std::ptrdiff_t> products = ids_of(kernel, InstructionClass::wgmma);
+    REQUIRE(products.size() == 2);
+    const mk::Op& second = kernel.ops[static_cast<std::size_t>(products[1])];
+    CHECK_FALSE(depends_on(second, products[0]));
+    // What is no product is waited for.
+    CHECK(depends_on(kernel.ops[static_cast<std::size_t>(products[0])],
+                     ids_of(kernel, InstructionClass::add_f32)[0]));
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -333,5 +333,99 @@ TEST_CASE("a trace that was cut takes its rounds from the counts of the launch")
     CHECK(bodies.roles[0].frequency.at(5).times == 1.0);  // EXIT, which the trace did not reach.
 }
 
+/// Warp w of CTA c goes round a loop first + per_warp x w + per_cta x c times.
+Lines rounds_of_warps(const std::string& name, std::uint32_t first, std::uint32_t per_warp,
+                      std::uint32_t per_cta) {
+    return joined(
+        {{"SHF.R.U32.HI R6, RZ, 0x5, R0", fmt::format("IMAD R7, R6, {:#x}, RZ", per_warp),
+          fmt::format("IMAD R7, R1, {:#x}, R7", per_cta), fmt::format("IADD3 R7, R7, {:#x}, RZ", first)},
+         counted_loop(name, 10, "R7", {"NOP"})});
+}
+
+TEST_CASE("the slowest warp of each CTA and of the grid is the one with the most rounds") {
+    CHECK(rc::check("one role", [] {
+        const std::uint32_t ctas = 1 + random_below(6);
+        const std::uint32_t warps = 1 + random_below(5);
+        // Two rounds make a loop.
+        const std::uint32_t first = 2 + random_below(4);
+        const std::uint32_t per_warp = random_below(4);
+        const std::uint32_t per_cta = random_below(4);
+        const Program program(joined(
+            {{"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X"}, rounds_of_warps("loop", first, per_warp, per_cta)}));
+        // What is traced makes no difference to the counts of a role alone.
+        const TracedRun run(program, launch(ctas, 32 * warps), {}, 1 + static_cast<int>(random_below(ctas)));
+        const RoleBodies bodies = bodies_of(program, run);
+        RC_ASSERT(bodies.roles.size() == 1U);
+        RC_ASSERT(bodies.loops.size() == 1U);
+        const double slowest = first + per_warp * (warps - 1);
+        const double of_cta = slowest + per_cta * 0.5 * (ctas - 1);
+        const double of_grid = slowest + per_cta * (ctas - 1);
+        for (const auto& [pc, frequency] : bodies.roles[0].frequency) {
+            const bool inside = loop_of(bodies.loops, pc) == 0;
+            RC_ASSERT(std::abs(frequency.slowest.of_cta - (inside ? of_cta : 1.0)) < 1e-9);
+            RC_ASSERT(frequency.slowest.of_grid == (inside ? of_grid : 1.0));
+        }
+    }));
+}
+
+TEST_CASE("each of several roles has its own slowest warps, from the traced CTAs") {
+    CHECK(rc::check("two roles, all CTAs traced", [] {
+        const std::uint32_t ctas = 1 + random_below(5);
+        const std::uint32_t warps = 2 + random_below(4);
+        const std::uint32_t from = 1 + random_below(warps - 1);
+        const std::uint32_t first = 2 + random_below(4), per_warp = random_below(4),
+                            per_cta = random_below(4);
+        const Program program(
+            joined({{"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X",
+                     fmt::format("ISETP.GE.AND P0, PT, R0, {:#x}, PT", 32 * from), "@P0 BRA `(other)"},
+                    rounds_of_warps("a", first, per_warp, per_cta),
+                    {"EXIT", "other:"},
+                    counted_loop("b", 10, "0x3", {})}));
+        const TracedRun run(program, launch(ctas, 32 * warps), {}, static_cast<int>(ctas));
+        const RoleBodies bodies = bodies_of(program, run);
+        RC_ASSERT(bodies.roles.size() == 2U);
+        const double slowest = first + per_warp * (from - 1);
+        const auto& loop = bodies.roles[0].frequency.at(bodies.loops[0].first).slowest;
+        RC_ASSERT(std::abs(loop.of_cta - (slowest + per_cta * 0.5 * (ctas - 1))) < 1e-9);
+        RC_ASSERT(loop.of_grid == slowest + per_cta * (ctas - 1));
+        const auto& other = bodies.roles[1].frequency.at(bodies.loops[1].first).slowest;
+        RC_ASSERT(std::abs(other.of_cta - 3.0) < 1e-9);
+        RC_ASSERT(other.of_grid == 3.0);
+    }));
+}
+
+TEST_CASE("code that the slowest warp leaves out is executed by none of the slowest") {
+    // Warp 0 runs ten instructions that the others skip, and they run two that warp 0 skips.
+    const Program program(
+        joined({{"S2R R0, SR_TID.X", "ISETP.LT.AND P0, PT, R0, 0x20, PT", "@!P0 BRA `(others)"},
+                Lines(10, "NOP"),
+                {"EXIT", "others:", "NOP", "NOP"}}));
+    const RoleBodies bodies = bodies_of(program, TracedRun(program, launch(3, 128)));
+    REQUIRE(bodies.roles.size() == 1);
+    const auto& frequency = bodies.roles[0].frequency;
+    CHECK(frequency.at(3).times == 0.25);
+    CHECK(frequency.at(3).slowest == model::kernel::SlowestWarps{1.0, 1.0});
+    CHECK(frequency.at(14).times == 0.75);
+    CHECK(frequency.at(14).slowest == model::kernel::SlowestWarps{0.0, 0.0});
+}
+
+TEST_CASE("the slowest warps of several roles are not known where the trace was cut") {
+    const Program program(
+        joined({{"S2R R0, SR_TID.X", "ISETP.GE.AND P0, PT, R0, 0x20, PT", "@P0 BRA `(other)"},
+                counted_loop("a", 10, "0x64", {"NOP"}),
+                {"EXIT", "other:"},
+                counted_loop("b", 10, "0x64", {"NOP"})}));
+    const TracedRun run(program, launch(2, 64), {}, 2, 10);
+    REQUIRE(run.warps().front()->truncated);
+    const RoleBodies bodies = bodies_of(program, run);
+    REQUIRE(bodies.roles.size() == 2);
+    for (const RoleBody& role : bodies.roles) {
+        for (const auto& [pc, frequency] : role.frequency) {
+            CAPTURE(pc);
+            CHECK(frequency.slowest == model::kernel::SlowestWarps{});
+        }
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine
