@@ -311,8 +311,14 @@ std::vector<Operand> parse_operands(std::string_view text) {
     for (const std::string_view part : split_outside(text, ',')) {
         // "BRX R16 -0x1c0" and "RET.REL.NODEC R2 0x0": two operands without a comma.
         for (const std::string_view word : split_outside(trim(part), ' ')) {
+            // "@!PT LDS RZ[RZ]", a place holder before copies, is printed without its comma, too.
+            constexpr std::string_view zero = "RZ";
+            const bool joined = word.starts_with(zero) && word.substr(zero.size()).starts_with('[');
+            if (joined) {
+                operands.push_back(parse_operand(zero));
+            }
             if (!word.empty()) {
-                operands.push_back(parse_operand(word));
+                operands.push_back(parse_operand(joined ? word.substr(zero.size()) : word));
             }
         }
     }

@@ -335,6 +335,15 @@ TEST_CASE("lists of operands: commas outside of brackets, spaces, and nothing") 
     CHECK(call[1].text == "f(int, char)");
 }
 
+TEST_CASE("the place holder that loads to nowhere has two operands") {
+    const std::vector<Operand> operands = parse_operands("RZ[RZ]");
+    REQUIRE(operands.size() == 2);
+    CHECK(operands[0].kind == OperandKind::general);
+    CHECK(operands[0].number == 255);
+    CHECK(operands[1].kind == OperandKind::address);
+    CHECK(operands[1].value == 0);
+}
+
 TEST_CASE("brackets that hold no address or constant are refused with their text") {
     for (const std::string_view text : {"[R2",
                                         "[R2+",
