@@ -3,6 +3,7 @@
 #include "hw/error.hpp"
 #include "workloads/frontends/machine/assembly/disassemble.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <charconv>
@@ -300,6 +301,26 @@ Operand parse_operand(std::string_view printed) {
     return operand;
 }
 
+/// Length of a register or predicate that stands right before an address, "R2[R3+0x10]"; 0 for anything else.
+/// Some versions of nvdisasm leave the comma out.
+std::size_t register_before_address(std::string_view word) {
+    const std::size_t bracket = word.find('[');
+    if (bracket == std::string_view::npos) {
+        return 0;
+    }
+    std::string_view name = word.substr(0, bracket);
+    if (name.starts_with('U')) {
+        name.remove_prefix(1);
+    }
+    if (!name.starts_with('R') && !name.starts_with('P')) {
+        return 0;
+    }
+    name.remove_prefix(1);
+    const bool number =
+        !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+    return number || name == "Z" || name == "T" ? bracket : 0;
+}
+
 }  // namespace
 
 std::vector<Operand> parse_operands(std::string_view text) {
@@ -311,14 +332,12 @@ std::vector<Operand> parse_operands(std::string_view text) {
     for (const std::string_view part : split_outside(text, ',')) {
         // "BRX R16 -0x1c0" and "RET.REL.NODEC R2 0x0": two operands without a comma.
         for (const std::string_view word : split_outside(trim(part), ' ')) {
-            // "@!PT LDS RZ[RZ]", a place holder before copies, is printed without its comma, too.
-            constexpr std::string_view zero = "RZ";
-            const bool joined = word.starts_with(zero) && word.substr(zero.size()).starts_with('[');
-            if (joined) {
-                operands.push_back(parse_operand(zero));
+            const std::size_t address = register_before_address(word);
+            if (address > 0) {
+                operands.push_back(parse_operand(word.substr(0, address)));
             }
             if (!word.empty()) {
-                operands.push_back(parse_operand(joined ? word.substr(zero.size()) : word));
+                operands.push_back(parse_operand(word.substr(address)));
             }
         }
     }

@@ -335,13 +335,24 @@ TEST_CASE("lists of operands: commas outside of brackets, spaces, and nothing") 
     CHECK(call[1].text == "f(int, char)");
 }
 
-TEST_CASE("the place holder that loads to nowhere has two operands") {
-    const std::vector<Operand> operands = parse_operands("RZ[RZ]");
-    REQUIRE(operands.size() == 2);
-    CHECK(operands[0].kind == OperandKind::general);
-    CHECK(operands[0].number == 255);
-    CHECK(operands[1].kind == OperandKind::address);
-    CHECK(operands[1].value == 0);
+TEST_CASE("a register may stand before an address without a comma") {
+    for (const std::string_view before : {"R2", "RZ", "P2", "PT", "UR4", "UP0", "URZ"}) {
+        CAPTURE(before);
+        for (const std::string_view address : {"[RZ]", "[R37+0x18000]", "[R2+UR4+0x100]"}) {
+            CAPTURE(address);
+            const std::vector<Operand> operands = parse_operands(fmt::format("{}{}", before, address));
+            const std::vector<Operand> apart = parse_operands(fmt::format("{}, {}", before, address));
+            REQUIRE(operands.size() == 2);
+            REQUIRE(apart.size() == 2);
+            for (std::size_t i = 0; i < operands.size(); ++i) {
+                CHECK(operands[i].kind == apart[i].kind);
+                CHECK(operands[i].number == apart[i].number);
+                CHECK(operands[i].base == apart[i].base);
+                CHECK(operands[i].uniform_base == apart[i].uniform_base);
+                CHECK(operands[i].value == apart[i].value);
+            }
+        }
+    }
 }
 
 TEST_CASE("brackets that hold no address or constant are refused with their text") {
