@@ -115,6 +115,17 @@ void resolve(AssemblyLine& line, const Function& function) {
     }
 }
 
+/// A copy to shared memory has its destination first; some versions of nvdisasm print it last.
+void put_destination_first(AssemblyLine& line) {
+    const auto shared = [](const Operand& operand) {
+        return operand.kind == OperandKind::address && operand.descriptor < 0;
+    };
+    if (line.opcode == "LDGSTS" && line.operands.size() > 1 && !shared(line.operands.front()) &&
+        shared(line.operands.back())) {
+        std::ranges::rotate(line.operands, line.operands.end() - 1);
+    }
+}
+
 }  // namespace
 
 std::vector<AssemblyFunction> read_disassembly(std::string_view json, const Module& module) {
@@ -157,6 +168,7 @@ std::vector<AssemblyFunction> read_disassembly(std::string_view json, const Modu
             set_guard(line, guard);
             set_opcode(line, opcode);
             line.operands = parse_operands(operands);
+            put_destination_first(line);
             if (function.lines.size() < image->code.size()) {
                 line.encoding = image->code[function.lines.size()];
                 line.control = control_of(line.encoding);

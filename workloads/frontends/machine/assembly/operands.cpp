@@ -301,14 +301,26 @@ Operand parse_operand(std::string_view printed) {
     return operand;
 }
 
-/// Length of a register or predicate that stands right before an address, "R2[R3+0x10]"; 0 for anything else.
-/// Some versions of nvdisasm leave the comma out.
-std::size_t register_before_address(std::string_view word) {
+/// Where an address begins that is printed behind another operand without a comma, as some versions of
+/// nvdisasm do: behind a register or predicate "R2[R3+0x10]", behind an address "[UR8][UR4]", and behind a
+/// descriptor's address "desc[UR4][R2.64][R11]". 0 where none does.
+std::size_t joined_address(std::string_view word) {
     const std::size_t bracket = word.find('[');
     if (bracket == std::string_view::npos) {
         return 0;
     }
     std::string_view name = word.substr(0, bracket);
+    if (name.empty() || name == "desc") {
+        // Brackets of its own: one pair of an address, two of a descriptor's.
+        std::size_t end = word.find("][", bracket);
+        if (name == "desc" && end != std::string_view::npos) {
+            end = word.find("][", end + 1);
+        }
+        return end == std::string_view::npos ? 0 : end + 1;
+    }
+    if (name.starts_with('!')) {
+        name.remove_prefix(1);
+    }
     if (name.starts_with('U')) {
         name.remove_prefix(1);
     }
@@ -332,7 +344,7 @@ std::vector<Operand> parse_operands(std::string_view text) {
     for (const std::string_view part : split_outside(text, ',')) {
         // "BRX R16 -0x1c0" and "RET.REL.NODEC R2 0x0": two operands without a comma.
         for (const std::string_view word : split_outside(trim(part), ' ')) {
-            const std::size_t address = register_before_address(word);
+            const std::size_t address = joined_address(word);
             if (address > 0) {
                 operands.push_back(parse_operand(word.substr(0, address)));
             }
