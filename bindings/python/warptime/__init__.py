@@ -13,6 +13,7 @@ program `warptime`. A wrong name or value raises a `WarptimeError`, which gives 
 # SPDX-License-Identifier: Apache-2.0
 
 from warptime._batch import Batch, predict_batch
+from warptime._builder import KernelBuilder
 from warptime._core import version as __version__
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, GpuKey, GpuSummary, gpu, gpus
@@ -42,6 +43,7 @@ __all__ = [
     "GpuKey",
     "GpuSummary",
     "Kernel",
+    "KernelBuilder",
     "LibraryKernel",
     "Occupancy",
     "Operator",

@@ -150,11 +150,32 @@ class Kernel:
 
     def predict(self, *, gpu: str | Gpu | None = None, **keywords: Value) -> Prediction:
         """The time of the kernel; conditions and engine as in `predict`."""
-        with tempfile.TemporaryDirectory() as temporary:
-            path = Path(temporary) / "described.kernel"
-            path.write_text(self.text)
-            answer: Prediction = predict("kernel", file=path, gpu=gpu, **keywords)  # type: ignore[arg-type]
+        with _text_file(self.text) as path:
+            try:
+                answer: Prediction = predict("kernel", file=path, gpu=gpu, **keywords)  # type: ignore[arg-type]
+            except WarptimeError as error:
+                raise WarptimeError(error.parameter.removeprefix(f"{path} "), error.value, error.expected) from None
         return dataclasses.replace(answer, warnings=self.warnings)
+
+
+@contextmanager
+def _text_file(text: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "described.kernel"
+        path.write_text(text, encoding="utf-8")
+        yield path
+
+
+def fault_of_text(text: str) -> WarptimeError | None:
+    """What is wrong with the text of a description itself, whatever the GPU; None where nothing is."""
+    with _text_file(text) as path:
+        try:
+            predict("kernel", file=path, gpu="h200-sxm")
+        except WarptimeError as error:
+            # An error of the GPU, such as too little memory, does not begin with the file.
+            if error.parameter.startswith(f"{path} "):
+                return WarptimeError(error.parameter.removeprefix(f"{path} "), error.value, error.expected)
+    return None
 
 
 def kernel(

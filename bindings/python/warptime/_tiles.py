@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -11,7 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, required
-from warptime._text import Report, data_frame, html_table
+from warptime._text import Report, data_frame, html_table, table
+from warptime._tiles_by_code import Product, in_order
+from warptime._triton_arguments import names_of
+from warptime._triton_compile import compiled_count
 from warptime._values import Value, text_of, texts_of, utf8
 
 if TYPE_CHECKING:
@@ -24,6 +30,10 @@ class RankedTile:
 
     `alike` has the tiles that were folded into this tile. Their times are equal within 0.2 %, and they differ only in
     group_m, raster or stages.
+
+    `time_from` says what the time, its band, the limiter and the gap come from: "template", or "code" where the tile
+    was compiled (`best_tiles(compiled=)`). `gap` compares times of one origin. `template_us` is the template's time of
+    every tile. `warnings` are those of the assembler, and `reason` says why a compiled tile has no time by its code.
     """
 
     rank: int
@@ -34,6 +44,10 @@ class RankedTile:
     limiter: str
     gap: float
     alike: tuple[Mapping[str, Any], ...] = ()
+    time_from: str = "template"
+    template_us: float = math.nan
+    warnings: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +94,8 @@ class TileComparison:
 
 Tile: TypeAlias = "int | Mapping[str, Value]"
 _Asked: TypeAlias = "tuple[str, dict[str, str], Gpu, dict[str, str], str]"
+_Dropped: TypeAlias = "tuple[Mapping[str, Any], WarptimeError]"
+_SHOWN = ("group_m", "stages", "warps")
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,8 +128,9 @@ class RankedTiles(Sequence[RankedTile]):
     def compare(self, tile: Tile, against: Tile = 1) -> TileComparison:
         """The time that `tile` takes more than `against`, by cause and by bound.
 
-        Each argument is a rank of this list, or a dict of parameters as in a space. The dict may describe a tile that
-        is not among the best, or a dropped tile. Raises WarptimeError for a rank that does not exist.
+        Times are those of the templates, also where tiles were compiled. Each argument is a rank of this list, or a
+        dict of parameters as in a space. The dict may describe a tile that is not among the best, or a dropped tile. Raises
+        WarptimeError for a rank that does not exist.
 
         >>> import warptime as wt
         >>> best = wt.best_tiles("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm", top=3)
@@ -149,7 +166,7 @@ class RankedTiles(Sequence[RankedTile]):
         ([1, 2, 3], True)
         """
         names = dict.fromkeys(name for tile in self.tiles for name in tile.parameters)
-        answers = ("time_us", "low_us", "high_us", "limiter", "gap")
+        answers = ("time_us", "low_us", "high_us", "limiter", "gap", "time_from", "template_us")
         columns: dict[str, list[Any]] = {"rank": [tile.rank for tile in self.tiles]}
         columns.update({name: [tile.parameters.get(name) for tile in self.tiles] for name in names})
         columns.update({name: [getattr(tile, name) for tile in self.tiles] for name in answers})
@@ -166,11 +183,12 @@ class RankedTiles(Sequence[RankedTile]):
                 *(str(tile.parameters.get(name, "")) for name in names),
                 f"{tile.time_us:.4g}",
                 f"{tile.gap:+.1%}",
+                tile.time_from,
                 tile.limiter,
             )
             for tile in self.tiles
         ]
-        return html_table(("rank", *names, "time_us", "gap", "limiter"), rows, self._text.splitlines()[0])
+        return html_table(("rank", *names, "time_us", "gap", "from", "limiter"), rows, self._text.splitlines()[0])
 
 
 def _listed(op: str, space: Sequence[Mapping[str, Value]]) -> list[dict[str, str]]:
@@ -182,6 +200,76 @@ def _listed(op: str, space: Sequence[Mapping[str, Value]]) -> list[dict[str, str
     return [texts_of(op, tile) for tile in space]
 
 
+def _ranked(tile: Mapping[str, Any]) -> RankedTile:
+    return RankedTile(**{**tile, "alike": tuple(tile["alike"])}, template_us=tile["time_us"])
+
+
+def _again_by_code(
+    tiles: Sequence[RankedTile], count: int, product: Product, asked: _Asked
+) -> tuple[list[RankedTile], list[_Dropped]]:
+    """The first `count` tiles by the time of their code, then the others; and the tiles that turn out not to run."""
+    _, _, gpu, conditions, engine = asked
+    head, rest = tiles[:count], tiles[count:]
+    each = [product.compile(tile.parameters, gpu, engine, conditions) for tile in head]
+    timed, unknown, last = in_order(each)
+    best = each[timed[0]].prediction
+    order: list[RankedTile] = []
+    for i in timed:
+        found = each[i].prediction
+        assert found is not None and best is not None
+        order.append(
+            dataclasses.replace(
+                head[i],
+                time_us=found.time_us,
+                low_us=found.low_us,
+                high_us=found.high_us,
+                limiter=found.limiter,
+                gap=found.time_us / best.time_us - 1,
+                time_from="code",
+                warnings=found.warnings,
+            )
+        )
+    order += [dataclasses.replace(head[i], reason=str(each[i].reason)) for i in unknown]
+    order += rest
+    dropped = [(head[i].parameters, reason) for i in last if (reason := each[i].reason) is not None]
+    return [dataclasses.replace(tile, rank=rank) for rank, tile in enumerate(order, 1)], dropped
+
+
+def _text_by_code(text: str, tiles: Sequence[RankedTile], uncompiled: Sequence[_Dropped]) -> str:
+    """The list in words: a table of both times between the first and the last lines of the templates' list."""
+    head, _, rest = text.partition("\n\n")
+    foot = "\n".join(line for line in rest.partition("\n\n")[2].splitlines() if not line.startswith("why "))
+    head = re.sub(r": \d+ of", f": {len(tiles)} of", head, count=1)
+    compiled = sum(tile.time_from == "code" for tile in tiles)
+    rows: list[tuple[str, ...]] = []
+    for tile in tiles:
+        options = [f"{name}={tile.parameters[name]}" for name in _SHOWN if name in tile.parameters]
+        by_code, gap = "refused" if tile.reason else "", ""
+        if tile.time_from == "code":
+            by_code, gap = f"{tile.time_us:.1f} us", f"{tile.gap:+.1%}"
+        why = "; ".join((tile.limiter, *(f"warns {_code_of(warning)}" for warning in tile.warnings)))
+        name = " ".join((str(tile.parameters["cta_tile"]), *options))
+        rows.append((f"{tile.rank:>4}", name, by_code, gap, f"{tile.template_us:.1f} us", why))
+    columns = ("rank", "tile", "by code", "to best", "template", "limiter")
+    notes = [*dict.fromkeys(f"warning     {warning}" for tile in tiles for warning in tile.warnings)]
+    notes += [f"refused     {tile.parameters['cta_tile']}: {_shortened(tile.reason)}" for tile in tiles if tile.reason]
+    notes += [f"dropped     {tile['cta_tile']}: {_shortened(str(error))}" for tile, error in uncompiled]
+    lines = [f"{head}, {compiled} by their code", "", table(columns, rows), "", *notes, foot]
+    return "\n".join(lines)
+
+
+def _shortened(reason: str, most: int = 160) -> str:
+    """The first line of a reason; `RankedTile.reason` and `RankedTiles.dropped` have the whole text."""
+    line = reason.splitlines()[0]
+    return line if len(line) <= most else f"{line[: most - 4]} ..."
+
+
+def _code_of(warning: str) -> str:
+    """C7515 of "ptxas info : (C7515) Potential Performance Loss: ..."; else the whole text."""
+    found = re.search(r"\(([A-Z]\d+)\)", warning)
+    return found[1] if found else warning
+
+
 def best_tiles(
     op: str,
     /,
@@ -190,6 +278,9 @@ def best_tiles(
     space: str | os.PathLike[str] | Sequence[Mapping[str, Value]] = "triton",
     top: int = 10,
     fold: bool = True,
+    compiled: bool | int = False,
+    function: object = None,
+    names: Mapping[str, str] | None = None,
     engine: str = "analytical",
     cache: str | None = None,
     duty: str | None = None,
@@ -204,6 +295,14 @@ def best_tiles(
     (cta_tile, stages, ...) or Triton's (BLOCK_M, num_warps, ...). Tiles without a relevant difference for this problem
     count as one tile, unless `fold` is False; `RankedTile.alike` has the others. Conditions are those of `predict`.
     Raises WarptimeError when no tile can run, and for anything that `predict` refuses.
+
+    With `compiled`, the first tiles by their templates (8 where it is True, else that many) are compiled by the real
+    Triton, which needs no GPU, and ranked again by the time of their machine code. They come first; then those whose
+    code the interpreter refuses (`RankedTile.reason`); then the others in their order. A tile that Triton cannot
+    compile, or the GPU cannot run, is dropped. The space must be "triton". What is compiled is a textbook matrix
+    product, or `function`: a `@triton.jit` function with the usual names of arguments, launched with one program a
+    tile. `names` gives other names, as in `warptime.triton.prune`. Raises the first reason where no tile has a time by
+    its code.
 
     >>> import warptime as wt
     >>> best = wt.best_tiles("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm", top=3)
@@ -229,14 +328,30 @@ def best_tiles(
         texts_of("conditions", conditions),
         text_of("conditions", "engine", engine),
     )
-    told, text = _core.best_tiles(*asked[:2], asked[2]._core, *asked[3:], chosen, min(top, 2**62), bool(fold))
+    count = compiled_count(compiled)
+    if count and space != "triton":
+        raise WarptimeError("space", utf8(repr(space)), '"triton" where tiles are compiled')
+    if not count and (function is not None or names is not None):
+        raise WarptimeError("compiled", utf8(repr(compiled)), "True or a whole number from 1 beside function and names")
+    most = top + count if count else top  # as many as are compiled may be dropped
+    told, text = _core.best_tiles(*asked[:2], asked[2]._core, *asked[3:], chosen, min(most, 2**62), bool(fold))
     ranking = json.loads(told)
     library = ranking["library"]
+    tiles = [_ranked(tile) for tile in ranking["tiles"]]
+    uncompiled: list[_Dropped] = []
+    if count:
+        product = Product(ranking["operation"], function, names_of(names))
+        tiles, uncompiled = _again_by_code(tiles, count, product, asked)
+        tiles = tiles[:top]
+        text = _text_by_code(text, tiles, uncompiled)
     return RankedTiles(
-        tuple(RankedTile(**{**tile, "alike": tuple(tile["alike"])}) for tile in ranking["tiles"]),
-        tuple(
-            (tile["parameters"], WarptimeError(tile["parameter"], tile["value"], tile["expected"]))
-            for tile in ranking["dropped"]
+        tuple(tiles),
+        (
+            *uncompiled,
+            *(
+                (tile["parameters"], WarptimeError(tile["parameter"], tile["value"], tile["expected"]))
+                for tile in ranking["dropped"]
+            ),
         ),
         None if library is None else LibraryKernel(**library),
         text,

@@ -29,6 +29,8 @@ NAMES: Names = {
     "stride_ak": ("stride_ak",),
     "stride_bk": ("stride_bk",),
     "stride_bn": ("stride_bn",),
+    "stride_cm": ("stride_cm",),
+    "stride_cn": ("stride_cn",),
     "block_m": ("BLOCK_M", "BLOCK_SIZE_M"),
     "block_n": ("BLOCK_N", "BLOCK_SIZE_N"),
     "block_k": ("BLOCK_K", "BLOCK_SIZE_K"),

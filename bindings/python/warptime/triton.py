@@ -5,12 +5,13 @@
     def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, ..., BLOCK_M: tl.constexpr, ...): ...
 
 For each problem, Triton compiles and measures only the `top_k` configurations with the shortest predicted times. This
-module imports neither Triton nor PyTorch, except `predict`, which compiles with the real Triton.
+module imports neither Triton nor PyTorch, except where it compiles with the real Triton: `predict` and `compiled=True`.
 """
 # SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
@@ -19,9 +20,9 @@ from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu
 from warptime._gpu import gpu as gpu_of
-from warptime._kernel import Kernel
 from warptime._predict import explain
 from warptime._prediction import Prediction
+from warptime._tiles_by_code import Compiled, in_order, time_by_code
 from warptime._triton_arguments import (
     NAMES,
     Names,
@@ -32,12 +33,22 @@ from warptime._triton_arguments import (
     problem_of,
     tile_of,
 )
-from warptime._triton_compile import Pointer, compile_launch
+from warptime._triton_compile import (
+    Function,
+    Grid,
+    Pointer,
+    compile_launch,
+    compiled_count,
+    function_of,
+    pointer_to,
+    require_triton,
+)
 from warptime._values import Value, text_of, texts_of, utf8
 
 __all__ = ["Pointer", "Pruning", "early_config_prune", "estimate_matmul_time", "predict", "prune"]
 
 _MS_PER_S = 1e3
+_US_PER_MS = 1e3
 _CONDITIONS = ("cache", "duty", "data", "available_sms", "clock_mhz")
 _MOST_KNOWN = 1 << 14  # remembered answers; all are dropped together
 
@@ -54,9 +65,23 @@ class Pruning(TypedDict):
 
 
 class _Tuner:
-    """Answers for one kernel. Answers are kept, because Triton asks for one configuration at a time."""
+    """Answers for one kernel. Answers are kept, because Triton asks for one configuration at a time.
 
-    def __init__(self, gpu: str | Gpu | None, engine: str, names: Names, given: Mapping[str, object]) -> None:
+    With `by_code`, that many of the fastest configurations are compiled, and their machine code gives their time.
+    """
+
+    def __init__(
+        self,
+        gpu: str | Gpu | None,
+        engine: str,
+        names: Names,
+        given: Mapping[str, object],
+        by_code: int = 0,
+        function: object = None,
+    ) -> None:
+        self._by_code = by_code
+        self._given_function = function
+        self._code_ms: dict[object, dict[str, float]] = {}
         self._gpu = None if gpu is None else gpu_of(gpu)
         self._engine = text_of("conditions", "engine", engine)
         self._names = names
@@ -93,20 +118,83 @@ class _Tuner:
         answers = self.answers(arguments)
         may_run = [i for i, told in enumerate(answers) if not isinstance(told, tuple) or told[0]]
         if not may_run:
+            self._know(arguments[0])
             return configs
         problem = {**problem_of(arguments[0], self._names), **self._parameters}
         tiles = [tile_of(arguments[i], self._names) for i in may_run]
         kernels = _core.same_kernels("gemm", problem, self.gpu(arguments[0])._core, tiles)
-        first: dict[object, Any] = {}
+        first: dict[object, int] = {}
         for i, kernel in zip(may_run, kernels):
             rest = {k: v for k, v in configs[i].all_kwargs().items() if k != "num_stages"}
-            first.setdefault((kernel, repr(rest), id(configs[i].pre_hook)), configs[i])
-        return list(first.values())
+            first.setdefault((kernel, repr(rest), id(configs[i].pre_hook)), i)
+        kept = list(first.values())
+        if self._by_code:
+            kept = self._ordered_by_code({i: arguments[i] for i in kept}, answers)
+        return [configs[i] for i in kept]
 
     def perf_model(self, **arguments: Any) -> float:
         """Milliseconds; infinite for a configuration that cannot be predicted, so that Triton tries it last."""
+        if self._by_code:
+            return self._ms_by_code(arguments)
         (told,) = self.answers([arguments])
         return math.inf if isinstance(told, tuple) else told * _MS_PER_S
+
+    @functools.cached_property
+    def _function(self) -> Function:
+        return function_of(self._given_function)
+
+    def _ordered_by_code(self, arguments: Mapping[int, Mapping[str, Any]], answers: Sequence[_Answer]) -> list[int]:
+        """The fastest by their templates, in the order of their code; then those without such a time; then the rest.
+
+        Triton's sort by `perf_model` keeps this order among equals, so what has no time by code stays where it is here.
+        """
+
+        def template(i: int) -> float:
+            told = answers[i]
+            return math.inf if isinstance(told, tuple) else told
+
+        order = sorted(arguments, key=template)
+        head = order[: self._by_code]
+        each = [self._by_its_code(arguments[i]) for i in head]
+        timed, unknown, last = in_order(each)
+        known = self._know(arguments[head[0]])
+        for place in timed:
+            prediction = each[place].prediction
+            assert prediction is not None
+            known[self._launch_key(arguments[head[place]])] = prediction.time_us / _US_PER_MS
+        return [*(head[i] for i in timed + unknown), *order[len(head) :], *(head[i] for i in last)]
+
+    def _know(self, arguments: Mapping[str, Any]) -> dict[str, float]:
+        """Milliseconds by code of the configurations that were compiled for this problem."""
+        if len(self._code_ms) > _MOST_KNOWN:
+            self._code_ms = {}
+        return self._code_ms.setdefault(self._problem_key(arguments), {})
+
+    def _ms_by_code(self, arguments: Mapping[str, Any]) -> float:
+        """Milliseconds of a configuration that was chosen to be compiled; of any where none was chosen before."""
+        known = self._code_ms.get(self._problem_key(arguments))
+        if known is not None:
+            return known.get(self._launch_key(arguments), math.inf)
+        prediction = self._by_its_code(arguments).prediction
+        return math.inf if prediction is None else prediction.time_us / _US_PER_MS
+
+    def _by_its_code(self, arguments: Mapping[str, Any]) -> Compiled:
+        grid = arguments.get("grid")
+        if grid is None:
+            expected = "the grid of the launch, as Triton's autotuner passes it on"
+            raise WarptimeError("kernel argument grid", "", expected)
+        given = {name: pointer_to(value) for name, value in self._function.arguments(arguments).items()}
+        conditions: dict[str, Any] = self._conditions
+        return time_by_code(self._function, given, grid, self.gpu(arguments), self._engine, conditions)
+
+    def _problem_key(self, arguments: Mapping[str, Any]) -> object:
+        problem = {**problem_of(arguments, self._names), **self._parameters}
+        return self.gpu(arguments), tuple(problem.items())
+
+    def _launch_key(self, arguments: Mapping[str, Any]) -> str:
+        """Everything but the tensors: configurations of a problem differ in constexprs and options."""
+        given = self._function.arguments(arguments)
+        return repr(sorted((name, repr(value)) for name, value in given.items() if not hasattr(value, "shape")))
 
 
 def prune(
@@ -116,6 +204,8 @@ def prune(
     gpu: str | Gpu | None = None,
     engine: str = "analytical",
     names: Mapping[str, str] | None = None,
+    compiled: bool | int = False,
+    function: object = None,
     **given: Value,
 ) -> Pruning:
     """The whole `prune_configs_by` of `triton.autotune`, for a kernel that computes C[M, N] = A[M, K] B[K, N].
@@ -133,6 +223,20 @@ def prune(
     num_ctas=2) are tried last. Some configurations differ only in num_stages and compile to the same kernel. The
     reason is that rows have no copies ahead where 16 elements do not divide them. One such configuration is kept.
 
+    With `compiled`, times come from machine code: the first configurations by their templates (8 where it is True, else
+    that many, and at least `top_k`) are compiled by the real Triton and tried in the order of the time of their code.
+    Triton does not give its hooks the function, so `function` names it. The hooks are made in a decorator above the
+    function, before its name exists. `function` is therefore usually a lambda, as in
+
+        @triton.autotune(configs=CONFIGS, key=["M", "N", "K"],
+                         prune_configs_by=warptime.triton.prune(compiled=True, function=lambda: matmul_kernel))
+        @triton.jit
+        def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, ..., BLOCK_M: tl.constexpr, ...): ...
+
+    Configurations whose code the interpreter refuses come after those with a time; those that Triton cannot compile, or
+    the GPU cannot run, come last.
+    When no configuration has a time by its code, the reason of the first is raised.
+
     >>> import warptime.triton
     >>> pruning = warptime.triton.prune("gemm", top_k=4, gpu="h200-sxm")
     >>> sorted(pruning), pruning["top_k"]
@@ -143,7 +247,14 @@ def prune(
     # Triton also takes a fraction, but older versions round a small fraction to 0 and then fail.
     if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
         raise WarptimeError("top_k", utf8(repr(top_k)), "a whole number from 1: configurations to measure")
-    tuner = _Tuner(gpu, engine, names_of(names), given)
+    by_code = compiled_count(compiled)
+    if by_code:
+        require_triton()
+        if not callable(function) and not hasattr(function, "fn"):
+            raise WarptimeError("function", utf8(repr(function)), "the @triton.jit function, or lambda: NAME of it")
+    elif function is not None:
+        raise WarptimeError("compiled", utf8(repr(compiled)), "True or a whole number from 1 beside function")
+    tuner = _Tuner(gpu, engine, names_of(names), given, max(by_code, top_k) if by_code else 0, function)
     if gpu is not None:  # checks the other keywords at once
         size = {"m": "128", "n": "128", "k": "128", **tuner._parameters}
         _core.tile_times("gemm", size, tuner.gpu({})._core, tuner._conditions, tuner._engine, [])
@@ -219,28 +330,25 @@ def predict(
     function: Any,
     args: Sequence[object],
     *,
-    grid: Sequence[int] | Callable[[Mapping[str, Any]], Sequence[int]],
+    grid: Grid,
     gpu: str | Gpu,
     engine: str = "analytical",
     **meta: Any,
 ) -> Prediction:
-    """How long a launch of a `@triton.jit` function takes: compiled by the real Triton, run and described without a GPU.
+    """How long a launch of a `@triton.jit` function takes, which the real Triton compiles without a GPU.
 
-    `args` are the positional arguments of the launch: numbers, NumPy arrays, tensors, or `Pointer(nbytes, dtype)` where there
-    is no tensor. `meta` holds constexprs, num_warps, num_stages, and conditions of `warptime.predict` such as cache="warm".
-    `grid` is a tuple or a function of the arguments, as Triton takes it. Needs the package triton, which needs no GPU for
-    this. Raises WarptimeError for arguments of another form and for what the interpreter of machine code refuses.
+    `args` are the positional arguments of the launch: numbers, NumPy arrays, tensors, or `Pointer(nbytes, dtype)` where
+    there is no tensor. `meta` holds constexprs, num_warps, num_stages, and conditions of `warptime.predict` such as
+    cache="warm". `grid` is a tuple or a function of the arguments, as Triton takes it. `function` may carry
+    `@triton.heuristics`, and `@triton.autotune`, of which the configurations are not looked at. What `ptxas` warns of
+    is in `warnings`. A kernel is compiled once in a process. Needs the package triton. Raises WarptimeError for
+    arguments of another form and for what the interpreter of machine code refuses.
     """
     conditions = {key: meta.pop(key) for key in _CONDITIONS if key in meta}
     chip = gpu_of(gpu)
-    launch = compile_launch(function, args, grid, chip, meta)
-    described = Kernel.compiled(
-        launch.cubin,
-        name=launch.name,
-        grid=launch.grid,
-        block=launch.threads,
-        dynamic_shared=launch.shared_bytes,
-        args=launch.arguments,
-        gpu=chip,
-    )
-    return described.predict(gpu=chip, engine=engine, **conditions)
+    found = function_of(function)
+    if len(args) > len(found.names):
+        raise WarptimeError("triton args", f"{len(args)} arguments", f"arguments of {found.names}")
+    given = {**dict(zip(found.names, args)), **meta}
+    launch = compile_launch(found, {**given, **found.arguments(given)}, grid, chip)
+    return launch.described(chip).predict(gpu=chip, engine=engine, **conditions)
