@@ -110,7 +110,7 @@ struct Launch {
     std::vector<InstructionCounts> counts;               ///< by instruction
     std::vector<AccessCounts> accesses;                  ///< by instruction
     SlowestWarpCounts slowest;
-    std::vector<PatternMemo> patterns;                   ///< by instruction
+    std::vector<PatternMemo> patterns;  ///< by instruction
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none

@@ -39,7 +39,7 @@ struct Warp {
     /// Of the phase that each pending lane waits for: groups that have parted may wait for different ones.
     std::array<Row, named_barriers> barrier_generation{};
     std::uint32_t* counts = nullptr;  ///< executions in the current CTA, by instruction
-    Row* rows = nullptr;  ///< registers, then uniform registers, then constants
+    Row* rows = nullptr;              ///< registers, then uniform registers, then constants
     Cta* cta = nullptr;
     Launch* launch = nullptr;
     std::uint64_t cluster_generation = 0;  ///< phase of the cluster's barrier that the warp arrived in
