@@ -96,10 +96,10 @@ mk::Kernel loading_loop(std::int64_t trips, int buffers = 1) {
     }
     build.role("warps", 2);
     build.loop(trips);
-    for (mk::Id i = 0; i < buffers; ++i) {
+    for (int i = 0; i < buffers; ++i) {
         examples::Draft load = examples::make_op(InstructionClass::ld_global);
         mk::Access access = examples::lanes(
-            i, mk::Direction::read,
+            static_cast<mk::Id>(i), mk::Direction::read,
             build.index(0, {mk::term(mk::Variable::loop, 64), mk::term(mk::Variable::warp, 32)}), 4);
         access.cache = mk::CachePolicy::cg;
         examples::add_access(load, access);
