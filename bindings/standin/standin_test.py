@@ -23,6 +23,21 @@ int main() {
 }
 """
 
+TELLS_THE_SMS = """
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void kernel(int* x) { x[threadIdx.x] = 1; }
+int main() {
+    int sms = 0;
+    int* x = nullptr;
+    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+    cudaMalloc(&x, 128);
+    kernel<<<1, 32>>>(x);
+    std::fprintf(stderr, "%d sms\\n", sms);
+    return cudaDeviceSynchronize();
+}
+"""
+
 
 def program() -> str:
     return os.environ["WARPTIME_PROGRAM"]
@@ -62,6 +77,8 @@ class Programs(unittest.TestCase):
         for kind in ["cubin", "ptx", "fatbin"]:
             cls.compile(f"image.{kind}", str(SOURCE), f"-{kind}")
         (cls.folder / "opens.cpp").write_text(OPENS_THE_DRIVER)
+        (cls.folder / "sms.cu").write_text(TELLS_THE_SMS)
+        cls.compile("sms", str(cls.folder / "sms.cu"))
         cls.compile("opens", str(cls.folder / "opens.cpp"), "-cudart", "none", "-ldl")
 
     @classmethod
@@ -180,6 +197,12 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.names(self.launches(result, 0)), ["mixed", "reverse"])
         result = self.start("./static", "modules", "image.cubin", options=("--launches", "3"))
         self.assertEqual(self.names(self.launches(result, 0)), ["add", "add", "mixed"])
+
+    def test_the_program_sees_the_gpu_with_its_changed_numbers(self) -> None:
+        self.assertIn("132 sms\n", self.start("./sms").stderr)
+        result = self.start("./sms", options=("--set", "gpu.sm.count=66"))
+        self.assertIn("66 sms\n", result.stderr)
+        self.assertEqual(self.names(self.launches(result, 0)), ["kernel"])
 
 
 class Usage(unittest.TestCase):
