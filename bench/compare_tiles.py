@@ -1,6 +1,6 @@
 """How good the first tiles of a product are, ranked by templates and by the code that Triton makes.
 
-Usage: python3 validate/kernels/compare_tiles.py      (needs the packages warptime and triton, and no GPU)
+Usage: python3 bench/compare_tiles.py      (needs the packages warptime and triton, and no GPU)
 
 Regret: how much slower the best of the first tiles is than the best of all, by the times of
 validate/recorded/h200-sxm/triton/tiles.csv.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import warptime as wt
 
-TILES = Path(__file__).parent.parent / "recorded" / "h200-sxm" / "triton" / "tiles.csv"
+TILES = Path(__file__).parent.parent / "validate" / "recorded" / "h200-sxm" / "triton" / "tiles.csv"
 Tile = tuple[str, int, int, int]
 
 
