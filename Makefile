@@ -29,7 +29,7 @@ build: configure  ## the program, build/warptime (optimised)
 	@cmake --build $(BUILD) --target warptime -j $(JOBS)
 
 demo: configure  ## install what is missing, build, and predict one GEMM beside its recorded time
-	@cmake --build $(BUILD) --target warptime -j $(JOBS)
+	@cmake --build $(BUILD) --target warptime warptime_standin -j $(JOBS)
 	@$(BUILD)/warptime predict gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm --compare-recorded
 
 test: configure  ## build and run every test, then those of the Python package; prints the scoreboard
