@@ -27,6 +27,7 @@ enum class OperandKind : std::uint8_t {
 
 /// Number of the registers RZ and URZ, whose value is always zero, and of the predicates PT and UPT.
 inline constexpr int zero_register = 255;
+inline constexpr int zero_uniform_register = 63;  ///< before sm_100
 inline constexpr int true_predicate = 7;
 
 struct Operand {

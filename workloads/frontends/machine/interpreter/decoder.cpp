@@ -45,7 +45,7 @@ std::uint16_t Decoder::general_row(int number) const {
 }
 
 std::uint16_t Decoder::uniform_row(int number) const {
-    if (number == zero_register || number == 63) {
+    if (number == zero_register || number == zero_uniform_register) {
         return layout_.zero();
     }
     if (number >= RowLayout::uniform_rows) {

@@ -14,9 +14,6 @@ namespace warptime::workloads::frontends::machine {
 
 namespace {
 
-/// URZ, as it is encoded before sm_100.
-constexpr std::uint8_t zero_uniform_register = 63;
-
 /// Decodes UIADD3 as IADD3, and so on.
 void decode_as_vector(Decoder& decoder, Instruction& instruction) {
     const std::string_view name = std::string_view(decoder.line().opcode).substr(1);
