@@ -236,7 +236,7 @@ RoleBodies role_bodies(const Code& code, const LaunchCounts& counts, const Trace
                 }
             }
         }
-        if (!truncated) note_slowest(trace, members, weights, role);
+        if (!truncated && roles.size() > 1) note_slowest(trace, members, weights, role);
         for (auto& [pc, frequency] : role.frequency) {
             frequency.lanes /= std::max(frequency.times, 1e-9);
             frequency.times /= weight;
