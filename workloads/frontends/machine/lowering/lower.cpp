@@ -400,8 +400,7 @@ class Lowering {
             mk::Trips expected;
             expected.expected = true;
             expected.mean = trips;
-            expected.max_over_lanes = trips;
-            expected.max_over_warps = trips;
+            expected.max_over_lanes = expected.max_over_warps = std::max(trips, times.of_grid);
             builder_.loop(expected);
         }
         kernel_.loops.back().slowest = times;
@@ -433,8 +432,7 @@ class Lowering {
             mk::Trips trips;
             trips.expected = true;
             trips.mean = share;
-            trips.max_over_lanes = share;
-            trips.max_over_warps = share;
+            trips.max_over_lanes = trips.max_over_warps = std::max(share, slowest.of_grid);
             builder_.loop(trips);
             kernel_.loops.back().slowest = slowest;
         } else if (skipped) {
