@@ -388,7 +388,7 @@ class Timeline {
         const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });
         if (resident < 2 || a_.item.asynchronous || !a_.traffic.from_dram || !(waits > 0.0)) return;
         if (!computes_) return;
-        const double once = busiest_of_all().value();
+        const double once = of_item(busiest_server()).value();
         const double vacant = a_.turnaround.value();
         const double elsewhere = std::max(0.0, alone_.makespan().value() + vacant - once);
         const double between = steady::turn_time(resident, once, elsewhere) - vacant;
@@ -412,13 +412,13 @@ class Timeline {
         }
         return busiest;
     }
-    [[nodiscard]] hw::Cycles busiest_of_all() const { return of_item(busiest_server()); }
 
     /// Whether a unit of the sub-partitions is busier than the memory and the slices.
     [[nodiscard]] bool computes() const {
-        if (!machine::of_sub_partition(busiest_server())) return false;
+        const machine::Server busiest = busiest_server();
+        if (!machine::of_sub_partition(busiest)) return false;
         const hw::Cycles units =
-            busiest_of_all() * (static_cast<double>(a_.items) / static_cast<double>(a_.sms));
+            of_item(busiest) * (static_cast<double>(a_.items) / static_cast<double>(a_.sms));
         const hw::Seconds memory =
             machine::dram_seconds(a_.traffic.dram_read - a_.traffic.dram_row_read, a_.traffic.dram_row_read,
                                   a_.traffic.dram_written, gpu_);
