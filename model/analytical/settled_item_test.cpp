@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/settled_item.hpp"
 
+#include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
@@ -378,6 +379,65 @@ TEST_CASE("items that copy ahead stay as they are") {
     REQUIRE(before.asynchronous);
     CHECK_FALSE(finds_lines(before, traffic));
     CHECK(same(settled(kernel, traffic), before));
+}
+
+TEST_CASE("a grid takes no less than its slowest warp") {
+    mk::Kernel kernel = loading_loop(100);
+    const double alike = analyse(kernel, gpu(), {}).sm_time.value();
+    kernel.loops[0].slowest = {100.0, 50000.0};
+    const Analysis a = analyse(kernel, gpu(), {});
+    REQUIRE(a.item.slowest.value() > 50000.0);
+    CHECK(a.sm_time.value() == doctest::Approx((a.item.slowest / a.clock).value()));
+    CHECK(a.sm_time.value() > 100.0 * alike);
+}
+
+TEST_CASE("what leaves with the store before is not sent again") {
+    for (const double joined : {0.0, 0.25, 1.0}) {
+        CAPTURE(joined);
+        mk::Kernel kernel;
+        kernel.name = "storing";
+        kernel.cta = {32, 1, 1};
+        mk::Builder build(kernel);
+        build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 20));
+        build.role("warps", 1);
+        examples::Draft store = examples::make_op(InstructionClass::st_global);
+        mk::Access access =
+            examples::lanes(0, mk::Direction::write, build.variable(mk::Variable::warp, 32), 4);
+        access.pattern = mk::PatternKind::stride;
+        access.inner = 8;
+        access.joined = joined;
+        examples::add_access(store, access);
+        examples::add_op(build, store);
+        build.finish();
+        mk::check(kernel);
+        // A sector for each lane, of which an eighth is written; such sectors count twice.
+        CHECK(demand_at(kernel, from_dram).before.sent_bytes ==
+              doctest::Approx((1.0 - joined) * 2.0 * 32.0 * 32.0));
+    }
+}
+
+TEST_CASE("code with loops of its own fills the gaps of its warps") {
+    // Chains of additions in a loop before the main one.
+    mk::Kernel kernel;
+    kernel.name = "computing";
+    kernel.cta = {256, 1, 1};
+    kernel.grid = {264, 1, 1};
+    kernel.schedule.tiles = {264, 1, 1, 1};
+    mk::Builder build(kernel);
+    build.role("warps", 8);
+    for (const std::int64_t trips : {400, 401}) {
+        build.loop(trips);
+        examples::add_op(build, examples::make_op(InstructionClass::fma_f32, 40, {}));
+        kernel.ops.back().chain = 10;
+        build.end();
+    }
+    build.finish();
+    mk::check(kernel);
+    const Analysis a = analyse(kernel, gpu(), {});
+    const double all = a.item.before.demand[a.item.before.demand.busiest()].value() * 2.0;
+    REQUIRE(a.item.before.instructions > a.item.before.code * a.item.warps);
+    CHECK(a.exposure.prologue.value() >= std::max(all, a.item.before.chain.value()));
+    CHECK(a.exposure.prologue.value() < 0.9 * (all + a.item.before.chain.value()));
 }
 
 }  // namespace warptime::model::analytical

@@ -751,6 +751,34 @@ TEST_CASE("loads that the L1 keeps say how soon their bytes come back, others do
     CHECK(lowered(once, one_cta(32), {buffer.address()}).reuse.empty());
 }
 
+/// Shares in which stores of four-byte words, a lane every 32 bytes, leave with the store before. `between`
+/// stands between the first store and the second, whose word lies `offset` bytes further.
+std::vector<double> joined_shares(const Lines& between, int offset) {
+    const Buffer memory(std::uint64_t{32} * 64);
+    const Program program(joined({{"S2R R0, SR_TID.X", "IMAD.WIDE.U32 R2, R0, 0x20, c[0x0][0x210]",
+                                   "STG.E desc[UR4][R2.64], RZ"},
+                                  between,
+                                  {fmt::format("STG.E desc[UR4][R2.64+{:#x}], RZ", offset)}}),
+                          with_parameters(1));
+    const mk::Kernel kernel = lowered(program, one_cta(32), {memory.address()});
+    mk::check(kernel);
+    std::vector<double> shares;
+    for (const mk::Op& op : ops_of(kernel, InstructionClass::st_global)) {
+        shares.push_back(kernel.accesses_of(op)[0].joined);
+    }
+    return shares;
+}
+
+TEST_CASE("stores to the sectors of the store right before leave with it") {
+    CHECK(joined_shares({}, 4) == std::vector{0.0, 1.0});
+    CHECK(joined_shares({"IADD3 R8, R8, 0x1, RZ", "IADD3 R9, R9, 0x1, RZ"}, 8) == std::vector{0.0, 1.0});
+    // In the next lane's sector: all but the last lane's.
+    CHECK(joined_shares({}, 32) == std::vector{0.0, 31.0 / 32.0});
+    // Other sectors, and a store that comes too late.
+    CHECK(joined_shares({}, 1024) == std::vector{0.0, 0.0});
+    CHECK(joined_shares(Lines(18, "IADD3 R8, R8, 0x1, RZ"), 4) == std::vector{0.0, 0.0});
+}
+
 TEST_CASE("a branch that one warp of each CTA takes is one that the slowest warps always take") {
     for (const std::uint32_t warps : {2U, 4U, 8U}) {
         CAPTURE(warps);
