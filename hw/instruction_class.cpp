@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, instruction_class_count> class_names{"fma
                                                                             "fma_f16x2",
                                                                             "fma_f64",
                                                                             "mad_s32",
+                                                                            "mad_wide_s32",
                                                                             "add_s32",
                                                                             "logic",
                                                                             "shift",

@@ -18,6 +18,7 @@ enum class InstructionClass : std::uint8_t {
     fma_f16x2,
     fma_f64,
     mad_s32,
+    mad_wide_s32,  // products of 64 bits, or their upper half
     add_s32,
     logic,
     shift,
