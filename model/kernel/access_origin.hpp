@@ -41,6 +41,24 @@ inline void add_round(const Kernel& kernel, const Term& round, AccessOrigin& ori
     }
 }
 
+/// Adds what a product or a power depends on.
+inline void add_curved(const Kernel& kernel, const Term& curved, AccessOrigin& origin) {
+    for (std::uint32_t n = 0; n < nested_count(curved.variable); ++n) {
+        const Index& inside = kernel.nested[curved.position + n];
+        for (std::size_t t = inside.first; t < inside.first + std::size_t{inside.count}; ++t) {
+            const Term& term = kernel.terms[t];
+            origin.variables.add(term.variable);
+            if (term.variable == Variable::tile) {
+                (term.position == 0   ? origin.along_m
+                 : term.position == 1 ? origin.along_n
+                                      : origin.along_batch) = true;
+            }
+            if (term.variable == Variable::item_begin) origin.along_split = true;
+            add_curved(kernel, term, origin);
+        }
+    }
+}
+
 [[nodiscard]] inline AccessOrigin origin_of(const Kernel& kernel, const Access& access) {
     AccessOrigin origin;
     for (std::size_t d = 0; d < access.rank; ++d) {
@@ -62,6 +80,9 @@ inline void add_round(const Kernel& kernel, const Term& round, AccessOrigin& ori
             } else if (term.variable == Variable::nested) {
                 origin.variables.add(variables_of_nested(kernel, term.position));
                 if (term.modulus > 0) add_round(kernel, term, origin);
+            } else if (term.variable > Variable::nested) {
+                add_curved(kernel, term, origin);
+                if (d == 0 && origin.variables.has(Variable::loop)) origin.goes_on = true;
             }
         }
     }

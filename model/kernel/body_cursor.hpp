@@ -7,6 +7,7 @@
 #include "hw/error.hpp"
 #include "model/kernel/builder.hpp"
 #include "model/kernel/evaluate_index.hpp"
+#include "model/kernel/lane_share.hpp"
 
 #include <array>
 #include <cmath>
@@ -26,21 +27,50 @@ namespace warptime::model::kernel {
 /// Place of a warp: the node, and the shares of warps and lanes there.
 struct BodyPlace {
     std::size_t node = 0;
-    double weight = 1.0;  ///< expected share of warps here (branches around)
-    double lanes = 1.0;   ///< expected share of active lanes in those warps
+    double weight = 1.0;      ///< expected share of warps here (branches around)
+    double lanes = 1.0;       ///< expected share of active lanes in those warps
+    double stands_for = 1.0;  ///< trips that this one stands for, with those that are left out
+    bool taken = true;        ///< the warp takes all branches around
+};
+
+/// Trips of a loop that are walked: those before `first`, and those from `first + skipped` on. The trips in
+/// [heavy_from, first) stand for the skipped ones, too.
+struct LoopPasses {
+    std::int64_t trips = 0;
+    std::int64_t heavy_from = 0, first = 0, skipped = 0;
+
+    [[nodiscard]] double stands_for(std::int64_t trip) const {
+        return skipped > 0 && heavy_from <= trip && trip < first
+                   ? static_cast<double>(first - heavy_from + skipped) /
+                         static_cast<double>(first - heavy_from)
+                   : 1.0;
+    }
+};
+
+/// Walks all trips, and into each branch.
+struct WalkAll {
+    [[nodiscard]] static LoopPasses passes(const Kernel& kernel, const Node& node, const Coordinates& at) {
+        return {trips_of(kernel, kernel.loops[node.payload], at)};
+    }
+    [[nodiscard]] static bool takes(const Kernel&, const Node&, const Coordinates&) { return true; }
+    static void turned(const Node&) {}
 };
 
 /// Walks the leaf nodes (op, wait, signal, mark) of [first, last) in order. Needs a kernel that check()
-/// accepts. `at.loop` is kept up to date; trips are evaluated when the cursor enters a loop.
+/// accepts. `at.loop` is kept up to date; trips are evaluated when the cursor enters a loop. A `Choice` says
+/// which trips are walked and which branches the warp takes, and hears of the end of each trip.
 class BodyCursor {
   public:
     BodyCursor() = default;
     BodyCursor(std::size_t first, std::size_t last) : next_(first), last_(last) {}
 
     /// Moves to the next leaf; false at the end of the body.
-    bool advance(const Kernel& kernel, Coordinates& at) {
+    bool advance(const Kernel& kernel, Coordinates& at) { return advance(kernel, at, WalkAll{}); }
+    template <class Choice>
+    bool advance(const Kernel& kernel, Coordinates& at, const Choice& choice) {
         for (;;) {
             if (depth_ > 0 && next_ == kernel.nodes[top().node].end) {
+                if (top().unroll > 0) choice.turned(kernel.nodes[top().node]);
                 leave(at);
                 continue;
             }
@@ -49,9 +79,11 @@ class BodyCursor {
             }
             const Node& node = kernel.nodes[next_];
             if (node.kind == NodeKind::loop) {
-                enter_loop(kernel, node, at);
+                enter_loop(kernel, node, at, choice);
             } else if (node.kind == NodeKind::branch) {
-                enter_branch(kernel, node);
+                if (enter_branch(kernel, node, at)) {
+                    place_.taken = place_.taken && choice.takes(kernel, node, at);
+                }
             } else {
                 place_.node = next_++;
                 idle_ = 0;
@@ -79,51 +111,61 @@ class BodyCursor {
     /// unroll is 0 for a branch.
     struct Level {
         std::size_t node = 0;
-        std::int64_t trips = 0;
         std::int64_t unroll = 0;
-        double weight = 1.0;
-        double lanes = 1.0;
+        LoopPasses passes;
+        BodyPlace around;
     };
     /// Iterations without a leaf after which a body counts as empty.
     static constexpr std::int64_t most_idle = std::int64_t{1} << 24;
 
     [[nodiscard]] Level& top() { return stack_[depth_ - 1]; }
 
-    void enter_loop(const Kernel& kernel, const Node& node, Coordinates& at) {
+    template <class Choice>
+    void enter_loop(const Kernel& kernel, const Node& node, Coordinates& at, const Choice& choice) {
         const Loop& loop = kernel.loops[node.payload];
-        const std::int64_t trips = trips_of(kernel, loop, at);
-        if (trips == 0) {
+        const LoopPasses passes = choice.passes(kernel, node, at);
+        if (passes.trips <= 0) {
             next_ = node.end;
             return;
         }
         at.loop[loops_++] = 0;
-        stack_[depth_++] = {next_, trips, std::int64_t{loop.unroll} * loop.machine_unroll, place_.weight,
-                            place_.lanes};
+        stack_[depth_++] = {next_, std::int64_t{loop.unroll} * loop.machine_unroll, passes, place_};
+        place_.stands_for *= passes.stands_for(0);
         ++next_;
     }
 
-    void enter_branch(const Kernel& kernel, const Node& node) {
+    /// False for a branch that no lane takes, which is passed over.
+    bool enter_branch(const Kernel& kernel, const Node& node, const Coordinates& at) {
         const Branch& branch = kernel.branches[node.payload];
-        stack_[depth_++] = {next_, 1, 0, place_.weight, place_.lanes};
+        const double lanes = lane_share(kernel, branch.lanes, at);
+        if (lanes <= 0.0) {
+            next_ = node.end;
+            return false;
+        }
+        stack_[depth_++] = {next_, 0, {1}, place_};
         place_.weight *= branch.warps_taking;
-        place_.lanes *= branch.mean_lanes / 32.0;
+        place_.lanes *= lanes * (branch.mean_lanes / 32.0);
         ++next_;
+        return true;
     }
 
     void leave(Coordinates& at) {
         const Level& level = top();
         if (level.unroll > 0) {
-            if (++at.loop[loops_ - 1] < level.trips) {
+            std::int64_t& trip = at.loop[loops_ - 1];
+            if (++trip == level.passes.first) trip += level.passes.skipped;
+            if (trip < level.passes.trips) {
                 next_ = level.node + 1;
+                place_.stands_for = level.around.stands_for * level.passes.stands_for(trip);
                 if (++idle_ > most_idle) {
-                    throw Error("loop", std::to_string(level.trips) + " trips", "a body with an op in it");
+                    throw Error("loop", std::to_string(level.passes.trips) + " trips",
+                                "a body with an op in it");
                 }
                 return;
             }
             at.loop[--loops_] = 0;
         }
-        place_.weight = level.weight;
-        place_.lanes = level.lanes;
+        place_ = level.around;
         --depth_;
     }
 

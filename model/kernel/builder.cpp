@@ -4,6 +4,7 @@
 #include "model/kernel/builder.hpp"
 
 #include "hw/error.hpp"
+#include "model/kernel/evaluate_index.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -26,21 +27,20 @@ namespace {
     fail(kernel, what, std::to_string(value), std::string(expected));
 }
 
-/// Ids are 16 bits wide and signed.
+/// Ids are signed, 32 bits wide.
 constexpr auto most_records = static_cast<std::size_t>(std::numeric_limits<Id>::max());
-constexpr std::size_t most_nodes = std::numeric_limits<std::uint16_t>::max();
 
 Id next_id(const Kernel& kernel, const char* what, std::size_t size) {
-    if (size >= most_records) fail(kernel, what, size, "fewer than 32767 records");
+    if (size >= most_records) fail(kernel, what, size, "fewer than 2^31 records");
     return static_cast<Id>(size);
 }
 
 [[noreturn]] void refuse_node(const Kernel& kernel, bool in_role, std::size_t payload) {
     if (!in_role) fail(kernel, "body", "a node outside of a role", "a role begun before");
-    if (kernel.nodes.size() >= most_nodes) {
-        fail(kernel, "nodes", kernel.nodes.size(), "fewer than 65535 nodes");
+    if (kernel.nodes.size() >= most_records) {
+        fail(kernel, "nodes", kernel.nodes.size(), "fewer than 2^31 nodes");
     }
-    fail(kernel, "body", payload, "fewer than 32767 records");
+    fail(kernel, "body", payload, "fewer than 2^31 records");
 }
 
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
@@ -71,7 +71,7 @@ Token& Builder::token() {
     return kernel_.tokens.emplace_back();
 }
 
-Index Builder::variable(Variable variable, std::int64_t coefficient, std::uint16_t position) {
+Index Builder::variable(Variable variable, std::int64_t coefficient, std::uint32_t position) {
     return index(0, {term(variable, coefficient, position)});
 }
 
@@ -83,11 +83,8 @@ Index Builder::sum(const Index& a, const Index& b) {
     if (a.count == 0) {
         return {constant, b.first, b.count};
     }
-    if (a.count + b.count > std::numeric_limits<std::uint16_t>::max()) {
-        fail(kernel_, "index", std::to_string(a.count + b.count) + " terms", "at most 65535 terms");
-    }
     const Index result{constant, static_cast<std::uint32_t>(kernel_.terms.size()),
-                       static_cast<std::uint16_t>(a.count + b.count)};
+                       static_cast<std::uint32_t>(a.count + b.count)};
     for (const Index& part : {a, b}) {
         for (std::uint32_t i = 0; i < part.count; ++i) {
             const Term copy = kernel_.terms[part.first + i];
@@ -115,8 +112,24 @@ Index Builder::nested(const Index& inner, const Term& outer) {
     kernel_.nested.push_back(inner);
     Term whole = outer;
     whole.variable = Variable::nested;
-    whole.position = static_cast<std::uint16_t>(id);
+    whole.position = static_cast<std::uint32_t>(id);
     return index(0, {whole});
+}
+
+Index Builder::product(const Index& a, const Index& b) {
+    if (a.count == 0) return scaled(b, a.constant);
+    if (b.count == 0) return scaled(a, b.constant);
+    const Id id = next_id(kernel_, "nested", kernel_.nested.size());
+    kernel_.nested.push_back(a);
+    kernel_.nested.push_back(b);
+    return variable(Variable::product, 1, static_cast<std::uint32_t>(id));
+}
+
+Index Builder::power(const Index& exponent) {
+    if (exponent.count == 0) return constant(detail::power_of_two(exponent.constant));
+    const Id id = next_id(kernel_, "nested", kernel_.nested.size());
+    kernel_.nested.push_back(exponent);
+    return variable(Variable::power, 1, static_cast<std::uint32_t>(id));
 }
 
 Index Builder::floordiv(const Index& a, std::int64_t divisor) {
@@ -163,7 +176,7 @@ void Builder::role(const Name& name, int warps, int instances, int registers_per
     role.warps = warps;
     role.instances = instances;
     role.registers_per_thread = registers_per_thread;
-    role.first_node = role.last_node = static_cast<std::uint16_t>(kernel_.nodes.size());
+    role.first_node = role.last_node = static_cast<std::uint32_t>(kernel_.nodes.size());
     in_role_ = true;
 }
 
@@ -176,13 +189,13 @@ void Builder::alternate() {
 
 void Builder::add_node(NodeKind kind, std::size_t payload) {
     const std::size_t position = kernel_.nodes.size();
-    if (!in_role_ || position >= most_nodes || payload >= most_records) {
+    if (!in_role_ || position >= most_records || payload >= most_records) {
         refuse_node(kernel_, in_role_, payload);
     }
     Node& node = kernel_.nodes.emplace_back();
     node.kind = kind;
-    node.payload = static_cast<std::uint16_t>(payload);
-    node.end = static_cast<std::uint16_t>(position + 1);
+    node.payload = static_cast<std::uint32_t>(payload);
+    node.end = static_cast<std::uint32_t>(position + 1);
 }
 
 void Builder::open(NodeKind kind, std::size_t payload) {
@@ -191,12 +204,12 @@ void Builder::open(NodeKind kind, std::size_t payload) {
              "at most 16 loops and branches nested");
     }
     add_node(kind, payload);
-    open_[static_cast<std::size_t>(depth_++)] = static_cast<std::uint16_t>(kernel_.nodes.size() - 1);
+    open_[static_cast<std::size_t>(depth_++)] = static_cast<std::uint32_t>(kernel_.nodes.size() - 1);
 }
 
 Id Builder::op(const Op& given, std::initializer_list<Access> accesses) {
     Op& added = op(given.cls);
-    const std::uint16_t first_access = added.first_access;
+    const std::uint32_t first_access = added.first_access;
     added = given;
     added.first_access = first_access;
     added.access_count = 0;
@@ -210,7 +223,7 @@ Op& Builder::op(InstructionClass cls) {
     add_node(NodeKind::op, kernel_.ops.size());
     Op& added = kernel_.ops.emplace_back();
     added.cls = cls;
-    added.first_access = static_cast<std::uint16_t>(kernel_.accesses.size());
+    added.first_access = static_cast<std::uint32_t>(kernel_.accesses.size());
     return added;
 }
 
@@ -219,12 +232,38 @@ Access& Builder::access() {
         fail(kernel_, "access", "no op", "an op written just before");
     }
     Op& op = kernel_.ops.back();
-    if (op.access_count == max_accesses) {
-        fail(kernel_, "op accesses", max_accesses + 1, "at most 3 accesses for one op");
-    }
     next_id(kernel_, "accesses", kernel_.accesses.size());
+    if (op.access_count == std::numeric_limits<std::uint16_t>::max()) {
+        fail(kernel_, "op accesses", std::size_t{op.access_count} + 1, "at most 65535 accesses for one op");
+    }
     ++op.access_count;
     return kernel_.accesses.emplace_back();
+}
+
+void Builder::dep(const Dep& dep) {
+    if (kernel_.nodes.empty() || kernel_.nodes.back().kind != NodeKind::op) {
+        fail(kernel_, "dep", "no op", "an op written just before");
+    }
+    Op& op = kernel_.ops.back();
+    if (op.dep_count < op.deps.size()) {
+        op.deps[op.dep_count] = dep;
+    } else {
+        if (op.dep_count == op.deps.size())
+            op.more_deps = static_cast<std::uint32_t>(kernel_.more_deps.size());
+        kernel_.more_deps.push_back(dep);
+    }
+    ++op.dep_count;
+}
+
+void Builder::lanes(const Index& lanes) {
+    const bool none = kernel_.nodes.empty();
+    const Node node = none ? Node{} : kernel_.nodes.back();
+    if (none || (node.kind != NodeKind::op && node.kind != NodeKind::branch)) {
+        fail(kernel_, "lanes", "no op or branch", "an op or a branch written just before");
+    }
+    const Id id = next_id(kernel_, "lanes", kernel_.lane_counts.size());
+    kernel_.lane_counts.push_back(lanes);
+    (node.kind == NodeKind::op ? kernel_.ops[node.payload].lanes : kernel_.branches[node.payload].lanes) = id;
 }
 
 void Builder::loop(const Index& trips, int unroll) {
@@ -249,7 +288,7 @@ void Builder::end() {
         fail(kernel_, "body", "end", "an open loop or branch");
     }
     kernel_.nodes[open_[static_cast<std::size_t>(--depth_)]].end =
-        static_cast<std::uint16_t>(kernel_.nodes.size());
+        static_cast<std::uint32_t>(kernel_.nodes.size());
 }
 
 void Builder::wait(Id token, int lag) {
@@ -272,7 +311,7 @@ void Builder::end_role() {
         fail(kernel_, "body", std::to_string(depth_) + " loops or branches still open", "end() for each");
     }
     if (in_role_) {
-        kernel_.roles.back().last_node = static_cast<std::uint16_t>(kernel_.nodes.size());
+        kernel_.roles.back().last_node = static_cast<std::uint32_t>(kernel_.nodes.size());
     }
     in_role_ = false;
 }

@@ -18,7 +18,7 @@ inline constexpr int max_nesting = 16;
 
 /// coefficient * variable, for the terms of Builder::index.
 [[nodiscard]] constexpr Term term(Variable variable, std::int64_t coefficient = 1,
-                                  std::uint16_t position = 0) {
+                                  std::uint32_t position = 0) {
     Term result;
     result.coefficient = coefficient;
     result.variable = variable;
@@ -46,7 +46,7 @@ class Builder {
     [[nodiscard]] static Index constant(std::int64_t value) { return Index{value, 0, 0}; }
     Index index(std::int64_t constant, std::initializer_list<Term> terms) {
         const Index result{constant, terms.size() == 0 ? 0 : static_cast<std::uint32_t>(kernel_.terms.size()),
-                           static_cast<std::uint16_t>(terms.size())};
+                           static_cast<std::uint32_t>(terms.size())};
         for (const Term& term : terms) kernel_.terms.emplace_back() = term;
         return result;
     }
@@ -55,7 +55,7 @@ class Builder {
     [[nodiscard]] Index begin(std::int64_t constant = 0) const {
         return {constant, static_cast<std::uint32_t>(kernel_.terms.size()), 0};
     }
-    Term& add(Index& index, Variable variable, std::int64_t coefficient = 1, std::uint16_t position = 0) {
+    Term& add(Index& index, Variable variable, std::int64_t coefficient = 1, std::uint32_t position = 0) {
         Term& added = kernel_.terms.emplace_back();
         added.coefficient = coefficient;
         added.variable = variable;
@@ -63,13 +63,16 @@ class Builder {
         ++index.count;
         return added;
     }
-    Index variable(Variable variable, std::int64_t coefficient = 1, std::uint16_t position = 0);
+    Index variable(Variable variable, std::int64_t coefficient = 1, std::uint32_t position = 0);
     Index sum(const Index& a, const Index& b);
     Index scaled(const Index& a, std::int64_t factor);
     Index floordiv(const Index& a, std::int64_t divisor);
     Index modulo(const Index& a, std::int64_t modulus);
     /// min(max(a, low), high).
     Index clamp(const Index& a, std::int64_t low, std::int64_t high);
+    Index product(const Index& a, const Index& b);
+    /// Two to the power of an expression; 0 where it is negative.
+    Index power(const Index& exponent);
 
     /// Begins a role and ends the previous one.
     void role(const Name& name, int warps, int instances = 1, int registers_per_thread = 0);
@@ -83,6 +86,10 @@ class Builder {
     /// Adds an access to the last op; to be filled in before the next one.
     Access& access();
     void access(const Access& access) { this->access() = access; }
+    /// Adds a dep to the last op, which may have any number of them.
+    void dep(const Dep& dep);
+    /// Number of the warp's lanes that the last op is active in, or that take the last branch.
+    void lanes(const Index& lanes);
     void loop(const Index& trips, int unroll = 1);
     void loop(std::int64_t trips, int unroll = 1) { loop(constant(trips), unroll); }
     void loop(const Trips& trips, int unroll = 1, int machine_unroll = 1);
@@ -103,7 +110,7 @@ class Builder {
     Index nested(const Index& inner, const Term& outer);
 
     Kernel& kernel_;
-    std::array<std::uint16_t, max_nesting> open_{};
+    std::array<std::uint32_t, max_nesting> open_{};
     int depth_ = 0;
     bool in_role_ = false;
 };

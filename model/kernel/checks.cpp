@@ -220,10 +220,11 @@ void check_nested(const Kernel& kernel) {
         detail::check_index(record, "terms", index);
         for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
             const Term& term = kernel.terms[t];
-            if (term.variable == Variable::nested) {
-                record.expect(term.position < i, "position", std::int64_t{term.position},
+            for (std::uint32_t n = 0; n < nested_count(term.variable); ++n) {
+                const std::size_t inner = std::size_t{term.position} + n;
+                record.expect(inner < i, "position", static_cast<std::int64_t>(inner),
                               "an earlier nested expression");
-                depth[i] = std::max(depth[i], depth[term.position] + 1);
+                depth[i] = std::max(depth[i], depth[inner] + 1);
             }
         }
         record.expect(depth[i] <= max_nesting, "depth", std::int64_t{depth[i]}, "at most 16");

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -43,8 +44,8 @@ void check_index(const Record& record, std::string_view field, const Index& inde
             record.expect(position < 4, field, position, "tile 0 to 3");
         } else if (term.variable == Variable::loop) {
             record.expect(position < max_loop_depth, field, position, "loop 0 to 7");
-        } else if (term.variable == Variable::nested) {
-            record.expect(is_id(position, kernel.nested.size()), field, position,
+        } else if (const std::uint32_t nested = nested_count(term.variable); nested > 0) {
+            record.expect(is_id(position + nested - 1, kernel.nested.size()), field, position,
                           "the number of a nested expression");
         } else {
             record.expect(position == 0, field, position, "no position");
@@ -145,10 +146,14 @@ void check_access(const Record& op, std::string_view field, const Access& access
 
 namespace {
 
-/// Roles that signal and await a token. Bit r of the mask is role r; roles beyond 63 share the last bit.
+/// Roles that signal and await a token, in their order.
 struct TokenUse {
-    std::uint64_t waits = 0;
-    std::uint64_t signals = 0;
+    std::vector<std::size_t> waits;
+    std::vector<std::size_t> signals;
+
+    static void add(std::vector<std::size_t>& roles, std::size_t role) {
+        if (roles.empty() || roles.back() != role) roles.push_back(role);
+    }
 };
 
 class BodyCheck {
@@ -174,7 +179,6 @@ class BodyCheck {
     [[nodiscard]] Record record(std::string_view kind, std::size_t id) const {
         return {kernel_, kind, id, {}};
     }
-    [[nodiscard]] std::uint64_t role_bit() const { return std::uint64_t{1} << (role_ < 63 ? role_ : 63); }
 
     void leave(std::size_t i) {
         while (depth_ > 0 && kernel_.nodes[open_[depth_ - 1]].end == i) {
@@ -225,13 +229,13 @@ class BodyCheck {
                 const Wait& wait = kernel_.waits[id];
                 token(record("wait", id), wait.token);
                 record("wait", id).expect(wait.lag >= 0, "lag", std::int64_t{wait.lag}, "not negative");
-                uses_[static_cast<std::size_t>(wait.token)].waits |= role_bit();
+                TokenUse::add(uses_[static_cast<std::size_t>(wait.token)].waits, role_);
                 break;
             }
             case NodeKind::signal: {
                 const Signal& signal = kernel_.signals[id];
                 token(record("signal", id), signal.token);
-                uses_[static_cast<std::size_t>(signal.token)].signals |= role_bit();
+                TokenUse::add(uses_[static_cast<std::size_t>(signal.token)].signals, role_);
                 break;
             }
             case NodeKind::branch: {
@@ -239,6 +243,11 @@ class BodyCheck {
                 const Record here = record("branch", id);
                 here.expect(branch.warps_taking >= 0.0 && branch.warps_taking <= 1.0, "warps_taking",
                             branch.warps_taking, "a fraction from 0 to 1");
+                lanes(here, branch.lanes);
+                here.expect(branch.lanes == no_id || branch.warps_taking == 1.0, "warps_taking",
+                            branch.warps_taking, "no share beside `lanes`, which says who takes it");
+                here.expect(branch.lanes == no_id || branch.mean_lanes == 32.0, "mean_lanes",
+                            branch.mean_lanes, "no mean beside `lanes`, which says how many");
                 here.expect(branch.mean_lanes >= 0.0 && branch.mean_lanes <= 32.0, "mean_lanes",
                             branch.mean_lanes, "0 to 32");
                 for (const double share : {branch.slowest.of_cta, branch.slowest.of_grid}) {
@@ -279,7 +288,10 @@ class BodyCheck {
         for (std::size_t i = 0; i < depth_; ++i) {
             const Node& node = kernel_.nodes[open_[i]];
             if (node.kind == NodeKind::branch) {
-                const double taking = kernel_.branches[node.payload].warps_taking;
+                const Branch& branch = kernel_.branches[node.payload];
+                const double taking = branch.warps_taking;
+                here.expect(branch.lanes == no_id, "token", taking,
+                            "no branch around it that some lanes take and others do not");
                 here.expect(taking == 1.0, "token", taking,
                             "no branch around it that only a fraction of the warps take");
             }
@@ -293,6 +305,11 @@ class BodyCheck {
                     "an instruction class");
         here.expect(op.count >= 1 && op.count <= (std::int64_t{1} << 32), "count", op.count, "1 to 2^32");
         here.expect(op.chain >= 1 && op.chain <= op.count, "chain", op.chain, "1 to count");
+        here.expect(op.enabled >= 0.0 && op.enabled <= 1.0, "enabled", op.enabled, "a fraction from 0 to 1");
+        const bool tells = op.completes != no_id;
+        here.expect(!tells || (op.enabled == 1.0 && op.lanes == no_id), "completes",
+                    std::int64_t{op.completes}, "no predicate on an op that completes a token");
+        lanes(here, op.lanes);
         here.expect(op.active > 0.0 && op.active <= 1.0, "active", op.active, "above 0 and at most 1");
         const bool matrix = op.cls == InstructionClass::mma_sync || op.cls == InstructionClass::wgmma ||
                             op.cls == InstructionClass::tcgen05_mma;
@@ -304,22 +321,46 @@ class BodyCheck {
             check_index(here, "when", op.when.value);
             here.expect(op.when.low <= op.when.high, "when", op.when.low, "low <= high");
         }
-        here.expect(op.access_count <= max_accesses, "access_count", std::int64_t{op.access_count},
-                    "at most 3");
         here.expect(std::size_t{op.first_access} + op.access_count <= kernel_.accesses.size(), "first_access",
                     std::int64_t{op.first_access}, "accesses of this kernel");
         for (std::size_t a = 0; a < op.access_count; ++a) {
-            static constexpr std::string_view fields[] = {"access 0", "access 1", "access 2"};
-            check_access(here, fields[a], kernel_.accesses_of(op)[a]);
+            const Access& access = kernel_.accesses_of(op)[a];
+            if (a < names_.size()) {
+                check_access(here, names_[a], access);
+            } else {
+                check_access(here, fmt::format("access {}", a), access);
+            }
         }
-        here.expect(op.dep_count <= op.deps.size(), "dep_count", std::int64_t{op.dep_count}, "at most 4");
+        const std::size_t more = op.dep_count > op.deps.size() ? op.dep_count - op.deps.size() : 0;
+        here.expect(
+            op.more_deps == (more > 0 ? more_deps_ : 0) && more_deps_ + more <= kernel_.more_deps.size(),
+            "more_deps", std::int64_t{op.more_deps}, "deps beyond the fourth, in the order of the ops");
+        more_deps_ += more;
         if (op.completes != no_id) {
-            token(here, op.completes);
-            uses_[static_cast<std::size_t>(op.completes)].signals |= role_bit();
+            // A branch around it leaves out the last trips of a pipeline, which fill no stage.
+            here.expect(is_id(op.completes, kernel_.tokens.size()), "token", std::int64_t{op.completes},
+                        "the number of a token");
+            TokenUse::add(uses_[static_cast<std::size_t>(op.completes)].signals, role_);
         }
     }
 
+    /// Numbers of active lanes belong to ops and branches in the order of their nodes.
+    void lanes(const Record& here, Id lanes) {
+        if (lanes == no_id) return;
+        here.expect(
+            is_id(lanes, kernel_.lane_counts.size()) && static_cast<std::size_t>(lanes) == next_lanes_,
+            "lanes", std::int64_t{lanes}, "numbers of lanes in the order of their nodes");
+        ++next_lanes_;
+        check_index(here, "lanes", kernel_.lane_counts[static_cast<std::size_t>(lanes)]);
+    }
+
     void sizes() const {
+        const Record whole{kernel_, "launch", 0, {}};
+        whole.expect(next_lanes_ == kernel_.lane_counts.size(), "lane_counts",
+                     static_cast<std::int64_t>(kernel_.lane_counts.size()),
+                     "as many as ops and branches name");
+        whole.expect(more_deps_ == kernel_.more_deps.size(), "more_deps",
+                     static_cast<std::int64_t>(kernel_.more_deps.size()), "as many as ops have");
         const std::size_t sizes[] = {kernel_.ops.size(),     kernel_.loops.size(),    kernel_.waits.size(),
                                      kernel_.signals.size(), kernel_.branches.size(), kernel_.marks.size()};
         for (std::size_t kind = 0; kind < next_.size(); ++kind) {
@@ -335,8 +376,7 @@ class BodyCheck {
         for (std::size_t id = 0; id < kernel_.ops.size(); ++id) {
             const Op& op = kernel_.ops[id];
             const Record here{kernel_, "op", id, {}};
-            for (std::size_t d = 0; d < op.dep_count; ++d) {
-                const Dep& dep = op.deps[d];
+            for (const Dep& dep : kernel_.deps_of(op)) {
                 here.expect(is_id(dep.op, kernel_.ops.size()), "dep", std::int64_t{dep.op},
                             "the number of an op");
                 here.expect(role_of_op_[static_cast<std::size_t>(dep.op)] == role_of_op_[id], "dep",
@@ -353,10 +393,12 @@ class BodyCheck {
             const Token& token = kernel_.tokens[id];
             const TokenUse& use = uses_[id];
             const Record here{kernel_, "token", id, token.name.view()};
-            here.expect(use.waits == 0 || use.signals != 0, "signals", std::int64_t{0},
+            here.expect(use.waits.empty() || !use.signals.empty(), "signals", std::int64_t{0},
                         "at least one, since it is waited for");
             if (token.scope == Scope::warp) {
-                here.expect((use.waits & ~use.signals) == 0, "signals", std::int64_t{0},
+                const bool each =
+                    std::includes(use.signals.begin(), use.signals.end(), use.waits.begin(), use.waits.end());
+                here.expect(each, "signals", std::int64_t{0},
                             "a signal in each role that waits, since its scope is one warp");
             }
         }
@@ -366,6 +408,10 @@ class BodyCheck {
     std::vector<TokenUse> uses_;
     std::vector<std::size_t> role_of_op_;
     std::array<std::size_t, 6> next_{};
+    std::size_t next_lanes_ = 0;
+    std::size_t more_deps_ = 0;
+    /// Names of the usual accesses, so that a check builds no text.
+    std::array<std::string_view, 3> names_{"access 0", "access 1", "access 2"};
     std::array<std::size_t, static_cast<std::size_t>(max_nesting)> open_{};
     std::size_t depth_ = 0;
     int loops_ = 0;

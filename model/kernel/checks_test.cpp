@@ -100,6 +100,11 @@ TEST_CASE("bodies, ops and accesses") {
     CHECK(refused([](Kernel& k) { k.ops[2].chain = 5; }) == "op 2 chain");
     CHECK(refused([](Kernel& k) { k.ops[2].active = 0.0; }) == "op 2 active");
     CHECK(refused([](Kernel& k) { k.ops[2].completes = 9; }) == "op 2 token");
+    CHECK(refused([](Kernel& k) { k.ops[2].enabled = 1.5; }) == "op 2 enabled");
+    CHECK(refused([](Kernel& k) { k.ops[4].lanes = 0; }) == "op 4 lanes");
+    CHECK(refused([](Kernel& k) { k.lane_counts.push_back({}); }) == "launch lane_counts");
+    CHECK(refused([](Kernel& k) { k.more_deps.push_back({}); }) == "launch more_deps");
+    CHECK(refused([](Kernel& k) { k.ops[4].dep_count = 5; }) == "op 4 more_deps");
     CHECK(refused([](Kernel& k) { access_of(k, 2, 1).buffer = 77; }) == "op 2 access 1");
     CHECK(refused([](Kernel& k) { access_of(k, 2, 1).box[0] = 65; }) == "op 2 access 1");
     CHECK(refused([](Kernel& k) { access_of(k, 2, 1).origin[0].constant = 1; }) == "op 2 access 1");

@@ -37,7 +37,10 @@ class VariableSet {
     for (std::size_t t = index.first, end = t + index.count; t < end; ++t) {
         const Term& term = kernel.terms[t];
         result.add(term.variable);
-        if (term.variable == Variable::nested) result.add(variables_of_nested(kernel, term.position));
+        if (term.variable < Variable::nested) continue;
+        for (std::uint32_t n = 0; n < nested_count(term.variable); ++n) {
+            result.add(variables_of_nested(kernel, term.position + n));
+        }
     }
     return result;
 }

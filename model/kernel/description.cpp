@@ -28,6 +28,7 @@ void Kernel::clear() {
     nodes.clear();
     ops.clear();
     accesses.clear();
+    more_deps.clear();
     loops.clear();
     waits.clear();
     signals.clear();
@@ -35,6 +36,7 @@ void Kernel::clear() {
     marks.clear();
     terms.clear();
     nested.clear();
+    lane_counts.clear();
     address_pool.clear();
     address_list.clear();
     reuse.clear();
@@ -54,7 +56,7 @@ Kernel& Program::add_kernel() {
     }
     Kernel& kernel = kernels[kernel_count];
     kernel.clear();
-    steps.push_back({StepKind::kernel, static_cast<std::uint16_t>(kernel_count), {no_id, no_id}});
+    steps.push_back({StepKind::kernel, static_cast<std::uint32_t>(kernel_count), {no_id, no_id}});
     if (steps.size() > 1) {
         steps.back().after[0] = static_cast<Id>(steps.size() - 2);
     }
@@ -63,7 +65,7 @@ Kernel& Program::add_kernel() {
 }
 
 void Program::add_memset(std::int64_t bytes) {
-    steps.push_back({StepKind::memset, static_cast<std::uint16_t>(memsets.size()), {no_id, no_id}});
+    steps.push_back({StepKind::memset, static_cast<std::uint32_t>(memsets.size()), {no_id, no_id}});
     if (steps.size() > 1) {
         steps.back().after[0] = static_cast<Id>(steps.size() - 2);
     }
@@ -71,7 +73,7 @@ void Program::add_memset(std::int64_t bytes) {
 }
 
 void Program::add_memcpy(const Memcpy& copy) {
-    steps.push_back({StepKind::memcpy, static_cast<std::uint16_t>(memcpys.size()), {no_id, no_id}});
+    steps.push_back({StepKind::memcpy, static_cast<std::uint32_t>(memcpys.size()), {no_id, no_id}});
     if (steps.size() > 1) {
         steps.back().after[0] = static_cast<Id>(steps.size() - 2);
     }

@@ -24,7 +24,7 @@ using hw::Dtype;
 using hw::InstructionClass;
 
 /// Id of another record of the same kernel; -1 is none.
-using Id = std::int16_t;
+using Id = std::int32_t;
 inline constexpr Id no_id = -1;
 
 struct Dim3 {
@@ -184,8 +184,8 @@ struct Access {
     Bounds bounds = Bounds::clip;
     CachePolicy cache = CachePolicy::ca;
     std::int32_t multicast_ctas = 1;
-    double joined = 0.0;      ///< share of a store's sectors that leave with those of the warp's store before
-    std::uint16_t reuse = 0;  ///< 1 + place in Kernel::reuse; 0: as pattern and origin say
+    double joined = 0.0;      ///< share of a store's sectors that leave with earlier stores of the CTA
+    std::uint32_t reuse = 0;  ///< 1 + place in Kernel::reuse; 0: as pattern and origin say
     friend bool operator==(const Access&, const Access&) = default;
 };
 
@@ -213,7 +213,7 @@ struct Token {
 /// Dep on another op of the same role, `distance` iterations of their innermost common loop back.
 struct Dep {
     Id op = no_id;
-    std::int16_t distance = 0;
+    std::int32_t distance = 0;
     friend bool operator==(const Dep&, const Dep&) = default;
 };
 
@@ -226,28 +226,29 @@ struct When {
     friend bool operator==(const When&, const When&) = default;
 };
 
-/// Most accesses of one op.
-inline constexpr std::size_t max_accesses = 3;
-
 /// `count` machine warp-instructions of one class, `chain` of which run in series.
 struct Op {
     InstructionClass cls = InstructionClass::fma_f32;
     Dtype dtype = Dtype::fp32;
+    bool once_per_unroll = false;
+    bool shared_operand = false;  ///< wgmma: A comes from shared memory (SS) instead of registers (RS)
     /// m, n, k of a matrix instruction; for fma a lane's block (README)
     std::array<std::int32_t, 3> shape{};
     std::int64_t count = 1;
     std::int64_t chain = 1;
     When when;
     double active = 1.0;  ///< fraction of lanes, only for divergence on data
-    bool once_per_unroll = false;
-    bool shared_operand = false;  ///< wgmma: A comes from shared memory (SS) instead of registers (RS)
-    bool sparse = false;          ///< matrix instructions: A has two of four elements, `shape` counts all
-    std::uint8_t access_count = 0;
-    std::uint16_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
-    std::uint8_t dep_count = 0;
-    std::array<Dep, 4> deps{};
-    Id completes = no_id;  ///< token fired when an asynchronous op is complete
-    bool returns = true;   ///< atomics: true if the old value returns
+    /// share of executions in which a lane's predicate holds; in the others the op issues and does no more
+    double enabled = 1.0;
+    Id lanes = no_id;     ///< place in Kernel::lane_counts: active lanes of the warp, here and in this trip
+    bool sparse = false;  ///< matrix instructions: A has two of four elements, `shape` counts all
+    bool returns = true;  ///< atomics: true if the old value returns
+    std::uint16_t access_count = 0;
+    std::uint32_t first_access = 0;  ///< its accesses are [first_access, first_access + access_count)
+    Id completes = no_id;            ///< token fired when an asynchronous op is complete
+    std::uint32_t dep_count = 0;
+    std::uint32_t more_deps = 0;  ///< place in Kernel::more_deps of its fifth dep; Kernel::deps_of gives all
+    std::array<Dep, 4> deps{};    ///< the first four
     friend bool operator==(const Op&, const Op&) = default;
 };
 
@@ -287,6 +288,9 @@ struct Branch {
     double warps_taking = 1.0;
     double mean_lanes = 32.0;
     SlowestWarps slowest{};  ///< the share of the passes in which they take it
+    /// place in Kernel::lane_counts: lanes of the warp that take it, here and in this trip; instead of the
+    /// two shares
+    Id lanes = no_id;
     friend bool operator==(const Branch&, const Branch&) = default;
 };
 struct Mark {
@@ -300,8 +304,8 @@ enum class NodeKind : std::uint8_t { op, loop, wait, signal, branch, mark };
 /// array of its kind.
 struct Node {
     NodeKind kind = NodeKind::op;
-    std::uint16_t payload = 0;
-    std::uint16_t end = 0;
+    std::uint32_t payload = 0;
+    std::uint32_t end = 0;
     friend bool operator==(const Node&, const Node&) = default;
 };
 
@@ -313,8 +317,8 @@ struct Role {
     std::int32_t warps = 1;
     std::int32_t instances = 1;
     std::int32_t registers_per_thread = 0;  ///< 0: the kernel's number
-    std::uint16_t first_node = 0;
-    std::uint16_t last_node = 0;
+    std::uint32_t first_node = 0;
+    std::uint32_t last_node = 0;
     bool alternate = false;
     friend bool operator==(const Role&, const Role&) = default;
 };
@@ -324,6 +328,34 @@ struct Role {
 struct Coverage {
     double exact = 1.0, extrapolated = 0.0, unknown = 0.0;
     friend bool operator==(const Coverage&, const Coverage&) = default;
+};
+
+struct Kernel;
+
+/// All deps of an op, for loops over them.
+class DepsOf {
+  public:
+    class Place {
+      public:
+        Place(const DepsOf& deps, std::size_t at) : deps_(deps), at_(at) {}
+        const Dep& operator*() const;
+        Place& operator++() {
+            ++at_;
+            return *this;
+        }
+        friend bool operator==(const Place& a, const Place& b) { return a.at_ == b.at_; }
+
+      private:
+        const DepsOf& deps_;
+        std::size_t at_;
+    };
+    DepsOf(const Kernel* kernel, const Op* op) : kernel_(kernel), op_(op) {}
+    [[nodiscard]] Place begin() const { return {*this, 0}; }
+    [[nodiscard]] Place end() const { return {*this, op_->dep_count}; }
+
+  private:
+    const Kernel* kernel_;
+    const Op* op_;
 };
 
 struct Kernel {
@@ -347,6 +379,7 @@ struct Kernel {
     std::vector<Node> nodes;
     std::vector<Op> ops;
     std::vector<Access> accesses;  ///< accesses of all ops, in their order
+    std::vector<Dep> more_deps;    ///< deps beyond an op's fourth, in the order of the ops
     std::vector<Loop> loops;
     std::vector<Wait> waits;
     std::vector<Signal> signals;
@@ -354,6 +387,7 @@ struct Kernel {
     std::vector<Mark> marks;
     std::vector<Term> terms;                 ///< pool of index terms
     std::vector<Index> nested;               ///< pool of nested expressions
+    std::vector<Index> lane_counts;          ///< pool of what ops and branches name by `lanes`
     std::vector<AddressRun> address_pool;    ///< runs of listed and stream accesses
     std::vector<Reuse> reuse;                ///< pool of what accesses name by `reuse`
     std::vector<std::int64_t> address_list;  ///< 32 element indices per warp access of a listed access
@@ -361,11 +395,20 @@ struct Kernel {
     [[nodiscard]] std::span<const Access> accesses_of(const Op& op) const {
         return std::span(accesses).subspan(op.first_access, op.access_count);
     }
+    /// Dep number `d` of an op.
+    [[nodiscard]] const Dep& dep_of(const Op& op, std::size_t d) const {
+        return d < op.deps.size() ? op.deps[d] : more_deps[op.more_deps + (d - op.deps.size())];
+    }
+    [[nodiscard]] DepsOf deps_of(const Op& op) const { return {this, &op}; }
 
     /// Empties every array and keeps its memory.
     void clear();
     friend bool operator==(const Kernel&, const Kernel&) = default;
 };
+
+inline const Dep& DepsOf::Place::operator*() const {
+    return deps_.kernel_->dep_of(*deps_.op_, at_);
+}
 
 // ---- program
 
@@ -389,7 +432,7 @@ enum class StepKind : std::uint8_t { kernel, memset, memcpy };
 /// `payload` indexes the array of its kind; `after` lists the steps that must be complete (-1: none).
 struct Step {
     StepKind kind = StepKind::kernel;
-    std::uint16_t payload = 0;
+    std::uint32_t payload = 0;
     std::array<Id, 2> after{no_id, no_id};
     friend bool operator==(const Step&, const Step&) = default;
 };

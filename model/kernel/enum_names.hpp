@@ -91,9 +91,9 @@ struct EnumNames<Link> {
 };
 template <>
 struct EnumNames<Variable> {
-    static constexpr std::array<std::string_view, 12> words{"tile",     "item_begin", "item_end", "problem",
-                                                            "cta_rank", "warp",       "thread_x", "thread_y",
-                                                            "thread_z", "instance",   "loop",     "nested"};
+    static constexpr std::array<std::string_view, 14> words{
+        "tile",     "item_begin", "item_end", "problem", "cta_rank", "warp",    "thread_x",
+        "thread_y", "thread_z",   "instance", "loop",    "nested",   "product", "power"};
 };
 
 template <class Enum>

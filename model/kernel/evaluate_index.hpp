@@ -16,6 +16,17 @@ namespace warptime::model::kernel {
 
 namespace detail {
 
+/// Two to a power; 0 for a negative one, as a shift to the right gives, and at most 2^62.
+[[nodiscard]] constexpr std::int64_t power_of_two(std::int64_t exponent) {
+    return exponent < 0 ? 0 : std::int64_t{1} << std::min<std::int64_t>(exponent, 62);
+}
+
+[[nodiscard]] inline std::int64_t product(const Kernel& kernel, std::size_t first, const Coordinates& at) {
+    return static_cast<std::int64_t>(
+        static_cast<std::uint64_t>(evaluate(kernel, kernel.nested[first], at)) *
+        static_cast<std::uint64_t>(evaluate(kernel, kernel.nested[first + 1], at)));
+}
+
 [[nodiscard]] inline std::int64_t value_of_variable(const Kernel& kernel, const Term& term,
                                                     const Coordinates& at) {
     switch (term.variable) {
@@ -43,6 +54,10 @@ namespace detail {
             return at.loop[term.position];
         case Variable::nested:
             return evaluate(kernel, kernel.nested[term.position], at);
+        case Variable::product:
+            return product(kernel, term.position, at);
+        case Variable::power:
+            return power_of_two(evaluate(kernel, kernel.nested[term.position], at));
     }
     return 0;
 }

@@ -1,8 +1,7 @@
 // Integer expression in the coordinates of a running thread: sum of coefficient * term, with floordiv, mod,
 // min, max. Terms live in the kernel's pool, so that an expression is three words and refilling a kernel does
 // not allocate.
-// Ignores: products of two variables (an access needs none) and overflow beyond 64 bits (sizes are checked at
-// entry).
+// Ignores: overflow beyond 64 bits (sizes are checked at entry).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +12,9 @@ namespace warptime::model::kernel {
 
 /// Variables of an index. `tile` and `loop` take a position: tile[position], and loop[position] where 0 is
 /// the outermost loop around the op. `nested` is another expression of the same pool; its id is the position.
-/// Through it floordiv and mod also apply to sums. `problem` numbers the problems of a grouped launch.
+/// Through it floordiv and mod also apply to sums. `product` is that expression times the next one of the
+/// pool, and `power` is two to the power of it (0 below 2^0, 2^62 beyond). `problem` numbers the problems of
+/// a grouped launch.
 enum class Variable : std::uint8_t {
     tile,
     item_begin,
@@ -26,14 +27,23 @@ enum class Variable : std::uint8_t {
     thread_z,
     instance,
     loop,
-    nested
+    nested,
+    product,
+    power
 };
+
+/// Expressions of the pool that a variable refers to, from its position on; none before `nested`.
+[[nodiscard]] constexpr std::uint32_t nested_count(Variable variable) {
+    return variable == Variable::product                                 ? 2
+           : variable == Variable::nested || variable == Variable::power ? 1
+                                                                         : 0;
+}
 
 /// coefficient * min(max(mod(floordiv(variable, divisor), modulus), low), high); modulus 0 means none.
 struct Term {
     std::int64_t coefficient = 1;
     Variable variable = Variable::tile;
-    std::uint16_t position = 0;
+    std::uint32_t position = 0;
     std::int64_t divisor = 1;
     std::int64_t modulus = 0;
     std::int64_t low = std::numeric_limits<std::int64_t>::min();
@@ -46,7 +56,7 @@ struct Term {
 struct Index {
     std::int64_t constant = 0;
     std::uint32_t first = 0;
-    std::uint16_t count = 0;
+    std::uint32_t count = 0;
 
     [[nodiscard]] bool is_constant() const { return count == 0; }
     friend bool operator==(const Index&, const Index&) = default;

@@ -6,9 +6,11 @@
 #pragma once
 
 #include "model/kernel/description.hpp"
+#include "model/kernel/evaluate_index.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 namespace warptime::model::kernel {
@@ -20,6 +22,43 @@ struct Freedom {
     std::array<double, 4> tiles{};
     double warps = 0.0, instances = 0.0, lanes = 0.0;
 };
+
+[[nodiscard]] inline double span_of(const Kernel& kernel, const Index& index, const Freedom& free);
+
+/// Least and largest value of an expression whose fixed coordinates are those of the tile in the middle.
+struct ValueRange {
+    double low = 0.0, high = 0.0;
+};
+[[nodiscard]] inline ValueRange range_of(const Kernel& kernel, const Index& index, const Freedom& free) {
+    Coordinates at;
+    for (std::size_t d = 0; d < kernel.schedule.tiles.size(); ++d) {
+        at.tile[d] = free.tiles[d] > 0.0 ? 0 : (kernel.schedule.tiles[d] - 1) / 2;
+    }
+    at.item_end = kernel.schedule.k_iterations;
+    const auto first = static_cast<double>(evaluate(kernel, index, at));
+    double up = 0.0;
+    double down = 0.0;
+    for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
+        const Index alone{0, static_cast<std::uint32_t>(t), 1};
+        const double span = span_of(kernel, alone, free);
+        (kernel.terms[t].coefficient < 0 ? down : up) += span;
+    }
+    return {first - down, first + up};
+}
+
+/// Span of two to the power of an expression, or of the product of two.
+[[nodiscard]] inline double curved_span(const Kernel& kernel, const Term& term, const Freedom& free) {
+    const ValueRange a = range_of(kernel, kernel.nested[term.position], free);
+    if (term.variable == Variable::power) {
+        const auto power = [](double exponent) {
+            return exponent < 0.0 ? 0.0 : std::exp2(std::min(exponent, 62.0));
+        };
+        return power(a.high) - power(a.low);
+    }
+    const ValueRange b = range_of(kernel, kernel.nested[term.position + 1], free);
+    const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+    return high - low;
+}
 
 /// Upper bound of the largest less the smallest value.
 [[nodiscard]] inline double span_of(const Kernel& kernel, const Index& index, const Freedom& free) {
@@ -47,6 +86,10 @@ struct Freedom {
                 break;
             case Variable::nested:
                 range = span_of(kernel, kernel.nested[term.position], free);
+                break;
+            case Variable::product:
+            case Variable::power:
+                range = curved_span(kernel, term, free);
                 break;
             default:
                 break;

@@ -5,6 +5,8 @@
 #include "model/kernel/text_reader.hpp"
 
 #include <limits>
+#include <optional>
+#include <vector>
 
 namespace warptime::model::kernel::detail {
 
@@ -66,8 +68,8 @@ void KernelReader::role() {
             continue;
         }
         depth += record == "loop" || record == "branch" ? 1 : 0;
-        if (depth > max_nesting || kernel_.nodes.size() >= 32000) {
-            cursor_.fail_at(start, "at most 16 nested loops and 32000 nodes");
+        if (depth > max_nesting) {
+            cursor_.fail_at(start, "at most 16 nested loops and branches");
         }
         body(record);
     }
@@ -151,21 +153,26 @@ void KernelReader::loop() {
 
 void KernelReader::branch() {
     Branch branch;
-    fields("warps_taking=, mean_lanes=, slowest_of_cta= or slowest_of_grid=", [&](std::string_view key) {
-        if (key == "warps_taking") {
-            branch.warps_taking = cursor_.real();
-        } else if (key == "mean_lanes") {
-            branch.mean_lanes = cursor_.real();
-        } else if (key == "slowest_of_cta") {
-            branch.slowest.of_cta = cursor_.real();
-        } else if (key == "slowest_of_grid") {
-            branch.slowest.of_grid = cursor_.real();
-        } else {
-            return false;
-        }
-        return true;
-    });
+    std::optional<Index> lanes;
+    fields("warps_taking=, mean_lanes=, lanes=, slowest_of_cta= or slowest_of_grid=",
+           [&](std::string_view key) {
+               if (key == "warps_taking") {
+                   branch.warps_taking = cursor_.real();
+               } else if (key == "mean_lanes") {
+                   branch.mean_lanes = cursor_.real();
+               } else if (key == "lanes") {
+                   lanes = read_index(cursor_, kernel_);
+               } else if (key == "slowest_of_cta") {
+                   branch.slowest.of_cta = cursor_.real();
+               } else if (key == "slowest_of_grid") {
+                   branch.slowest.of_grid = cursor_.real();
+               } else {
+                   return false;
+               }
+               return true;
+           });
     build_.branch(branch);
+    if (lanes) build_.lanes(*lanes);
 }
 
 void KernelReader::op() {
@@ -181,10 +188,13 @@ void KernelReader::op() {
             cursor_.fail_at(start, error.expected());
         }
     };
+    std::vector<Dep> deps;
+    std::optional<Index> lanes;
     op.cls = named([](std::string_view word) { return hw::parse_instruction_class(word); });
     fields(
-        "dtype=, shape=, count=, chain=, when=, active=, once_per_unroll=, shared_operand=, sparse=, deps=, "
-        "completes= or returns=",
+        "dtype=, shape=, count=, chain=, when=, active=, enabled=, lanes=, once_per_unroll=, "
+        "shared_operand=, "
+        "sparse=, deps=, completes= or returns=",
         [&](std::string_view key) {
             if (key == "dtype") {
                 op.dtype = named([](std::string_view word) { return hw::parse_dtype(word); });
@@ -204,6 +214,10 @@ void KernelReader::op() {
                 cursor_.expect(']');
             } else if (key == "active") {
                 op.active = cursor_.real();
+            } else if (key == "enabled") {
+                op.enabled = cursor_.real();
+            } else if (key == "lanes") {
+                lanes = read_index(cursor_, kernel_);
             } else if (key == "once_per_unroll") {
                 op.once_per_unroll = cursor_.flag();
             } else if (key == "shared_operand") {
@@ -211,7 +225,7 @@ void KernelReader::op() {
             } else if (key == "sparse") {
                 op.sparse = cursor_.flag();
             } else if (key == "deps") {
-                deps(op);
+                read_deps(deps);
             } else if (key == "completes") {
                 op.completes = reference(kernel_.tokens, "a token of this kernel");
             } else if (key == "returns") {
@@ -222,24 +236,24 @@ void KernelReader::op() {
             return true;
         });
     build_.op(op);
+    for (const Dep& dep : deps) {
+        build_.dep(dep);
+    }
+    if (lanes) build_.lanes(*lanes);
 }
 
-void KernelReader::deps(Op& op) {
-    op.dep_count = static_cast<std::uint8_t>(list(op.deps, [&] {
-        Dep dep;
+void KernelReader::read_deps(std::vector<Dep>& deps) {
+    deps.clear();
+    do {
+        Dep& dep = deps.emplace_back();
         dep.op = static_cast<Id>(cursor_.integer(0, std::numeric_limits<Id>::max()));
         if (cursor_.take(':')) {
-            dep.distance =
-                static_cast<std::int16_t>(cursor_.integer(0, std::numeric_limits<std::int16_t>::max()));
+            dep.distance = static_cast<std::int32_t>(cursor_.integer(0, most_int));
         }
-        return dep;
-    }));
+    } while (cursor_.take(','));
 }
 
 void KernelReader::access() {
-    if (kernel_.ops.back().access_count == max_accesses) {
-        cursor_.fail("at most 3 accesses for one op");
-    }
     Access access;
     access.direction = cursor_.enumerator<Direction>();
     access.buffer = reference(kernel_.buffers, "a buffer of this kernel");
@@ -288,7 +302,7 @@ void KernelReader::access() {
             } else if (key == "joined") {
                 access.joined = cursor_.real();
             } else if (key == "reuse") {
-                access.reuse = static_cast<std::uint16_t>(
+                access.reuse = static_cast<std::uint32_t>(
                     cursor_.integer(0, static_cast<std::int64_t>(kernel_.reuse.size())));
             } else {
                 return false;

@@ -7,9 +7,10 @@
 namespace warptime::model::kernel::detail {
 
 /// Most terms of a kernel that is read from text.
-inline constexpr std::size_t most_terms = std::size_t{1} << 20;
+inline constexpr std::size_t most_terms = std::size_t{1} << 26;
 
-/// `coefficient*variable.position/divisor%modulus[low,high]`; parentheses append to the nested pool.
+/// `coefficient*variable.position/divisor%modulus[low,high]`; parentheses append to the nested pool. Two
+/// variables or expressions in parentheses may be multiplied, and `2^` stands before an exponent.
 [[nodiscard]] Term read_term(TextCursor& cursor, Kernel& kernel, int depth = 0);
 /// Expression without braces. New terms are appended, unless `@N` names the place of equal ones.
 [[nodiscard]] Index read_bare_index(TextCursor& cursor, Kernel& kernel, int depth = 0);

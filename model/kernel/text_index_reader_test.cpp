@@ -3,6 +3,7 @@
 #include "model/kernel/text_index_reader.hpp"
 
 #include "hw/error.hpp"
+#include "model/kernel/evaluate_index.hpp"
 
 #include <doctest/doctest.h>
 
@@ -90,6 +91,24 @@ TEST_CASE("nested expressions lie in a pool of their own, sixteen deep at most")
     };
     CHECK(message(nested(16)) == "read");
     CHECK(message(nested(17)) == "at most 16 nested expressions");
+}
+
+TEST_CASE("two factors and an exponent are expressions of the pool, the factors side by side") {
+    Kernel kernel;
+    TextCursor cursor("{3 + 4*tile.0*(1 + loop.0/2)%9 + 2^warp + 5*2^(loop.1 + warp)}");
+    const Index index = read_index(cursor, kernel);
+    REQUIRE(index.count == 3);
+    const Term& product = kernel.terms[index.first];
+    CHECK(product.coefficient == 4);
+    CHECK(product.variable == Variable::product);
+    CHECK(product.modulus == 9);
+    const Coordinates at{.tile = {7}, .warp = 3, .loop = {6, 2}};
+    CHECK(evaluate(kernel, kernel.nested[product.position], at) == 7);
+    CHECK(evaluate(kernel, kernel.nested[product.position + 1], at) == 4);
+    CHECK(evaluate(kernel, index, at) == 3 + 4 * ((7 * 4) % 9) + 8 + 5 * 32);
+    CHECK(message("{2^3}") != "read");
+    CHECK(message("{3^warp}") != "read");
+    CHECK(message("{tile.0*warp*loop.0}") != "read");
 }
 
 TEST_CASE("what cannot divide, open or close is refused") {

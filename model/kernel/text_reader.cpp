@@ -17,7 +17,7 @@ namespace detail {
 
 namespace {
 constexpr std::int64_t most_int = std::numeric_limits<std::int32_t>::max();
-constexpr std::size_t most_ids = 32767;
+constexpr auto most_ids = static_cast<std::size_t>(std::numeric_limits<Id>::max());
 constexpr std::size_t most_items = std::size_t{1} << 22;
 }  // namespace
 
@@ -64,10 +64,10 @@ bool KernelReader::header(std::string_view record) {
     } else if (record == "token") {
         token();
     } else if (record == "term") {
-        cap(kernel_.terms, most_terms, "than 2^20 terms");
+        cap(kernel_.terms, most_terms, "than 2^26 terms");
         kernel_.terms.push_back(read_term(cursor_, kernel_));
     } else if (record == "nested") {
-        cap(kernel_.nested, most_ids, "than 32767 nested expressions");
+        cap(kernel_.nested, most_terms, "than 2^26 nested expressions");
         kernel_.nested.push_back(read_index(cursor_, kernel_));
     } else if (record == "run") {
         run();
@@ -177,7 +177,7 @@ void KernelReader::item() {
 }
 
 void KernelReader::cta_class() {
-    cap(kernel_.cta_classes, most_ids, "than 32767 classes");
+    cap(kernel_.cta_classes, most_ids, "than 2^31 classes");
     CtaClass cls;
     fields("first=, last=, multiplicity= or phase=", [&](std::string_view key) {
         if (key == "first") {
@@ -197,7 +197,7 @@ void KernelReader::cta_class() {
 }
 
 void KernelReader::buffer() {
-    cap(kernel_.buffers, most_ids, "than 32767 buffers");
+    cap(kernel_.buffers, most_ids, "than 2^31 buffers");
     Buffer buffer;
     buffer.name = name();
     fields(
@@ -246,7 +246,7 @@ void KernelReader::buffer() {
 }
 
 void KernelReader::token() {
-    cap(kernel_.tokens, most_ids, "than 32767 tokens");
+    cap(kernel_.tokens, most_ids, "than 2^31 tokens");
     Token token;
     token.name = name();
     fields("kind=, scope=, key=, arrivals=, initial= or depth=", [&](std::string_view key) {
@@ -386,8 +386,8 @@ Program parse_program_text(std::string_view text) {
         if (word == "end") {
             break;
         }
-        if (program.steps.size() >= 32767) {
-            cursor.fail_at(start, "fewer than 32767 steps");
+        if (program.steps.size() >= static_cast<std::size_t>(std::numeric_limits<Id>::max())) {
+            cursor.fail_at(start, "fewer than 2^31 steps");
         }
         Memcpy fields;
         if (word == "kernel") {

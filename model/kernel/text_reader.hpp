@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warptime::model::kernel::detail {
 
@@ -40,7 +41,7 @@ class KernelReader {
     void branch();
     void op();
     void access();
-    void deps(Op& op);
+    void read_deps(std::vector<Dep>& deps);
 
     /// Calls `take(key)` for each `key=` up to the end of the line; `take` is false for an unknown key.
     template <class Take>

@@ -18,6 +18,7 @@
 namespace {
 
 using namespace warptime::model::kernel;
+using namespace warptime::model::kernel::examples;
 using warptime::Error;
 
 TEST_CASE("every random kernel reads back equal") {
@@ -113,6 +114,27 @@ TEST_CASE("what the slowest warps do reads back equal, and kernels that differ i
         RC_ASSERT(back == kernel);
         RC_ASSERT(to_text(back) == text);
     }));
+}
+
+TEST_CASE("bodies of more than 2^16 ops, accesses and nested expressions are written and read") {
+    Kernel kernel;
+    kernel.name = "long";
+    kernel.cta = {32, 1, 1};
+    Builder build(kernel);
+    const Id x = build.buffer(vector_of("x", Dtype::fp32, 1 << 20));
+    build.role("warp", 1);
+    constexpr int ops = 70000;
+    for (int i = 0; i < ops; ++i) {
+        const Index first = build.modulo(build.index(i, {term(Variable::warp, 2)}), 64);
+        build.op(make_op(InstructionClass::ld_global), {lanes(x, Direction::read, first, 4)});
+        for (int d = 1; d <= 6 && d <= i; ++d) build.dep({i - d, 0});
+    }
+    build.finish();
+    check(kernel);
+    const Kernel read = parse_text(to_text(kernel));
+    CHECK(read.ops.size() == ops);
+    CHECK(read == kernel);
+    CHECK(read.dep_of(read.ops.back(), 5).op == ops - 7);
 }
 
 }  // namespace

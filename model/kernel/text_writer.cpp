@@ -263,17 +263,20 @@ class KernelWriter {
         if (term.coefficient != 1) {
             add("{}*", term.coefficient);
         }
-        const bool fresh = term.variable == Variable::nested && !listed_ && term.position >= next_nested_;
+        const std::uint32_t inner = nested_count(term.variable);
+        const bool fresh = inner > 0 && !listed_ && term.position >= next_nested_;
         if (fresh) {
-            out_ += '(';
-            bare_index(kernel_.nested[term.position]);
-            out_ += ')';
+            for (std::uint32_t n = 0; n < inner; ++n) {
+                out_ += term.variable == Variable::power ? "2^(" : n > 0 ? "*(" : "(";
+                bare_index(kernel_.nested[term.position + n]);
+                out_ += ')';
+            }
             in_order_ = in_order_ && term.position == next_nested_;
-            ++next_nested_;
+            next_nested_ += inner;
         } else {
             add("{}", name_of(term.variable));
             if (term.position != 0 || term.variable == Variable::tile || term.variable == Variable::loop ||
-                term.variable == Variable::nested) {
+                inner > 0) {
                 add(".{}", term.position);
             }
         }
@@ -363,6 +366,7 @@ class KernelWriter {
                     add("branch");
                     field("warps_taking", kernel_.branches[id].warps_taking, 1.0);
                     field("mean_lanes", kernel_.branches[id].mean_lanes, 32.0);
+                    lanes(kernel_.branches[id].lanes);
                     slowest(kernel_.branches[id].slowest);
                     break;
                 case NodeKind::mark:
@@ -390,6 +394,12 @@ class KernelWriter {
     void slowest(const SlowestWarps& warps) {
         field("slowest_of_cta", warps.of_cta, -1.0);
         field("slowest_of_grid", warps.of_grid, -1.0);
+    }
+
+    void lanes(Id lanes) {
+        if (lanes == no_id) return;
+        add(" lanes=");
+        index(kernel_.lane_counts[static_cast<std::size_t>(lanes)]);
     }
 
     void write_loop(const Loop& loop) {
@@ -422,13 +432,17 @@ class KernelWriter {
             add("[{},{}]", op.when.low, op.when.high);
         }
         field("active", op.active, usual.active);
+        field("enabled", op.enabled, usual.enabled);
+        lanes(op.lanes);
         field("once_per_unroll", op.once_per_unroll, usual.once_per_unroll);
         field("shared_operand", op.shared_operand, usual.shared_operand);
         field("sparse", op.sparse, usual.sparse);
-        for (std::size_t d = 0; d < op.dep_count; ++d) {
-            add("{}{}", d == 0 ? " deps=" : ",", op.deps[d].op);
-            if (op.deps[d].distance != 0) {
-                add(":{}", op.deps[d].distance);
+        const char* separator = " deps=";
+        for (const Dep& dep : kernel_.deps_of(op)) {
+            add("{}{}", separator, dep.op);
+            separator = ",";
+            if (dep.distance != 0) {
+                add(":{}", dep.distance);
             }
         }
         if (op.completes != no_id) {

@@ -1,6 +1,6 @@
 // Typical work item: its place, its share of the k-iterations, and the runs of a guarded op in it.
-// Ignores: differences between items, and guards that are not linear in the innermost loop.
-// SPDX-License-Identifier: Apache-2.0
+// Ignores: differences between items. Of long loops whose guard is not linear, trips at equal distances
+// count. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/collective.hpp"
@@ -8,6 +8,8 @@
 #include "model/kernel/evaluate_index.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 namespace warptime::model::kernel {
@@ -29,7 +31,21 @@ namespace warptime::model::kernel {
     return at;
 }
 
-/// Iterations of a loop of `trips` in which the op runs. Its guard is linear in the innermost loop variable.
+/// Iterations of a loop of `trips` in which the op runs, counted one by one. `at.loop[slot]` is that loop.
+[[nodiscard]] inline double counted_trips(const Kernel& kernel, const Op& op, Coordinates at,
+                                          std::size_t slot, double trips) {
+    const double looked_at = std::min(std::ceil(trips), 4096.0);
+    double runs = 0.0;
+    const auto count = static_cast<std::int64_t>(looked_at);
+    for (std::int64_t i = 0; i < count; ++i) {
+        at.loop[slot] = static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * trips / looked_at);
+        const std::int64_t value = evaluate(kernel, op.when.value, at);
+        runs += value >= op.when.low && value < op.when.high ? 1.0 : 0.0;
+    }
+    return runs * trips / looked_at;
+}
+
+/// Iterations of a loop of `trips` in which the op runs.
 [[nodiscard]] inline double guarded_trips(const Kernel& kernel, const Op& op, const Coordinates& item,
                                           int depth, double trips) {
     if (!op.when.active || depth == 0) {
@@ -41,6 +57,11 @@ namespace warptime::model::kernel {
     const std::int64_t first = evaluate(kernel, op.when.value, at);
     at.loop[slot] = 1;
     const std::int64_t step = evaluate(kernel, op.when.value, at) - first;
+    const auto last = static_cast<std::int64_t>(trips) - 1;
+    at.loop[slot] = last;
+    if (last > 1 && evaluate(kernel, op.when.value, at) != first + step * last) {
+        return counted_trips(kernel, op, item, slot, trips);
+    }
     if (step == 0) {
         return first >= op.when.low && first < op.when.high ? trips : 0.0;
     }

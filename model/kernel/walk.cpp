@@ -234,9 +234,22 @@ class Walk {
             return;
         }
         const std::int64_t execution = run.executions[static_cast<std::size_t>(id)]++;
+        const double lanes = run.place.lanes;
+        run.place.lanes *= lane_share(kernel_, op.lanes, run.at);
         visitor_->on_op(run.place, id, execution);
+        accesses(run, id, op, execution);
+        run.place.lanes = lanes;
+        if (op.completes != no_id) {
+            arrive(run, op.completes);
+        }
+    }
+
+    /// Accesses of an op with its lanes that are active; an op without one has none.
+    void accesses(WarpRun& run, Id id, const Op& op, std::int64_t execution) {
+        const double share = run.place.lanes > 0.0 ? op.enabled : 0.0;
+        if (share <= 0.0) return;
         if (op.cls != InstructionClass::wgmma || run.place.warp % 4 == 0) {
-            for (int slot = 0; slot < op.access_count; ++slot) {
+            for (int slot = 0; slot < static_cast<int>(op.access_count); ++slot) {
                 const Access& access = kernel_.accesses_of(op)[static_cast<std::size_t>(slot)];
                 const Role& role = kernel_.roles[run.place.role];
                 if (!box_share(kernel_, role, op, access).counted_at(run.place.instance, run.place.warp)) {
@@ -246,11 +259,11 @@ class Walk {
                 if (access.pattern != PatternKind::collective) {
                     bytes.inside *= op.active * run.place.lanes;
                 }
+                bytes.requests *= share;
+                bytes.requested *= share;
+                bytes.inside *= share;
                 visitor_->on_access(run.place, id, slot, bytes);
             }
-        }
-        if (op.completes != no_id) {
-            arrive(run, op.completes);
         }
     }
 
@@ -282,7 +295,7 @@ class Walk {
 /// Adds up the events of a walk.
 class Summing : public WalkVisitor {
   public:
-    explicit Summing(const Kernel& kernel) : kernel_(kernel), slots_(kernel.ops.size() * 3) {
+    explicit Summing(const Kernel& kernel) : kernel_(kernel), slots_(kernel.accesses.size()) {
         totals.tokens.resize(kernel.tokens.size());
     }
     void on_op(const WalkPlace& place, Id id, std::int64_t /*execution*/) override {
@@ -291,13 +304,14 @@ class Summing : public WalkVisitor {
         totals.instructions[static_cast<std::size_t>(op.cls)] += count;
         const bool matrix = op.shape[2] > 0;
         if (matrix) {
-            totals.matrix_flop += count * flop_of(op);
+            totals.matrix_flop += count * op.enabled * flop_of(op);
         } else {
-            totals.vector_flop += count * flop_of(op) * op.active * place.lanes;
+            totals.vector_flop += count * op.enabled * flop_of(op) * op.active * place.lanes;
         }
     }
     void on_access(const WalkPlace& place, Id op, int slot, const AccessBytes& bytes) override {
-        Traffic& traffic = slots_[static_cast<std::size_t>(op) * 3 + static_cast<std::size_t>(slot)];
+        const std::size_t first = kernel_.ops[static_cast<std::size_t>(op)].first_access;
+        Traffic& traffic = slots_[first + static_cast<std::size_t>(slot)];
         traffic.requests += bytes.requests * place.weight;
         traffic.requested_bytes += bytes.requested * place.weight;
         traffic.inside_bytes += bytes.inside * place.weight;
@@ -309,12 +323,15 @@ class Summing : public WalkVisitor {
         totals.tokens[static_cast<std::size_t>(token)].arrivals += place.weight;
     }
     void finish() {
-        for (std::size_t i = 0; i < slots_.size(); ++i) {
-            if (slots_[i].requests > 0.0) {
-                const Access& access = kernel_.accesses_of(kernel_.ops[i / 3])[i % 3];
-                totals.accesses.push_back({static_cast<Id>(i / 3), static_cast<int>(i % 3), access.buffer,
+        for (std::size_t id = 0; id < kernel_.ops.size(); ++id) {
+            const Op& op = kernel_.ops[id];
+            for (std::size_t slot = 0; slot < op.access_count; ++slot) {
+                const Traffic& traffic = slots_[op.first_access + slot];
+                if (traffic.requests <= 0.0) continue;
+                const Access& access = kernel_.accesses[op.first_access + slot];
+                totals.accesses.push_back({static_cast<Id>(id), static_cast<int>(slot), access.buffer,
                                            kernel_.buffers[static_cast<std::size_t>(access.buffer)].space,
-                                           access.direction, slots_[i]});
+                                           access.direction, traffic});
             }
         }
     }

@@ -30,6 +30,82 @@ TEST_CASE("instructions are counts times the trips, warps and shares of branches
     }));
 }
 
+TEST_CASE("a predicated op always issues, and moves and computes in its share of the executions") {
+    Kernel kernel;
+    kernel.cta = {64, 1, 1};
+    Builder build(kernel);
+    const Id x = build.buffer(vector_of("x", Dtype::fp32, 1 << 20));
+    build.role("warps", 2);
+    build.loop(10);
+    Op load = make_op(InstructionClass::ld_global);
+    load.enabled = 0.25;
+    build.op(load, {lanes(x, Direction::read, Builder::constant(0), 4)});
+    Op sum = make_op(InstructionClass::add_f32);
+    sum.enabled = 0.5;
+    build.op(sum);
+    build.end();
+    build.finish();
+    check(kernel);
+    const WalkTotals totals = walk_totals(kernel, WorkItem{});
+    CHECK(totals.instructions_of(InstructionClass::ld_global) == 20.0);
+    CHECK(totals.instructions_of(InstructionClass::add_f32) == 20.0);
+    CHECK(totals.vector_flop == 20.0 * 0.5 * 32.0);
+    const Traffic read = totals.traffic(Space::global, Direction::read);
+    CHECK(read.requests == 20.0 * 0.25);
+    CHECK(read.inside_bytes == 20.0 * 0.25 * 128.0);
+}
+
+TEST_CASE("lanes follow the trips: the sums of a tree, whose additions halve from step to step") {
+    // for (int s = 128; s > 0; s >>= 1) if (thread < s) sum[thread] += sum[thread + s];
+    for (const bool by_branch : {false, true}) {
+        Kernel kernel;
+        kernel.cta = {256, 1, 1};
+        Builder build(kernel);
+        const Id x = build.buffer(vector_of("x", Dtype::fp32, 1 << 20));
+        build.role("warps", 8);
+        build.loop(8);
+        const Index threads =
+            build.power(build.sum(Builder::constant(7), build.variable(Variable::loop, -1)));
+        const Index of_warp = build.sum(threads, build.variable(Variable::warp, -32));
+        if (by_branch) {
+            build.branch({});
+            build.lanes(of_warp);
+        }
+        build.op(make_op(InstructionClass::add_f32), {lanes(x, Direction::read, Builder::constant(0), 4)});
+        if (by_branch) {
+            build.end();
+        } else {
+            build.lanes(of_warp);
+        }
+        build.end();
+        build.finish();
+        check(kernel);
+        const WalkTotals totals = walk_totals(kernel, WorkItem{});
+        CHECK(totals.vector_flop == 255.0);
+        CHECK(totals.traffic(Space::global, Direction::read).inside_bytes == 255.0 * 4.0);
+        // 4 + 2 + 1 + 5 x 1 warps have a thread that adds; without a branch all eight issue each time.
+        const double issued = by_branch ? 12.0 : 64.0;
+        CHECK(totals.instructions_of(InstructionClass::add_f32) == issued);
+        CHECK(totals.traffic(Space::global, Direction::read).requests == 12.0);
+    }
+}
+
+TEST_CASE("an op has any number of accesses") {
+    Kernel kernel;
+    kernel.cta = {32, 1, 1};
+    Builder build(kernel);
+    const Id x = build.buffer(vector_of("x", Dtype::fp32, 1 << 20));
+    build.role("warp", 1);
+    const Access one = lanes(x, Direction::read, Builder::constant(0), 4);
+    build.op(make_op(InstructionClass::ld_global), {one, one, one, one, one});
+    build.finish();
+    check(kernel);
+    const WalkTotals totals = walk_totals(kernel, WorkItem{});
+    REQUIRE(totals.accesses.size() == 5);
+    CHECK(totals.accesses[4].slot == 4);
+    CHECK(totals.traffic(Space::global, Direction::read).inside_bytes == 5.0 * 128.0);
+}
+
 TEST_CASE("boxes and lanes are clipped as an enumeration of elements would") {
     CHECK(rc::check("against counting element by element", [] {
         const auto pick = [](int low, int high) { return *rc::gen::inRange(low, high + 1); };

@@ -4,91 +4,123 @@
 #include "model/steady/cycle_ratio.hpp"
 
 #include "hw/error.hpp"
+#include "model/steady/iteration_order.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <ranges>
 #include <string>
+#include <utility>
 
 namespace warptime::model::steady {
 namespace {
 
-/// Plain numbers of a graph and the search state.
-struct CycleSearch {
-    struct Edge {
-        double weight;
-        double distance;
-        double reduced;
-        std::int16_t from;
-        std::int16_t to;
-    };
-    std::array<Edge, static_cast<std::size_t>(max_graph_edges)> edges;
-    std::array<double, static_cast<std::size_t>(max_graph_nodes)> potential;
-    std::array<std::int16_t, static_cast<std::size_t>(max_graph_nodes)> next;  ///< chosen edge out of a node
-    /// start from which the search visited a node
-    std::array<std::int16_t, static_cast<std::size_t>(max_graph_nodes)> visited;
-    int node_count = 0;
-    int edge_count = 0;
-    double ratio = 0.0;
-    std::array<std::int16_t, static_cast<std::size_t>(max_graph_nodes)> best;
-    int best_length = 0;
+/// Edges of a graph, the last ones of an iteration first, and the search state.
+class CycleSearch {
+  public:
+    explicit CycleSearch(const EventGraph& graph);
 
     /// Raises `ratio` to its maximum and keeps the cycle; throws for a positive cycle without distance.
     void run();
 
+    double ratio = 0.0;
+    std::vector<Place> best;  ///< edges of the best cycle, by their places in the graph
+
   private:
+    struct Edge {
+        double weight;
+        double distance;
+        double reduced;
+        Place from;
+        Place to;
+        Place place;  ///< in the graph
+    };
     bool relax(double tolerance);
     bool better_cycle();
-    void keep(int node, double candidate);
+    void keep(Place node, double candidate);
+
+    /// Edge chosen out of a node, or -1.
+    [[nodiscard]] Place& next(Place node) { return next_[static_cast<std::size_t>(node)]; }
+    [[nodiscard]] const Edge& edge(Place e) const { return edges_[static_cast<std::size_t>(e)]; }
+
+    std::vector<Edge> edges_;
+    std::vector<double> potential_;
+    std::vector<Place> next_;
+    std::vector<Place> visited_;  ///< by node: start from which the search visited it
 };
+
+CycleSearch::CycleSearch(const EventGraph& graph)
+    : potential_(graph.node_count(), 0.0), next_(graph.node_count(), -1), visited_(graph.node_count(), -1) {
+    const EdgesOut out = edges_out(graph.node_count(), graph.edges);
+    std::vector<Place> order = order_within_iteration(graph.node_count(), graph.edges);
+    if (order.size() < graph.node_count()) {
+        // Nodes that wait for one another within the iteration come last, in any order.
+        std::vector<bool> placed(graph.node_count());
+        for (const Place n : order) placed[static_cast<std::size_t>(n)] = true;
+        for (std::size_t n = 0; n < placed.size(); ++n) {
+            if (!placed[n]) order.push_back(static_cast<Place>(n));
+        }
+    }
+    edges_.reserve(graph.edges.size());
+    for (const Place n : std::ranges::reverse_view(order)) {
+        const auto node = static_cast<std::size_t>(n);
+        for (std::size_t o = out.first[node]; o < out.first[node + 1]; ++o) {
+            const EventGraph::Edge& edge = graph.edges[static_cast<std::size_t>(out.order[o])];
+            edges_.push_back({edge.weight, static_cast<double>(edge.distance), edge.weight, edge.from,
+                              edge.to, out.order[o]});
+        }
+    }
+}
 
 bool CycleSearch::relax(double tolerance) {
     bool changed = false;
-    for (int e = edge_count - 1; e >= 0; --e) {
-        const Edge& edge = edges[static_cast<std::size_t>(e)];
-        const double value = potential[static_cast<std::size_t>(edge.to)] + edge.reduced;
-        if (value > potential[static_cast<std::size_t>(edge.from)] + tolerance) {
-            potential[static_cast<std::size_t>(edge.from)] = value;
-            next[static_cast<std::size_t>(edge.from)] = static_cast<std::int16_t>(e);
+    for (std::size_t e = 0; e < edges_.size(); ++e) {
+        const Edge& edge = edges_[e];
+        const double value = potential_[static_cast<std::size_t>(edge.to)] + edge.reduced;
+        if (value > potential_[static_cast<std::size_t>(edge.from)] + tolerance) {
+            potential_[static_cast<std::size_t>(edge.from)] = value;
+            next(edge.from) = static_cast<Place>(e);
             changed = true;
         }
     }
     return changed;
 }
 
-void CycleSearch::keep(int node, double candidate) {
+void CycleSearch::keep(Place node, double candidate) {
     ratio = candidate;
-    best_length = 0;
-    int at = node;
+    best.clear();
+    Place at = node;
     do {
-        const std::int16_t e = next[static_cast<std::size_t>(at)];
-        best[static_cast<std::size_t>(best_length++)] = e;
-        at = edges[static_cast<std::size_t>(e)].to;
+        const Edge& chosen = edge(next(at));
+        best.push_back(chosen.place);
+        at = chosen.to;
     } while (at != node);
 }
 
 /// Looks for cycles among the chosen edges; true when one beats `ratio`.
 bool CycleSearch::better_cycle() {
     bool found = false;
-    for (int n = 0; n < node_count; ++n) {
-        visited[static_cast<std::size_t>(n)] = -1;
-    }
-    for (int n = 0; n < node_count; ++n) {
-        int at = n;
-        while (at >= 0 && visited[static_cast<std::size_t>(at)] < 0) {
-            visited[static_cast<std::size_t>(at)] = static_cast<std::int16_t>(n);
-            const std::int16_t e = next[static_cast<std::size_t>(at)];
-            at = e < 0 ? -1 : edges[static_cast<std::size_t>(e)].to;
+    std::fill(visited_.begin(), visited_.end(), -1);
+    const auto visited = [this](Place node) -> Place& { return visited_[static_cast<std::size_t>(node)]; };
+    for (Place n = 0; n < static_cast<Place>(visited_.size()); ++n) {
+        Place at = n;
+        while (at >= 0 && visited(at) < 0) {
+            visited(at) = n;
+            const Place e = next(at);
+            at = e < 0 ? -1 : edge(e).to;
         }
-        if (at < 0 || visited[static_cast<std::size_t>(at)] != n) {
+        if (at < 0 || visited(at) != n) {
             continue;
         }
         double weight = 0.0;
         double distance = 0.0;
-        int node = at;
+        Place node = at;
         do {
-            const Edge& edge = edges[static_cast<std::size_t>(next[static_cast<std::size_t>(node)])];
-            weight += edge.weight;
-            distance += edge.distance;
-            node = edge.to;
+            const Edge& chosen = edge(next(node));
+            weight += chosen.weight;
+            distance += chosen.distance;
+            node = chosen.to;
         } while (node != at);
         if (distance <= 0.0) {
             if (weight > 0.0) {
@@ -108,25 +140,16 @@ bool CycleSearch::better_cycle() {
 
 void CycleSearch::run() {
     double scale = 0.0;
-    for (int e = 0; e < edge_count; ++e) {
-        Edge& edge = edges[static_cast<std::size_t>(e)];
-        edge.reduced = edge.weight;
+    for (const Edge& edge : edges_) {
         scale += std::abs(edge.weight);
     }
     const double tolerance = 1e-12 * scale;
-    for (int n = 0; n < node_count; ++n) {
-        potential[static_cast<std::size_t>(n)] = 0.0;
-        next[static_cast<std::size_t>(n)] = -1;
-    }
     while (relax(tolerance)) {
         if (better_cycle()) {
-            for (int e = 0; e < edge_count; ++e) {
-                Edge& edge = edges[static_cast<std::size_t>(e)];
+            for (Edge& edge : edges_) {
                 edge.reduced = edge.weight - ratio * edge.distance;
             }
-            for (int n = 0; n < node_count; ++n) {
-                next[static_cast<std::size_t>(n)] = -1;
-            }
+            std::fill(next_.begin(), next_.end(), -1);
         }
     }
 }
@@ -134,77 +157,63 @@ void CycleSearch::run() {
 }  // namespace
 
 CycleRatio max_cycle_ratio(const EventGraph& graph) {
-    CycleSearch search;
-    search.node_count = graph.node_count;
-    search.edge_count = graph.edge_count;
-    for (std::size_t e = 0; e < static_cast<std::size_t>(graph.edge_count); ++e) {
-        const auto& edge = graph.edges[e];
-        search.edges[e] = {edge.weight, static_cast<double>(edge.distance), 0.0,
-                           static_cast<std::int16_t>(edge.from), static_cast<std::int16_t>(edge.to)};
-    }
+    CycleSearch search(graph);
     search.run();
     CycleRatio result;
     double weight = 0.0;
-    int distance = 0;
-    for (int i = 0; i < search.best_length; ++i) {
-        const auto e = search.best[static_cast<std::size_t>(i)];
-        result.cycle[static_cast<std::size_t>(i)] = e;
+    double distance = 0.0;
+    for (const Place e : search.best) {
         weight = weight + graph.edges[static_cast<std::size_t>(e)].weight;
         distance += graph.edges[static_cast<std::size_t>(e)].distance;
     }
-    result.length = search.best_length;
-    if (distance > 0) {
-        result.ratio = weight / static_cast<double>(distance);
+    result.edges = std::move(search.best);
+    if (distance > 0.0) {
+        result.ratio = weight / distance;
     }
     return result;
 }
 
 LongestPath longest_path(const EventGraph& graph) {
-    std::array<double, static_cast<std::size_t>(max_graph_nodes)> reach{};
-    std::array<std::int16_t, static_cast<std::size_t>(max_graph_nodes)> from;
-    from.fill(-1);
-    bool changed = true;
-    for (int pass = 0; changed; ++pass) {
-        if (pass > graph.node_count) {
-            throw Error("event graph", "a cycle within one iteration",
-                        "at least one iteration around every cycle");
-        }
-        changed = false;
-        for (int e = 0; e < graph.edge_count; ++e) {
-            const auto& edge = graph.edges[static_cast<std::size_t>(e)];
-            const double value = reach[static_cast<std::size_t>(edge.from)] + edge.weight;
+    const std::size_t nodes = graph.node_count();
+    const std::vector<Place> order = order_within_iteration(nodes, graph.edges);
+    if (order.size() < nodes) {
+        throw Error("event graph", "a cycle within one iteration",
+                    "at least one iteration around every cycle");
+    }
+    const EdgesOut out = edges_out(nodes, graph.edges);
+    std::vector<double> reach(nodes, 0.0);
+    std::vector<Place> from(nodes, -1);
+    for (const Place n : order) {
+        const auto node = static_cast<std::size_t>(n);
+        for (std::size_t o = out.first[node]; o < out.first[node + 1]; ++o) {
+            const EventGraph::Edge& edge = graph.edges[static_cast<std::size_t>(out.order[o])];
+            const double value = reach[node] + edge.weight;
             if (edge.distance == 0 && value > reach[static_cast<std::size_t>(edge.to)]) {
                 reach[static_cast<std::size_t>(edge.to)] = value;
-                from[static_cast<std::size_t>(edge.to)] = static_cast<std::int16_t>(e);
-                changed = true;
+                from[static_cast<std::size_t>(edge.to)] = out.order[o];
             }
         }
     }
     LongestPath result;
     double longest = -1.0;
-    for (int n = 0; n < graph.node_count; ++n) {
-        const auto i = static_cast<std::size_t>(n);
-        const double value = reach[i] + graph.completion[i];
+    for (std::size_t n = 0; n < nodes; ++n) {
+        const double value = reach[n] + graph.completion[n];
         if (value > longest) {
             longest = value;
-            result.last = n;
+            result.last = static_cast<Place>(n);
         }
     }
     if (result.last < 0) {
         return result;
     }
     result.length = graph.completion[static_cast<std::size_t>(result.last)];
-    for (int at = result.last; from[static_cast<std::size_t>(at)] >= 0;) {
-        const std::int16_t e = from[static_cast<std::size_t>(at)];
-        result.path[static_cast<std::size_t>(result.edge_count++)] = e;
+    for (Place at = result.last; from[static_cast<std::size_t>(at)] >= 0;) {
+        const Place e = from[static_cast<std::size_t>(at)];
+        result.edges.push_back(e);
         result.length = result.length + graph.edges[static_cast<std::size_t>(e)].weight;
         at = graph.edges[static_cast<std::size_t>(e)].from;
     }
-    for (int i = 0, j = result.edge_count - 1; i < j; ++i, --j) {
-        const std::int16_t other = result.path[static_cast<std::size_t>(i)];
-        result.path[static_cast<std::size_t>(i)] = result.path[static_cast<std::size_t>(j)];
-        result.path[static_cast<std::size_t>(j)] = other;
-    }
+    std::reverse(result.edges.begin(), result.edges.end());
     return result;
 }
 

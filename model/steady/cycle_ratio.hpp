@@ -2,16 +2,15 @@
 // Ignores: negative weights (ratios below 0 are given as 0).
 // Source: parametric search of Lawler (Combinatorial Optimization, 1976, chapter 3.13) with Newton's step;
 // Dasdan, ACM TODAES 9(4), 2004. The ratio rises until longest paths under weight - ratio * distance have no
-// positive cycle. No allocation.
+// positive cycle. Edges are relaxed against the order of an iteration, so that one pass finds all longest
+// paths within an iteration; a path over d iterations takes d passes more (Yen, Quarterly of Applied
+// Mathematics 27, 1970).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/steady/event_graph.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
+#include <vector>
 
 namespace warptime::model::steady {
 
@@ -19,22 +18,14 @@ namespace warptime::model::steady {
 /// positive weight.
 struct CycleRatio {
     double ratio = 0.0;
-    int length = 0;
-    std::array<std::int16_t, static_cast<std::size_t>(max_graph_nodes)> cycle;
-    [[nodiscard]] std::span<const std::int16_t> edges() const {
-        return {cycle.data(), static_cast<std::size_t>(length)};
-    }
+    std::vector<Place> edges;
 };
 
 /// Longest path over edges of distance 0, to the completion of its last node.
 struct LongestPath {
     double length = 0.0;
-    int last = -1;  ///< last node of the path; -1 for an empty graph
-    int edge_count = 0;
-    std::array<std::int16_t, static_cast<std::size_t>(max_graph_nodes)> path;
-    [[nodiscard]] std::span<const std::int16_t> edges() const {
-        return {path.data(), static_cast<std::size_t>(edge_count)};
-    }
+    Place last = -1;  ///< last node of the path; -1 for an empty graph
+    std::vector<Place> edges;
 };
 
 /// Critical cycle and its weight per iteration. Throws Error when a cycle of positive weight spans no

@@ -8,16 +8,13 @@ namespace warptime::model::steady {
 
 void weigh(const EventTopology& topology, std::span<const double> issue, std::span<const double> latency,
            EventGraph& graph) {
-    graph.node_count = topology.node_count;
-    graph.edge_count = 0;
-    for (int n = 0; n < topology.node_count; ++n) {
-        const auto i = static_cast<std::size_t>(n);
-        const GraphNode& node = topology.nodes[i];
-        graph.completion[i] =
-            node.kind == kernel::NodeKind::op ? latency[static_cast<std::size_t>(node.payload)] : 0.0;
+    graph.edges.clear();
+    graph.completion.clear();
+    for (const GraphNode& node : topology.nodes) {
+        graph.completion.push_back(
+            node.kind == kernel::NodeKind::op ? latency[static_cast<std::size_t>(node.payload)] : 0.0);
     }
-    for (int e = 0; e < topology.edge_count; ++e) {
-        const TopologyEdge& edge = topology.edges[static_cast<std::size_t>(e)];
+    for (const TopologyEdge& edge : topology.edges) {
         double weight = 0.0;
         if (edge.op != kernel::no_id) {
             const auto op = static_cast<std::size_t>(edge.op);
@@ -38,9 +35,9 @@ void build_event_graph(const kernel::Kernel& kernel, const kernel::WorkItem& ite
 }
 
 std::string describe(const kernel::Kernel& kernel, const EventTopology& topology,
-                     std::span<const std::int16_t> edges) {
+                     std::span<const Place> edges) {
     std::string words;
-    for (const std::int16_t e : edges) {
+    for (const Place e : edges) {
         const TopologyEdge& edge = topology.edges[static_cast<std::size_t>(e)];
         if (words.empty()) {
             words = describe(kernel, topology.nodes[static_cast<std::size_t>(edge.from)]);

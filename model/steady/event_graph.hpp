@@ -6,30 +6,28 @@
 
 #include "model/steady/event_topology.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace warptime::model::steady {
 
 /// Weights in cycles, not negative.
 struct EventGraph {
     struct Edge {
-        int from = 0;
-        int to = 0;
+        Place from = 0;
+        Place to = 0;
         double weight = 0.0;
-        int distance = 0;
+        std::int32_t distance = 0;
     };
-    std::array<Edge, static_cast<std::size_t>(max_graph_edges)> edges;
-    std::array<double, static_cast<std::size_t>(max_graph_nodes)>
-        completion;  ///< time from start to end of a node
-    int node_count = 0;
-    int edge_count = 0;
+    std::vector<Edge> edges;
+    std::vector<double> completion;  ///< by node: time from its start to its end
 
-    void add_edge(int from, int to, double weight, int distance) {
-        edges[static_cast<std::size_t>(edge_count++)] = {from, to, weight, distance};
+    [[nodiscard]] std::size_t node_count() const { return completion.size(); }
+    void add_edge(Place from, Place to, double weight, std::int32_t distance) {
+        edges.push_back({from, to, weight, distance});
     }
 };
 
@@ -45,6 +43,6 @@ void build_event_graph(const kernel::Kernel& kernel, const kernel::WorkItem& ite
 
 /// Words for the events along a path or cycle: "producer:wait empty -> producer:op 0 ... (1 iteration)".
 [[nodiscard]] std::string describe(const kernel::Kernel& kernel, const EventTopology& topology,
-                                   std::span<const std::int16_t> edges);
+                                   std::span<const Place> edges);
 
 }  // namespace warptime::model::steady

@@ -43,13 +43,12 @@ TEST_CASE("an edge for a dep weighs the latency of what it waits for, one for th
     EventGraph graph;
     build_event_graph(kernel, WorkItem{}, std::span<const double>(issue), std::span<const double>(latency),
                       topology, graph);
-    REQUIRE(graph.node_count == 2);
+    REQUIRE(graph.node_count() == 2);
     CHECK(graph.completion[0] == 30.0);
     CHECK(graph.completion[1] == 50.0);
     bool waits = false;
     bool follows = false;
-    for (int e = 0; e < graph.edge_count; ++e) {
-        const auto& edge = graph.edges[static_cast<std::size_t>(e)];
+    for (const auto& edge : graph.edges) {
         waits = waits || (edge.from == 0 && edge.to == 1 && edge.weight == 30.0 && edge.distance == 0);
         follows = follows || (edge.from == 1 && edge.to == 0 && edge.weight == 50.0 && edge.distance == 1);
         CHECK((edge.weight == 1.0 || edge.weight == 4.0 || edge.weight == 30.0 || edge.weight == 50.0));
@@ -62,8 +61,8 @@ TEST_CASE("a path is told event by event, with the trips between") {
     const Kernel kernel = two_in_turn();
     EventTopology topology;
     build_topology(kernel, WorkItem{}, topology);
-    std::vector<std::int16_t> all(static_cast<std::size_t>(topology.edge_count));
-    std::iota(all.begin(), all.end(), std::int16_t{0});
+    std::vector<Place> all(topology.edges.size());
+    std::iota(all.begin(), all.end(), Place{0});
     const std::string words = describe(kernel, topology, all);
     CHECK(words.find("warp") == 0);
     CHECK(words.find(" -> ") != std::string::npos);

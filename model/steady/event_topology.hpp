@@ -1,6 +1,6 @@
 // Events of one CTA's main loops and the events that each waits for, without numbers.
 // Nodes are ops, waits and signals of one iteration. Edges are program order, deps and tokens, each with the
-// number of iterations between its ends. Fixed arrays: building does not allocate.
+// number of iterations between its ends. Building takes time in proportion to events and edges.
 // Ignores: servers shared with other warps and CTAs (the engines add these), and iterations at a loop's ends.
 // Branches count as taken.
 // Source: README.md, Meaning 2 to 4 and 7; the phase rules of walk.hpp.
@@ -20,8 +20,8 @@ namespace warptime::model::steady {
 /// for its role. Exception: instances that take turns within the loop (tokens keyed by tile). Roles number
 /// iterations so that no distance is negative. Ops whose `when` fails in the middle of the loop are left out.
 ///
-/// Needs a kernel that check() accepts, at most 8 roles and 32 tokens. Throws Error naming the kernel when
-/// the graph is too large, or when roles' rates at a token never meet. Also throws when the graph can never
+/// Needs a kernel that check() accepts. Throws Error naming the kernel when roles' rates at a token never
+/// meet, or meet only after more than 2^26 events. Also throws when the graph can never
 /// move (a cycle within one iteration), naming the cycle's tokens and ops.
 void build_topology(const kernel::Kernel& kernel, const kernel::WorkItem& item, EventTopology& topology);
 

@@ -52,7 +52,7 @@ TEST_CASE("pointer chase: the marked region holds the steps, each as long as a l
     latency = {273.0, 273.0};
     const auto result = period(kernel, issue, latency);
     CHECK(result.ratio == 273.0);
-    CHECK(result.length == 1);
+    CHECK(result.edges.size() == 1);
 }
 
 TEST_CASE("softmax: a row is read once and written once; without a loop there is no period") {

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/steady/loop_events.hpp"
 
-#include "hw/error.hpp"
 #include "model/kernel/body_cursor.hpp"
 #include "model/kernel/evaluate_index.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace warptime::model::steady::detail {
 
@@ -26,10 +24,8 @@ class Finder {
     }
 
     void find() {
-        if (kernel_.tokens.size() > max_graph_tokens) {
-            fail(fmt::format("{} tokens", kernel_.tokens.size()), "at most 32");
-        }
-        out_.loop_count = out_.leaf_count = 0;
+        out_.loops.clear();
+        out_.leaves.clear();
         for (std::size_t r = 0; r < kernel_.roles.size(); ++r) {
             role_ = &kernel_.roles[r];
             depth_ = 0;
@@ -38,16 +34,13 @@ class Finder {
             if (best.work <= 0.0) {
                 continue;
             }
-            if (out_.loop_count == out_.loops.size()) {
-                fail("more than 8 roles with a loop", "at most 8");
-            }
             main_loop(r, best);
         }
         for (std::size_t t = 0; t < kernel_.tokens.size(); ++t) {
             share_phases(t);
         }
-        for (std::size_t l = 0; l < out_.loop_count; ++l) {
-            number_phases(out_.loops[l]);
+        for (const RoleLoop& loop : out_.loops) {
+            number_phases(loop);
         }
     }
 
@@ -58,10 +51,6 @@ class Finder {
         double work = 0.0;
         std::int64_t trips = 0;
     };
-
-    [[noreturn]] void fail(std::string value, const char* expected) const {
-        throw Error(fmt::format("kernel '{}' event graph", kernel_.name), std::move(value), expected);
-    }
 
     [[nodiscard]] std::int64_t trips_at(const kernel::Node& node) const {
         return kernel::trips_of(kernel_, kernel_.loops[node.payload], at_);
@@ -129,21 +118,19 @@ class Finder {
     }
 
     void main_loop(std::size_t r, const Best& best) {
-        loop_ = &out_.loops[out_.loop_count++];
+        loop_ = &out_.loops.emplace_back();
         loop_->role = r;
         loop_->node = best.node;
         loop_->trips = best.trips;
-        loop_->first_leaf = out_.leaf_count;
-        for (std::size_t t = 0; t < kernel_.tokens.size(); ++t) {
-            loop_->tokens[t] = TokenCount{};
-        }
+        loop_->first_leaf = out_.leaves.size();
+        loop_->tokens.assign(kernel_.tokens.size(), TokenCount{});
         // Counts the prologue, on the first way to the loop.
         std::fill(std::begin(at_.loop), std::end(at_.loop), 0);
         count_before(role_->first_node, role_->last_node, best.node, 1, 0);
         place_loops(best.node);
         at_.loop[best.depth] = best.trips / 2;
         unfold(best.node + 1, kernel_.nodes[best.node].end, best.depth + 1, best.node, 1);
-        loop_->leaf_count = out_.leaf_count - loop_->first_leaf;
+        loop_->leaf_count = out_.leaves.size() - loop_->first_leaf;
         loop_->instances = takes_turns() ? role_->instances : 1;
         count_runs();
         std::fill(std::begin(at_.loop), std::end(at_.loop), 0);
@@ -246,8 +233,8 @@ class Finder {
         leaf.arrives = kernel::no_id;
         leaf.kind = node.kind;
         leaf.payload = static_cast<kernel::Id>(node.payload);
-        leaf.node = static_cast<std::uint16_t>(i);
-        leaf.loop = static_cast<std::uint16_t>(loop);
+        leaf.node = static_cast<std::uint32_t>(i);
+        leaf.loop = static_cast<std::uint32_t>(loop);
         leaf.folded = folded;
         std::int64_t warps = role_->warps;
         if (node.kind == kernel::NodeKind::op) {
@@ -273,25 +260,18 @@ class Finder {
             leaf.phase = count.arrivals++;
             count.all_arrivals += warps * (role_->alternate ? 1 : role_->instances);
         }
-        if (out_.leaf_count == out_.leaves.size()) {
-            fail("more than 96 events in the main loops", "at most 96");
-        }
-        out_.leaves[out_.leaf_count++] = leaf;
+        out_.leaves.push_back(leaf);
     }
 
     /// Sets occurrence and number of runs of each op.
     void count_runs() {
-        for (std::size_t l = 0; l < loop_->leaf_count; ++l) {
-            Leaf& leaf = out_.leaves[loop_->first_leaf + l];
-            if (leaf.kind != kernel::NodeKind::op) {
-                continue;
-            }
-            leaf.occurrence = leaf.runs = 0;
-            for (std::size_t k = 0; k < loop_->leaf_count; ++k) {
-                const bool same = out_.leaf(*loop_, k).node == leaf.node;
-                leaf.runs += same ? 1 : 0;
-                leaf.occurrence += same && k < l ? 1 : 0;
-            }
+        std::vector<std::int64_t> runs(kernel_.nodes[loop_->node].end - loop_->node);
+        const auto own = std::span(out_.leaves).subspan(loop_->first_leaf, loop_->leaf_count);
+        for (Leaf& leaf : own) {
+            if (leaf.kind == kernel::NodeKind::op) leaf.occurrence = runs[leaf.node - loop_->node]++;
+        }
+        for (Leaf& leaf : own) {
+            if (leaf.kind == kernel::NodeKind::op) leaf.runs = runs[leaf.node - loop_->node];
         }
     }
 
@@ -316,17 +296,17 @@ class Finder {
         const std::int64_t ctas = token.scope == kernel::Scope::cluster ? kernel_.cluster.volume() : 1;
         const std::int64_t need = (token.arrivals + ctas - 1) / ctas;
         std::int64_t all = 0;
-        for (std::size_t l = 0; l < out_.loop_count; ++l) {
-            all += out_.loops[l].tokens[t].all_arrivals;
+        for (const RoleLoop& loop : out_.loops) {
+            all += loop.tokens[t].all_arrivals;
         }
-        for (std::size_t l = 0; l < out_.loop_count; ++l) {
-            TokenCount& count = out_.loops[l].tokens[t];
+        for (RoleLoop& loop : out_.loops) {
+            TokenCount& count = loop.tokens[t];
             if (count.arrivals == 0) {
                 continue;
             }
-            const bool turns = token.key == kernel::TokenKey::tile && out_.loops[l].instances > 1;
+            const bool turns = token.key == kernel::TokenKey::tile && loop.instances > 1;
             const std::int64_t given = token.scope == kernel::Scope::warp ? count.arrivals
-                                       : turns ? count.all_arrivals / out_.loops[l].instances
+                                       : turns ? count.all_arrivals / loop.instances
                                                : all;
             count.phases = std::clamp<std::int64_t>(given / need, 1, count.arrivals);
             count.phases_before = count.arrivals_before * count.phases / count.arrivals;

@@ -102,8 +102,8 @@ class RandomKernelMaker {
             first.high = pick(1, 30);
         }
         const Index a = build_.index(
-            pick(-9, 9), {first, term(Variable::tile, pick(1, 9), static_cast<std::uint16_t>(pick(0, 3)))});
-        switch (depth > 2 ? 0 : pick(0, 5)) {
+            pick(-9, 9), {first, term(Variable::tile, pick(1, 9), static_cast<std::uint32_t>(pick(0, 3)))});
+        switch (depth > 2 ? 0 : pick(0, 7)) {
             case 0:
                 return a;
             case 1:
@@ -114,6 +114,10 @@ class RandomKernelMaker {
                 return build_.clamp(a, pick(-9, 0), pick(0, 9));
             case 4:
                 return build_.scaled(a, pick(-3, 3));
+            case 5:
+                return build_.product(build_.modulo(a, 9), build_.clamp(index(depth + 1), -9, 9));
+            case 6:
+                return build_.power(build_.modulo(a, 6));
             default:
                 return Builder::constant(pick(-9, 9));
         }
@@ -158,21 +162,25 @@ class RandomKernelMaker {
         }
         op.chain = pick(1, static_cast<int>(op.count));
         op.active = 1.0 / pick(1, 7);
+        op.enabled = flip() ? 1.0 : 1.0 / pick(1, 5);
         op.returns = flip();
         for (int i = pick(0, 3); i > 0; --i) {
             add_random_access(op);
         }
-        for (int i = pick(0, 4); i > 0; --i) {
+        std::vector<Dep> deps;
+        for (int i = pick(0, 7); i > 0; --i) {
             const auto last = static_cast<int>(made_.kernel.ops.size());
             const int from = pick(static_cast<int>(first_op_), last);
-            op.deps[op.dep_count++] = {static_cast<Id>(from),
-                                       static_cast<std::int16_t>(pick(from == last ? 1 : 0, 3))};
+            deps.push_back({from, pick(from == last ? 1 : 0, 3)});
         }
-        if (pick(0, 4) == 0 && !in_branch_) {
+        const bool by_lanes = pick(0, 3) == 0;
+        if (pick(0, 4) == 0 && !in_branch_ && !by_lanes && op.enabled == 1.0) {
             op.completes = group_;
         }
         made_.instructions[static_cast<std::size_t>(cls)] += static_cast<double>(op.count) * times;
         examples::add_op(build_, op);
+        for (const Dep& dep : deps) build_.dep(dep);
+        if (by_lanes) build_.lanes(index());
     }
 
     void body(int depth, double times, bool in_branch, int loops) {

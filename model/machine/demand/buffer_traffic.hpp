@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/kernel/access_origin.hpp"
+#include "model/machine/demand/reach.hpp"
 
 #include <algorithm>
 
@@ -39,7 +40,10 @@ struct BufferTraffic {
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
-    bool in_rows = false;     ///< read in rows that are short against their pitch
+    /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
+    /// known.
+    Reach reach;
+    bool in_rows = false;  ///< read in rows that are short against their pitch
     /// of read_bytes: at addresses that follow no order, and the bytes among which these fall
     double scattered_bytes = 0.0, scattered_span = 0.0;
     bool random = false;        ///< a chase: line by line in an order of its own

@@ -38,6 +38,11 @@ namespace warptime::model::machine {
     return cls == hw::InstructionClass::cp_async_bulk || cls == hw::InstructionClass::cp_async_bulk_tensor;
 }
 
+/// Copies, stores and reductions that one lane asks for and the bulk engine moves.
+[[nodiscard]] inline bool is_bulk(hw::InstructionClass cls) {
+    return is_bulk_copy(cls) || cls == hw::InstructionClass::cp_async_bulk_store;
+}
+
 [[nodiscard]] inline bool is_asynchronous_copy(hw::InstructionClass cls) {
     return cls == hw::InstructionClass::cp_async || is_bulk_copy(cls);
 }

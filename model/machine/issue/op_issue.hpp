@@ -13,6 +13,8 @@
 #include "model/machine/shared/shared.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 
 namespace warptime::model::machine {
 
@@ -28,14 +30,15 @@ namespace warptime::model::machine {
     return touch_of(kernel, access, op.active, pieces_of(gpu)).passes;
 }
 
-/// True if an op of the same trip needs this op's result. Otherwise the op queues and its warp goes on.
-[[nodiscard]] inline bool waited_for(const kernel::Kernel& kernel, std::size_t id) {
+/// Marks the ops whose results other ops of the same trip need. Ops that are not marked queue, and their
+/// warp goes on. `marks`: room for all ops.
+inline void mark_waited_for(const kernel::Kernel& kernel, std::span<bool> marks) {
+    std::fill(marks.begin(), marks.end(), false);
     for (const kernel::Op& op : kernel.ops) {
-        for (std::uint8_t d = 0; d < op.dep_count; ++d) {
-            if (op.deps[d].op == static_cast<kernel::Id>(id) && op.deps[d].distance == 0) return true;
+        for (const kernel::Dep& dep : kernel.deps_of(op)) {
+            if (dep.distance == 0 && dep.op >= 0) marks[static_cast<std::size_t>(dep.op)] = true;
         }
     }
-    return false;
 }
 
 /// Cycles of a sub-partition's path to the banks.

@@ -17,9 +17,9 @@ namespace warptime::model::machine {
 
 /// True if an instruction of the class reads three registers, none of which stays at the ports.
 [[nodiscard]] constexpr bool reads_three(hw::InstructionClass cls) {
-    return cls == hw::InstructionClass::mad_s32 || cls == hw::InstructionClass::logic ||
-           cls == hw::InstructionClass::shift || cls == hw::InstructionClass::fma_f16x2 ||
-           cls == hw::InstructionClass::fma_f64;
+    return cls == hw::InstructionClass::mad_s32 || cls == hw::InstructionClass::mad_wide_s32 ||
+           cls == hw::InstructionClass::logic || cls == hw::InstructionClass::shift ||
+           cls == hw::InstructionClass::fma_f16x2 || cls == hw::InstructionClass::fma_f64;
 }
 
 /// Turns of its sub-partition's ports that an instruction takes from others: one, or the turns that its

@@ -20,13 +20,15 @@ namespace warptime::model::machine {
 /// for their pointers or, beside copies, for room.
 [[nodiscard]] inline double limited_bytes(const kernel::Kernel& kernel, const kernel::Op& op, double lanes) {
     double bytes = 0.0;
-    const bool spills = std::any_of(kernel.buffers.begin(), kernel.buffers.end(), is_local);
-    const bool copies = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& other) {
-        return other.cls == hw::InstructionClass::cp_async;
-    });
+    const auto spills_beside_copies = [&kernel] {
+        return std::any_of(kernel.buffers.begin(), kernel.buffers.end(), is_local) &&
+               std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& other) {
+                   return other.cls == hw::InstructionClass::cp_async;
+               });
+    };
     for (const kernel::Access& access : kernel.accesses_of(op)) {
         if (access.pattern != kernel::PatternKind::collective) continue;
-        if (gathers(kernel, access) && !(spills && copies)) continue;
+        if (gathers(kernel, access) && !spills_beside_copies()) continue;
         bytes += static_cast<double>(op.count) * op.active * lanes * access.bytes;
     }
     return bytes;

@@ -5,10 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/machine/l2/l2_reuse.hpp"
 
+#include "hw/small_vector.hpp"
 #include "model/machine/l2/l2_places.hpp"
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 namespace warptime::model::machine {
 
@@ -24,6 +25,8 @@ struct ReuseTally {
     double touches = 0.0;   ///< slices of each wave, added over the waves
     double adjacent = 0.0;  ///< touches whose slice the wave before touched as well
     double adjacent_missed = 0.0;
+    double sum = 0.0;   ///< distinct slices of the two waves at a boundary, added up
+    double both = 0.0;  ///< and of both waves together
     Dependence dependence;
 };
 
@@ -37,16 +40,10 @@ double whole(double x) noexcept {
     return static_cast<double>(static_cast<std::int64_t>(x));
 }
 
-using Tallies = std::array<ReuseTally, most_operands>;
+using Tallies = std::span<ReuseTally>;
 
-/// Distinct slices around a boundary: sum over the two waves, and of both waves together.
-struct BoundaryCounts {
-    std::array<double, most_operands> sum{}, both{};
-};
-
-BoundaryCounts counts_at(const TileRuns& runs, double start, double wave, std::size_t count,
-                         const Tallies& tallies) noexcept {
-    BoundaryCounts result;
+/// Counts distinct slices around a boundary.
+void count_at(const TileRuns& runs, double start, double wave, Tallies tallies) noexcept {
     const double plane = runs.plane_of(start);
     if (plane == runs.plane_of(start + 2.0 * wave - 1.0)) {
         const double offset = start - plane * runs.plane_items();
@@ -57,47 +54,43 @@ BoundaryCounts counts_at(const TileRuns& runs, double start, double wave, std::s
         const auto before = runs.between(first, last);
         const auto after = runs.between(next_first, next_last);
         const auto both = runs.between(first, next_last);
-        for (std::size_t i = 0; i < count; ++i) {
-            const Dependence dependence = tallies[i].dependence;
-            result.sum[i] = before.of(dependence) + after.of(dependence);
-            result.both[i] = both.of(dependence);
+        for (ReuseTally& tally : tallies) {
+            tally.sum = before.of(tally.dependence) + after.of(tally.dependence);
+            tally.both = both.of(tally.dependence);
         }
-        return result;
+        return;
     }
     const auto before = runs.touched(start, wave);
     const auto after = runs.touched(start + wave, wave);
     const auto both = runs.touched(start, 2.0 * wave);
-    for (std::size_t i = 0; i < count; ++i) {
-        const Dependence dependence = tallies[i].dependence;
-        result.sum[i] = before.distinct(dependence) + after.distinct(dependence);
-        result.both[i] = both.distinct(dependence);
+    for (ReuseTally& tally : tallies) {
+        tally.sum = before.distinct(tally.dependence) + after.distinct(tally.dependence);
+        tally.both = both.distinct(tally.dependence);
     }
-    return result;
 }
 
 /// Adds the boundary between the waves at `start` and `start + wave` with a weight. Returns the bytes between
 /// equal points of both sweeps: half of what each wave touches.
 double add_boundary(const TileRuns& runs, double start, double wave, double streamed, const ReuseCase& reuse,
-                    double weight, std::size_t count, Tallies& tallies) noexcept {
-    const BoundaryCounts counts = counts_at(runs, start, wave, count, tallies);
+                    double weight, Tallies tallies) noexcept {
+    count_at(runs, start, wave, tallies);
     double footprint = wave * streamed;
-    for (std::size_t i = 0; i < count; ++i) {
-        footprint += 0.5 * counts.sum[i] * tallies[i].room;
-        tallies[i].touches += 0.5 * counts.sum[i] * weight;
+    for (ReuseTally& tally : tallies) {
+        footprint += 0.5 * tally.sum * tally.room;
+        tally.touches += 0.5 * tally.sum * weight;
     }
     const double missed = weight * missed_at(footprint, reuse);
-    for (std::size_t i = 0; i < count; ++i) {
-        const double shared = counts.sum[i] - counts.both[i];
-        tallies[i].adjacent += shared * weight;
-        tallies[i].adjacent_missed += shared * missed;
+    for (ReuseTally& tally : tallies) {
+        const double shared = tally.sum - tally.both;
+        tally.adjacent += shared * weight;
+        tally.adjacent_missed += shared * missed;
     }
     return footprint;
 }
 
 }  // namespace
 
-void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
-              std::span<OperandTraffic> traffic) noexcept {
+void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands, std::span<OperandTraffic> traffic) {
     const TileOrder& order = reuse.order;
     const TileRuns runs(order);
     const bool along_n = order.raster == Raster::along_n;
@@ -112,9 +105,10 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
     const auto batch = static_cast<double>(order.batch);
     const auto split = static_cast<double>(order.split);
     const double streamed = reuse.streamed_bytes_per_item;
-    const std::size_t count = std::min(operands.size(), most_operands);
+    const std::size_t count = operands.size();
 
-    Tallies tallies;
+    hw::SmallVector<ReuseTally, usual_operands> room(count);
+    const Tallies tallies(room.begin(), count);
     double column_distance = std::max(wave, height) * streamed;
     double band_distance = std::max(wave, height * major) * streamed;
     double plane_distance = minor * major * streamed;
@@ -145,7 +139,7 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
     } else if (waves - 1.0 <= boundary_samples) {
         for (std::int64_t b = 0; b + 1 < order_waves; ++b) {
             const double begin = static_cast<double>(b) * wave;
-            footprint += add_boundary(runs, begin, wave, streamed, reuse, 1.0, count, tallies);
+            footprint += add_boundary(runs, begin, wave, streamed, reuse, 1.0, tallies);
         }
         footprint /= waves - 1.0;
         const auto head = runs.touched(0.0, wave);
@@ -159,7 +153,7 @@ void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
         const double weight = (waves - 1.0) / boundary_samples;
         for (int sample = 0; sample < boundary_samples; ++sample) {
             const double b = whole((sample + 0.5) / boundary_samples * boundaries);
-            footprint += add_boundary(runs, b * wave, wave, streamed, reuse, weight, count, tallies);
+            footprint += add_boundary(runs, b * wave, wave, streamed, reuse, weight, tallies);
         }
         footprint /= boundary_samples;
         for (std::size_t i = 0; i < count; ++i) {

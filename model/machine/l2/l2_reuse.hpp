@@ -46,14 +46,13 @@ struct ReuseCase {
     friend bool operator==(const ReuseCase&, const ReuseCase&) = default;
 };
 
-/// Largest number of operands.
-inline constexpr std::size_t most_operands = 4;
+/// Number of operands that need no allocation.
+inline constexpr std::size_t usual_operands = 4;
 
-/// Fills `traffic[i]` for `operands[i]` in closed form, without allocation. Exact when everything fits in L2,
+/// Fills `traffic[i]` for `operands[i]` in closed form. Exact when everything fits in L2,
 /// and for up to five waves when nothing survives a wave. Elsewhere the test states the distance from
-/// reference_l2_reuse. Both spans have the same length, at most most_operands; counts in `reuse` are >= 1.
-void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands,
-              std::span<OperandTraffic> traffic) noexcept;
+/// reference_l2_reuse. Both spans have the same length; counts in `reuse` are >= 1.
+void l2_reuse(const ReuseCase& reuse, std::span<const Operand> operands, std::span<OperandTraffic> traffic);
 
 /// Simulates the same traffic: waves in turn, an LRU store of `chunks` pieces per slice, slices of a wave
 /// swept in step. Slow (items x operands x chunks); it checks the closed form.

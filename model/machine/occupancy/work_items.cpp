@@ -16,7 +16,8 @@ namespace {
 bool has_tile_term(const kernel::Kernel& kernel, const kernel::Index& index, int position) {
     for (std::size_t t = index.first; t < index.first + std::size_t{index.count}; ++t) {
         const kernel::Term& term = kernel.terms[t];
-        if (term.variable == kernel::Variable::tile && term.position == position) {
+        if (term.variable == kernel::Variable::tile &&
+            term.position == static_cast<std::uint32_t>(position)) {
             return true;
         }
     }

@@ -37,9 +37,9 @@ inline void add_matrix(const kernel::Op& op, double executions, int warps, const
                                                                const hw::Gpu& gpu) {
     constexpr int warpgroup = 4;
     std::optional<hw::Cycles> end;
-    for (std::uint8_t d = 0; d < op.dep_count; ++d) {
-        if (op.deps[d].distance != 0 || op.deps[d].op < 0) continue;
-        const kernel::Op& products = kernel.ops[static_cast<std::size_t>(op.deps[d].op)];
+    for (const kernel::Dep& dep : kernel.deps_of(op)) {
+        if (dep.distance != 0 || dep.op < 0) continue;
+        const kernel::Op& products = kernel.ops[static_cast<std::size_t>(dep.op)];
         if (products.cls != hw::InstructionClass::wgmma) continue;
         const hw::Cycles own =
             tensor_core_cycles(products, static_cast<double>(products.count), warpgroup, gpu);
