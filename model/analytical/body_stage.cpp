@@ -137,8 +137,8 @@ const BodyStage::Body& BodyStage::body_of(const kernel::Kernel& kernel, predicti
         known.waits_for_stores = waits_for_stores(kernel);
         if (!known.waits_for_stores) known.stores_once = one_store(kernel);
         for (const kernel::Op& op : kernel.ops) {
-            for (std::uint16_t i = 0; i < op.access_count; ++i) {
-                const auto access = static_cast<std::uint16_t>(op.first_access + i);
+            for (std::uint32_t i = 0; i < op.access_count; ++i) {
+                const std::uint32_t access = op.first_access + i;
                 if (!machine::is_global(kernel, kernel.accesses[access])) continue;
                 known.bulk[known.count] =
                     machine::is_asynchronous_copy(op.cls) && op.cls != InstructionClass::cp_async;
@@ -178,7 +178,7 @@ void BodyStage::add(const kernel::Kernel& kernel, prediction::BodyNumber body, c
         ItemCase::Box& box = of.boxes[of.count];
         box = box_of(kernel, access, known.bulk[of.count], line);
         if (access.direction == kernel::Direction::read) continue;
-        if (known.accesses[of.count] == known.stores_once) {
+        if (std::int64_t{known.accesses[of.count]} == known.stores_once) {
             store = &access;
         } else {
             box.inside = machine::access_bytes(kernel, access).inside;

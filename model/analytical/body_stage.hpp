@@ -62,7 +62,7 @@ class BodyStage {
         bool waits_for_stores = false;  ///< the body waits for stores before it goes on
         /// Access of the one store behind the loop, if no instruction waits for the store; otherwise -1.
         std::int32_t stores_once = -1;
-        std::array<std::uint16_t, ItemCase::most_boxes> accesses{};
+        std::array<std::uint32_t, ItemCase::most_boxes> accesses{};
         std::array<bool, ItemCase::most_boxes> bulk{};
     };
     [[nodiscard]] const Body& body_of(const kernel::Kernel& kernel, prediction::BodyNumber number);

@@ -67,6 +67,13 @@ hw::Cycles loop_chain(const kernel::Kernel& kernel, const ItemDemand& item, cons
         const hw::Cycles there = load + item.loop.demand[machine::Server::crossbar_read];
         return (there + to_copies) / static_cast<double>(kernel::stages_ahead(kernel));
     }
+    if (const kernel::CopyRing ring = kernel::copy_ring(kernel);
+        bulk && !item.self_fed && ring.of_trip > 1.0) {
+        // Each stage of a trip is filled and freed by itself.
+        const hw::Cycles filled = fill_latency(item, load, bulk, gpu) - load - gpu.latency.tma_extra;
+        const hw::Cycles around = load + gpu.latency.tma_extra + (filled + turn) / ring.of_trip;
+        return (around + wait_for_stage(item, load, gpu)) * (ring.of_trip / ring.stages);
+    }
     hw::Cycles around = fill_latency(item, load, bulk, gpu) + turn;
     // Copies of wgmma loops are issued after all products of their trip. The last products wait for room in
     // the queue.

@@ -8,10 +8,16 @@
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
 #include "model/kernel/stages_ahead.hpp"
+#include "model/kernel/text.hpp"
 #include "model/machine/dram/loaded_latency.hpp"
 #include "model/steady/waits_in_order.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
@@ -223,4 +229,79 @@ TEST_CASE("without copies ahead the period is the chain of one trip") {
 
 TEST_CASE("a kernel without tokens has one stage") {
     CHECK(kernel::stages_ahead(mk::Kernel{}) == 1);
+}
+
+namespace {
+
+/// A product whose producer fills a ring of four stages, with loops unrolled so that each pass handles
+/// several stages. `full` and `empty` tokens of a pass's stages have the other stages of the ring as their
+/// depth.
+mk::Kernel ring_of_four(int consumed, int produced) {
+    std::string text =
+        "kernel \"ring\"\n  grid 132 1 1\n  cta 160 1 1\n  resources dynamic_shared=131072\n"
+        "  schedule one_per_cta tiles=132\n"
+        "  buffer \"a\" dtype=int8 extent=8192,4096 stride=1,8192\n";
+    const int tokens = std::min(consumed, produced);
+    for (int i = 0; i < tokens; ++i) {
+        text += fmt::format(
+            "  token \"full{0}\" arrivals=2 depth={1}\n"
+            "  token \"empty{0}\" arrivals=4 initial={1} depth={1}\n",
+            i, 4 / tokens);
+    }
+    text += fmt::format("  role \"consumers\" warps=4\n    loop trips={{{}}}\n", 64 / consumed);
+    int op = 0;
+    for (int i = 0; i < consumed; ++i) {
+        text += fmt::format(
+            "      op {0} mbarrier_try_wait\n      wait full{1}\n"
+            "      op {2} wgmma dtype=bf16 shape=64,128,16 count=4\n"
+            "      op {3} mbarrier_arrive active=0.03125 deps={2} completes=empty{1}\n",
+            op, i % tokens, op + 1, op + 2);
+        op += 3;
+    }
+    text +=
+        fmt::format("    end\n  end\n  role \"producer\" warps=1\n    loop trips={{{}}}\n", 64 / produced);
+    for (int i = 0; i < produced; ++i) {
+        text += fmt::format(
+            "      op {0} mbarrier_try_wait active=0.03125\n      wait empty{1}\n"
+            "      op {2} mbarrier_arrive active=0.03125 completes=full{1}\n"
+            "      op {3} cp_async_bulk_tensor active=0.03125 completes=full{1}\n"
+            "        access read a collective origin={{{5} + {4}*loop.0}},{{128*tile.0}} "
+            "box=128,128 bytes=1\n",
+            op, i % tokens, op + 1, op + 2, 128 * produced, 128 * i);
+        op += 3;
+    }
+    text += "    end\n  end\nend\n";
+    return mk::parse_text(text);
+}
+
+}  // namespace
+
+TEST_CASE("loops that handle several stages of a ring in a pass take as long as those that handle one") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    const Cycles load = gpu.latency.l2_far;
+    const auto rolled = ring_of_four(1, 1);
+    const ItemDemand one = item_demand(rolled, gpu, load);
+    const double chain = loop_chain(rolled, one, load, gpu).value();
+    CHECK(mk::copy_ring(rolled).stages == 4.0);
+    CHECK(mk::copy_ring(rolled).of_trip == 1.0);
+    for (const auto& [consumed, produced] :
+         {std::pair{2, 2}, std::pair{2, 4}, std::pair{1, 4}, std::pair{4, 4}}) {
+        CAPTURE(consumed);
+        CAPTURE(produced);
+        const auto unrolled = ring_of_four(consumed, produced);
+        const mk::CopyRing ring = mk::copy_ring(unrolled);
+        CHECK(ring.stages == 4.0);
+        CHECK(ring.of_trip == consumed);
+        const ItemDemand several = item_demand(unrolled, gpu, load);
+        CHECK(several.trips == 64.0 / consumed);
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            CAPTURE(i);
+            CHECK(several.trips * several.loop.demand.cycles[i].value() ==
+                  doctest::Approx(one.trips * one.loop.demand.cycles[i].value()));
+            CHECK(several.peeled.cycles[i].value() == 0.0);
+        }
+        // Products of one trip overlap with the next trip's waits, so that the way round is a little shorter.
+        CHECK(loop_chain(unrolled, several, load, gpu).value() / consumed ==
+              doctest::Approx(chain).epsilon(0.03));
+    }
 }

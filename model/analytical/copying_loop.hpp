@@ -75,10 +75,10 @@ namespace warptime::model::analytical {
 /// along with the first piece. Of the `ahead` chains, the chain with the most first pieces sets the pace.
 [[nodiscard]] inline double first_of_granule(const ItemDemand& item, int ahead, const hw::Gpu& gpu) {
     double share = 0.0;
-    for (std::size_t b = 0; b < item.buffers.size(); ++b) {
-        const double bytes = item.buffers[b].trip_bytes;
+    for (const machine::BufferTraffic& buffer : item.buffers) {
+        const double bytes = buffer.trip_bytes;
         if (!(bytes > 0.0)) continue;
-        const double brought = std::max(gpu.dram.access_bytes.value(), item.buffers[b].brought_bytes);
+        const double brought = std::max(gpu.dram.access_bytes.value(), buffer.brought_bytes);
         const int trips = static_cast<int>(brought / bytes);
         share = std::max(share, trips > 1 ? static_cast<double>(std::gcd(ahead, trips)) / trips : 1.0);
     }

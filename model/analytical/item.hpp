@@ -6,8 +6,8 @@
 #pragma once
 
 #include "hw/dtype.hpp"
-#include "hw/inplace_vector.hpp"
 #include "hw/quantity.hpp"
+#include "hw/small_vector.hpp"
 #include "model/analytical/moved_bytes.hpp"
 #include "model/machine/demand/buffer_traffic.hpp"
 #include "model/machine/demand/part.hpp"
@@ -47,7 +47,7 @@ struct ItemDemand {
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;
     /// By buffer id, as many as the kernel has.
-    hw::InplaceVector<machine::BufferTraffic, max_buffers> buffers;
+    hw::SmallVector<machine::BufferTraffic, usual_buffers> buffers;
 
     /// trips x loop + before + after of a quantity.
     template <class Get>

@@ -5,14 +5,17 @@
 #include "model/analytical/item_whole.hpp"
 #include "model/analytical/waiting_behind_copies.hpp"
 #include "model/kernel/body_nodes.hpp"
+#include "model/kernel/builder.hpp"
 #include "model/kernel/collective.hpp"
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
+#include "model/kernel/mean_over_trips.hpp"
 #include "model/kernel/typical_item.hpp"
 #include "model/machine/atomics/atomic_demand.hpp"
 #include "model/machine/bulk/box_copies.hpp"
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
+#include "model/machine/demand/reach.hpp"
 #include "model/machine/issue/arithmetic.hpp"
 #include "model/machine/issue/issue_demand.hpp"
 #include "model/machine/issue/issue_runs.hpp"
@@ -20,6 +23,7 @@
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/issue/unit_queue.hpp"
 #include "model/machine/l1/access_bytes.hpp"
+#include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/l1.hpp"
 #include "model/machine/l1/l1_room.hpp"
 #include "model/machine/l1/l1_share.hpp"
@@ -43,8 +47,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <vector>
+#include <span>
 
 namespace warptime::model::analytical {
 namespace {
@@ -58,6 +61,9 @@ using kernel::NodeKind;
 using kernel::Op;
 
 constexpr double lanes_per_warp = 32.0;
+
+/// Ops of a kernel that need no allocation.
+constexpr std::size_t usual_ops = 640;
 
 /// Counts the copies that a warp issues with an op of the main loop.
 void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand& item) {
@@ -87,18 +93,10 @@ class Accumulator {
     Accumulator& operator=(const Accumulator&) = delete;
 
     void run() {
-        if (kernel_.buffers.size() > max_buffers) {
-            throw Error(kernel_.name + " buffers", std::to_string(kernel_.buffers.size()), "at most 16");
-        }
         result_.buffers.reset(kernel_.buffers.size());
         tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
                                          [](const Op& op) { return op.cls == InstructionClass::wgmma; });
-        if (kernel_.ops.size() > few_.size()) {
-            many_.assign(kernel_.ops.size(), 0.0);
-            complete_ = many_.data();
-        } else {
-            std::fill_n(few_.begin(), kernel_.ops.size(), 0.0);
-        }
+        complete_.reset(kernel_.ops.size());
         for (const kernel::Role& role : kernel_.roles) {
             result_.warps += role.warps * role.instances;
         }
@@ -110,7 +108,11 @@ class Accumulator {
             first_warp_ += role.warps * role.instances;
         }
         if (result_.self_fed) fold_prologue(result_);
-        if (through_array_) share_array(result_);
+        if (through_array_) {
+            share_array(result_);
+        } else if (!result_.asynchronous) {
+            share_data_path(result_);
+        }
     }
 
   private:
@@ -128,6 +130,13 @@ class Accumulator {
             main.trips = of_followed(main.trips, kernel_.loops[kernel_.nodes[main.node].payload].slowest);
         }
         return main;
+    }
+
+    /// Passes of a role through its loop in one trip of the item. Roles that peel a trip or two pass once; a
+    /// role that handles several stages in each pass has far fewer passes.
+    [[nodiscard]] double pass_of_trip(double passes) const {
+        constexpr double peels = 0.75;
+        return passes < peels * result_.trips ? passes / result_.trips : 1.0;
     }
 
     void add_role(const kernel::Role& role) {
@@ -149,8 +158,11 @@ class Accumulator {
         const auto length = [this](machine::Part& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
             part_ = &part;
-            const Cycles chain = body(first, last, 1.0, depth, trips);
+            waited_ = Cycles{};
+            const double pass = depth > 0 ? pass_of_trip(trips) : 1.0;
+            const Cycles chain = body(first, last, pass, depth, trips) * pass;
             part.chain = std::max(part.chain, chain);
+            part.load_wait = std::max(part.load_wait, waited_ * pass);
         };
         length(result_.before, role.first_node, main, 0, 1.0);
         if (main < role.last_node) {
@@ -161,9 +173,9 @@ class Accumulator {
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
             // Every role is counted with all trips. The work of trips that a role peels stands in another
             // part.
+            const double peeled = pass_of_trip(most) < 1.0 ? 0.0 : result_.trips - most;
             for (std::size_t i = 0; i < machine::server_count; ++i) {
-                result_.peeled.cycles[i] +=
-                    (result_.loop.demand.cycles[i] - others.cycles[i]) * (result_.trips - most);
+                result_.peeled.cycles[i] += (result_.loop.demand.cycles[i] - others.cycles[i]) * peeled;
             }
             free_.loop[0] = 0.0;
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
@@ -193,6 +205,13 @@ class Accumulator {
             switch (node.kind) {
                 case NodeKind::op: {
                     const Op& op = kernel_.ops[node.payload];
+                    const double lanes = lanes_;
+                    enabled_ = op.enabled;
+                    if (op.lanes != kernel::no_id) {
+                        const kernel::MeanLanes mean = lanes_of(op.lanes, depth);
+                        enabled_ *= mean.taken;
+                        lanes_ *= mean.lanes;
+                    }
                     const double share =
                         op.when.active && trips > 0.0
                             ? kernel::guarded_share(kernel_, op, *role_, first_warp_, item_, depth, trips)
@@ -203,16 +222,19 @@ class Accumulator {
                                 ? (part_->demand[machine::Server::crossbar_write] - sent_before) / times
                                 : Cycles{};
                     step(node.payload, op, times * share, issued, done);
+                    lanes_ = lanes;
                     break;
                 }
                 case NodeKind::loop: {
                     const kernel::Loop& loop = kernel_.loops[node.payload];
-                    const double inner =
-                        of_followed(kernel::mean_trips_of(kernel_, loop, item_), loop.slowest);
+                    const double inner = of_followed(trips_of(loop, depth), loop.slowest);
                     free_.loop[static_cast<std::size_t>(depth)] = std::max(0.0, inner - 1.0);
                     const std::size_t around = first_op_;
                     first_op_ = kernel::first_op(kernel_, n + 1, node.end);
+                    const Cycles waited = waited_;
+                    waited_ = Cycles{};
                     const Cycles pass = body(n + 1, node.end, times * inner, depth + 1, inner);
+                    waited_ = waited + waited_ * inner;
                     first_op_ = around;
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
                     issued = std::max(issued, done) + pass * inner;
@@ -223,11 +245,19 @@ class Accumulator {
                     const kernel::Branch& branch = kernel_.branches[node.payload];
                     const double lanes = lanes_;
                     const double taken = taken_;
-                    const double taking = of_followed(branch.warps_taking, branch.slowest);
+                    double taking = of_followed(branch.warps_taking, branch.slowest);
                     lanes_ *= branch.mean_lanes / lanes_per_warp;
+                    if (branch.lanes != kernel::no_id) {
+                        const kernel::MeanLanes mean = lanes_of(branch.lanes, depth);
+                        taking = of_followed(mean.taken, branch.slowest);
+                        lanes_ *= mean.lanes;
+                    }
                     taken_ *= taking;
                     const Cycles before = issued;
+                    const Cycles waited = waited_;
+                    waited_ = Cycles{};
                     const Cycles end = body(n + 1, node.end, times * taking, depth, trips, before);
+                    waited_ = waited + waited_ * taking;
                     lanes_ = lanes;
                     taken_ = taken;
                     issued += (end - before) * taking;
@@ -257,6 +287,29 @@ class Accumulator {
         return std::max(std::max(issued, done), begin + busy);
     }
 
+    /// Trips of the `depth` loops around the current place, the outermost first.
+    std::array<double, kernel::max_loop_depth> trips_around(int depth) const {
+        std::array<double, kernel::max_loop_depth> trips{};
+        for (std::size_t d = 0; d < static_cast<std::size_t>(depth); ++d) trips[d] = free_.loop[d] + 1.0;
+        return trips;
+    }
+
+    kernel::MeanLanes lanes_of(kernel::Id lanes, int depth) const {
+        const auto trips = trips_around(depth);
+        return kernel::mean_lanes(kernel_, lanes, *role_, first_warp_, item_,
+                                  std::span(trips).first(static_cast<std::size_t>(depth)));
+    }
+
+    /// Mean trips of an inner loop, over the trips of the loops around it and over the warps.
+    double trips_of(const kernel::Loop& loop, int depth) const {
+        if (loop.trips.expected || loop.trips.index.is_constant()) {
+            return kernel::mean_trips_of(kernel_, loop, item_);
+        }
+        const auto trips = trips_around(depth);
+        return kernel::mean_trips_around(kernel_, loop, *role_, first_warp_, item_,
+                                         std::span(trips).first(static_cast<std::size_t>(depth)));
+    }
+
     /// What stands in a branch is ready after the share of it that is taken. That goes for ops of loops
     /// inside the branch, too; nothing behind their loop waits for them.
     void take_in_part(std::size_t first, std::size_t last, const Cycles& before, double taken) {
@@ -276,15 +329,25 @@ class Accumulator {
         if (l1_room_ < 0.0) {
             l1_room_ = machine::l1_room(kernel_, gpu_);
         }
-        return machine::l1_hit_share(kernel_, op,
-                                     {free_, static_cast<double>(role_->warps * role_->instances), lanes_,
-                                      l1_room_, gpu_.l1.line.value(), gpu_.l1.ways.value()},
-                                     lines);
+        return machine::l1_hit_share(
+            kernel_, op,
+            {free_, static_cast<double>(role_->warps * role_->instances), lanes_ * enabled_, l1_room_,
+             gpu_.l1.line.value(), gpu_.l1.ways.value()},
+            lines);
     }
 
     bool runs_ahead(const Op& op) {
         return op.cls == InstructionClass::ld_local && role_->warps > 1 &&
                local_.runs_ahead(kernel_, op, l1_hits(op), l1_room_);
+    }
+
+    /// True if an op of the same trip needs this op's result.
+    bool waited_for(std::size_t id) {
+        if (waited_for_.size() == 0) {
+            waited_for_.reset(kernel_.ops.size());
+            machine::mark_waited_for(kernel_, std::span(waited_for_.begin(), waited_for_.size()));
+        }
+        return waited_for_[id];
     }
 
     Cycles wait_of(const Op& op) const {
@@ -350,24 +413,34 @@ class Accumulator {
     /// When a warp may issue further plain loads. Counts waits for loads that went out together. Loads that
     /// follow into freed room overlap with loads still under way and add no wait.
     Cycles room_for_loads(const Op& op, double times) {
+        times *= enabled_;
         if (batch_.drained()) {
             part_->load_rounds += times * (1.0 - l1_hits(op));
             if (part_ == &result_.loop && runs_ahead(op)) local_.wait(times);
         }
-        return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * lanes_per_warp), gpu_);
+        return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * enabled_ * lanes_per_warp), gpu_);
     }
 
     /// In-order issue of one warp. An op starts when the op before has issued and its own inputs are there.
     void step(std::size_t id, const Op& op, double times, Cycles& issued, Cycles& done) {
         Cycles start = issued;
         const bool waits = machine::is_load(op.cls) && !machine::is_asynchronous_copy(op.cls);
-        for (std::uint8_t d = 0; d < op.dep_count; ++d) {
-            const kernel::Dep& dep = op.deps[d];
+        Cycles loaded{};  // when the loads that the op waits for have arrived
+        for (const kernel::Dep& dep : kernel_.deps_of(op)) {
             // Results from before the loop are complete when the loop begins.
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_) {
-                start = std::max(start, Cycles(complete_[static_cast<std::size_t>(dep.op)]));
-                if (machine::is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) batch_.drain();
+                const Cycles there(complete_[static_cast<std::size_t>(dep.op)]);
+                if (machine::is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) {
+                    loaded = std::max(loaded, there);
+                    batch_.drain();
+                } else {
+                    start = std::max(start, there);
+                }
             }
+        }
+        if (start < loaded) {
+            waited_ += loaded - start;
+            start = loaded;
         }
         if (waits) start = std::max(start, room_for_loads(op, times));
         if (op.cls == InstructionClass::fence) start = stores_.arrived(std::max(start, done), gpu_);
@@ -403,20 +476,25 @@ class Accumulator {
                 // path and let the warp go on. Additions of one without the old value are counted there.
                 const Cycles path =
                     machine::path_cycles(machine::shared_passes(op, access, kernel_, gpu_), gpu_);
-                if (op.cls == InstructionClass::st_shared || (!atomic && !machine::waited_for(kernel_, id))) {
-                    path_busy_ += path * count;
+                if (op.cls == InstructionClass::st_shared || (!atomic && !waited_for(id))) {
+                    path_busy_ += path * (count * enabled_);
                 } else if (!atomic || op.returns) {
                     interval_of_warp = std::max(interval, path);
                 }
             }
         }
-        if (machine::moves_matrices(op) && !machine::waited_for(kernel_, id)) {
-            path_busy_ += interval * count;
+        if (machine::moves_matrices(op) && !waited_for(id)) {
+            path_busy_ += interval * (count * enabled_);
             interval_of_warp = Cycles(1.0);
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
             interval_of_warp =
                 std::max(interval, machine::cluster_cycles(machine::remote_bytes(kernel_, op), gpu_));
+        }
+        if (enabled_ < 1.0) {
+            // An execution that no lane's predicate enables takes its issue slots and nothing else.
+            interval_of_warp = interval + (interval_of_warp - interval) * enabled_;
+            arrival = arrival * enabled_;
         }
         runs_.issue(op, issued < start, interval_of_warp, times, gpu_, *part_);
         issued = start + interval_of_warp * (count * cost.machine.value());
@@ -428,8 +506,9 @@ class Accumulator {
         }
         // The latency counts from the issue of the last instruction, which holds its unit for an interval.
         const Cycles last = std::max(issued - held, start + arrival);
-        Cycles end = std::max(issued, last + latency_of(op) * static_cast<double>(std::max<std::int64_t>(
-                                                                  1, std::min(op.chain, op.count))));
+        Cycles end =
+            std::max(issued, last + latency_of(op) * (enabled_ * static_cast<double>(std::max<std::int64_t>(
+                                                                     1, std::min(op.chain, op.count)))));
         if (machine::is_matrix(op.cls)) {
             // All warps of the role multiply at the same time. Each warp waits until the tensor cores have
             // served all.
@@ -487,6 +566,15 @@ class Accumulator {
             part_->demand[machine::server_of(cost.unit)] +=
                 machine::arithmetic_cycles(instructions * turns, role.warps * copies, resident_, cost, gpu_);
         }
+        add_enabled(op, times * enabled_, warps);
+    }
+
+    /// What the enabled executions of an op ask for, beyond issue slots and its arithmetic unit.
+    void add_enabled(const Op& op, double times, double warps) {
+        if (times <= 0.0) return;
+        const kernel::Role& role = *role_;
+        const int copies = role.alternate ? 1 : role.instances;
+        const double executions = times * static_cast<double>(op.count);
         switch (op.cls) {
             case InstructionClass::wgmma:
             case InstructionClass::mma_sync:
@@ -544,7 +632,7 @@ class Accumulator {
         const bool collective = access.pattern == kernel::PatternKind::collective;
         // A box is moved once by the warps that share it. A bulk copy, which one lane issues, is moved by
         // each warp that a branch lets through. Lanes that a divergent warp leaves out move nothing.
-        const bool chosen = taken_ < 1.0 && machine::is_bulk_copy(op.cls);
+        const bool chosen = taken_ < 1.0 && machine::is_bulk(op.cls);
         const kernel::AccessOrigin origin = kernel::origin_of(kernel_, access);
         const double movers =
             collective
@@ -552,33 +640,25 @@ class Accumulator {
                       (chosen
                            ? 1.0
                            : kernel::box_share(kernel_, *role_, op, access, origin.variables).warps(*role_))
-                : static_cast<double>(op.count) * warps * op.active * lanes_;
+                : static_cast<double>(op.count) * warps;
+        const double active = collective ? 1.0 : op.active * lanes_;
         const double executions = times * movers;
         const double sector = gpu_.l1.sector.value();
         const machine::AccessBytes bytes = machine::access_bytes(kernel_, access, origin);
         const bool by_lanes = op.cls == InstructionClass::cp_async && access.cache == kernel::CachePolicy::cg;
         const machine::AccessBytes served = by_lanes ? bytes.on_sectors(sector) : bytes;
-        double moved = bytes.full;
-        double asked = bytes.full;   // bytes asked of the L2's slices
-        double opened = bytes.full;  // bytes opened in DRAM
-        machine::LaneTouch touch;
-        // `movers` counts whole warps' bytes and already holds the share of active lanes.
-        if (!collective) {
-            touch = machine::touch_of(kernel_, access, 1.0, pieces_);
-            moved = access.direction == kernel::Direction::write ? bytes.full : touch.sectors * sector;
-            asked = std::max(moved, touch.lines * gpu_.l2.access_bytes.value());
-            opened = std::max(moved, touch.granules * pieces_.granule);
-            if (access.pattern == kernel::PatternKind::chase) asked = moved = opened = bytes.full;
-        }
-        if (collective && bytes.rows > 0.0) {
-            moved = served.rows * machine::sector_bytes_per_row(served.row_bytes, served.pitch_bytes, sector);
-            asked = moved;
-        }
+        const machine::AccessDemand demand =
+            machine::access_demand(kernel_, op, access, bytes, served, pieces_, gpu_, active);
+        const machine::LaneTouch& touch = demand.touch;
+        double moved = demand.moved;
+        double asked = demand.asked;          // bytes asked of the L2's slices
+        const double opened = demand.opened;  // bytes opened in DRAM
         const double hits = l1_hits(op);
         moved *= 1.0 - hits;
         asked *= 1.0 - hits;
         machine::BufferTraffic& traffic = result_.buffers[static_cast<std::size_t>(access.buffer)];
         machine::note_dependence(origin, traffic);
+        machine::note_reach(kernel_, op, access, free_, traffic.reach);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
             if (machine::note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
@@ -609,24 +689,12 @@ class Accumulator {
                       : machine::crossbar_read_cycles(received, gpu_);
         }
         if (access.direction != kernel::Direction::read) {
-            const double padded = machine::in_narrow_rows(access)
-                                      ? machine::sent_per_written(kernel_, access, pieces_)
-                                  : collective ? machine::sent_per_byte(op, bytes, gpu_)
-                                               : 1.0;
-            // A sector that lanes write in part counts twice: the L2 keeps its mask and merges the parts.
-            const double useful = collective || access.pattern == kernel::PatternKind::broadcast
-                                      ? bytes.inside
-                                      : static_cast<double>(machine::lanes_per_warp * access.bytes);
-            const bool partial = !collective && touch.sectors * sector > useful &&
-                                 access.pattern != kernel::PatternKind::broadcast &&
-                                 access.direction == kernel::Direction::write;
-            const double alone = 1.0 - access.joined;
-            const double sent =
-                executions * alone * (partial ? 2.0 * touch.sectors * sector : bytes.inside * padded);
-            machine::add_stores(executions, std::min(useful, bytes.inside), sent, trips, gpu_, *part_,
+            const double sent = executions * (1.0 - access.joined) * demand.sent;
+            if (!collective) part_->global_passes += Cycles(machine::store_passes(touch) * executions);
+            machine::add_stores(executions, std::min(demand.useful, bytes.inside), sent, trips, gpu_, *part_,
                                 traffic);
             result_.boxes_stored = executions;
-            result_.sent_per_stored = padded;
+            result_.sent_per_stored = demand.padded;
             if (op.cls == InstructionClass::st_local) {
                 part_->demand[machine::Server::l1] += machine::local_store_cycles(sent, gpu_);
                 if (part_ == &result_.loop) local_.store(sent, stores_.slowdown(), gpu_);
@@ -646,8 +714,8 @@ class Accumulator {
             // Bytes that a lane copies in pieces land in banks that other lanes write, too.
             const double pieces =
                 machine::in_narrow_rows(access) ? machine::copy_pieces(kernel_, access) : 1.0;
-            const Cycles write =
-                machine::shared_cycles(executions * bytes.full * pieces * access.multicast_ctas, gpu_);
+            const Cycles write = machine::shared_cycles(
+                executions * active * bytes.full * pieces * access.multicast_ctas, gpu_);
             part_->demand[bulk || tensor_cores_read_ ? machine::Server::shared_write
                                                      : machine::Server::shared] += write;
             if (!bulk && tensor_cores_read_ && warps > 4)
@@ -670,14 +738,11 @@ class Accumulator {
                 part_->demand[machine::Server::l1] +=
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
-                // A missed line takes one cycle through the tags. Hits take several lines a cycle through the
-                // tags, and a pass over the banks. In both cases the bytes pass the array that is also the
-                // shared memory.
-                const double cycles =
-                    std::max(touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits,
-                             machine::shared_cycles(lanes_per_warp * access.bytes, gpu_).value());
-                part_->demand[machine::Server::l1] +=
-                    Cycles(cycles * times * static_cast<double>(op.count) * warps);
+                const double loads = times * static_cast<double>(op.count) * warps;
+                const double cycles = machine::line_load_cycles(touch, access.bytes, hits, gpu_, active);
+                part_->demand[machine::Server::l1] += Cycles(cycles * loads);
+                part_->global_passes +=
+                    Cycles(machine::load_passes(touch, access.bytes, hits, gpu_, active) * loads);
             }
         }
     }
@@ -712,10 +777,10 @@ class Accumulator {
     bool role_multiplies_ = false;
     bool role_loads_ = false;   ///< the role loads from global memory, asynchronously or not
     bool role_stages_ = false;  ///< the role stages through shared memory
-    /// End of each op in cycles. Only as many entries as the kernel has ops are cleared, which saves time.
-    std::array<double, 640> few_;  ///< only as far as the kernel has ops: a kilobyte is not cleared for ten
-    std::vector<double> many_;     ///< of a kernel with more ops
-    double* complete_ = few_.data();  ///< when each op is complete
+    hw::SmallVector<double, usual_ops> complete_;  ///< end of each op in cycles
+    hw::SmallVector<bool, usual_ops> waited_for_;  ///< by op; empty until it is asked for
+    Cycles waited_{};                              ///< for plain loads, in the body that is being added
+    double enabled_ = 1.0;  ///< share of the executions in which the current op does more than issue
 };
 
 }  // namespace

@@ -37,4 +37,12 @@ inline void share_array(ItemDemand& item) {
     }
 }
 
+/// Plain loads and stores take the path that shared memory is read by. Source: counter
+/// l1tex__data_pipe_lsu_wavefronts of validate/recorded/h200-sxm/kernels.
+inline void share_data_path(ItemDemand& item) {
+    for (machine::Part* part : {&item.before, &item.loop, &item.after}) {
+        part->demand[machine::Server::shared] += part->global_passes;
+    }
+}
+
 }  // namespace warptime::model::analytical

@@ -99,3 +99,16 @@ TEST_CASE("addresses of the prologue's copies are not computed in the loop") {
     CHECK(item.before.demand[machine::Server::integer].value() == 400.0);
     CHECK(item.loop.demand[machine::Server::integer].value() == 0.0);
 }
+
+TEST_CASE("plain loads and stores add to the reads of shared memory, each part by itself") {
+    ItemDemand item;
+    item.before.global_passes = Cycles(5.0);
+    item.loop.global_passes = Cycles(30.0);
+    item.loop.demand[machine::Server::shared] = Cycles(100.0);
+    item.loop.demand[machine::Server::l1] = Cycles(40.0);
+    share_data_path(item);
+    CHECK(item.before.demand[machine::Server::shared] == Cycles(5.0));
+    CHECK(item.loop.demand[machine::Server::shared] == Cycles(130.0));
+    CHECK(item.loop.demand[machine::Server::l1] == Cycles(40.0));
+    CHECK(item.after.demand[machine::Server::shared] == Cycles{});
+}

@@ -101,6 +101,8 @@ LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
             if (!machine::is_matrix(op.cls) && !machine::is_asynchronous_copy(op.cls) &&
                 !machine::moves_matrices(op))
                 continue;
+            // An execution without an enabled lane takes less.
+            if (op.enabled < 1.0 || op.lanes != kernel::no_id) continue;
             const double share = kernel::guarded_share(kernel, op, role, first_warp, item, 1, main.trips);
             add_trip_op(kernel, role, op, share, main.trips, gpu, work);
         }

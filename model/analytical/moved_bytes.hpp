@@ -3,15 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "hw/inplace_vector.hpp"
 #include "hw/quantity.hpp"
+#include "hw/small_vector.hpp"
 #include "model/machine/l2/l2_places.hpp"
 
 #include <cstddef>
 
 namespace warptime::model::analytical {
 
-inline constexpr std::size_t max_buffers = 16;
+/// Number of buffers that need no allocation.
+inline constexpr std::size_t usual_buffers = 16;
 
 /// Where plain loads of a buffer find what the L1 does not hold.
 struct LoadWaits {
@@ -20,7 +21,7 @@ struct LoadWaits {
 };
 
 /// By buffer id. Empty: all loads wait for DRAM.
-using WaitsByBuffer = hw::InplaceVector<LoadWaits, max_buffers>;
+using WaitsByBuffer = hw::SmallVector<LoadWaits, usual_buffers>;
 
 struct Traffic {
     hw::Bytes dram_read{};      ///< all reads

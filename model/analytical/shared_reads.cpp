@@ -36,23 +36,28 @@ SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu& gpu) {
     SharedReads result;
     const machine::TileOrder& order = of.reuse.order;
     const machine::GroupRuns runs = machine::group_runs(of.reuse.concurrent, gpu);
-    std::array<machine::Operand, machine::most_operands> operands = of.operands;
+    hw::SmallVector<machine::Operand, machine::usual_operands> operands = of.operands;
+    const std::size_t count = operands.size();
+    result.moved.reset(count);
+    result.in_first_wave.reset(count);
+    result.merged.reset(count);
     const bool comes_back = order.items() > of.reuse.concurrent;
     if (comes_back && of.most_room > of.reuse.capacity_bytes) {
         // Each operand takes the room that its readers' places ask for.
         const machine::GroupsAtWork groups = machine::groups_at_work(order, runs, gpu);
-        for (std::size_t i = 0; i < of.count; ++i) {
+        for (std::size_t i = 0; i < count; ++i) {
             operands[i].room = machine::room_of_read(groups.of(slices_of(operands[i])), gpu);
         }
     }
-    machine::l2_reuse(of.reuse, std::span(operands).first(of.count), std::span(result.moved).first(of.count));
+    machine::l2_reuse(of.reuse, std::span<const machine::Operand>(operands.begin(), count),
+                      std::span(result.moved.begin(), count));
     if (!of.merge) return result;
     const auto clusters = static_cast<std::int64_t>(std::max(1.0, gpu.gpc.count.value()));
     const machine::MergingInBrief merging(order, runs, clusters, of.stay);
     const machine::MergingLaw law = machine::merging_law(gpu);
     const auto touched =
         machine::TileRuns(order).touched(0.0, std::min(runs.wave, static_cast<double>(order.items())));
-    for (std::size_t i = 0; i < of.count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         result.in_first_wave[i] = touched.distinct(slices_of(operands[i]));
         result.merged[i] = merging.merged_share(slices_of(operands[i]), law);
     }

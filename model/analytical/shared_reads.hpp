@@ -6,9 +6,9 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "hw/small_vector.hpp"
 #include "model/machine/l2/l2_reuse.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@ namespace warptime::model::analytical {
 /// All inputs of shared reads, except the GPU.
 struct SharedReadsCase {
     machine::ReuseCase reuse;
-    std::array<machine::Operand, machine::most_operands> operands{};  ///< with the room that all would take
-    std::size_t count = 0;                                            ///< of operands
+    /// with the room that all would take
+    hw::SmallVector<machine::Operand, machine::usual_operands> operands;
     double most_room = 0.0;  ///< in the L2, if every operand took its full room
     bool stay = false;       ///< CTAs take one item after the other
     bool merge = false;      ///< whether merging of requests is asked for
@@ -28,10 +28,11 @@ struct SharedReadsCase {
 
 /// Shared reads by operand.
 struct SharedReads {
-    std::array<machine::OperandTraffic, machine::most_operands> moved{};
-    std::array<double, machine::most_operands>
-        in_first_wave{};  ///< distinct slices of the operand; only if merging is asked for
-    std::array<double, machine::most_operands> merged{};  ///< share of requests that merge; only if asked for
+    hw::SmallVector<machine::OperandTraffic, machine::usual_operands> moved;
+    /// distinct slices of the operand; only if merging is asked for
+    hw::SmallVector<double, machine::usual_operands> in_first_wave;
+    /// share of requests that merge; only if asked for
+    hw::SmallVector<double, machine::usual_operands> merged;
 };
 
 [[nodiscard]] SharedReads shared_reads(const SharedReadsCase& of, const hw::Gpu& gpu);

@@ -29,10 +29,10 @@ SharedReadsCase any_case() {
     of.reuse.capacity_bytes = 40e6;
     of.reuse.ways = 16.0;
     of.reuse.streamed_bytes_per_item = *rc::gen::element(0.0, 65536.0);
-    of.count = 2;
+    of.operands.reset(2);
     of.operands[0].along_m = true;
     of.operands[1].along_n = true;
-    for (std::size_t i = 0; i < of.count; ++i) of.operands[i].total_bytes = *rc::gen::element(1e6, 6e7);
+    for (auto& operand : of.operands) operand.total_bytes = *rc::gen::element(1e6, 6e7);
     of.most_room = *rc::gen::element(1e6, 1e8);
     of.stay = *rc::gen::arbitrary<bool>();
     of.merge = *rc::gen::arbitrary<bool>();
@@ -53,7 +53,7 @@ TEST_CASE("what is kept is what is worked out anew, in any order of asking") {
             const SharedReadsCase of = any_case();
             const SharedReads kept = recent->of(of, gpu());
             const SharedReads anew = shared_reads(of, gpu());
-            for (std::size_t i = 0; i < of.count; ++i) {
+            for (std::size_t i = 0; i < of.operands.size(); ++i) {
                 RC_ASSERT(same(kept.moved[i], anew.moved[i]));
             }
             RC_ASSERT(kept.in_first_wave == anew.in_first_wave);
@@ -67,7 +67,7 @@ TEST_CASE("which requests merge is answered only where it is asked") {
     of.reuse.order = {.m = 16, .n = 24, .group = 8};
     of.reuse.concurrent = 132;
     of.reuse.capacity_bytes = 40e6;
-    of.count = 1;
+    of.operands.reset(1);
     of.operands[0].along_m = true;
     of.operands[0].total_bytes = 32e6;
     CHECK(shared_reads(of, gpu()).merged[0] == 0.0);

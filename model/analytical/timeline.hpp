@@ -64,6 +64,11 @@ class Timeline {
     /// that maximum; a smoother law fits no better. Where the warps that multiply also copy, the CTAs of an
     /// SM queue at the busiest server. A single CTA takes its own chain.
     [[nodiscard]] hw::Cycles period(std::int64_t resident, const StageWaits& waits) const {
+        return std::max(among_tied(resident), period_apart(resident, waits));
+    }
+
+    /// The same where no warp waits for the loads of another one.
+    [[nodiscard]] hw::Cycles period_apart(std::int64_t resident, const StageWaits& waits) const {
         const hw::Cycles chain = waits.of(resident);
         const hw::Cycles once = a_.item.loop.demand[busiest_];
         const hw::Cycles busy = once * static_cast<double>(resident);
@@ -161,6 +166,20 @@ class Timeline {
         const double own = std::min(1.0, gpu_.sm.sub_partitions.value() / static_cast<double>(a_.item.warps));
         return a_.item.loop.demand[machine::Server::issue] * (a_.item.gathers ? 1.0 - own : 0.0);
     }
+
+    /// Whether the warps of a CTA meet in each trip.
+    [[nodiscard]] bool meets() const { return hw::Cycles{} < a_.item.loop.demand[machine::Server::barrier]; }
+
+    /// Turn of CTAs whose warps meet in each trip and wait for loads of the same trip. All warps wait
+    /// together, so that only other CTAs use the busiest server meanwhile: CTAs are the customers of a closed
+    /// queue.
+    [[nodiscard]] hw::Cycles among_tied(std::int64_t resident) const {
+        if (a_.item.asynchronous || !meets() || !(hw::Cycles{} < a_.item.loop.load_wait)) return {};
+        const double once = a_.item.loop.demand[busiest_].value();
+        const double wait = (a_.item.loop.load_wait + others_gather()).value();
+        return hw::Cycles(steady::turn_time(resident, once, wait));
+    }
+
     /// Busy time of the busiest server in a straight part.
     [[nodiscard]] static hw::Cycles longest_of(const machine::Part& part) {
         hw::Cycles longest{};

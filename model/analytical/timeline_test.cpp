@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -364,4 +365,31 @@ TEST_CASE("one warp alone does not queue at the banks, and warps that queue else
     CHECK(period(2) <= chain + 64.0);
     a.item.loop.demand[machine::Server::crossbar_write] = hw::Cycles(100.0);
     CHECK(period(2) == doctest::Approx(std::max(chain, 200.0)));
+}
+
+TEST_CASE("CTAs whose warps meet and wait for loads are the customers of a closed queue") {
+    const mk::Kernel kernel = at_shared(8, 8, 4, 8);
+    auto a = analyse(kernel, gpu(), Conditions{});
+    const auto waits = waits_of_waves(kernel, a.item, a.traffic, gpu());
+    const double banks = a.item.loop.demand[machine::Server::shared].value();
+    const auto period = [&](std::int64_t resident) {
+        return Timeline(a, gpu(), waits, 132).period(resident, waits.first).value();
+    };
+    const std::array<double, 3> apart{period(1), period(2), period(8)};
+    const std::array<std::int64_t, 3> residents{1, 2, 8};
+    const auto check_apart = [&] {
+        for (std::size_t i = 0; i < 3; ++i) CHECK(period(residents[i]) == apart[i]);
+    };
+    // Warps that meet without a wait, or wait without meeting, keep the pace of warps apart.
+    a.item.loop.demand[machine::Server::barrier] = hw::Cycles(1.0);
+    check_apart();
+    a.item.loop.demand[machine::Server::barrier] = hw::Cycles{};
+    a.item.loop.load_wait = hw::Cycles(600.0);
+    check_apart();
+    a.item.loop.demand[machine::Server::barrier] = hw::Cycles(1.0);
+    // One CTA alone waits and is served in turn; many keep the server busy.
+    CHECK(period(1) == doctest::Approx(std::max(apart[0], banks + 600.0)));
+    CHECK(period(8) >= 8.0 * banks);
+    CHECK(period(8) < 8.0 * banks + 600.0);
+    CHECK(period(2) == doctest::Approx(std::max(apart[1], steady::turn_time(2, banks, 600.0))));
 }

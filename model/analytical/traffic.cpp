@@ -143,14 +143,12 @@ struct Reads {
     bool emptied = false;  ///< a profiler has emptied the caches before this kernel
     machine::ReuseCase reuse;
     std::size_t count = 0;
-    std::array<machine::Operand, max_buffers> operands{};
-    std::array<BufferReads, max_buffers> buffers{};
+    hw::SmallVector<machine::Operand, usual_buffers> operands;
+    hw::SmallVector<BufferReads, usual_buffers> buffers;
     bool merge = false;                   ///< whether merging of requests is asked for
     RecentSharedReads* recent = nullptr;  ///< answers for earlier kernels, if any are kept
     SharedReads own;                      ///< used if no answers are kept
-    const SharedReads* shared = nullptr;  ///< by operand, of the first `counted()`
-
-    [[nodiscard]] std::size_t counted() const { return std::min(count, machine::most_operands); }
+    const SharedReads* shared = nullptr;  ///< by operand
 };
 
 /// Share of a buffer's requests that is left when all possible merges happen.
@@ -174,7 +172,7 @@ double in_step_of(const machine::BufferTraffic& use, std::int64_t concurrent, co
 /// Whether CTAs wait for whole lines from DRAM that no other CTA reads.
 bool waits_alone(const Reads& reads, double items, const hw::Gpu& gpu) {
     const double wave = std::min(static_cast<double>(reads.reuse.concurrent), items);
-    for (std::size_t i = 0; i < reads.counted(); ++i) {
+    for (std::size_t i = 0; i < reads.count; ++i) {
         const machine::BufferTraffic& use = *reads.buffers[i].use;
         const bool whole_lines = use.line_bytes >= gpu.l1.line.value();
         const bool once = reads.buffers[i].from_dram > 0.5 * use.read_bytes * items;
@@ -265,8 +263,7 @@ double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const It
     double served = 0.0;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const double merged =
-            i < reads.counted() ? reads.shared->merged[i] * in_pieces(kernel, item, buffer, gpu) : 0.0;
+        const double merged = reads.shared->merged[i] * in_pieces(kernel, item, buffer, gpu);
         const double fetched = (buffer.use->fetched_bytes - buffer.use->outside_bytes) * items;
         served = served + fetched * (1.0 - in_step * merged) +
                  machine::crossings(fetched * (1.0 - 0.5 * merged), buffer.lines, gpu);
@@ -279,8 +276,8 @@ double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const It
 void share(double most, bool stay, const hw::Gpu& gpu, Reads& reads) {
     SharedReadsCase of;
     of.reuse = reads.reuse;
-    of.count = reads.counted();
-    std::copy_n(reads.operands.begin(), of.count, of.operands.begin());
+    of.operands.reset(reads.count);
+    std::copy_n(reads.operands.begin(), reads.count, of.operands.begin());
     of.most_room = most;
     of.stay = stay;
     of.merge = reads.merge;
@@ -298,7 +295,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
                      Reads& reads) {
     Traffic result;
     const auto items = static_cast<double>(kernel.schedule.item_count());
-    std::array<bool, max_buffers> warm{};
+    const std::size_t all_buffers = kernel.buffers.size();
+    hw::SmallVector<bool, usual_buffers> warm(all_buffers);
+    reads.operands.reset(all_buffers);
+    reads.buffers.reset(all_buffers);
     std::size_t& count = reads.count;
     double footprint = 0.0;
     double written = 0.0;
@@ -309,6 +309,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const kernel::Buffer& buffer = kernel.buffers[b];
         double whole = machine::bytes_in_use(
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
+        whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
         dirtied += lines_dirtied(use.written_bytes * items, whole, gpu);
         sent += use.sent_bytes * items;
@@ -366,9 +367,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         BufferReads& buffer = reads.buffers[i];
         const machine::BufferTraffic& use = *buffer.use;
         const machine::Operand& operand = reads.operands[i];
-        // Operands that are not counted move nothing.
-        const machine::OperandTraffic moved =
-            i < reads.counted() ? reads.shared->moved[i] : machine::OperandTraffic{};
+        const machine::OperandTraffic& moved = reads.shared->moved[i];
         const double distinct = moved.requested_bytes > 0.0 ? moved.wave_bytes / moved.requested_bytes : 1.0;
         if (!warm[i]) result.first_readers = std::max(result.first_readers, std::min(1.0, distinct));
         buffer.laps = use.shifted && use.read_bytes >= operand.total_bytes &&

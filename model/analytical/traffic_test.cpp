@@ -435,3 +435,23 @@ TEST_CASE("all loads wait for DRAM where nothing is known of the buffer, and sha
         }
     }));
 }
+
+TEST_CASE("every buffer that is read comes from DRAM, however many there are") {
+    for (const int inputs : {1, 4, 5, 16, 17, 40}) {
+        mk::Kernel kernel;
+        kernel.name = "inputs";
+        kernel.grid = {1024, 1, 1};
+        kernel.cta = {32, 1, 1};
+        kernel.schedule.tiles = {1024, 1, 1, 1};
+        mk::Builder build(kernel);
+        build.role("warp", 1);
+        for (int b = 0; b < inputs; ++b) {
+            const mk::Id x = build.buffer(mk::examples::vector_of("x", hw::Dtype::fp32, 1024 * 32));
+            build.op(mk::examples::make_op(hw::InstructionClass::ld_global),
+                     {mk::examples::lanes(x, mk::Direction::read,
+                                          build.index(0, {mk::term(mk::Variable::tile, 32)}), 4)});
+        }
+        build.finish();
+        CHECK(of(kernel, Cache::cold).dram_read.value() == doctest::Approx(inputs * 1024.0 * 128.0));
+    }
+}
