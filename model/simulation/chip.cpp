@@ -33,6 +33,7 @@ Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work)
     rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();
     rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
     rates.dram_turn_byte = dram_byte * gpu.dram.turnaround.value();
+    rates.latency_l1 = gpu.latency.l1.value();
     rates.latency_l2 = gpu.latency.l2_far.value();
     rates.latency_dram = gpu.latency.dram.value();
     rates.latency_bulk = gpu.latency.tma_extra.value();

@@ -35,7 +35,8 @@ struct Sm {
         std::int64_t execution = -1;
         Ticks done = 0;
     };
-    std::vector<Fetched> fetched;  ///< by op: last execution, and the time of its arrival
+    std::vector<Fetched> fetched;   ///< by op: last execution, and the time of its arrival
+    std::vector<double> hit_turns;  ///< by access: sum of the shares of loads that hit whole
 };
 
 /// Cycles per unit of work of the servers that move bytes.
@@ -49,7 +50,7 @@ struct Rates {
     double l2_stored_byte = 0.0;
     double dram_read_byte = 0.0, dram_row_byte = 0.0, dram_write_byte = 0.0;
     double dram_turn_byte = 0.0;  ///< beside dram_write_byte while reads wait for the bus
-    double latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;
+    double latency_l1 = 0.0, latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;
 };
 
 struct Chip {

@@ -95,25 +95,25 @@ double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const 
 }  // namespace
 
 KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions) {
-    require_feasible(kernel);
     const bool tensor = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
         return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
     });
     // DRAM's cycles depend on the clock, the clock on the tensor load, and the load on the time. The slope is
-    // small: the second run at the first run's clock is right to well below a thousandth. Without tensor work
-    // the clock depends on the time since a flush.
+    // small: the second run at the first run's clock is right to well below a thousandth, also where the
+    // first one is cut. Without tensor work the clock depends on the time since a flush.
     constexpr int most_runs = 2;
     const auto clock_without_tensor = [&](double seconds) {
         return machine::launch_clock(false, 0.0, gpu, conditions.data).value() *
                machine::clock_left(hw::Seconds(seconds), conditions, gpu);
     };
-    double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz
-                   : tensor                  ? machine::launch_clock(true, 0.5, gpu, conditions.data).value()
-                                             : clock_without_tensor(0.0);
+    const bool given = conditions.clock_hz > 0.0;
+    double clock = given    ? conditions.clock_hz
+                   : tensor ? machine::launch_clock(true, 0.5, gpu, conditions.data).value()
+                            : clock_without_tensor(0.0);
     KernelTime result;
-    const auto run_at = [&](double clock_hz) {
+    const auto run_at = [&](double clock_hz, double most_whole = most_whole_events) {
         result.clock_hz = clock_hz;
-        result.run = run(kernel, gpu, conditions, clock_hz);
+        result.run = run(kernel, gpu, conditions, clock_hz, nullptr, most_whole);
         // A kernel that reads nothing, or only results of earlier steps, waits for nothing that a flush has
         // made cold.
         const Traffic& moved = result.run.traffic;
@@ -124,15 +124,16 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
                                   result.run.uses_bulk && machine::copies_by_tensor_map(kernel), gpu)
                 .value();
     };
-    for (int i = 0; i < most_runs && result.clock_hz != clock; ++i) {
-        run_at(clock);
-        if (tensor && conditions.clock_hz <= 0.0) {
+    for (int i = 0; i < most_runs && (result.clock_hz != clock || !result.run.cut.whole()); ++i) {
+        run_at(clock, i == 0 && !given ? most_cut_events : most_whole_events);
+        if (given) break;
+        if (tensor) {
             const double cycles = cycles_of(result.run.end) + result.floor * clock;
             const double peak = result.run.tensor_rate * gpu.sm.count.value();
             clock =
                 machine::launch_clock(true, result.run.tensor_flop / (cycles * peak), gpu, conditions.data)
                     .value();
-        } else if (conditions.clock_hz <= 0.0) {
+        } else {
             clock = clock_without_tensor(result.floor + cycles_of(result.run.end) / clock);
         }
     }

@@ -65,7 +65,8 @@ TEST_CASE("counters of a GEMM: instructions, bytes and resident warps") {
     // 64 CTAs of 4 warps, all resident: at most a sixteenth of the warps that an SM can hold.
     CHECK(counters.at("sm__warps_active.avg.pct_of_peak_sustained_active") <= 6.25);
     CHECK(counters.at("sm__warps_active.avg.pct_of_peak_sustained_active") > 5.0);
-    CHECK(counters.at("dram__bytes_read.sum") == doctest::Approx(4.0 * 1024 * 1024));
+    // DRAM delivers a little more than what is asked for (dram.access_bytes).
+    CHECK(counters.at("dram__bytes_read.sum") == doctest::Approx(4.0 * 1024 * 1024).epsilon(0.001));
     CHECK(counters.at("l1tex__m_xbar2l1tex_read_bytes.sum") == doctest::Approx(64.0 * 2 * 128 * 1024 * 2));
     CHECK(answer.flops_per_s * answer.time == doctest::Approx(2.0 * 1024 * 1024 * 1024));
     CHECK(answer.waves == doctest::Approx(64.0 / (132.0 * answer.occupancy.ctas_per_sm)));

@@ -9,6 +9,8 @@
 #include "model/prediction/status.hpp"
 #include "model/simulation/activity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warptime::model::simulation {
@@ -104,6 +106,12 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const KernelTime& t, con
                           const prediction::Conditions& conditions) {
     Prediction p;
     finish(gpu, with_prior_band(t.time, t.limiter, kernel, gpu), p);
+    if (!t.run.cut.whole()) {
+        p.band_source += fmt::format(
+            "; run in part ({} of {} SMs{}{}), the rest taken to be alike", t.run.cut.sms, t.run.cut.of_sms,
+            t.run.cut.skipped > 0 ? ", the first, some and the last CTAs of each" : "",
+            t.run.cut.trips > 0 ? ", some trips of loops" : "");
+    }
     add_bounds(t, p);
     const double run = t.time - t.floor;
     const double full = t.run.end > 0 ? cycles_of(t.run.first_idle) / cycles_of(t.run.end) : 1.0;

@@ -82,6 +82,18 @@ TEST_CASE("the source of a band says whose residuals it holds") {
     CHECK(source().find("prior") != std::string::npos);
 }
 
+TEST_CASE("an answer says that a part of the kernel was run, and which") {
+    kernel::Kernel gemm;
+    kernel::examples::cp_async_gemm(gemm, {256, 256, 128});
+    KernelTime time = simulate(gemm, gpu(), {});
+    CHECK(explain_kernel(gemm, time, gpu(), {}).band_source.find("in part") == std::string::npos);
+    time.run.cut.sms = 8;
+    time.run.cut.of_sms = 132;
+    time.run.cut.trips = 64;
+    const std::string source = explain_kernel(gemm, time, gpu(), {}).band_source;
+    CHECK(source.find("in part (8 of 132 SMs, some trips of loops)") != std::string::npos);
+}
+
 TEST_CASE("each limiter has one bound, that of its busiest unit") {
     kernel::Kernel gemm;
     kernel::examples::cp_async_gemm(gemm, {256, 256, 128});

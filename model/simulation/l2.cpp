@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/l2.hpp"
 
+#include <bit>
+
 namespace warptime::model::simulation {
 
 void L2::unlink(std::uint32_t entry) {
@@ -26,33 +28,37 @@ void L2::evict_oldest() {
     unused_.push_back(entry);
 }
 
-std::uint32_t L2::touch(std::uint64_t block, double bytes, bool& present) {
+std::uint32_t L2::touch(std::uint64_t block, double bytes, std::uint8_t pieces, int& absent) {
     const auto [at, is_new] = where_.try_emplace(block, none);
-    present = !is_new;
-    if (present) {
+    if (is_new) {
+        if (unused_.empty()) {
+            unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
+            entries_.emplace_back();
+        }
+        at->second = unused_.back();
+        unused_.pop_back();
+        entries_[at->second] = {block, 0.0, 0, 0, 0, none, none};
+    } else {
         unlink(at->second);
-        link_newest(at->second);
-        return at->second;
     }
-    if (unused_.empty()) {
-        unused_.push_back(static_cast<std::uint32_t>(entries_.size()));
-        entries_.emplace_back();
-    }
-    const std::uint32_t entry = unused_.back();
-    unused_.pop_back();
-    at->second = entry;
-    entries_[entry] = {block, bytes, 0, 0, none, none};
+    const std::uint32_t entry = at->second;
+    Entry& e = entries_[entry];
+    absent = std::popcount(static_cast<unsigned>(pieces & ~e.pieces));
+    e.pieces |= pieces;
     link_newest(entry);
-    held_ += bytes;
+    const double entered = bytes * absent;
+    e.bytes += entered;
+    held_ += entered;
     while (held_ > capacity_ && oldest_ != entry) {
         evict_oldest();
     }
     return entry;
 }
 
-L2::Found L2::read(std::uint64_t block, double bytes, Ticks now) {
+L2::Found L2::read(std::uint64_t block, double bytes, Ticks now, std::uint8_t pieces) {
     Found found;
-    Entry& entry = entries_[touch(block, bytes, found.present)];
+    Entry& entry = entries_[touch(block, bytes, pieces, found.absent)];
+    found.present = found.absent == 0;
     if (found.present && now < entry.until) {
         found.arrives = entry.until;
         found.merged = entry.sharing < sharers_;
@@ -69,9 +75,11 @@ void L2::in_flight(std::uint64_t block, Ticks until) {
     }
 }
 
-void L2::write(std::uint64_t block, double bytes) {
-    bool present = false;
-    touch(block, bytes, present);
+L2::Found L2::write(std::uint64_t block, double bytes, std::uint8_t pieces) {
+    Found found;
+    touch(block, bytes, pieces, found.absent);
+    found.present = found.absent == 0;
+    return found;
 }
 
 }  // namespace warptime::model::simulation

@@ -1,10 +1,9 @@
-// Contents of L2 in blocks of one access each: the least recently used leaves first, and equal requests in
-// flight merge.
-// Ignores: lines and sets, the two partitions, and which SMs are neighbours. A block is the bytes of one
-// access, named by its first element; partly overlapping blocks count as different. A request joins its block
-// in flight while fewer SMs share the block than a TPC has.
-// Source: capacity and merging rules of the analytical engine (keys l2.capacity, l2.shared_capacity,
-// tpc.sms), with times instead of averages.
+// Contents of L2 in blocks: the least recently used leaves first, and equal requests in flight merge. A block
+// has up to eight pieces, each of which is there or not.
+// Ignores: lines and sets, the two partitions, and which SMs are neighbours. The caller says what a block is:
+// the bytes of one access, named by its first element, or a fixed range of a buffer. A request joins its
+// block in flight while fewer SMs share the block than a TPC has. Source: capacity and merging rules of the
+// analytical engine (keys l2.capacity, l2.shared_capacity, tpc.sms), with times instead of averages.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -23,16 +22,18 @@ class L2 {
 
     struct Found {
         bool present = false;  ///< was in L2, or on its way
+        int absent = 0;        ///< pieces that were not
         bool merged = false;   ///< joins a request in flight: asks nothing of the slices
         Ticks arrives = 0;     ///< delivery of the request in flight; 0 when there is none
     };
-    /// Looks a block up and makes it the most recently used. An absent block is entered, and the least
-    /// recently used blocks leave until it fits.
-    Found read(std::uint64_t block, double bytes, Ticks now);
+    /// Looks pieces of a block up and makes it the most recently used. Absent pieces, of `bytes` each, are
+    /// entered, and the least recently used blocks leave until they fit.
+    Found read(std::uint64_t block, double bytes, Ticks now, std::uint8_t pieces = 1);
     /// Sets the delivery time of the last block that was looked up, so that other requests can join it.
     void in_flight(std::uint64_t block, Ticks until);
-    void write(std::uint64_t block, double bytes);
+    Found write(std::uint64_t block, double bytes, std::uint8_t pieces = 1);
 
+    [[nodiscard]] double capacity() const { return capacity_; }
     [[nodiscard]] double held_bytes() const { return held_; }
 
   private:
@@ -42,9 +43,10 @@ class L2 {
         double bytes = 0.0;
         Ticks until = 0;
         int sharing = 0;
+        std::uint8_t pieces = 0;  ///< those that are there, bit by bit
         std::uint32_t newer = none, older = none;
     };
-    std::uint32_t touch(std::uint64_t block, double bytes, bool& present);
+    std::uint32_t touch(std::uint64_t block, double bytes, std::uint8_t pieces, int& absent);
     void unlink(std::uint32_t entry);
     void link_newest(std::uint32_t entry);
     void evict_oldest();

@@ -57,3 +57,15 @@ TEST_CASE("as many requests share one in flight as a TPC has SMs, and none after
     CHECK(l2.read(7, 10.0, 100).merged);
     CHECK_FALSE(l2.read(7, 10.0, 160).merged);
 }
+
+TEST_CASE("a block has pieces, and each is brought once") {
+    L2 l2(1000.0, 2);
+    CHECK(l2.read(7, 10.0, 0, 0b0011).absent == 2);
+    const auto some = l2.read(7, 10.0, 0, 0b0110);
+    CHECK(some.absent == 1);
+    CHECK_FALSE(some.present);
+    CHECK(l2.read(7, 10.0, 0, 0b0111).present);
+    CHECK(l2.held_bytes() == 30.0);
+    CHECK(l2.write(7, 10.0, 0b1000).absent == 1);
+    CHECK(l2.read(7, 10.0, 0, 0b1111).present);
+}

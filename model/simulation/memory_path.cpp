@@ -6,32 +6,87 @@
 #include "model/kernel/evaluate_index.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/occupancy/work_items.hpp"
+#include "model/simulation/warp_choice.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
 
 namespace warptime::model::simulation {
 
-using hw::Bytes;
 using kernel::PatternKind;
 
 namespace {
 
-/// Pseudo-random whole number that follows from the input (splitmix64, Steele et al. 2014,
-/// doi.org/10.1145/2660193.2660195).
-std::uint64_t scattered(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15U;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-    return x ^ (x >> 31);
+/// Element of the buffer at which an access begins.
+std::int64_t begin_of(const kernel::Kernel& kernel, const kernel::Access& access,
+                      const kernel::Coordinates& at) {
+    const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
+    std::int64_t offset = 0;
+    std::int64_t packed = 1;
+    for (std::size_t d = 0; d < access.rank; ++d) {
+        const std::int64_t stride = buffer.stride[d] == 0 ? packed : buffer.stride[d];
+        offset += kernel::evaluate(kernel, access.origin[d], at) * stride;
+        packed = stride * buffer.extent[d];
+    }
+    return offset;
 }
 
 }  // namespace
 
+std::vector<double> new_shares(const kernel::Kernel& kernel, const KernelPlan& plan, const Cut& cut) {
+    std::vector<double> result(kernel.buffers.size(), 1.0);
+    if (cut.sms == cut.of_sms) return result;
+    // As many CTAs as a few waves have, and of those the ones that are run.
+    constexpr std::int64_t most = 4096;
+    const machine::WorkItems items(kernel);
+    std::vector<kernel::Coordinates> all, run;
+    std::vector<std::int64_t> of_cta;
+    const std::int64_t count = std::min(most, kernel.grid.volume()) / cut.of_sms * cut.of_sms;
+    for (std::int64_t cta = 0; cta < count; ++cta) {
+        of_cta.clear();
+        items.append_of_cta(cta, of_cta);
+        if (of_cta.empty()) continue;
+        kernel::Coordinates at = kernel::coordinates_of(items.at(of_cta[0]));
+        at.cta_rank = cta % kernel.cluster.volume();
+        all.push_back(at);
+        if (cta % cut.of_sms < cut.sms) run.push_back(at);
+    }
+    if (run.empty()) return result;
+    // Places where their first warps begin to read a buffer, in blocks of what an access touches.
+    std::vector<std::int64_t> places;
+    const auto distinct = [&](std::size_t buffer, const std::vector<kernel::Coordinates>& ctas) {
+        places.clear();
+        for (const AccessPlan& a : plan.accesses) {
+            if (static_cast<std::size_t>(a.access->buffer) != buffer || !a.reads || a.scattered) continue;
+            const std::int64_t size = hw::bytes_of(kernel.buffers[buffer].dtype);
+            for (const kernel::Coordinates& at : ctas) {
+                const std::int64_t begin = begin_of(kernel, *a.access, at);
+                places.push_back(a.by_lanes ? kernel::detail::floor_divide(begin * size, a.block) : begin);
+            }
+        }
+        std::sort(places.begin(), places.end());
+        return static_cast<double>(std::unique(places.begin(), places.end()) - places.begin());
+    };
+    const double stands_for = static_cast<double>(all.size()) / static_cast<double>(run.size());
+    for (std::size_t b = 0; b < result.size(); ++b) {
+        const double read = distinct(b, run);
+        if (read > 0.0) result[b] = std::min(1.0, distinct(b, all) / (read * stands_for));
+    }
+    return result;
+}
+
 MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                       const prediction::Conditions& conditions, Chip& chip)
+                       const prediction::Conditions& conditions, Chip& chip, std::vector<double> new_share)
     : kernel_(kernel),
       chip_(chip),
       l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
+      new_share_(std::move(new_share)),
+      brought_(kernel.buffers.size()),
+      turns_(kernel.accesses.size()),
+      sector_(gpu.l1.sector.value()),
       over_dirty_(conditions.cache == prediction::Cache::flushed),
       capacity_(gpu.l2.capacity.value()),
       visits_(machine::slice_visits(gpu)),
@@ -39,112 +94,198 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
       dirty_fraction_(gpu.l2.dirty_fraction.value()),
       dirty_capacity_(machine::dirty_capacity_of(gpu).value()) {}
 
-std::uint64_t MemoryPath::block_of(const AccessPlan& plan, const Requester& who) const {
+std::int64_t MemoryPath::offset_of(const AccessPlan& plan, const Requester& who) const {
     const kernel::Access& access = *plan.access;
-    const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
-    std::int64_t offset = 0;
-    std::int64_t packed = 1;
-    for (std::size_t d = 0; d < access.rank; ++d) {
-        const std::int64_t stride = buffer.stride[d] == 0 ? packed : buffer.stride[d];
-        offset += kernel::evaluate(kernel_, access.origin[d], *who.at) * stride;
-        packed = stride * buffer.extent[d];
-    }
+    std::int64_t offset = begin_of(kernel_, access, *who.at);
     if (access.pattern == PatternKind::chase) {
         offset += who.execution * access.step % std::max<std::int64_t>(1, access.window);
-    } else if (access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
-               access.pattern == PatternKind::stream) {
-        // Every execution goes to another place.
-        offset = static_cast<std::int64_t>(
-            scattered(access.seed + scattered(static_cast<std::uint64_t>(offset + who.execution)) +
-                      static_cast<std::uint64_t>(who.warp)));
     }
-    const auto part =
-        static_cast<std::uint64_t>(plan.sharing_warps > 1 ? who.instance * who.role_warps + who.warp : 0);
-    constexpr std::uint64_t offset_mask = (std::uint64_t{1} << 48) - 1;
-    return (static_cast<std::uint64_t>(access.buffer) << 56) | (part << 48 & ~(std::uint64_t{0xff} << 56)) |
-           (static_cast<std::uint64_t>(offset) & offset_mask);
+    return offset;
 }
 
-void MemoryPath::write_back(Ticks now) {
-    const Bytes read(traffic_.dram_read);
-    const Bytes written(traffic_.l2_written);
-    const Bytes capacity(dirty_capacity_);
-    const double due = (over_dirty_ ? machine::writes_over_dirty(read, written, Bytes(dirty_first_),
+MemoryPath::Blocks MemoryPath::blocks_of(const AccessPlan& plan, const Requester& who) const {
+    constexpr std::uint64_t offset_mask = (std::uint64_t{1} << 48) - 1;
+    const kernel::Access& access = *plan.access;
+    std::int64_t offset = offset_of(plan, who);
+    const auto number_of_buffer = static_cast<std::uint64_t>(access.buffer);
+    std::uint64_t buffer = number_of_buffer << 56;
+    Blocks blocks;
+    // Buffers beyond the 256th share the number's first bits with others and differ in the rest.
+    if (!plan.by_lanes) {
+        if (number_of_buffer > 0xff) offset ^= static_cast<std::int64_t>(scattered(number_of_buffer >> 8));
+        const auto part =
+            static_cast<std::uint64_t>(plan.sharing_warps > 1 ? who.instance * who.role_warps + who.warp : 0);
+        blocks.first = blocks.last = buffer | (part << 48 & ~(std::uint64_t{0xff} << 56)) |
+                                     (static_cast<std::uint64_t>(offset) & offset_mask);
+        return blocks;
+    }
+    buffer |= (number_of_buffer >> 8 & 0xfff) << 42;
+    const std::int64_t size = hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
+    const std::int64_t low = offset * size + plan.low;
+    const std::int64_t number = kernel::detail::floor_divide(low, plan.block);
+    // Blocks before the begin of the buffer have numbers, too.
+    constexpr std::int64_t shift = std::int64_t{1} << 40;
+    blocks.first = blocks.last =
+        buffer | (std::uint64_t{1} << 55) | static_cast<std::uint64_t>(number + shift);
+    if (plan.dense) {
+        blocks.from = low - number * plan.block;
+        blocks.to = blocks.from + plan.high - plan.low;
+        blocks.last += static_cast<std::uint64_t>((blocks.to - 1) / plan.block);
+    } else {
+        // Lanes far apart: the block of the first one, and their distance, name them all.
+        const auto apart = static_cast<std::uint64_t>(access.inner * 1000003 + access.outer);
+        blocks.first = blocks.last = buffer | (scattered(blocks.first + scattered(apart)) & offset_mask);
+    }
+    return blocks;
+}
+
+MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes,
+                                       bool writes, Ticks now) {
+    const double share = who.sms * who.stands_for;
+    if (plan.scattered) return look_up_scattered(plan, bytes.opened, share);
+    const Blocks blocks = blocks_of(plan, who);
+    const double first_of_all =
+        new_share_.empty() ? 1.0 : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    const std::int64_t pieces_of_block = plan.dense ? plan.block / plan.piece : 1;
+    // Bytes side by side open each of their pieces; others take what all of them ask for.
+    const double piece = plan.dense ? static_cast<double>(plan.piece) * bytes.part : bytes.opened;
+    Lookup result;
+    result.found.present = result.found.merged = true;
+    int absent = 0;
+    for (std::uint64_t block = blocks.first; block <= blocks.last; ++block) {
+        std::uint8_t wanted = 1;
+        if (pieces_of_block > 1) {
+            const std::int64_t begin = static_cast<std::int64_t>(block - blocks.first) * plan.block;
+            const std::int64_t from = std::max<std::int64_t>(0, blocks.from - begin) / plan.piece;
+            const std::int64_t to =
+                std::min(pieces_of_block, (blocks.to - begin + plan.piece - 1) / plan.piece);
+            wanted = static_cast<std::uint8_t>((1U << to) - (1U << from));
+        }
+        const double held = piece * share * first_of_all;
+        const L2::Found found = writes ? l2_.write(block, held, wanted) : l2_.read(block, held, now, wanted);
+        absent += found.absent;
+        result.found.present = result.found.present && found.present;
+        result.found.merged = result.found.merged && found.merged;
+        result.found.arrives = std::max(result.found.arrives, found.arrives);
+    }
+    result.fetched = absent * piece * first_of_all;
+    result.waits = !result.found.present;
+    return result;
+}
+
+MemoryPath::Lookup MemoryPath::look_up_scattered(const AccessPlan& plan, double bytes, double share) {
+    double& brought = brought_[static_cast<std::size_t>(plan.access->buffer)];
+    const double kept = std::min(1.0, l2_.capacity() / plan.reach);
+    Lookup result;
+    const double absent = 1.0 - std::min(1.0, brought / plan.reach) * kept;
+    result.fetched = bytes * absent;
+    brought += std::min(bytes * share, plan.reach) * (1.0 - std::min(1.0, brought / plan.reach));
+    // The warp waits for DRAM if any of its pieces comes from there.
+    const double pieces = std::max(1.0, bytes / sector_);
+    double& turn = turns_[plan.place];
+    turn += 1.0 - std::pow(1.0 - absent, pieces);
+    result.waits = turn >= 1.0;
+    if (result.waits) turn -= 1.0;
+    return result;
+}
+
+void MemoryPath::write_back(const Requester& who, Ticks now) {
+    const hw::Bytes read(traffic_.dram_read);
+    const hw::Bytes written(traffic_.l2_written);
+    const hw::Bytes capacity(dirty_capacity_);
+    const double due = (over_dirty_ ? machine::writes_over_dirty(read, written, hw::Bytes(dirty_first_),
                                                                  hw::Number(dirty_fraction_), capacity)
-                                    : machine::writes_over_clean(Bytes(traffic_.dram_read * visits_), written,
-                                                                 Bytes(capacity_), capacity))
+                                    : machine::writes_over_clean(hw::Bytes(traffic_.dram_read * visits_),
+                                                                 written, hw::Bytes(capacity_), capacity))
                            .value();
     if (due > traffic_.dram_written) {
         const double byte =
             chip_.rates.dram_write_byte + (traffic_.dram_read > 0.0 ? chip_.rates.dram_turn_byte : 0.0);
-        chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) * byte));
+        chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) / who.stands_for * byte));
         traffic_.dram_written = due;
     }
 }
 
-MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes,
+MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes,
                                    Ticks now) {
     const Rates& rates = chip_.rates;
-    const double received = bytes * plan.access->multicast_ctas;
-    traffic_.received += received;
-    const L2::Found found = l2_.read(block, bytes, now);
-    const bool own = !found.merged && plan.access->multicast_ctas == 1;
+    const double share = who.sms * who.stands_for;
+    const double received = bytes.moved * plan.access->multicast_ctas;
+    traffic_.received += received * share;
+    const Lookup lookup = look_up(plan, who, bytes, false, now);
+    const bool merged = lookup.found.merged;
+    const bool own = !merged && plan.access->multicast_ctas == 1;
     const Ticks ported =
         sm.port_in.serve(now, ticks_of(received * (own ? rates.port_own_byte : rates.port_in_byte)));
     const Ticks near = ticks_of(rates.latency_l2);
-    if (found.merged) {
-        return {std::max(ported + near, found.arrives), near};
+    if (merged) {
+        return {std::max(ported + near, lookup.found.arrives), near};
     }
-    traffic_.l2_read += bytes;
-    Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes * rates.l2_byte)));
+    traffic_.l2_read += bytes.asked * share;
+    Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * rates.l2_byte)));
     Ticks latency = near;
-    if (!found.present && !plan.starts_in_l2) {
-        traffic_.dram_read += bytes;
+    if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
+        const double fetched = lookup.fetched;
+        traffic_.dram_read += fetched * share;
         const double rate = plan.in_rows ? rates.dram_row_byte : rates.dram_read_byte;
-        served = std::max(served, chip_.dram.serve(now, ticks_of(bytes * rate)));
-        latency = ticks_of(rates.latency_dram);
-        write_back(now);
+        const Ticks brought = chip_.dram.serve(now, ticks_of(fetched * who.sms * rate));
+        if (lookup.waits) {
+            served = std::max(served, brought);
+            latency = ticks_of(rates.latency_dram);
+        }
+        write_back(who, now);
     }
-    const Ticks done = std::max(served + latency, found.arrives);
-    l2_.in_flight(block, done);
+    const Ticks done = std::max(served + latency, lookup.found.arrives);
+    if (!plan.scattered) {
+        const Blocks blocks = blocks_of(plan, who);
+        for (std::uint64_t block = blocks.first; block <= blocks.last; ++block) {
+            l2_.in_flight(block, done);
+        }
+    }
     return {done, latency};
 }
 
-MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, std::uint64_t block, double share,
-                                     Ticks now) {
+MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Requester& who, Ticks now) {
     const Rates& rates = chip_.rates;
     const AtomicPlan& atomics = plan.atomics;
-    const double changed = atomics.changed_bytes * share;
-    const Ticks left = sm.port_out.serve(now, ticks_of(atomics.sent_bytes * share * rates.port_out_byte));
-    Ticks served = std::max(left, chip_.atomics.serve(now, ticks_of(atomics.slices * share)));
+    const double lanes = who.lanes * who.enabled;
+    const double share = who.sms * who.stands_for * lanes;
+    const double changed = atomics.changed_bytes;
+    const Ticks left = sm.port_out.serve(now, ticks_of(atomics.sent_bytes * lanes * rates.port_out_byte));
+    Ticks served = std::max(left, chip_.atomics.serve(now, ticks_of(atomics.slices * lanes * who.sms)));
     double latency = rates.latency_l2;
-    const L2::Found found = l2_.read(block, changed, now);
-    if (!found.present && !plan.starts_in_l2) {
-        traffic_.dram_read += changed;
-        served = std::max(served, chip_.dram.serve(now, ticks_of(changed * rates.dram_read_byte)));
-        latency = rates.latency_dram;
+    const Lookup lookup = look_up(plan, who, {changed, changed, changed * lanes, lanes}, false, now);
+    if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
+        traffic_.dram_read += lookup.fetched * who.sms * who.stands_for;
+        const Ticks brought =
+            chip_.dram.serve(now, ticks_of(lookup.fetched * who.sms * rates.dram_read_byte));
+        if (lookup.waits) {
+            served = std::max(served, brought);
+            latency = rates.latency_dram;
+        }
     }
-    l2_.write(block, changed);
-    traffic_.l2_written += changed;
-    traffic_.l2_changed += changed;
+    traffic_.l2_written += changed * share;
+    traffic_.l2_changed += changed * share;
     traffic_.l2_passes += atomics.passed_bytes * share;
     traffic_.l2_returned += atomics.returned_bytes * share;
-    write_back(now);
+    write_back(who, now);
     if (atomics.returned_bytes <= 0.0) return {left, 0};
-    const double returned = atomics.returned_bytes * share;
-    traffic_.received += returned;
-    served = std::max(served, sm.port_in.serve(now, ticks_of(returned * rates.port_in_byte)));
-    served = std::max(served, chip_.atomic_returns.serve(now, ticks_of(atomics.returns * share)));
+    const double returned = atomics.returned_bytes;
+    traffic_.received += returned * share;
+    served = std::max(served, sm.port_in.serve(now, ticks_of(returned * lanes * rates.port_in_byte)));
+    served = std::max(served, chip_.atomic_returns.serve(now, ticks_of(atomics.returns * lanes * who.sms)));
     const Ticks back = ticks_of(latency + atomics.latency);
     return {served + back, back};
 }
 
-Ticks MemoryPath::write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now, Ticks& arrived) {
-    traffic_.l2_written += bytes;
-    const Ticks end = sm.port_out.serve(now, ticks_of(bytes * padded * chip_.rates.port_out_byte));
-    arrived = std::max(end, chip_.l2.serve(now, ticks_of(bytes * padded * chip_.rates.l2_stored_byte)));
-    l2_.write(block, bytes);
-    write_back(now);
+Ticks MemoryPath::write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
+                        Ticks& arrived) {
+    traffic_.l2_written += bytes.moved * who.sms * who.stands_for;
+    const Ticks end = sm.port_out.serve(now, ticks_of(bytes.asked * chip_.rates.port_out_byte));
+    arrived =
+        std::max(end, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * chip_.rates.l2_stored_byte)));
+    (void)look_up(plan, who, bytes, true, now);
+    write_back(who, now);
     return end;
 }
 
@@ -152,24 +293,43 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
                                      const AccessPlan& access, const Requester& who, Ticks now) {
     const kernel::AccessBytes bytes =
         kernel::access_bytes(kernel_, op, *access.access, *who.at, who.execution);
-    const double amount =
-        who.weight * (access.collective ? 1.0 / access.sharing_warps : op.active * who.lanes);
-    const double inside = bytes.inside * amount;
+    // A box is moved once by the warps that share it. A bulk copy, which one lane issues, is moved by each
+    // warp that a branch lets through.
+    const bool alone = plan.bulk && who.chosen;
+    const double amount = !access.collective ? op.active * who.lanes
+                          : alone            ? 1.0
+                                             : 1.0 / access.sharing_warps;
+    const double inside = bytes.inside * amount * who.enabled;
     Reply reply{now, 0};
     if (inside <= 0.0) {
         return reply;
     }
-    const std::uint64_t block = block_of(access, who);
     if (access.atomic) {
-        return atomic(sm, access, block, who.weight * who.lanes, now);
+        return atomic(sm, access, who, now);
     }
     const std::int32_t copies = access.access->multicast_ctas;
+    // Share of the lanes that are active and inside of the buffer.
+    const double part = bytes.requested > 0.0 ? inside / bytes.requested : 0.0;
     if (access.reads) {
-        reply = read(sm, access, block, inside * access.fetched_per_requested, now);
+        if (access.by_lanes) {
+            const double missed = misses(sm, access);
+            if (missed <= 0.0)
+                return {now + ticks_of(chip_.rates.latency_l1), ticks_of(chip_.rates.latency_l1)};
+            const double share = part * missed;
+            reply = read(sm, access, who,
+                         {access.moved * share, access.asked * share, access.opened * share, part}, now);
+        } else {
+            const double fetched = inside * access.fetched_per_requested;
+            reply = read(sm, access, who, {fetched, fetched, fetched}, now);
+        }
     }
     if (access.writes) {
-        const double padded = access.collective ? access.fetched_per_requested : access.sent_per_written;
-        reply.done = std::max(reply.done, write(sm, block, inside, padded, now, reply.arrived));
+        const double sent = access.by_lanes
+                                ? access.sent * part
+                                : inside * (access.collective ? access.fetched_per_requested : 1.0);
+        const double kept = access.by_lanes ? std::min(inside, access.kept * part) : inside;
+        reply.done =
+            std::max(reply.done, write(sm, access, who, {kept, sent, kept, part}, now, reply.arrived));
     }
     if (plan.copies) {
         reply.done = std::max(
@@ -182,6 +342,18 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
         reply.done = std::max(reply.done, reply.latency + walked) + ticks_of(chip_.rates.latency_bulk);
     }
     return reply;
+}
+
+double MemoryPath::misses(Sm& sm, const AccessPlan& plan) {
+    if (plan.hits <= 0.0) return 1.0;
+    sm.hit_turns.resize(kernel_.accesses.size());
+    double& turn = sm.hit_turns[plan.place];
+    turn += plan.all_hits;
+    if (turn >= 1.0) {
+        turn -= 1.0;
+        return 0.0;
+    }
+    return plan.all_hits < 1.0 ? (1.0 - plan.hits) / (1.0 - plan.all_hits) : 0.0;
 }
 
 }  // namespace warptime::model::simulation

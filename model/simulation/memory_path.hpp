@@ -1,15 +1,20 @@
 // Path of an access to global memory: the SM's port, L2, and DRAM for data that L2 lacks.
-// Ignores: the order of units along the way, L1 hits, and slices and channels that fill unevenly. A request
-// occupies all its units from its start. It is done when the slowest unit is, plus the latency of the deepest
-// one.
-// Source: model/kernel/README.md, Meaning 5; write-back of dirty lines by model/machine/dram/write_back.hpp
-// for the traffic so far.
+// Ignores: the order of units along the way, and slices and channels that fill unevenly. A request occupies
+// all its units from its start. It is done when the slowest unit is, plus the latency of the deepest one.
+// Loads hit the L1 as often as the description's reuse says, not by tags. Lanes at scattered addresses find
+// what earlier ones have brought with the probability of independent draws.
+// Source: model/kernel/README.md, Meaning 5; machine/l1/access_demand.hpp,
+// machine/demand/expected_distinct.hpp (one draw more finds a cell empty in proportion to those left);
+// write-back of dirty lines by model/machine/dram/write_back.hpp for the traffic so far.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/simulation/chip.hpp"
+#include "model/simulation/cut.hpp"
 #include "model/simulation/l2.hpp"
 #include "model/simulation/op_plan.hpp"
+
+#include <vector>
 
 namespace warptime::model::simulation {
 
@@ -31,14 +36,23 @@ struct Requester {
     std::int64_t execution = 0;  ///< of the op by this warp
     std::int32_t instance = 0, warp = 0;
     std::int32_t role_warps = 1;
-    double weight = 1.0;  ///< share of the warps that are here
-    double lanes = 1.0;   ///< share of their lanes
+    double lanes = 1.0;       ///< share of the warp's lanes
+    double enabled = 1.0;     ///< share of the executions that a lane's predicate enables
+    bool chosen = false;      ///< branches around let some warps through
+    double sms = 1.0;         ///< SMs that the warp's SM stands for
+    double stands_for = 1.0;  ///< accesses of the SM that this one stands for
 };
+
+/// By buffer: of the first requests for its bytes by the CTAs that are run, the share that is the first of
+/// the chip's. CTAs of the SMs that `cut` leaves out may have asked before.
+[[nodiscard]] std::vector<double> new_shares(const kernel::Kernel& kernel, const KernelPlan& plan,
+                                             const Cut& cut);
 
 class MemoryPath {
   public:
+    /// `new_share`: by buffer, see `new_shares`; empty: 1.
     MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               Chip& chip);
+               Chip& chip, std::vector<double> new_share = {});
 
     struct Reply {
         Ticks done = 0;     ///< data arrived, or stores have left the SM
@@ -50,18 +64,47 @@ class MemoryPath {
     [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
   private:
-    Reply read(Sm& sm, const AccessPlan& plan, std::uint64_t block, double bytes, Ticks now);
+    /// Bytes of one request: received by the SM, asked of the slices, and opened in DRAM where L2 lacks them.
+    /// `part`: share of what all lanes ask for.
+    struct Bytes {
+        double moved = 0.0, asked = 0.0, opened = 0.0, part = 1.0;
+    };
+    /// What L2 has of a request: bytes that have to come from DRAM, and whether the request waits for them.
+    struct Lookup {
+        double fetched = 0.0;
+        bool waits = false;
+        L2::Found found;
+    };
+    /// Share of a load's bytes that the L1 lacks this time: 0 where it serves all of them.
+    double misses(Sm& sm, const AccessPlan& plan);
+    Reply read(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now);
     /// Carries an atomic out in L2. Done when the old values are back, or the operands have left the SM.
-    Reply atomic(Sm& sm, const AccessPlan& plan, std::uint64_t block, double share, Ticks now);
-    Ticks write(Sm& sm, std::uint64_t block, double bytes, double padded, Ticks now, Ticks& arrived);
+    Reply atomic(Sm& sm, const AccessPlan& plan, const Requester& who, Ticks now);
+    /// `bytes`: those that memory keeps as moved, those sent to the slices as asked.
+    Ticks write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
+                Ticks& arrived);
+    Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
+    Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
     /// Writes back the dirty lines that have to leave L2 for the traffic so far.
-    void write_back(Ticks now);
-    [[nodiscard]] std::uint64_t block_of(const AccessPlan& plan, const Requester& who) const;
+    void write_back(const Requester& who, Ticks now);
+    [[nodiscard]] std::int64_t offset_of(const AccessPlan& plan, const Requester& who) const;
+    /// Blocks that an access touches, from `first` on, in numbers that follow one another. Where it touches
+    /// bytes side by side, these are bytes [from, to) of the first block's row of blocks.
+    struct Blocks {
+        std::uint64_t first = 0, last = 0;
+        std::int64_t from = 0, to = 0;
+    };
+    [[nodiscard]] Blocks blocks_of(const AccessPlan& plan, const Requester& who) const;
 
     const kernel::Kernel& kernel_;
     Chip& chip_;
     L2 l2_;
     Traffic traffic_;
+    std::vector<double> new_share_;  ///< by buffer: share of first requests that are the first of all
+    std::vector<double> brought_;    ///< by buffer: cells at scattered addresses that have been touched
+    std::vector<double>
+        turns_;  ///< by access: sum of the shares of its scattered requests that wait for DRAM
+    double sector_;
     bool over_dirty_;
     double capacity_;
     double visits_;  ///< visits to L2 slices by a sector read for the first time

@@ -4,17 +4,20 @@
 
 #include "hw/error.hpp"
 #include "hw/tensor_rate.hpp"
+#include "model/kernel/body_nodes.hpp"
 #include "model/kernel/code_size.hpp"
 #include "model/kernel/matrix_work.hpp"
+#include "model/kernel/typical_item.hpp"
 #include "model/kernel/walk.hpp"
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
+#include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/l1_room.hpp"
+#include "model/machine/l1/l1_share.hpp"
 #include "model/machine/l1/lane_touch.hpp"
-#include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/occupancy/placement.hpp"
@@ -24,6 +27,7 @@
 #include "model/machine/shared/shared.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace warptime::model::simulation {
@@ -67,7 +71,9 @@ class Planner {
         fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
     }
 
-    void add(const kernel::Role& role, const Op& op, OpPlan& p) {
+    void add(const kernel::Role& role, const Op& op, const kernel::Freedom& free, double lanes, OpPlan& p) {
+        free_ = &free;
+        lanes_ = lanes;
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         const auto count = static_cast<double>(op.count);
         p.instructions = count * cost.machine.value();
@@ -85,6 +91,9 @@ class Planner {
         p.bulk = machine::is_bulk_copy(op.cls);
         // A plain load that completes a token parks in registers until the wait.
         p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
+        p.has_result = !p.copies && op.returns && op.cls != InstructionClass::st_global &&
+                       op.cls != InstructionClass::red_global && op.cls != InstructionClass::st_shared &&
+                       op.cls != InstructionClass::st_local && op.cls != InstructionClass::stmatrix;
         p.drains = op.cls == InstructionClass::fence;
         p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
         if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
@@ -126,10 +135,14 @@ class Planner {
         p.latency = ticks_of(latency * static_cast<double>(p.links));
         const bool through_l1 =
             machine::is_load(op.cls) && !p.bulk && op.cls != InstructionClass::atom_global;
-        double l1 = through_l1 ? count * l1_cycles(op) : 0.0;
+        double l1 = through_l1 ? count * l1_cycles(role, op) : 0.0;
         if (op.cls == InstructionClass::st_local && op.access_count == 1) {
             // Stores go on to the L2, and loads come behind them.
             l1 = count * 32.0 * kernel_.accesses[op.first_access].bytes / gpu_.l2.write_bandwidth.value();
+        }
+        if (op.cls == InstructionClass::ld_global && through_l1 && op.access_count == 1 &&
+            kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
+            take_path(op, path_passes_of_load(role, op), p);
         }
         add_accesses(role, op, p, shared);
         if (p.waits_for_memory && p.access_count > 0) {
@@ -147,23 +160,35 @@ class Planner {
 
   private:
     /// Cycles of one instruction: lanes of a pattern take a line a cycle, or the time of their bytes.
-    double l1_cycles(const Op& op) const {
+    double l1_cycles(const kernel::Role& role, const Op& op) const {
         if (op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
             const Access& access = kernel_.accesses[op.first_access];
             const bool copies = op.cls == InstructionClass::cp_async;
             const double written = copies ? 32.0 * access.bytes * machine::copy_pieces(kernel_, access) : 0.0;
             return machine::row_load_cycles(kernel_, access, copies, gpu_.l1.tag_interval.value(),
-                                            gpu_.l1.tags.value(), machine::pieces_of(gpu_)) +
+                                            gpu_.l1.tags.value(), pieces_) +
                    written / gpu_.shared.bandwidth.value();
         }
-        const bool local = op.cls == InstructionClass::ld_local;
-        const bool plain = (local || op.cls == InstructionClass::ld_global) && op.access_count == 1;
+        const bool plain = op.access_count == 1 && op.cls != InstructionClass::cp_async &&
+                           machine::is_taken_by_line(op, kernel_.accesses[op.first_access]);
         if (plain && kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
             const Access& access = kernel_.accesses[op.first_access];
-            return std::max(machine::touch_of(kernel_, access, 1.0, machine::pieces_of(gpu_)).lines,
-                            32.0 * access.bytes / gpu_.shared.bandwidth.value());
+            const double active = op.active * lanes_;
+            return machine::line_load_cycles(
+                machine::touched_by_share(machine::touch_of(kernel_, access, 1.0, pieces_), active),
+                access.bytes, l1_hits(role, op, 1.0), gpu_, active);
         }
         return gpu_.l1.request_interval.value();
+    }
+
+    /// Share of an op's reads that the L1 serves. With `lines`: the share of warps that find that many lines
+    /// there.
+    double l1_hits(const kernel::Role& role, const Op& op, double lines) const {
+        if (!machine::may_hit_l1(kernel_, op)) return 0.0;
+        return machine::l1_hit_share(kernel_, op,
+                                     {*free_, static_cast<double>(role.warps * role.instances), lanes_, room_,
+                                      gpu_.l1.line.value(), gpu_.l1.ways.value()},
+                                     lines);
     }
 
     /// Each warp's tensor core does its warp's part: for a wgmma a quarter, with a quarter of the operands.
@@ -189,6 +214,7 @@ class Planner {
         for (const Access& access : kernel_.accesses_of(op)) {
             if (machine::is_global(kernel_, access)) {
                 plan_.accesses.push_back(access_plan(role, op, access));
+                plan_.accesses.back().place = plan_.accesses.size() - 1;
             } else if (machine::is_shared(op.cls) && !machine::moves_matrices(op) &&
                        access.pattern != PatternKind::collective && access.buffer != kernel::no_id) {
                 passes_known = true;
@@ -209,13 +235,28 @@ class Planner {
         shared += static_cast<double>(op.count) * passes * gpu_.shared.bandwidth.value();
         const bool counted = op.cls == InstructionClass::atom_shared && !op.returns;
         if (counted) return;
+        take_path(op, passes, p);
+    }
+
+    /// Passes over the array, or through the tags, that a load through the L1 takes.
+    double path_passes_of_load(const kernel::Role& role, const Op& op) const {
+        const machine::LaneTouch touch =
+            machine::touch_of(kernel_, kernel_.accesses[op.first_access], op.active, pieces_);
+        const double hits = l1_hits(role, op, 1.0);
+        return touch.lines * (1.0 - hits) + machine::hit_cycles(touch, gpu_) * hits;
+    }
+
+    void take_path(const Op& op, double passes, OpPlan& p) const {
         const double path = machine::path_cycles(passes, gpu_).value();
         const Ticks turns = ticks_of(path * p.instructions);
         if (turns <= p.pipe_time) return;
         // Stores queue on the path and let their warp go on.
         if (op.cls == InstructionClass::st_shared) p.passed_on = turns - p.pipe_time;
         p.pipe_time = turns;
-        p.last_interval = std::max(p.last_interval, ticks_of(path));
+        // The last of several passes of a load is under way once the pass before has gone through.
+        const double last =
+            machine::is_load(op.cls) ? std::min(path, machine::path_cycles(1.0, gpu_).value()) : path;
+        p.last_interval = std::max(p.last_interval, ticks_of(last));
     }
 
     AccessPlan access_plan(const kernel::Role& role, const Op& op, const Access& access) const {
@@ -232,7 +273,6 @@ class Planner {
         }
         a.collective = access.pattern == PatternKind::collective;
         a.starts_in_l2 = starts_in_l2(buffer, cache_, fits_);
-        const double lane_bytes = access.bytes;
         switch (access.pattern) {
             case PatternKind::collective: {
                 a.share = kernel::box_share(kernel_, role, op, access);
@@ -247,31 +287,49 @@ class Planner {
                 a.fetched_per_requested = machine::sector_bytes_per_row(row, pitch, sector) / row;
                 break;
             }
-            case PatternKind::stride: {
-                const double apart = std::clamp(static_cast<double>(access.inner) * size, lane_bytes,
-                                                std::max(sector, lane_bytes));
-                a.fetched_per_requested = apart / lane_bytes;
-                const double sectors =
-                    machine::touch_of(kernel_, access, 1.0, machine::pieces_of(gpu_)).sectors * sector;
-                if (a.writes && !a.reads && sectors > 32.0 * apart) {
-                    // The L2 keeps the mask of a partly written sector and merges it.
-                    a.sent_per_written = 2.0 * sectors / (32.0 * lane_bytes);
-                }
-                break;
-            }
-            case PatternKind::contiguous:
-                if (a.reads && machine::is_local(buffer)) {
-                    a.fetched_per_requested =
-                        1.0 - machine::local_hits(buffer,
-                                                  machine::bytes_passing(kernel_, gpu_.l1.line.value()),
-                                                  machine::l1_room(kernel_, gpu_));
-                }
-                break;
             default:
-                a.fetched_per_requested = std::max(1.0, sector / lane_bytes);
+                add_lanes(role, op, access, a);
                 break;
         }
         return a;
+    }
+
+    void add_lanes(const kernel::Role& role, const Op& op, const Access& access, AccessPlan& a) const {
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const std::int64_t size = hw::bytes_of(buffer.dtype);
+        const machine::AccessBytes bytes = machine::access_bytes(kernel_, access);
+        // Requests multiply by the share of active lanes.
+        const double active = op.active * lanes_;
+        const machine::AccessDemand demand =
+            machine::access_demand(kernel_, op, access, bytes, bytes, pieces_, gpu_, active);
+        const double count = static_cast<double>(op.count) / active;
+        a.by_lanes = true;
+        a.moved = count * demand.moved;
+        a.asked = count * demand.asked;
+        a.opened = count * demand.opened;
+        a.sent = count * demand.sent * (1.0 - access.joined);
+        a.kept = count * std::min(demand.useful, bytes.inside);
+        if (a.reads && !a.atomic) {
+            a.hits = l1_hits(role, op, 1.0);
+            a.all_hits = a.hits > 0.0 ? std::min(a.hits, l1_hits(role, op, demand.touch.lines)) : 0.0;
+        }
+        a.scattered = access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
+                      access.pattern == PatternKind::stream;
+        a.reach = static_cast<double>(access.distinct * size);
+        if (!(a.reach > 0.0)) a.reach = static_cast<double>(buffer.bytes());
+        for (std::int64_t lane = 0; access.pattern == PatternKind::stride && lane < 32; ++lane) {
+            const std::int64_t at =
+                (lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer) *
+                size;
+            a.low = std::min(a.low, at);
+            a.high = std::max(a.high, at);
+        }
+        if (access.pattern == PatternKind::contiguous) a.high = std::int64_t{31} * access.bytes;
+        a.high += access.bytes + (op.count - 1) * access.step * size;
+        // Few lines that lie side by side, at least half of them touched.
+        constexpr double most_lines = 8.0;
+        const double lines = static_cast<double>(a.high - a.low) / pieces_.line;
+        a.dense = lines <= most_lines && lines <= 2.0 * count * demand.touch.lines;
     }
 
     const Kernel& kernel_;
@@ -281,6 +339,35 @@ class Planner {
     bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
     int warps_ = 0;  ///< of a CTA
+    machine::MemoryPieces pieces_ = machine::pieces_of(gpu_);
+    double room_ = machine::l1_room(kernel_, gpu_);
+    const kernel::Freedom* free_ = nullptr;  ///< of the op that is being added
+    double lanes_ = 1.0;                     ///< share of active lanes in the branches around it
+};
+
+/// Gives all accesses of a buffer that touch bytes side by side the same blocks. A block has up to eight
+/// pieces of DRAM, and is no larger than what the smallest access touches. The other accesses are known by
+/// the piece in which their first lane is.
+void set_blocks(const Kernel& kernel, std::vector<AccessPlan>& accesses, const hw::Gpu& gpu) {
+    const auto piece =
+        static_cast<std::int64_t>(std::exp2(std::round(std::log2(gpu.dram.access_bytes.value()))));
+    std::vector<std::int64_t> of_buffer(kernel.buffers.size(), 8 * piece);
+    for (const AccessPlan& a : accesses) {
+        if (!a.dense) continue;
+        std::int64_t& block = of_buffer[static_cast<std::size_t>(a.access->buffer)];
+        while (block > piece && block > a.high - a.low) block /= 2;
+    }
+    for (AccessPlan& a : accesses) {
+        a.block = a.dense ? of_buffer[static_cast<std::size_t>(a.access->buffer)] : piece;
+        a.piece = piece;
+    }
+}
+
+/// Loop or branch around an op: its end, and the share of active lanes outside of it.
+struct Around {
+    std::size_t end = 0;
+    bool loop = false;
+    double lanes = 1.0;
 };
 
 machine::Fetchers fetchers_of(const Kernel& kernel, const hw::Gpu& gpu) {
@@ -299,11 +386,33 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
     Planner planner(kernel, gpu, conditions, *this);
     const std::vector<double> around = kernel::code_around(kernel, gpu);
     const machine::Fetchers by = fetchers_of(kernel, gpu);
+    const kernel::Coordinates item = kernel::typical_item(kernel);
     for (const kernel::Role& role : kernel.roles) {
+        kernel::Freedom free;
+        free.warps = role.warps - 1;
+        free.instances = role.instances - 1;
+        free.lanes = 32.0 * role.warps * role.instances - 1.0;
+        std::vector<Around> around_op;
+        double lanes = 1.0;
+        std::size_t depth = 0;
         for (std::size_t n = role.first_node; n < role.last_node; ++n) {
+            const kernel::Node& node = kernel.nodes[n];
+            while (!around_op.empty() && n >= around_op.back().end) {
+                if (around_op.back().loop) free.loop[--depth] = 0.0;
+                lanes = around_op.back().lanes;
+                around_op.pop_back();
+            }
+            if (node.kind == kernel::NodeKind::loop) {
+                around_op.push_back({node.end, true, lanes});
+                const double trips = kernel::mean_trips_of(kernel, kernel.loops[node.payload], item);
+                free.loop[depth++] = std::max(0.0, trips - 1.0);
+            } else if (node.kind == kernel::NodeKind::branch) {
+                around_op.push_back({node.end, false, lanes});
+                lanes *= kernel.branches[node.payload].mean_lanes / 32.0;
+            }
             if (kernel.nodes[n].kind == kernel::NodeKind::op) {
                 const std::size_t op = kernel.nodes[n].payload;
-                planner.add(role, kernel.ops[op], ops[op]);
+                planner.add(role, kernel.ops[op], free, lanes, ops[op]);
                 if (kernel.ops[op].cls == InstructionClass::branch) {
                     ops[op].latency += ticks_of(machine::jump_cycles(around[op], gpu).value());
                 }
@@ -316,10 +425,11 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
             }
         }
     }
+    set_blocks(kernel, accesses, gpu);
     for (const Op& op : kernel.ops) {
-        for (std::size_t d = 0; d < op.dep_count; ++d) {
-            OpPlan& from = ops[static_cast<std::size_t>(op.deps[d].op)];
-            from.kept = std::max<std::int64_t>(from.kept, op.deps[d].distance + 1);
+        for (const kernel::Dep& dep : kernel.deps_of(op)) {
+            OpPlan& from = ops[static_cast<std::size_t>(dep.op)];
+            from.kept = std::max<std::int64_t>(from.kept, std::int64_t{dep.distance} + 1);
         }
     }
     for (OpPlan& p : ops) {

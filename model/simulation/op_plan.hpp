@@ -1,5 +1,6 @@
 // Durations of one execution of each op of a kernel at an SM's units, computed once for a GPU.
 // The simulation reads everything about ops and their accesses here.
+// Accesses by lanes take what model/machine/l1/access_demand.hpp says, as in the analytical engine.
 // Ignores: register banks.
 // Source: model/kernel/README.md, Meaning 2 to 5; instruction costs of hw/isa.
 // SPDX-License-Identifier: Apache-2.0
@@ -19,7 +20,7 @@
 namespace warptime::model::simulation {
 
 /// An access to global or local memory.
-struct AccessPlan {
+struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields that belong together
     const kernel::Access* access = nullptr;
     bool reads = false, writes = false;
     bool collective = false;
@@ -33,6 +34,20 @@ struct AccessPlan {
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
     bool atomic = false;
     AtomicPlan atomics;
+
+    /// Of lane patterns: what all instructions of one execution ask for, with all lanes active.
+    bool by_lanes = false;
+    double moved = 0.0, asked = 0.0, opened = 0.0;
+    double sent = 0.0, kept = 0.0;  ///< of stores: bytes sent, and those of them that memory keeps
+    double hits = 0.0,
+           all_hits = 0.0;           ///< share that the L1 serves; share of executions that it serves whole
+    bool scattered = false;          ///< at addresses that follow no order
+    double reach = 0.0;              ///< bytes among which scattered addresses fall
+    std::int64_t low = 0, high = 0;  ///< bytes from the place of lane 0 to those of all lanes
+    bool dense = false;              ///< most of the bytes from low to high are touched
+    std::int64_t block = 0;          ///< bytes of the blocks by which L2 knows them
+    std::int64_t piece = 0;          ///< bytes of the pieces of a block that L2 has or lacks
+    std::size_t place = 0;           ///< among the accesses of the kernel
 };
 
 /// Durations of one execution by one warp.
@@ -56,6 +71,7 @@ struct OpPlan {
     Ticks barrier = 0;  ///< of the place where warps of the SM arrive to meet
     Ticks latency = 0;  ///< after the last issue; of loads only without accesses, which bring their own
     std::int64_t links = 1;
+    bool has_result = true;     ///< its warp may wait for what it gives back
     bool asynchronous = false;  ///< frees the warp at issue
     bool holds_warp = false;    ///< the warp goes on only when the op is complete
     bool copies = false;        ///< writes to shared memory the data that it reads

@@ -11,11 +11,13 @@
 #include "model/machine/occupancy/work_items.hpp"
 #include "model/simulation/event_queue.hpp"
 #include "model/simulation/tokens.hpp"
+#include "model/simulation/warp_choice.hpp"
 #include "model/simulation/warps.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace warptime::model::simulation {
 
@@ -35,9 +37,13 @@ struct Warp {
     bool finished = true;
     bool has_slot = false;  ///< the issue slot of the op at its place is reserved, at `slot`
     Ticks slot = 0;
-    Ticks ready = 0;                       ///< earliest start of its next instruction
-    Ticks done = 0;                        ///< latest completion of an issued instruction
-    Ticks stored = 0;                      ///< arrival of its stores; 0 when it has waited for them
+    Ticks ready = 0;    ///< earliest start of its next instruction
+    Ticks done = 0;     ///< latest completion of an issued instruction
+    Ticks stored = 0;   ///< arrival of its stores; 0 when it has waited for them
+    Ticks results = 0;  ///< latest result of an issued instruction that has one
+    WarpChoice choice;
+    double stands_for = 0.0;               ///< of the trip and CTA where it is now; 0 while it has no work
+    double sms = 1.0;                      ///< SMs that it stands for
     std::vector<std::int64_t> executions;  ///< by op
     std::vector<Ticks> history;            ///< completion times that later ops may depend on
 };
@@ -45,10 +51,12 @@ struct Warp {
 struct Cta {
     explicit Cta(const kernel::Kernel& kernel, const TokenRules& rules) : tokens(kernel, rules) {}
     std::int64_t id = -1;
+    double stands_for = 1.0;  ///< CTAs of its SM
     std::int32_t sm = 0;
     std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of lower places
     std::size_t unfinished = 0;
     Ticks start = 0, end = 0;
+    double real_start = 0.0;
     std::vector<std::int64_t> items;
     Tokens tokens;
 };
@@ -56,24 +64,31 @@ struct Cta {
 class Simulation {
   public:
     Simulation(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               double clock_hz, std::vector<TraceRow>* trace)
+               double clock_hz, std::vector<TraceRow>* trace, double most_whole)
         : kernel_(kernel),
           items_(kernel),
           plan_(kernel, gpu, conditions),
           places_(warp_places(kernel)),
-          rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}),
+          kinds_(kernel),
           trace_(trace),
           turnaround_(ticks_of(machine::cta_turnaround(kernel, gpu).value())),
           launch_interval_(ticks_of(machine::launch_interval(kernel, gpu).value())),
-          result_(placed(kernel, gpu, conditions)),
-          chip_(gpu, static_cast<int>(result_.sms), clock_hz,
+          // NOLINTNEXTLINE(bugprone-narrowing-conversions): infinity is a double.
+          result_(placed(kernel, gpu, conditions, trace == nullptr ? most_whole : endless)),
+          cut_(result_.cut),
+          rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}, &mean_choice_),
+          ctas_run_(cut_.ctas()),
+          sms_run_(cut_.whole() ? result_.sms : cut_.sms),
+          stands_for_(static_cast<double>(cut_.of_sms) / static_cast<double>(cut_.sms)),
+          chip_(gpu, static_cast<int>(sms_run_), clock_hz,
                 machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume())),
-          memory_(kernel, gpu, conditions, chip_) {
-        const auto slots = std::min<std::int64_t>(result_.ctas, result_.sms * result_.occupancy.ctas_per_sm);
-        free_.assign(static_cast<std::size_t>(result_.sms), result_.occupancy.ctas_per_sm);
-        taken_.assign(static_cast<std::size_t>(result_.sms),
+          memory_(kernel, gpu, conditions, chip_, new_shares(kernel, plan_, cut_)) {
+        const auto slots = std::min<std::int64_t>(ctas_run_, sms_run_ * result_.occupancy.ctas_per_sm);
+        free_.assign(static_cast<std::size_t>(sms_run_), result_.occupancy.ctas_per_sm);
+        taken_.assign(static_cast<std::size_t>(sms_run_),
                       std::vector<bool>(static_cast<std::size_t>(result_.occupancy.ctas_per_sm)));
-        last_end_.assign(static_cast<std::size_t>(result_.sms), 0);
+        last_end_.assign(static_cast<std::size_t>(sms_run_), 0.0);
+        launch_interval_ = ticks_of(cycles_of(launch_interval_) * stands_for_);
         for (std::int64_t slot = 0; slot < slots; ++slot) {
             ctas_.emplace_back(kernel, rules_);
             unused_.push_back(static_cast<std::uint32_t>(slots - 1 - slot));
@@ -93,9 +108,10 @@ class Simulation {
                 throw Error(kernel_.name + " simulation", "more than 2^31 events",
                             "a kernel of less work, or the analytical engine");
             }
+            now_ = event.time;
             handle(event);
         }
-        if (unused_.size() != ctas_.size() || next_cta_ < result_.ctas) {
+        if (unused_.size() != ctas_.size() || next_cta_ < ctas_run_) {
             deadlock();
         }
         return finished();
@@ -103,18 +119,20 @@ class Simulation {
 
   private:
     enum What : std::uint32_t { warp_runs, cta_starts, cta_leaves, dispatches };
+    static constexpr double endless = std::numeric_limits<double>::infinity();
     static constexpr int what_shift = 30;
     static std::uint32_t event(What what, std::size_t index) {
         return (static_cast<std::uint32_t>(what) << what_shift) | static_cast<std::uint32_t>(index);
     }
 
     static Run placed(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                      const prediction::Conditions& conditions) {
+                      const prediction::Conditions& conditions, double most_whole) {
         Run result;
         result.occupancy = machine::residency(kernel, machine::limits_of(gpu));
         result.sms = machine::reachable_sms(gpu, kernel.cluster.volume(), machine::given_sms(gpu, conditions),
                                             result.occupancy.ctas_per_sm);
         result.ctas = kernel.grid.volume();
+        result.cut = cut_of(kernel, result.sms, result.occupancy.ctas_per_sm, most_whole);
         return result;
     }
 
@@ -146,13 +164,14 @@ class Simulation {
     /// Hands out CTAs, whole clusters at a time, each to the SM with most room, the first of equals.
     void dispatch(Ticks now) {
         const auto cluster = static_cast<std::size_t>(kernel_.cluster.volume());
-        while (next_cta_ < result_.ctas && unused_.size() >= cluster) {
+        while (next_cta_ < ctas_run_ && unused_.size() >= cluster) {
             for (std::size_t i = 0; i < cluster; ++i) {
                 const auto sm = std::max_element(free_.begin(), free_.end());
                 --*sm;
                 const std::uint32_t slot = unused_.back();
                 unused_.pop_back();
-                ctas_[slot].id = next_cta_++;
+                ctas_[slot].id = cut_.id(next_cta_);
+                ctas_[slot].stands_for = cut_.stands_for(next_cta_++);
                 ctas_[slot].sm = static_cast<std::int32_t>(sm - free_.begin());
                 ctas_[slot].place = take_place(ctas_[slot].sm);
                 queue_.push(chip_.dispatcher.serve(now, launch_interval_), event(cta_starts, slot));
@@ -171,6 +190,7 @@ class Simulation {
     void start(std::uint32_t slot, Ticks now) {
         Cta& cta = ctas_[slot];
         cta.start = cta.end = now;
+        cta.real_start = real_at(now);
         cta.unfinished = places_.size();
         cta.items.clear();
         items_.append_of_cta(cta.id, cta.items);
@@ -182,19 +202,62 @@ class Simulation {
             Warp& warp = warps_[slot * places_.size() + w];
             warp.item = 0;
             warp.in_item = warp.at_leaf = warp.finished = warp.has_slot = false;
-            warp.ready = warp.done = now;
+            warp.ready = warp.done = warp.results = now;
             warp.stored = 0;
+            choose(warp, cta, w);
+            stand_for(warp, cta.stands_for);
             std::fill(warp.executions.begin(), warp.executions.end(), 0);
             queue_.push(now, event(warp_runs, slot * places_.size() + w));
         }
     }
 
+    /// The pace of a warp. The slowest of the grid is in the CTA halfway through the run, which is its mean
+    /// place.
+    void choose(Warp& warp, const Cta& cta, std::size_t w) {
+        const std::uint64_t number = scattered(static_cast<std::uint64_t>(cta.id));
+        const bool slowest = number % places_.size() == w;
+        const bool halfway = cta.id == cut_.id(ctas_run_ / 2);
+        warp.choice = {&kinds_,
+                       &cut_,
+                       !slowest  ? Pace::others
+                       : halfway ? Pace::slowest_of_grid
+                                 : Pace::slowest_of_cta,
+                       static_cast<double>(places_.size()),
+                       scattered(number + w),
+                       &turned_};
+        // There is one such warp, however many SMs its SM stands for.
+        warp.sms = slowest && halfway ? 1.0 : stands_for_;
+    }
+
+    // ---- time of the whole kernel: where all warps at work stand for others, it passes as many times as
+    // fast
+
+    void stand_for(Warp& warp, double stands_for) {
+        if (warp.stands_for == stands_for) return;
+        if (!cut_.whole()) {
+            real_ = real_at(now_);
+            real_since_ = now_;
+        }
+        at_work_ += (stands_for > 0.0 ? 1 : 0) - (warp.stands_for > 0.0 ? 1 : 0);
+        standing_for_ += stands_for - warp.stands_for;
+        warp.stands_for = stands_for;
+    }
+
+    /// In ticks, not before the last change of what the warps stand for.
+    [[nodiscard]] double real_at(Ticks time) const {
+        if (cut_.whole()) return static_cast<double>(time);
+        const double pace = at_work_ > 0 ? standing_for_ / static_cast<double>(at_work_) : 1.0;
+        return real_ + static_cast<double>(time - real_since_) * pace;
+    }
+
     void leave(std::uint32_t slot) {
         const Cta& cta = ctas_[slot];
         result_.end = std::max(result_.end, cta.end);
-        result_.warp_cycles += static_cast<double>(places_.size()) * cycles_of(cta.end - cta.start);
-        Ticks& last = last_end_[static_cast<std::size_t>(cta.sm)];
-        last = std::max(last, cta.end);
+        const double real_end = real_at(now_) + static_cast<double>(cta.end - now_);
+        result_.warp_cycles += static_cast<double>(places_.size()) * stands_for_ *
+                               (real_end - cta.real_start) / static_cast<double>(ticks_per_cycle);
+        double& last = last_end_[static_cast<std::size_t>(cta.sm)];
+        last = std::max(last, real_end);
         queue_.push(cta.end + turnaround_, event(cta_leaves, slot));
     }
 
@@ -202,7 +265,6 @@ class Simulation {
 
     /// Runs a warp up to the next op that cannot start now, or a wait that cannot pass yet.
     void resume(std::uint32_t id, Ticks now) {
-        now_ = now;
         Warp& warp = warps_[id];
         const std::uint32_t slot = id / static_cast<std::uint32_t>(places_.size());
         const WarpPlace& place = places_[id % places_.size()];
@@ -212,11 +274,15 @@ class Simulation {
                 if (!warp.in_item && !enter_item(id, warp, place, cta, now)) {
                     return;
                 }
-                if (!warp.cursor.advance(kernel_, warp.at)) {
+                turned_ = false;
+                const bool more = warp.cursor.advance(kernel_, warp.at, warp.choice);
+                if (turned_) warp.ready = std::max(warp.ready, warp.results);
+                if (!more) {
                     warp.in_item = false;
                     ++warp.item;
                     continue;
                 }
+                stand_for(warp, cta.stands_for * warp.cursor.place().stands_for);
                 warp.at_leaf = true;
             }
             const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
@@ -237,10 +303,15 @@ class Simulation {
             } else if (node.kind == NodeKind::op) {
                 const kernel::Op& op = kernel_.ops[node.payload];
                 if (runs_here(kernel_, op, warp.cursor, warp.at)) {
-                    if (!begins(id, warp, place, cta, node.payload, now)) {
+                    if (!warp.cursor.place().taken) {
+                        count(warp, kernel_.ops[node.payload], plan_.ops[node.payload]);
+                        pass_by(warp, place, cta, static_cast<Id>(node.payload), now);
+                    } else if (!begins(id, warp, place, cta, node.payload, now)) {
                         return;
+                    } else {
+                        count(warp, kernel_.ops[node.payload], plan_.ops[node.payload]);
+                        perform(warp, place, cta, static_cast<Id>(node.payload), now);
                     }
-                    perform(warp, place, cta, static_cast<Id>(node.payload), now);
                 }
             }
             warp.at_leaf = false;
@@ -255,9 +326,8 @@ class Simulation {
         if (!warp.has_slot) {
             from = std::max(warp.ready, inputs_complete(warp, op));
             if (from <= now) {
-                const double weight = warp.cursor.place().weight;
-                const Ticks time = part_of(plan_.ops[op].issue, weight);
-                const Ticks ports = part_of(plan_.ops[op].ports, weight);
+                const Ticks time = plan_.ops[op].issue;
+                const Ticks ports = plan_.ops[op].ports;
                 SubPartition& at = part(cta, place);
                 const Ticks slot = at.issue.serve(now, time) - time;
                 warp.slot = from = std::max(slot, at.ports.serve(now, ports) - ports);
@@ -311,7 +381,7 @@ class Simulation {
 
     /// An instance whose turn it is not counts the token phases of the item.
     void pass_over(Warp& warp, const WarpPlace& place, Cta& cta) {
-        while (warp.cursor.advance(kernel_, warp.at)) {
+        while (warp.cursor.advance(kernel_, warp.at, warp.choice)) {
             const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
             if (node.kind == NodeKind::wait) {
                 cta.tokens.pass(place.user, kernel_.waits[node.payload].token);
@@ -323,6 +393,7 @@ class Simulation {
 
     void finish(std::uint32_t id, Warp& warp, Cta& cta) {
         warp.finished = true;
+        stand_for(warp, 0.0);
         cta.end = std::max({cta.end, warp.ready, warp.done});
         if (--cta.unfinished == 0) {
             leave(id / static_cast<std::uint32_t>(places_.size()));
@@ -343,10 +414,10 @@ class Simulation {
     [[nodiscard]] Ticks inputs_complete(const Warp& warp, std::size_t id) const {
         const kernel::Op& op = kernel_.ops[id];
         Ticks latest = 0;
-        for (std::size_t d = 0; d < op.dep_count; ++d) {
-            const auto from = static_cast<std::size_t>(op.deps[d].op);
+        for (const kernel::Dep& dep : kernel_.deps_of(op)) {
+            const auto from = static_cast<std::size_t>(dep.op);
             const OpPlan& plan = plan_.ops[from];
-            const std::int64_t back = op.deps[d].distance + (from < id ? 1 : 0);
+            const std::int64_t back = dep.distance + (from < id ? 1 : 0);
             const std::int64_t execution = warp.executions[from] - back;
             if (execution >= 0 && back > 0) {
                 latest = std::max(
@@ -360,18 +431,38 @@ class Simulation {
         return share == 1.0 ? ticks : ticks_of(cycles_of(ticks) * share);
     }
 
+    /// Counts an execution by the share of the warps that branches around let through.
+    void count(const Warp& warp, const kernel::Op& op, const OpPlan& plan) {
+        const kernel::BodyPlace& at = warp.cursor.place();
+        const double weight = at.weight * warp.sms * warp.stands_for;
+        result_.instructions += plan.instructions * weight;
+        const double lanes = at.lanes * kernel::lane_share(kernel_, op.lanes, warp.at);
+        const double busy = lanes > 0.0 ? weight * op.enabled : 0.0;
+        result_.flop += plan.flop * busy * (plan.tensor_flop > 0.0 ? 1.0 : lanes);
+        result_.tensor_flop += plan.tensor_flop * busy;
+    }
+
+    /// An op of a branch that the warp does not take. What others wait for counts as done.
+    void pass_by(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks now) {
+        if (kernel_.ops[static_cast<std::size_t>(id)].completes != kernel::no_id) {
+            complete(warp, place, cta, id, now, std::max(now, warp.ready));
+        }
+    }
+
     void perform(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks now) {
         const auto index = static_cast<std::size_t>(id);
         const kernel::Op& op = kernel_.ops[index];
         const OpPlan& plan = plan_.ops[index];
-        const double weight = warp.cursor.place().weight;
+        const double lanes = warp.cursor.place().lanes * kernel::lane_share(kernel_, op.lanes, warp.at);
+        // Executions that no lane's predicate enables take their issue slots and nothing else.
+        const double enabled = lanes > 0.0 ? op.enabled : 0.0;
         Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
         const Ticks text = plan.first_fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
-        const Ticks issued = std::max(text, now + part_of(plan.issue, weight));
-        const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, part_of(plan.pipe_time, weight));
+        const Ticks issued = std::max(text, now + plan.issue);
+        const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, plan.pipe_time);
         if (plan.special > 0) {
             auto& unit = part(cta, place).pipes[static_cast<std::size_t>(hw::Unit::sfu)];
-            (void)unit.serve(now, part_of(plan.special, weight));
+            (void)unit.serve(now, plan.special);
         }
         const bool queued = op.cls == hw::InstructionClass::wgmma;
         // While the special-function unit holds its last instruction, the warp goes on in the next cycle.
@@ -380,24 +471,23 @@ class Simulation {
         // interval.
         const Ticks served = std::max(issued, piped);
         Ticks done = plan.copies ? now : served - std::min(plan.last_interval, served - now);
-        done = std::max(done, sm.shared.serve(now, part_of(plan.shared, weight)));
-        done = std::max(done, sm.l1.serve(now, part_of(plan.l1, weight)));
-        done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, weight)));
+        done = std::max(done, sm.shared.serve(now, part_of(plan.shared, enabled)));
+        done = std::max(done, sm.l1.serve(now, part_of(plan.l1, enabled)));
+        done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
         Ticks arrived = 0;  // arrival of its stores in the L2
-        for (std::size_t a = 0; a < plan.access_count; ++a) {
-            const Requester who{&warp.at,
-                                warp.executions[index],
-                                place.instance,
-                                place.warp,
-                                kernel_.roles[place.role].warps,
-                                weight,
-                                warp.cursor.place().lanes};
+        for (std::size_t a = 0; enabled > 0.0 && a < plan.access_count; ++a) {
+            const Requester who{&warp.at,       warp.executions[index],           place.instance,
+                                place.warp,     kernel_.roles[place.role].warps,  lanes,
+                                enabled,        warp.cursor.place().weight < 1.0, warp.sms,
+                                warp.stands_for};
             const MemoryPath::Reply reply =
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
             // The last instruction of a load has its latency too; a chain pays it again for each link.
+            // Executions that are not enabled have none.
             const Ticks last = plan.copies ? now : served - std::min(plan.last_interval, served - now);
-            done =
-                std::max(done, std::max(reply.done, last + reply.latency) + (plan.links - 1) * reply.latency);
+            const Ticks latency = part_of(reply.latency, enabled);
+            done = std::max(done, std::max(reply.done - (reply.latency - latency), last + latency) +
+                                      (plan.links - 1) * latency);
             arrived = std::max(arrived, reply.arrived);
         }
         if (plan.acknowledged > 0) {
@@ -407,16 +497,13 @@ class Simulation {
             done = std::max(done, warp.stored);
             warp.stored = 0;
         }
-        done += plan.latency;
-        done = std::max(done, sm.barrier.serve(now, part_of(plan.barrier, weight)));
+        done += part_of(plan.latency, enabled);
+        done = std::max(done, sm.barrier.serve(now, plan.barrier));
         if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
         if (plan.holds_warp) {
             warp.ready = std::max(warp.ready, done);
         }
-        result_.instructions += plan.instructions * weight;
-        result_.flop += plan.flop * weight * (plan.tensor_flop > 0.0 ? 1.0 : warp.cursor.place().lanes);
-        result_.tensor_flop += plan.tensor_flop * weight;
     }
 
     /// Time when the code of an op is there. Warps that reach it in the same trip share one fetch.
@@ -434,6 +521,7 @@ class Simulation {
         const std::int64_t execution = warp.executions[index]++;
         warp.history[plan.history + static_cast<std::size_t>(execution % plan.kept)] = done;
         warp.done = std::max(warp.done, done);
+        if (plan.has_result) warp.results = std::max(warp.results, done);
         if (trace_ != nullptr) {
             trace_->push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
                                static_cast<std::int32_t>(place.user.warp), id});
@@ -472,13 +560,14 @@ class Simulation {
         // Requests to L2 and DRAM belong to the kernel; CTAs without work take the time to be handed out.
         result_.end =
             std::max({result_.end, chip_.l2.free_at(), chip_.atomics.free_at(), chip_.dram.free_at()});
+        result_.busy = busy_of(chip_);
+        stretch();
         result_.first_idle = result_.end;
-        for (const Ticks last : last_end_) {
-            result_.first_idle = last > 0 ? std::min(result_.first_idle, last) : result_.first_idle;
+        for (const double last : last_end_) {
+            if (last > 0.0) result_.first_idle = std::min(result_.first_idle, static_cast<Ticks>(last));
         }
         result_.events = queue_.pushed();
         result_.traffic = memory_.traffic();
-        result_.busy = busy_of(chip_);
         result_.uses_tensor = plan_.uses_tensor;
         result_.uses_bulk = plan_.uses_bulk;
         result_.loads = plan_.loads;
@@ -486,24 +575,48 @@ class Simulation {
         return std::move(result_);
     }
 
+    /// Turns the times of a cut run into those of the whole kernel. Units are as busy as in the part that was
+    /// run.
+    void stretch() {
+        if (cut_.whole()) return;
+        const double end = real_at(now_) + static_cast<double>(result_.end - now_);
+        const double ratio = end / static_cast<double>(result_.end);
+        result_.end = static_cast<Ticks>(end);
+        for (Busy& busy : result_.busy) {
+            busy.longest = static_cast<Ticks>(static_cast<double>(busy.longest) * ratio);
+            busy.average *= ratio;
+        }
+    }
+
     const kernel::Kernel& kernel_;
     machine::WorkItems items_;
     KernelPlan plan_;
     std::vector<WarpPlace> places_;
-    TokenRules rules_;
+    LoopKinds kinds_;
     std::vector<TraceRow>* trace_;
     Ticks turnaround_;
     Ticks launch_interval_;
     Run result_;
+    Cut cut_;
+    WarpChoice mean_choice_{&kinds_, &cut_, Pace::others, 1.0, 0, &turned_};
+    TokenRules rules_;
+    std::int64_t ctas_run_;
+    std::int64_t sms_run_;
+    double stands_for_;  ///< SMs for which one that is run stands
     Chip chip_;
     MemoryPath memory_;
     EventQueue queue_;
     Ticks now_ = 0;
+    bool turned_ = false;  ///< a trip has ended for which the next one waits
+    double real_ = 0.0;    ///< time of the whole kernel at `real_since_`
+    Ticks real_since_ = 0;
+    std::int64_t at_work_ = 0;   ///< warps
+    double standing_for_ = 0.0;  ///< sum over them
     std::int64_t next_cta_ = 0;
     std::int64_t next_item_ = 0;
     std::vector<int> free_;                 ///< CTAs that each SM has room for
     std::vector<std::vector<bool>> taken_;  ///< places of each SM
-    std::vector<Ticks> last_end_;           ///< of the CTAs of each SM
+    std::vector<double> last_end_;          ///< of the CTAs of each SM
     std::vector<std::uint32_t> unused_;     ///< slots, the next one last
     std::vector<Cta> ctas_;                 ///< by slot
     std::vector<Warp> warps_;               ///< by slot and warp
@@ -513,8 +626,8 @@ class Simulation {
 }  // namespace
 
 Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-        double clock_hz, std::vector<TraceRow>* trace) {
-    return Simulation(kernel, gpu, conditions, clock_hz, trace).run();
+        double clock_hz, std::vector<TraceRow>* trace, double most_whole) {
+    return Simulation(kernel, gpu, conditions, clock_hz, trace, most_whole).run();
 }
 
 }  // namespace warptime::model::simulation

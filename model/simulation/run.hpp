@@ -12,6 +12,7 @@
 #include "model/machine/occupancy/occupancy.hpp"
 #include "model/prediction/conditions.hpp"
 #include "model/simulation/chip.hpp"
+#include "model/simulation/cut.hpp"
 #include "model/simulation/memory_path.hpp"
 
 #include <cstdint>
@@ -27,10 +28,12 @@ struct TraceRow {
     friend bool operator==(const TraceRow&, const TraceRow&) = default;
 };
 
+/// Times and counts are those of the whole kernel, also where a part of it is run.
 struct Run {
     machine::Occupancy occupancy;
     std::int64_t sms = 0;  ///< SMs that may get CTAs
     std::int64_t ctas = 0;
+    Cut cut;
     Ticks end = 0;         ///< last op and store of the last CTA, and their requests to L2 and DRAM
     Ticks first_idle = 0;  ///< time when the first working SM has ended its last CTA
     std::uint64_t events = 0;
@@ -43,10 +46,11 @@ struct Run {
     double tensor_rate = 0.0;  ///< FLOP per cycle and SM
 };
 
-/// `trace` may be null. Throws Error when the kernel cannot be launched, or is beyond simulation. Also throws
-/// when its warps wait for one another without end, naming the tokens.
+/// A run of more than `most_whole` events is cut. `trace` may be null, and is always of a whole run. Throws
+/// Error when the kernel cannot be launched, or is beyond simulation. Also throws when its warps wait for one
+/// another without end, naming the tokens.
 [[nodiscard]] Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                       const prediction::Conditions& conditions, double clock_hz,
-                      std::vector<TraceRow>* trace = nullptr);
+                      std::vector<TraceRow>* trace = nullptr, double most_whole = most_whole_events);
 
 }  // namespace warptime::model::simulation

@@ -29,7 +29,7 @@ void forget_old(std::vector<T>& list, std::int64_t& first) {
 
 }  // namespace
 
-TokenRules::TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& item)
+TokenRules::TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& item, const WarpChoice* choice)
     : tokens_(kernel.tokens.size()), rules_(kernel.tokens.size()) {
     const std::vector<WarpPlace> places = warp_places(kernel);
     warps_ = places.size();
@@ -41,7 +41,7 @@ TokenRules::TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& ite
         const kernel::Role& role = kernel.roles[place.role];
         kernel::Coordinates at = coordinates_at(kernel, place, item, 0);
         kernel::BodyCursor cursor(role.first_node, role.last_node);
-        while (cursor.advance(kernel, at)) {
+        while (choice != nullptr ? cursor.advance(kernel, at, *choice) : cursor.advance(kernel, at)) {
             const kernel::Node& node = kernel.nodes[cursor.place().node];
             const bool signal = node.kind == NodeKind::signal;
             const Id token = arrival_at(kernel, cursor, at);

@@ -11,6 +11,7 @@
 
 #include "model/kernel/walk_tokens.hpp"
 #include "model/simulation/ticks.hpp"
+#include "model/simulation/warp_choice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,9 @@ using kernel::detail::TokenUser;
 /// Rules for every CTA of a kernel, counted once on one work item.
 class TokenRules {
   public:
-    TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& item);
+    /// `choice`: trips that are run; null: all.
+    TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& item,
+               const WarpChoice* choice = nullptr);
 
     struct Use {
         std::int64_t share = 0;  ///< arrivals of the warp to each phase

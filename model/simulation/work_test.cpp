@@ -53,9 +53,10 @@ TEST_CASE("events are ops, waits and signals of all warps and trips") {
 }
 
 TEST_CASE("a run that would not end is refused before it begins") {
-    CHECK_NOTHROW(simulation::require_feasible(looped(1000000)));
-    CHECK_THROWS_WITH_AS(simulation::require_feasible(looped(1000000000)),
-                         "kernel 'looped' simulation: got '1.06e+12 events', expected at most 4e+11; the "
-                         "analytical engine has no such limit",
-                         warptime::Error);
+    CHECK_NOTHROW(simulation::require_feasible(looped(1000000), simulation::events_of(looped(1000000))));
+    CHECK_THROWS_WITH_AS(
+        simulation::require_feasible(looped(1000000000), simulation::events_of(looped(1000000000))),
+        "kernel 'looped' simulation: got '1.06e+12 events', expected at most 4e+11; the "
+        "analytical engine has no such limit",
+        warptime::Error);
 }

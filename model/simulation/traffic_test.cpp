@@ -1,0 +1,141 @@
+// Traffic and time of whole runs: reuse in the L1, rows that overlap, scattered addresses, chosen warps, and
+// runs that are cut. SPDX-License-Identifier: Apache-2.0
+#include "hw/sheet.hpp"
+#include "model/kernel/text.hpp"
+#include "model/simulation/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace warptime::model;
+using namespace warptime::model::simulation;
+
+namespace {
+
+constexpr double clock_hz = 1.5e9;
+constexpr double whole = 1e12;
+
+const warptime::hw::Gpu& gpu() {
+    static const warptime::hw::Gpu loaded = warptime::hw::load_gpu("h200-sxm");
+    return loaded;
+}
+
+Run run_of(const std::string& text, double most_whole = whole) {
+    return run(kernel::parse_text(text), gpu(), {}, clock_hz, nullptr, most_whole);
+}
+
+/// One warp a CTA that runs `body`.
+std::string grid_of(int ctas, const std::string& body, const std::string& records = "") {
+    return "kernel \"k\"\n  grid " + std::to_string(ctas) +
+           " 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=" + std::to_string(ctas) +
+           "\n  buffer \"b\" extent=16777216\n" + records + "  role \"r\" warps=1\n" + body + "  end\nend\n";
+}
+
+std::string reuse_of(double sectors, double all) {
+    std::string record = "  reuse";
+    for (int i = 0; i < 18; ++i) record += " " + std::to_string(i < 9 ? sectors : all);
+    return record + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("the L1 serves the share of loads that the description's reuse says, and these wait for it alone") {
+    const auto run_with = [](double sectors, double all) {
+        return run_of(
+            grid_of(8,
+                    "    loop trips={64}\n      op 0 ld_global\n        access read b contiguous "
+                    "origin={8192*tile.0 + 128*loop.0} bytes=16 reuse=1\n      op 1 fma_f32 deps=0\n"
+                    "    end\n",
+                    reuse_of(sectors, all)));
+    };
+    const Run none = run_with(0.0, 0.0);
+    const Run most = run_with(0.875, 0.875);
+    CHECK(none.traffic.received == 8.0 * 64 * 512);
+    CHECK(most.traffic.received == doctest::Approx(8.0 * 64 * 512 / 8));
+    CHECK(static_cast<double>(most.end) < 0.3 * static_cast<double>(none.end));
+    // Sectors that hit in a load that misses save bytes, and no time of the load.
+    const Run part = run_with(0.5, 0.0);
+    CHECK(part.traffic.received == doctest::Approx(8.0 * 64 * 512 / 2));
+    CHECK(static_cast<double>(part.end) > 0.95 * static_cast<double>(none.end));
+}
+
+TEST_CASE("warps whose rows begin inside of lines bring each byte from DRAM once") {
+    const Run run =
+        run_of(grid_of(4096, "    op 0 ld_global\n      access read b contiguous origin={33*tile.0}\n"));
+    CHECK(run.traffic.dram_read == doctest::Approx(4096.0 * 33 * 4).epsilon(0.02));
+    const Run shifted =
+        run_of(grid_of(4096,
+                       "    op 0 ld_global\n      access read b contiguous origin={32*tile.0}\n"
+                       "    op 1 ld_global deps=0\n      access read b contiguous origin={1 + 32*tile.0}\n"));
+    CHECK(shifted.traffic.dram_read == doctest::Approx(4096.0 * 32 * 4).epsilon(0.02));
+}
+
+TEST_CASE("scattered lanes bring what they have not brought before, and no more than there is") {
+    const auto read = [](int distinct) {
+        return run_of(grid_of(4096, "    op 0 ld_global\n      access read b random origin={0} distinct=" +
+                                        std::to_string(distinct) + "\n"))
+            .traffic.dram_read;
+    };
+    CHECK(read(65536) == doctest::Approx(65536.0 * 4).epsilon(0.01));
+    // Of 131072 draws among 1048576 pieces of 64 bytes most are the first.
+    CHECK(read(16777216) > 0.9 * 4096 * 32 * 64);
+    CHECK(read(16777216) < 4096 * 32 * 64.1);
+}
+
+TEST_CASE("a branch that a tenth of the warps take costs them its time, and no warp a tenth") {
+    const std::string branch =
+        "    branch warps_taking=0.1\n      op 0 fma_f32 count=1000 chain=1000\n    end\n";
+    const Run some = run_of(grid_of(100, branch));
+    const Run all = run_of(grid_of(100, "    op 0 fma_f32 count=1000 chain=1000\n"));
+    CHECK(static_cast<double>(some.end) == doctest::Approx(static_cast<double>(all.end)).epsilon(0.05));
+    CHECK(some.instructions == doctest::Approx(0.1 * all.instructions));
+    // Few SMs are at work with it.
+    CHECK(some.warp_cycles < 0.3 * all.warp_cycles);
+}
+
+TEST_CASE("the slowest warp of the grid keeps it waiting") {
+    const auto end = [](const std::string& slowest) {
+        return static_cast<double>(
+            run_of(grid_of(1000,
+                           "    loop mean=10" + slowest + "\n      op 0 fma_f32 count=8 chain=8\n    end\n"))
+                .end);
+    };
+    CHECK(end(" slowest_of_cta=10 slowest_of_grid=1000") > 20.0 * end(""));
+}
+
+TEST_CASE("a bulk copy that one of four warps issues moves its box once, and whole") {
+    const Run run = run_of(
+        "kernel \"k\"\n  grid 100 1 1\n  cta 128 1 1\n  schedule one_per_cta tiles=100\n  buffer \"b\" "
+        "dtype=int8 "
+        "extent=819200\n  role \"r\" warps=4\n    branch warps_taking=0.25 mean_lanes=1 slowest_of_cta=1 "
+        "slowest_of_grid=1\n      op 0 cp_async_bulk active=0.03125\n        access read b collective "
+        "origin={8192*tile.0} box=8192 bytes=1\n    end\n  end\nend\n");
+    CHECK(run.traffic.received == doctest::Approx(819200.0).epsilon(0.005));
+    CHECK(run.traffic.dram_read == doctest::Approx(819200.0).epsilon(0.005));
+}
+
+TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel") {
+    const std::string loads =
+        "    loop trips={40}\n      op 0 ld_global\n        access read b contiguous origin={1024*tile.0 + "
+        "32*loop.0}\n      op 1 fma_f32 count=8 deps=0\n    end\n    op 2 st_global\n      access write c "
+        "contiguous "
+        "origin={32*tile.0}\n";
+    const std::string records = "  buffer \"c\" extent=16777216\n";
+    const std::string shared =
+        "    loop trips={600}\n      op 0 ld_global\n        access read b contiguous origin={32*loop.0}\n   "
+        "   op 1 "
+        "fma_f32 count=8 deps=0\n    end\n";
+    for (const std::string& text : {grid_of(16000, loads, records), grid_of(1500, shared)}) {
+        const Run all = run_of(text);
+        const Run part = run_of(text, 1.0);
+        CHECK(all.cut.whole());
+        CHECK_FALSE(part.cut.whole());
+        CHECK(part.events < all.events / 3);
+        CHECK(static_cast<double>(part.end) == doctest::Approx(static_cast<double>(all.end)).epsilon(0.05));
+        CHECK(part.instructions == doctest::Approx(all.instructions).epsilon(0.02));
+        CHECK(part.traffic.dram_read == doctest::Approx(all.traffic.dram_read).epsilon(0.03));
+        CHECK(part.traffic.received == doctest::Approx(all.traffic.received).epsilon(0.02));
+        CHECK(part.warp_cycles == doctest::Approx(all.warp_cycles).epsilon(0.06));
+    }
+}

@@ -1,0 +1,87 @@
+// Trips and branches of warps that differ: means as described, one slowest warp, trips that wait.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/warp_choice.hpp"
+
+#include "model/kernel/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace warptime::model;
+using namespace warptime::model::simulation;
+
+namespace {
+
+kernel::Kernel kernel_of(const std::string& body, const std::string& tokens = "") {
+    return kernel::parse_text("kernel \"k\"\n  cta 128 1 1\n" + tokens + "  role \"r\" warps=4\n" + body +
+                              "  end\nend\n");
+}
+
+/// Trips of a loop by warps of each pace, by many seeds.
+double mean_trips(const kernel::Kernel& kernel, Pace pace) {
+    const LoopKinds kinds(kernel);
+    const Cut cut;
+    bool turned = false;
+    double sum = 0.0;
+    constexpr int seeds = 4000;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const WarpChoice choice{&kinds, &cut, pace, 4.0, scattered(seed), &turned};
+        sum += static_cast<double>(choice.passes(kernel, kernel.nodes[0], {}).trips);
+    }
+    return sum / seeds;
+}
+
+}  // namespace
+
+TEST_CASE("shares of turns add up to the mean, turn after turn") {
+    for (const double mean : {0.0, 0.3, 0.97, 1.0, 2.25}) {
+        std::int64_t sum = 0;
+        for (std::int64_t turn = 0; turn < 1000; ++turn) {
+            sum += share_of_turn(mean, 0.4, turn);
+            CHECK(std::abs(static_cast<double>(sum) - mean * static_cast<double>(turn + 1)) < 3.0);
+        }
+    }
+}
+
+TEST_CASE("one warp does what the slowest does, and the others share the rest of the mean") {
+    const kernel::Kernel kernel =
+        kernel_of("    loop mean=2.5 slowest_of_cta=7 slowest_of_grid=40\n      op 0 fma_f32\n    end\n");
+    CHECK(mean_trips(kernel, Pace::slowest_of_grid) == 40.0);
+    CHECK(mean_trips(kernel, Pace::slowest_of_cta) == 7.0);
+    CHECK(mean_trips(kernel, Pace::others) == doctest::Approx((4.0 * 2.5 - 7.0) / 3.0).epsilon(0.02));
+}
+
+TEST_CASE("warps that meet in a loop go round as often") {
+    const kernel::Kernel kernel = kernel_of(
+        "    loop mean=2.5 slowest_of_cta=7 slowest_of_grid=40\n      op 0 fma_f32\n      signal t\n"
+        "      wait t\n    end\n",
+        "  token \"t\" kind=named_barrier arrivals=4\n");
+    CHECK(mean_trips(kernel, Pace::slowest_of_grid) == mean_trips(kernel, Pace::others));
+}
+
+TEST_CASE("a branch is taken by its share of the warps") {
+    const kernel::Kernel kernel = kernel_of("    branch warps_taking=0.3\n      op 0 fma_f32\n    end\n");
+    const LoopKinds kinds(kernel);
+    const Cut cut;
+    bool turned = false;
+    int taken = 0;
+    for (std::uint64_t seed = 0; seed < 10000; ++seed) {
+        const WarpChoice choice{&kinds, &cut, Pace::others, 4.0, scattered(seed), &turned};
+        taken += choice.takes(kernel, kernel.nodes[0], {}) ? 1 : 0;
+    }
+    CHECK(taken == doctest::Approx(3000).epsilon(0.05));
+}
+
+TEST_CASE("a trip waits for the one before where the description does not say what goes from trip to trip") {
+    const auto serial = [](const std::string& body, const std::string& tokens = "") {
+        const kernel::Kernel kernel = kernel_of("    loop trips={9}\n" + body + "    end\n", tokens);
+        return LoopKinds(kernel).serial(kernel.nodes[0]);
+    };
+    CHECK(serial("      op 0 fma_f32\n"));
+    CHECK_FALSE(serial("      op 0 fma_f32 deps=0:1\n"));
+    const std::string barrier = "  token \"t\" kind=named_barrier arrivals=4\n";
+    CHECK(serial("      op 0 fma_f32\n      signal t\n      wait t\n", barrier));
+    const std::string stage = "  token \"t\" kind=mbarrier arrivals=4\n";
+    CHECK_FALSE(serial("      op 0 fma_f32\n      signal t\n      wait t\n", stage));
+}
