@@ -61,6 +61,22 @@ bool all_within(const Allocation& allocation, const Addresses& addresses, Mask e
     return (outside >> 63U) == 0 && (low & (width - 1U)) == 0;
 }
 
+/// True when the enabled lanes' offsets are multiples of the width, and lie in the shared memory of rank 0.
+bool plainly_shared(std::uint64_t bytes, const Addresses& offsets, Mask enabled, std::uint32_t width) {
+    if (bytes < width || bytes > shared_offset_mask) {
+        return false;
+    }
+    const std::uint64_t most = bytes - width;
+    std::uint64_t outside = 0, low = 0;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint64_t on = 0U - std::uint64_t{(enabled >> lane) & 1U};
+        // The top bit says that the offset is beyond `most`, as in all_within.
+        outside |= (offsets[lane] | (most - offsets[lane])) & on;
+        low |= offsets[lane] & on;
+    }
+    return (outside >> 63U) == 0 && (low & (width - 1U)) == 0;
+}
+
 /// Sectors of a line of 128 bytes in which each lane has a word, that these lanes touch.
 std::uint32_t sectors_of_lanes(Mask lanes, std::int64_t sector_bytes) {
     const auto together = static_cast<unsigned>(std::clamp<std::int64_t>(sector_bytes / 4, 1, 32));
@@ -186,6 +202,9 @@ void check_global(const Warp& warp, const Instruction& instruction, const Addres
 void check_shared(const Warp& warp, const Instruction& instruction, const Addresses& offsets, Mask enabled,
                   std::uint32_t width, const char* what) {
     const auto bytes = static_cast<std::uint64_t>(warp.launch->shared_bytes);
+    if (plainly_shared(bytes, offsets, enabled, width)) {
+        return;
+    }
     std::uint32_t most = 0;
     std::uint32_t low = 0;
     std::uint32_t rank = 0;

@@ -7,11 +7,12 @@
 #include "workloads/frontends/machine/interpreter/bulk_copies.hpp"
 #include "workloads/frontends/machine/interpreter/clusters.hpp"
 #include "workloads/frontends/machine/interpreter/decoder.hpp"
+#include "workloads/frontends/machine/interpreter/lanes.hpp"
 #include "workloads/frontends/machine/interpreter/transaction_barriers.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -26,6 +27,22 @@ void decode_ordering(Decoder& /*decoder*/, Instruction& instruction) {
 }
 void decode_uniform_ordering(Decoder& /*decoder*/, Instruction& instruction) {
     instruction.execute = ordered_already;
+    instruction.counts_all_lanes = true;
+}
+
+/// The predicate says that the registers were there to be had.
+Flow take_registers(Warp& warp, const Instruction& instruction, Mask enabled) {
+    write_predicate(warp, instruction.predicates_out[0], enabled, all_lanes);
+    return Flow::next;
+}
+
+/// USETMAXREG.TRY_ALLOC.CTAPOOL UP, number and USETMAXREG.DEALLOC.CTAPOOL number: every warp has all
+/// registers of the file from the start. Code tries again until the predicate holds.
+void decode_registers(Decoder& decoder, Instruction& instruction) {
+    if (decoder.is(0, OperandKind::uniform_predicate)) {
+        instruction.predicates_out[0] = decoder.predicate_out(0);
+    }
+    instruction.execute = take_registers;
     instruction.counts_all_lanes = true;
 }
 
@@ -58,6 +75,18 @@ Flow copy_to_shared(Warp& warp, const Instruction& instruction, Mask enabled) {
     check_shared(warp, instruction, to, enabled, width, "write");
     count_global(warp, instruction, from, real, width, AccessKind::asynchronous_copy);
     count_shared(warp, instruction, to, enabled, width, AccessKind::asynchronous_copy);
+    if (real == enabled && (instruction.variant & fills) == 0) {
+        const auto copy = [&](auto bytes) {
+            for_each_lane(enabled, [&](int lane) {
+                const auto l = static_cast<std::size_t>(lane);
+                std::memcpy(shared_memory(warp, to[l]), global_memory(from[l]), bytes);
+            });
+        };
+        width == 16  ? copy(std::integral_constant<std::size_t, 16>{})
+        : width == 8 ? copy(std::integral_constant<std::size_t, 8>{})
+                     : copy(std::integral_constant<std::size_t, 4>{});
+        return Flow::next;
+    }
     for_each_lane(enabled, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
         std::byte* const place = shared_memory(warp, to[l]);
@@ -72,14 +101,6 @@ Flow copy_to_shared(Warp& warp, const Instruction& instruction, Mask enabled) {
 }
 
 void decode_copy_to_shared(Decoder& decoder, Instruction& instruction) {
-    constexpr std::array<std::string_view, 14> known{"E",      "BYPASS", "ACCESS",  "128",     "64",
-                                                     "LTC64B", "EF",     "LTC128B", "LTC256B", "ZFILL",
-                                                     "EL",     "LU",     "NA",      "EU"};
-    for (const std::string& modifier : decoder.line().modifiers) {
-        if (std::ranges::find(known, modifier) == known.end()) {
-            decoder.refuse("a copy to shared memory with ." + modifier);
-        }
-    }
     const Operand& to = decoder.operand(0);
     if (to.kind != OperandKind::address || to.uniform_base >= 0) {
         decoder.refuse("a copy to shared memory at such an address");
@@ -103,7 +124,7 @@ constexpr std::array opcodes{
     Opcode{"WARPGROUP", decode_ordering},
     Opcode{"ACQBULK", decode_ordering},
     Opcode{"PREEXIT", decode_ordering},
-    Opcode{"USETMAXREG", decode_uniform_ordering},
+    Opcode{"USETMAXREG", decode_registers},
     Opcode{"UTMACMDFLUSH", decode_uniform_ordering},
     Opcode{"UTMACCTL", decode_uniform_ordering},
     Opcode{"UBLKPF", decode_uniform_ordering},

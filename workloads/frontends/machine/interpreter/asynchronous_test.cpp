@@ -165,5 +165,15 @@ TEST_CASE("instructions that only order or wait change nothing") {
     CHECK(program({value}, value.size())[0] == value);
 }
 
+TEST_CASE("registers that a warp asks for are there at once") {
+    const Program program({"again:", "USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xa0",
+                           "PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0", "@!P0 BRA `(again)",
+                           "USETMAXREG.DEALLOC.CTAPOOL 0x28"});
+    RunOptions options;
+    const LaunchCounts counts = program.run(one_cta(32), {}, options);
+    CHECK(counts.error.empty());
+    CHECK(counts.instructions[0].warps == 1);
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -3,6 +3,7 @@
 
 #include "workloads/frontends/machine/interpreter/addresses.hpp"
 #include "workloads/frontends/machine/interpreter/halves.hpp"
+#include "workloads/frontends/machine/interpreter/reals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,13 +79,18 @@ std::uint32_t applied_halves(Operation operation, std::uint32_t old, std::uint32
         const auto b = static_cast<std::uint16_t>(value >> part);
         const float x = brain ? real_of_brain(a) : real_of_half(a);
         const float y = brain ? real_of_brain(b) : real_of_half(b);
-        const float sum = applied(operation, x, y, 0.0F);
-        result |= std::uint32_t{brain ? brain_of_real(sum) : half_of_real(static_cast<double>(sum))} << part;
+        // PTX ISA, min: what is no number gives the other operand.
+        const float fresh = operation == Operation::add ? applied(operation, x, y, 0.0F)
+                            : x != x                    ? y
+                            : y != y                    ? x
+                                                        : applied(operation, x, y, 0.0F);
+        result |= std::uint32_t{brain ? brain_of_real(fresh) : half_of_real(static_cast<double>(fresh))}
+                  << part;
     }
     return result;
 }
 
-enum class Type : std::uint32_t { u32, s32, u64, s64, f32, f64, f16x2, bf16x2 };
+enum class Type : std::uint32_t { u32, s32, u64, s64, f32, f64, f16x2, bf16x2, flushed_f32 };
 
 template <class T>
 std::uint64_t change(std::byte* place, Operation operation, std::uint64_t value, std::uint64_t other) {
@@ -98,6 +104,17 @@ std::uint64_t change(std::byte* place, Operation operation, std::uint64_t value,
     std::uint64_t bits = 0;
     std::memcpy(&bits, &old, sizeof old);
     return bits;
+}
+
+/// fp32 whose denormals count as zero.
+std::uint64_t change_flushed(std::byte* place, Operation operation, std::uint64_t value) {
+    std::uint32_t old = 0;
+    std::memcpy(&old, place, sizeof old);
+    const float fresh =
+        flushed(applied(operation, flushed(std::bit_cast<float>(old)),
+                        flushed(std::bit_cast<float>(static_cast<std::uint32_t>(value))), 0.0F));
+    std::memcpy(place, &fresh, sizeof fresh);
+    return old;
 }
 
 std::uint64_t change_halves(std::byte* place, Operation operation, std::uint32_t value, bool brain) {
@@ -128,12 +145,15 @@ std::uint64_t change(std::byte* place, Type type, Operation operation, std::uint
             return change_halves(place, operation, static_cast<std::uint32_t>(value), false);
         case Type::bf16x2:
             return change_halves(place, operation, static_cast<std::uint32_t>(value), true);
+        case Type::flushed_f32:
+            return change_flushed(place, operation, value);
     }
     return 0;
 }
 
-/// Adds two or four floats a lane: each is an operation of its own. variant bit 18: a reduction.
-Flow add_vectors(Warp& warp, const Instruction& instruction, Mask enabled) {
+/// Two or four words a lane, each an operation of its own. variant: operation, type from bit 8, bit 18: a
+/// reduction.
+Flow change_vectors(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (enabled == 0) {
         return Flow::next;
     }
@@ -143,14 +163,16 @@ Flow add_vectors(Warp& warp, const Instruction& instruction, Mask enabled) {
     check_global(warp, instruction, addresses, enabled, instruction.width, "atomic");
     count_global(warp, instruction, addresses, enabled, instruction.width,
                  reduction ? AccessKind::reduction : AccessKind::atomic);
-    const std::size_t words = instruction.width / sizeof(float);
+    const std::size_t words = instruction.width / sizeof(std::uint32_t);
+    const auto operation = static_cast<Operation>(instruction.variant & 0xffU);
+    const auto type = static_cast<Type>((instruction.variant >> 8U) & 0xffU);
     std::array<Row, 4> old;
     for_each_lane(enabled, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
         for (std::size_t w = 0; w < words; ++w) {
             const std::uint32_t value = warp.rows[instruction.sources[2].row + w].lane[l];
             old[w].lane[l] = static_cast<std::uint32_t>(
-                change<float>(global_memory(addresses[l]) + 4 * w, Operation::add, value, 0));
+                change(global_memory(addresses[l]) + 4 * w, type, operation, value, 0));
         }
     });
     if (!reduction) {
@@ -259,20 +281,27 @@ Type type_of(const Decoder& decoder, std::uint8_t& width) {
         width = 8;
         return Type::f64;
     }
-    if (decoder.has("F16x2")) {
+    if (decoder.has("F16x2") || decoder.has("F16x4") || decoder.has("F16x8")) {
         return Type::f16x2;
     }
-    if (decoder.has("BF16x2") || decoder.has("BF16_V2")) {
+    if (decoder.has("BF16x2") || decoder.has("BF16x4") || decoder.has("BF16x8") || decoder.has("BF16_V2")) {
         return Type::bf16x2;
     }
-    if (decoder.has("F32")) {
-        return Type::f32;
+    if (decoder.has("F32") || decoder.has("F32x2") || decoder.has("F32x4")) {
+        return decoder.has("FTZ") ? Type::flushed_f32 : Type::f32;
     }
     if (decoder.has("64") || decoder.has("S64") || decoder.has("U64")) {
         width = 8;
         return decoder.has("S64") ? Type::s64 : Type::u64;
     }
     return decoder.has("S32") ? Type::s32 : Type::u32;
+}
+
+/// Bytes of a lane that are several words; 0 for single values.
+std::uint8_t vector_bytes(const Decoder& decoder) {
+    const bool four = decoder.has("F32x4") || decoder.has("F16x8") || decoder.has("BF16x8");
+    const bool two = decoder.has("F32x2") || decoder.has("F16x4") || decoder.has("BF16x4");
+    return four ? 16 : two ? 8 : 0;
 }
 
 }  // namespace
@@ -293,19 +322,19 @@ void decode_atomic(Decoder& decoder, Instruction& instruction) {
     std::uint8_t width = 4;
     const Type type = type_of(decoder, width);
     instruction.width = width;
-    if (decoder.has("128") || decoder.has("ARRIVE")) {
-        decoder.refuse("an atomic operation of this kind");
-    }
-    if (decoder.has("F32x2") || decoder.has("F32x4")) {
-        if (operation != Operation::add || shared) {
-            decoder.refuse("a vector of another operation than additions in global memory");
+    if (const std::uint8_t bytes = vector_bytes(decoder); bytes > 0) {
+        const bool reals = type == Type::f32 || type == Type::flushed_f32;
+        const bool ordered = operation == Operation::minimum || operation == Operation::maximum;
+        if (shared || (operation != Operation::add && (reals || !ordered))) {
+            decoder.refuse("a vector of another operation than the PTX ISA has");
         }
-        instruction.width = decoder.has("F32x4") ? 16 : 8;
+        instruction.width = bytes;
         instruction.variant = 0;
         decode_address(decoder, instruction, next, true);
-        instruction.variant |= reduction ? 0x40000U : 0U;
+        instruction.variant |= static_cast<std::uint32_t>(operation) |
+                               (static_cast<std::uint32_t>(type) << 8U) | (reduction ? 0x40000U : 0U);
         instruction.sources[2].row = decoder.general_row(decoder.operand(next + 1).number);
-        instruction.execute = add_vectors;
+        instruction.execute = change_vectors;
         return;
     }
     const std::size_t address = next++;

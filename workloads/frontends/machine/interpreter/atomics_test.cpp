@@ -448,5 +448,62 @@ TEST_CASE("atomics outside of memory or misaligned are faults that name the thre
                     {"out-of-bounds atomic of 4 bytes at offset 0x40"}));
 }
 
+TEST_CASE("sums of fp32 in global memory take denormals for zero where FTZ says so") {
+    for (const bool flush : {false, true}) {
+        const Buffer buffer(Words{1U, 0x00000003U});
+        ProgramOptions options;
+        options.parameters = 1;
+        const std::string ftz = flush ? ".FTZ" : "";
+        const Program program({"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "MOV R10, 0x2",
+                               "S2R R0, SR_TID.X", "ISETP.EQ.U32.AND P0, PT, R0, RZ, PT",
+                               "@P0 REDG.E.ADD.F32" + ftz + ".RN.STRONG.GPU desc[UR4][R2.64], R10"},
+                              options);
+        CHECK(program.error(one_cta(32), {buffer.address()}).empty());
+        CHECK(buffer.words()[0] == (flush ? 0U : 3U));
+        CHECK(buffer.words()[1] == 3U);
+    }
+}
+
+TEST_CASE("vectors of halves are changed word by word") {
+    struct Case {
+        std::string operation;
+        Words before, value, after;
+    };
+    // fp16: 1 is 3c00, 2 is 4000, 3 is 4200. bf16: 1 is 3f80, 2 is 4000, 3 is 4040; 7e00 and 7fc0 are none.
+    const std::vector<Case> cases{{"ADD.F16x8.RN",
+                                   {0x3c003c00U, 0x40003c00U, 0U, 0x3c000000U},
+                                   {0x40003c00U, 0x3c000000U, 0x42003c00U, 0x3c00bc00U},
+                                   {0x42004000U, 0x42003c00U, 0x42003c00U, 0x4000bc00U}},
+                                  {"ADD.BF16x4.RN",
+                                   {0x3f804000U, 0U, 5U, 6U},
+                                   {0x40003f80U, 0x3f80U, 0U, 0U},
+                                   {0x40404040U, 0x3f80U, 5U, 6U}},
+                                  {"MIN.F16x4.RN",
+                                   {0x3c004000U, 0x7e00bc00U, 5U, 6U},
+                                   {0x40003c00U, 0x3c00c000U, 0U, 0U},
+                                   {0x3c003c00U, 0x3c00c000U, 5U, 6U}},
+                                  {"MAX.BF16x8.RN",
+                                   {0x3f804000U, 0x7fc0bf80U, 0U, 0x3f80U},
+                                   {0x40003f80U, 0x3f800000U, 0x3f80U, 0U},
+                                   {0x40004000U, 0x3f800000U, 0x3f80U, 0x3f80U}}};
+    for (const Case& own : cases) {
+        CAPTURE(own.operation);
+        const Buffer buffer(own.before);
+        ProgramOptions options;
+        options.parameters = 1;
+        const Program program(
+            {"MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "S2R R0, SR_TID.X",
+             fmt::format("MOV R12, {:#x}", own.value[0]), fmt::format("MOV R13, {:#x}", own.value[1]),
+             fmt::format("MOV R14, {:#x}", own.value[2]), fmt::format("MOV R15, {:#x}", own.value[3]),
+             "ISETP.EQ.U32.AND P0, PT, R0, RZ, PT",
+             "@P0 REDG.E." + own.operation + ".STRONG.GPU desc[UR4][R2.64], R12"},
+            options);
+        CHECK(program.error(one_cta(32), {buffer.address()}).empty());
+        CHECK(buffer.words() == own.after);
+    }
+    CHECK(has_parts(refusal_of("REDG.E.MIN.F32x2.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R12"),
+                    {"a vector of another operation than the PTX ISA has"}));
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -343,9 +343,6 @@ void decode_shift(Decoder& decoder, Instruction& instruction) {
     instruction.destination = decoder.destination(0);
     for (std::size_t i = 0; i < 3; ++i) {
         instruction.sources[i] = decoder.source(i + 1);
-        if (instruction.sources[i].negated || instruction.sources[i].inverted) {
-            decoder.refuse("a shift of a negated number");
-        }
     }
     const bool right = decoder.has("R");
     const bool high = decoder.has("HI");
@@ -386,9 +383,6 @@ void decode_shift(Decoder& decoder, Instruction& instruction) {
 }
 
 void decode_permute(Decoder& decoder, Instruction& instruction) {
-    if (!decoder.line().modifiers.empty()) {
-        decoder.refuse("a permutation with a mode");
-    }
     instruction.destination = decoder.destination(0);
     for (std::size_t i = 0; i < 3; ++i) {
         instruction.sources[i] = decoder.source(i + 1);

@@ -154,13 +154,12 @@ TEST_CASE("selectors of bytes compose") {
 }
 
 TEST_CASE("forms that are not known are refused by name") {
-    for (const RefusedLine& own :
-         {RefusedLine{"LOP3 R10, R11, R12, R13, 0x80, !PT", "LOP3.LUT"},
-          RefusedLine{"PRMT.B4E R10, R11, R12, R13", "a permutation with a mode"},
-          RefusedLine{"SHF.L.U32 R10, -R11, R12, RZ", "a shift of a negated number"},
-          RefusedLine{"SHF.L.U32 R10, R11, R12, ~R13", "a shift of a negated number"},
-          RefusedLine{"POPC P0, R11", "operand 'P0' as a result"},
-          RefusedLine{"BREV R10", "with 1 operands"}}) {
+    for (const RefusedLine& own : {RefusedLine{"LOP3 R10, R11, R12, R13, 0x80, !PT", "LOP3.LUT"},
+                                   RefusedLine{"PRMT.B4E R10, R11, R12, R13", "'.B4E' of PRMT"},
+                                   RefusedLine{"SHF.L.U32 R10, -R11, R12, RZ", "'-' of operand '-R11'"},
+                                   RefusedLine{"SHF.L.U32 R10, R11, R12, ~R13", "'~' of operand '~R13'"},
+                                   RefusedLine{"POPC P0, R11", "operand 'P0' as a result"},
+                                   RefusedLine{"BREV R10", "with 1 operands"}}) {
         CAPTURE(own.line);
         CHECK(has_parts(refusal_of(own.line), {own.line, own.part}));
     }

@@ -275,14 +275,28 @@ BoxRow row_at(const TensorMap& map, const std::array<std::int64_t, max_tensor_ra
         }
     }
     const auto extent = static_cast<std::int64_t>(map.extents[0]);
-    row.first = std::clamp<std::int64_t>(-place[0], 0, map.box[0]);
-    row.last = std::clamp<std::int64_t>(extent - place[0], row.first, map.box[0]);
-    std::int64_t offset = place[0] * map.element_bytes;
+    row.first = std::clamp<std::int64_t>(-place[0], 0, map.held(0));
+    row.last = std::clamp<std::int64_t>(extent - place[0], row.first, map.held(0));
+    std::int64_t offset = place[0] * bytes_of(map.element);
     for (std::size_t d = 1; d < map.rank; ++d) {
         offset += place[d] * static_cast<std::int64_t>(map.strides[d - 1]);
     }
     row.address = map.address + static_cast<std::uint64_t>(offset);
     return row;
+}
+
+/// A kernel may have made the map, so its tensor may lie anywhere.
+void check_row(const Warp& warp, const Instruction& instruction, const BoxRow& row,
+               std::uint64_t element_bytes, const char* what) {
+    if (row.first >= row.last) {
+        return;
+    }
+    const std::uint64_t begin = row.address + static_cast<std::uint64_t>(row.first) * element_bytes;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(row.last - row.first) * element_bytes;
+    const Allocation* holder = warp.launch->memory->find(begin);
+    if (holder == nullptr || begin + bytes > holder->address + holder->bytes) {
+        fault(warp, instruction, 0, fmt::format("out-of-bounds {} of {} bytes at {:#x}", what, bytes, begin));
+    }
 }
 
 /// sources[0]: shared address, barrier and coordinates for loads; shared address and coordinates for stores.
@@ -296,7 +310,7 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto map =
         read_tensor_map(map_memory(warp, instruction, uniform_pair(warp, instruction.sources[1].row)));
     if (!map) {
-        fault(warp, instruction, 0, "a tensor map that cuTensorMapEncodeTiled did not make");
+        fault(warp, instruction, 0, "a tensor map in a form that is not known");
     }
     std::array<std::int64_t, max_tensor_rank> origin{};
     for (std::size_t d = 0; d < map->rank; ++d) {
@@ -305,7 +319,8 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     const Combine combine = combination(instruction);
     const std::uint32_t shared = uniform_word(warp, first_row);
-    const std::uint64_t row_bytes = std::uint64_t{map->box[0]} * map->element_bytes;
+    const std::uint64_t element_bytes = bytes_of(map->element);
+    const std::uint64_t row_bytes = map->row_bytes();
     const std::uint64_t rows = map->box_bytes() / row_bytes;
     const std::uint32_t mask =
         receivers(warp, instruction, uniform_word(warp, instruction.sources[2].row) >> 16U);
@@ -316,25 +331,26 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
             std::array<std::int64_t, max_tensor_rank> place = origin;
             std::uint64_t rest = r;
             for (std::size_t d = 1; d < map->rank; ++d) {
-                place[d] += static_cast<std::int64_t>(rest % map->box[d]) * map->steps[d];
-                rest /= map->box[d];
+                place[d] += static_cast<std::int64_t>(rest % map->held(d)) * map->step(d);
+                rest /= map->held(d);
             }
             const BoxRow row = row_at(*map, place);
-            for (std::int64_t e = 0; e < map->box[0]; ++e) {
+            check_row(warp, instruction, row, element_bytes, loads ? "tensor read" : "tensor write");
+            for (std::int64_t e = 0; e < map->held(0); ++e) {
                 const bool exists = row.address != 0 && e >= row.first && e < row.last;
-                const std::uint64_t linear = (to & shared_offset_mask) + r * row_bytes +
-                                             static_cast<std::uint64_t>(e) * map->element_bytes;
+                const std::uint64_t linear =
+                    (to & shared_offset_mask) + r * row_bytes + static_cast<std::uint64_t>(e) * element_bytes;
                 std::byte* const here =
                     shared_memory(warp, base | static_cast<std::uint32_t>(model::machine::swizzled(
                                                    static_cast<std::int64_t>(linear), map->swizzle_bytes)));
                 std::byte* const there =
-                    global_memory(row.address + static_cast<std::uint64_t>(e) * map->element_bytes);
+                    global_memory(row.address + static_cast<std::uint64_t>(e) * element_bytes);
                 if (loads && exists) {
-                    std::memcpy(here, there, map->element_bytes);
+                    std::memcpy(here, there, element_bytes);
                 } else if (loads) {
-                    std::memset(here, map->nan_fill != 0 ? 0xff : 0, map->element_bytes);
+                    std::memset(here, map->nan_fill ? 0xff : 0, element_bytes);
                 } else if (exists) {
-                    move_bytes(combine, map->element, there, here, map->element_bytes);
+                    move_bytes(combine, map->element, there, here, element_bytes);
                 }
             }
         }
@@ -349,7 +365,7 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     std::uint64_t start = map->address;
     for (std::size_t d = 0; d < map->rank; ++d) {
-        const std::uint64_t step = d == 0 ? map->element_bytes : map->strides[d - 1];
+        const std::uint64_t step = d == 0 ? element_bytes : map->strides[d - 1];
         start += static_cast<std::uint64_t>(
                      std::clamp<std::int64_t>(origin[d], 0, static_cast<std::int64_t>(map->extents[d]) - 1)) *
                  step;
@@ -436,9 +452,6 @@ void decode_bulk_copy(Decoder& decoder, Instruction& instruction) {
 
 /// UTMALDG.2D[.MULTICAST] [to], [map][, receivers][, desc[policy]]
 void decode_tensor_copy(Decoder& decoder, Instruction& instruction) {
-    if (decoder.has("IM2COL") || decoder.has("GATHER4") || decoder.has("SCATTER4")) {
-        decoder.refuse("a tensor copy of another mode than tiles");
-    }
     const std::string& opcode = decoder.line().opcode;
     instruction.variant |= opcode == "UTMALDG" ? to_shared : from_shared;
     instruction.sources[0].row = uniform_base(decoder, 0);

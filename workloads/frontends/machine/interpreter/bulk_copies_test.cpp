@@ -275,18 +275,19 @@ Tensor some_tensor() {
     Tensor tensor;
     TensorMap& map = tensor.map;
     map.rank = static_cast<std::uint8_t>(1 + random_below(3));
-    map.element_bytes = static_cast<std::uint8_t>(1U << random_below(4));
-    map.nan_fill = static_cast<std::uint8_t>(random_below(2));
+    map.element =
+        *rc::gen::element(TensorElement::u8, TensorElement::bf16, TensorElement::f32, TensorElement::s64);
+    map.nan_fill = random_below(2) != 0;
     map.swizzle_bytes = static_cast<std::uint8_t>(*rc::gen::element<int>(0, 32, 64, 128));
     constexpr std::array<std::uint32_t, 3> most_extent{16, 6, 5};
     constexpr std::array<std::uint32_t, 3> most_box{16, 5, 3};
     for (std::size_t d = 0; d < map.rank; ++d) {
         map.extents[d] = 1 + random_below(most_extent[d]);
-        map.box[d] = static_cast<std::uint16_t>(1 + random_below(most_box[d]));
-        map.steps[d] = static_cast<std::uint8_t>(d == 0 ? 1 : 1 + random_below(2));
+        map.box[d] = 1 + random_below(most_box[d]);
+        map.steps[d] = 1 + random_below(2);  // Of the first dimension it has no effect.
         tensor.origin[d] = static_cast<std::int32_t>(random_below(20)) - 10;
     }
-    map.strides[0] = 16 * ((map.extents[0] * map.element_bytes + 15) / 16 + random_below(2));
+    map.strides[0] = 16 * ((map.extents[0] * bytes_of(map.element) + 15) / 16 + random_below(2));
     map.strides[1] = map.strides[0] * (map.extents[1] + random_below(2));
     return tensor;
 }
@@ -294,17 +295,20 @@ Tensor some_tensor() {
 /// Calls body(byte of the box, byte of the tensor or -1) for each element.
 void for_each_element(const Tensor& tensor, const std::function<void(std::uint32_t, std::int64_t)>& body) {
     const TensorMap& map = tensor.map;
+    const std::uint32_t element_bytes = bytes_of(map.element);
     std::array<std::int64_t, 3> box{1, 1, 1};
-    std::copy_n(map.box.begin(), map.rank, box.begin());
+    for (std::size_t d = 0; d < map.rank; ++d) {
+        box[d] = d == 0 ? map.box[d] : (map.box[d] + map.steps[d] - 1) / map.steps[d];
+    }
     std::uint32_t linear = 0;
     for (std::int64_t z = 0; z < box[2]; ++z) {
         for (std::int64_t y = 0; y < box[1]; ++y) {
-            for (std::int64_t x = 0; x < box[0]; ++x, linear += map.element_bytes) {
+            for (std::int64_t x = 0; x < box[0]; ++x, linear += element_bytes) {
                 const std::array<std::int64_t, 3> at{tensor.origin[0] + x,
                                                      tensor.origin[1] + y * map.steps[1],
                                                      tensor.origin[2] + z * map.steps[2]};
                 bool exists = true;
-                std::int64_t byte = at[0] * map.element_bytes;
+                std::int64_t byte = at[0] * element_bytes;
                 for (std::size_t d = 0; d < map.rank; ++d) {
                     exists = exists && at[d] >= 0 && at[d] < static_cast<std::int64_t>(map.extents[d]);
                     byte += d > 0 ? at[d] * static_cast<std::int64_t>(map.strides[d - 1]) : 0;
@@ -353,9 +357,9 @@ TEST_CASE("a box of a tensor is gathered with its swizzle, and filled where the 
         for_each_element(tensor, [&](std::uint32_t linear, std::int64_t byte) {
             std::byte* const place = bytes_of(expected) + moved(to + linear, tensor.map.swizzle_bytes);
             if (byte >= 0) {
-                std::memcpy(place, bytes_of(values) + byte, tensor.map.element_bytes);
+                std::memcpy(place, bytes_of(values) + byte, bytes_of(tensor.map.element));
             } else {
-                std::memset(place, tensor.map.nan_fill != 0 ? 0xff : 0, tensor.map.element_bytes);
+                std::memset(place, tensor.map.nan_fill ? 0xff : 0, bytes_of(tensor.map.element));
             }
         });
         complete(expected, barrier, tensor.map.box_bytes());
@@ -383,7 +387,7 @@ TEST_CASE("a box is stored where the tensor exists, and nowhere else") {
             if (byte >= 0) {
                 std::memcpy(bytes_of(expected) + byte,
                             bytes_of(shared) + moved(from + linear, tensor.map.swizzle_bytes),
-                            tensor.map.element_bytes);
+                            bytes_of(tensor.map.element));
             }
         });
         RC_ASSERT(memory.words() == expected);
@@ -478,8 +482,7 @@ TEST_CASE("copies outside of memory, misaligned, or by a map that is none end th
                     {"out-of-bounds bulk write of 256 bytes at offset 0xf10 of 4096 bytes"}));
     CHECK(has_parts(error(out, {3856, address, 0, 0, 16}), {"out-of-bounds bulk read of 256 bytes"}));
     CHECK(has_parts(error(out, {0, address + 256, 0, 0, 1}), {"out-of-bounds bulk write of 16 bytes"}));
-    CHECK(has_parts(error(box, {bytes.address(), 512}),
-                    {"a tensor map that cuTensorMapEncodeTiled did not make"}));
+    CHECK(has_parts(error(box, {bytes.address(), 512}), {"a tensor map in a form that is not known"}));
     CHECK(has_parts(error(box, {16, 512}), {"a tensor map at 0x10, where no memory is"}));
     TensorMap map;
     map.address = address;
@@ -489,6 +492,11 @@ TEST_CASE("copies outside of memory, misaligned, or by a map that is none end th
     CHECK(error(box, {place.address(), pair_of(4096 - 256, 8)}).empty());
     CHECK(has_parts(error(box, {place.address(), pair_of(4096 - 252, 8)}),
                     {"out-of-bounds tensor write of 256 bytes"}));
+    map.extents[0] = 65;
+    const MapBuffer larger(map);
+    CHECK(error(box, {larger.address(), pair_of(512, 8)}).empty());
+    CHECK(has_parts(error(box, {larger.address(), pair_of(512, 8), 1}),
+                    {"out-of-bounds tensor read of 256 bytes", fmt::format("{:#x}", address + 4)}));
 }
 
 TEST_CASE("shared addresses of copies are multiples of 16, and their ranks lie in the cluster") {
@@ -551,13 +559,13 @@ TEST_CASE("shared addresses of copies are multiples of 16, and their ranks lie i
 TEST_CASE("copies of other kinds are refused by name") {
     for (const RefusedLine& own :
          {RefusedLine{"UBLKCP [UR8], [UR4], UR6", "a bulk copy whose ends are not named"},
-          RefusedLine{"UBLKCP.S.D [UR8], [UR4], UR6", "a bulk copy to or from .D"},
+          RefusedLine{"UBLKCP.S.MULTICAST [UR8], [UR4], UR6", "a bulk copy to or from .MULTICAST"},
           RefusedLine{"UBLKRED.S.G.ADD [UR8], [UR4], UR6", "a reduction into shared memory"},
-          RefusedLine{"UBLKRED.G.S.FROB [UR8], [UR4], UR6", "a reduction of another kind"},
+          RefusedLine{"UBLKRED.G.S.F32 [UR8], [UR4], UR6", "a reduction of another kind"},
           RefusedLine{"UBLKCP.S.G [R8], [UR4], UR6", "as a place in uniform registers"},
           RefusedLine{"UBLKCP.S.G [UR8+0x10], [UR4], UR6", "as a place in uniform registers"},
-          RefusedLine{"UTMALDG.4D.IM2COL [UR8], [UR4]", "a tensor copy of another mode than tiles"},
-          RefusedLine{"UTMAREDG.2D.FROB [UR8], [UR4]", "a reduction of another kind"}}) {
+          RefusedLine{"UTMALDG.4D.IM2COL [UR8], [UR4]", "'.IM2COL' of UTMALDG"},
+          RefusedLine{"UTMAREDG.2D.F32 [UR8], [UR4]", "a reduction of another kind"}}) {
         CAPTURE(own.line);
         CHECK(has_parts(refusal_of(own.line), {own.line, own.part}));
     }

@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "workloads/frontends/machine/interpreter/launch.hpp"
+#include "workloads/frontends/machine/interpreter/modifiers.hpp"
 
 #include <fmt/format.h>
 
@@ -60,6 +61,7 @@ Instruction decode_line(const AssemblyLine& line, std::uint32_t index, std::uint
             throw Error(fmt::format("instruction at {:#x}", line.address), line.text,
                         fmt::format("an opcode that the interpreter knows; '{}' is none", line.opcode));
         }
+        check_modifiers(line);
         Decoder decoder(line, code.layout, known_constants, first);
         decode(decoder, instruction);
     } catch (const Error& error) {

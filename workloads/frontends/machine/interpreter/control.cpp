@@ -283,9 +283,6 @@ void decode_synchronize(Decoder& decoder, Instruction& instruction) {
         instruction.execute = synchronize_all;
         return;
     }
-    if (decoder.has("EXCLUSIVE")) {
-        decoder.refuse("WARPSYNC.EXCLUSIVE");
-    }
     instruction.sources[0] = decoder.source(0);
     instruction.execute = synchronize_some;
 }

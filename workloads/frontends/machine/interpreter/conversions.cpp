@@ -1,4 +1,4 @@
-// Conversions between integers and reals of several widths, rounding to whole numbers, packing of halves.
+// Conversions between integers and reals of several widths, rounding to whole numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/halves.hpp"
 #include "workloads/frontends/machine/interpreter/reals.hpp"
@@ -49,6 +49,14 @@ double widened(Integer value, Rounding rounding, bool to_float) {
     return widened_rounding(value, rounding, to_float);
 }
 
+/// An fp64 that ends in a one where it is not exact, so that rounding it again is rounding once.
+template <class Integer>
+double sticky(Integer value) {
+    const double near = widened(value, Rounding::zero, false);
+    const auto bits = std::bit_cast<std::uint64_t>(near);
+    return static_cast<Integer>(near) == value ? near : std::bit_cast<double>(bits | 1U);
+}
+
 enum class RealType : std::uint32_t { f16, bf16, f32, f64 };
 
 RealType real_type(std::string_view name) {
@@ -83,6 +91,23 @@ SourceType source_type(RealType type) {
                                    : SourceType::half2;
 }
 
+/// A 16-bit code nearest to `value`, or its neighbour where the rounding asks for that one.
+std::uint16_t directed_code(std::uint16_t near, float (*real_of)(std::uint16_t), double value,
+                            Rounding rounding) {
+    const auto wide = static_cast<double>(real_of(near));
+    const bool positive = value > 0.0;
+    const bool to_up = rounding == Rounding::up || (rounding == Rounding::zero && !positive);
+    const bool to_down = rounding == Rounding::down || (rounding == Rounding::zero && positive);
+    const bool moves =
+        rounding != Rounding::nearest && ((wide < value && to_up) || (wide > value && to_down));
+    if (!moves) {
+        return near;
+    }
+    // Codes count away from zero, and zeros have the sign of what was rounded to them.
+    const bool grows = to_up == positive;
+    return static_cast<std::uint16_t>(near + (grows ? 1U : 0xffffU));
+}
+
 void write_real(Warp& warp, const Instruction& instruction, Mask enabled, RealType type,
                 const std::array<double, lanes_per_warp>& values, Rounding rounding, bool flush) {
     if (type == RealType::f64) {
@@ -93,10 +118,10 @@ void write_real(Warp& warp, const Instruction& instruction, Mask enabled, RealTy
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) -> std::uint32_t {
         const double value = values[static_cast<std::size_t>(lane)];
         if (type == RealType::f16) {
-            return half_of_real(value);
+            return directed_code(half_of_real(value), real_of_half, value, rounding);
         }
         if (type == RealType::bf16) {
-            return brain_of_real(static_cast<float>(value));
+            return directed_code(brain_of_double(value), real_of_brain, value, rounding);
         }
         const float narrow = narrowed(value, rounding);
         return bits_of_real(flush ? flushed(narrow) : narrow);
@@ -135,14 +160,19 @@ Flow real_to_integer(Warp& warp, const Instruction& instruction, Mask enabled) {
     const bool is_signed = (instruction.variant & 4U) != 0;
     const auto from = static_cast<RealType>((instruction.variant >> 4U) & 0xfU);
     const auto rounding = static_cast<Rounding>((instruction.variant >> 8U) & 3U);
+    const bool flush = (instruction.variant & 0x1000U) != 0 && from == RealType::f32;
     const double limit = std::ldexp(1.0, static_cast<int>(bits) - (is_signed ? 1 : 0));
     std::array<std::uint64_t, lanes_per_warp> values{};
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        const double value = rounded(read_real(warp, instruction.sources[0], lane, from), rounding);
+        double given = read_real(warp, instruction.sources[0], lane, from);
+        if (flush) {
+            given = static_cast<double>(flushed(static_cast<float>(given)));
+        }
+        const double value = rounded(given, rounding);
         std::uint64_t& out = values[static_cast<std::size_t>(lane)];
         if (value != value) {
-            // No number gives 0 in 32 bits and the sign bit alone in 64.
-            out = bits == 64 ? 0x8000'0000'0000'0000ULL : 0U;
+            // PTX ISA, cvt: 0, and the top bit alone where either side has 64 bits.
+            out = bits == 64 || from == RealType::f64 ? std::uint64_t{1} << (bits - 1U) : 0U;
         } else if (is_signed) {
             const std::int64_t most = static_cast<std::int64_t>((std::uint64_t{1} << (bits - 1U)) - 1U);
             out = static_cast<std::uint64_t>(value >= limit   ? most
@@ -190,6 +220,7 @@ Flow integer_to_real(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto rounding = static_cast<Rounding>((instruction.variant >> 8U) & 3U);
     const std::uint32_t shift = 8U * ((instruction.variant >> 16U) & 0xfU);
     const Source& source = instruction.sources[0];
+    const bool narrow = to == RealType::f16 || to == RealType::bf16;
     std::array<double, lanes_per_warp> values{};
     for (int lane = 0; lane < lanes_per_warp; ++lane) {
         std::uint64_t raw = warp.rows[source.row].lane[static_cast<std::size_t>(lane)] >> shift;
@@ -200,16 +231,22 @@ Flow integer_to_real(Warp& warp, const Instruction& instruction, Mask enabled) {
         const std::uint64_t moved = raw << above;
         double& out = values[static_cast<std::size_t>(lane)];
         const bool exact = bits < 64 && to == RealType::f64;
+        const bool again = bits == 64 && narrow && rounding == Rounding::nearest;
         if (is_signed) {
             std::int64_t number = static_cast<std::int64_t>(moved) >> above;
             number = source.negated ? -number : number;
-            out = exact ? static_cast<double>(number) : widened(number, rounding, to == RealType::f32);
+            out = exact   ? static_cast<double>(number)
+                  : again ? sticky(number)
+                          : widened(number, rounding, to == RealType::f32);
         } else {
             const std::uint64_t number = moved >> above;
-            out = exact ? static_cast<double>(number) : widened(number, rounding, to == RealType::f32);
+            out = exact   ? static_cast<double>(number)
+                  : again ? sticky(number)
+                          : widened(number, rounding, to == RealType::f32);
         }
     }
-    write_real(warp, instruction, enabled, to, values, Rounding::nearest, false);
+    // What becomes fp32 or fp64 is rounded already.
+    write_real(warp, instruction, enabled, to, values, narrow ? rounding : Rounding::nearest, false);
     return Flow::next;
 }
 
@@ -224,22 +261,6 @@ Flow integer_to_fp32(Warp& warp, const Instruction& instruction, Mask enabled) {
         } else {
             return std::bit_cast<std::uint32_t>(static_cast<float>(value));
         }
-    });
-    return Flow::next;
-}
-
-/// Two reals to a pair of halves: the first one above. variant bit 0: bf16; bit 1: negative ones become 0;
-/// bit 2: one result.
-Flow pack(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const bool brain = (instruction.variant & 1U) != 0;
-    const bool clamp = (instruction.variant & 2U) != 0;
-    const auto half = [brain, clamp](float value) -> std::uint32_t {
-        value = clamp && !(value > 0.0F) && value == value ? 0.0F : value;
-        return brain ? brain_of_real(value) : half_of_real(static_cast<double>(value));
-    };
-    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        return (half(lane_real(warp, instruction.sources[0], lane)) << 16U) |
-               half(lane_real(warp, instruction.sources[1], lane));
     });
     return Flow::next;
 }
@@ -264,11 +285,12 @@ void decode_real_conversion(Decoder& decoder, Instruction& instruction) {
     instruction.execute = convert_real;
 }
 
-/// FRND[.F64|.F16][.FLOOR|.CEIL|.TRUNC] Rd, Rs
+/// FRND[.F64|.F16|.BF16][.FLOOR|.CEIL|.TRUNC] Rd, Rs
 void decode_round(Decoder& decoder, Instruction& instruction) {
-    const RealType type = decoder.has("F64")   ? RealType::f64
-                          : decoder.has("F16") ? RealType::f16
-                                               : RealType::f32;
+    const RealType type = decoder.has("F64")    ? RealType::f64
+                          : decoder.has("F16")  ? RealType::f16
+                          : decoder.has("BF16") ? RealType::bf16
+                                                : RealType::f32;
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, source_type(type));
     instruction.variant = conversion_variant(decoder, type, type, true);
@@ -288,9 +310,9 @@ void decode_real_to_integer(Decoder& decoder, Instruction& instruction) {
     }
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, source_type(from));
-    instruction.variant = type.log_bytes | (type.is_signed ? 4U : 0U) |
-                          (static_cast<std::uint32_t>(from) << 4U) |
-                          (static_cast<std::uint32_t>(rounding_of(decoder)) << 8U);
+    instruction.variant =
+        type.log_bytes | (type.is_signed ? 4U : 0U) | (static_cast<std::uint32_t>(from) << 4U) |
+        (static_cast<std::uint32_t>(rounding_of(decoder)) << 8U) | (decoder.has("FTZ") ? 0x1000U : 0U);
     instruction.execute = real_to_integer;
 }
 
@@ -323,16 +345,6 @@ void decode_integer_to_real(Decoder& decoder, Instruction& instruction) {
         !instruction.sources[0].negated) {
         instruction.execute = type.is_signed ? integer_to_fp32<true> : integer_to_fp32<false>;
     }
-}
-
-/// F2FP.BF16.F32.PACK_AB Rd, Ra, Rb
-void decode_pack(Decoder& decoder, Instruction& instruction) {
-    allow_only(decoder, std::array<std::string_view, 6>{"BF16", "F16", "F32", "PACK_AB", "RELU", "RN"});
-    instruction.destination = decoder.destination(0);
-    instruction.sources[0] = decoder.source(1, SourceType::real32);
-    instruction.sources[1] = decoder.source(2, SourceType::real32);
-    instruction.variant = (decoder.has("BF16") ? 1U : 0U) | (decoder.has("RELU") ? 2U : 0U);
-    instruction.execute = pack;
 }
 
 }  // namespace warptime::workloads::frontends::machine

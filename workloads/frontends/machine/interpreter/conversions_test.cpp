@@ -317,5 +317,96 @@ TEST_CASE("F2FP packs two reals into halves, the first above, and clamps with RE
                  {any_real, equal_words, true}));
 }
 
+/// Whether `code` is the nearest value in the rounding's direction: value(code) and its neighbour enclose it.
+template <class Value>
+bool is_directed(std::uint32_t code, double exact, const std::string& mode, Value value) {
+    const double got = value(code);
+    const double bound = mode == ".RM" || (mode == ".RZ" && exact > 0.0) ? got : -got;
+    const double wanted = mode == ".RM" || (mode == ".RZ" && exact > 0.0) ? exact : -exact;
+    // The neighbour on the far side lies beyond the exact number.
+    const bool outward = (got < exact) == (exact > 0.0) && got != exact;
+    const double next = value(outward ? code + 1 : code - 1);
+    return bound <= wanted && (got == exact || (got < exact ? next > exact : next < exact));
+}
+
+TEST_CASE("conversions to fp16 and bf16 are rounded once, in the direction of their mode") {
+    struct Target {
+        std::string name;
+        double (*value)(std::uint32_t code);
+    };
+    const std::vector<Target> targets{
+        {"F16",
+         [](std::uint32_t code) {
+             return static_cast<double>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(code)));
+         }},
+        {"BF16", [](std::uint32_t code) { return static_cast<double>(real(code << 16U)); }}};
+    for (const Target& target : targets) {
+        for (const std::string mode : {".RM", ".RP", ".RZ"}) {
+            const LaneProgram program({"I2F." + target.name + mode + " R20, R10",
+                                       "F2F." + target.name + ".F64" + mode + " R21, R10"},
+                                      {"R10", "R11"}, {"R20", "R21"});
+            CHECK(rc::check(target.name + mode, [&] {
+                Words low(32), high(32);
+                std::vector<double> given(32);
+                for (std::size_t lane = 0; lane < 32; ++lane) {
+                    const auto whole = static_cast<std::int32_t>(random_below(120000)) - 60000;
+                    given[lane] = static_cast<double>(whole) + static_cast<double>(random_below(5)) * 0x1p-30;
+                    low[lane] = low_of(std::bit_cast<std::uint64_t>(given[lane]));
+                    high[lane] = high_of(std::bit_cast<std::uint64_t>(given[lane]));
+                }
+                const std::vector<Words> results = program({low, high});
+                for (std::size_t lane = 0; lane < 32; ++lane) {
+                    RC_ASSERT(is_directed(results[1][lane], given[lane], mode, target.value));
+                }
+                // The integers alone.
+                for (std::size_t lane = 0; lane < 32; ++lane) {
+                    given[lane] = std::trunc(given[lane]);
+                    low[lane] = static_cast<std::uint32_t>(static_cast<std::int32_t>(given[lane]));
+                }
+                const std::vector<Words> of_integers = program({low, high});
+                for (std::size_t lane = 0; lane < 32; ++lane) {
+                    RC_ASSERT(given[lane] == 0.0 ||
+                              is_directed(of_integers[0][lane], given[lane], mode, target.value));
+                }
+            }));
+        }
+    }
+    // Just above a tie of two bf16: rounded to fp32 first it would be the tie.
+    const double above = 1.0 + 0x1p-8 + 0x1p-40;
+    const LaneProgram once({"F2F.BF16.F64 R20, R10"}, {"R10", "R11"}, {"R20"});
+    const auto of = [&once](double value) {
+        const auto word = std::bit_cast<std::uint64_t>(value);
+        return once({Words(32, low_of(word)), Words(32, high_of(word))})[0][0];
+    };
+    CHECK(of(above) == 0x3f81U);
+    CHECK(of(-above) == 0xbf81U);
+    CHECK(of(1.0 + 0x1p-8) == 0x3f80U);
+    CHECK(of(1.0 + 0x1p-7 + 0x1p-8 - 0x1p-40) == 0x3f81U);
+    CHECK(of(1e300) == 0x7f80U);
+    CHECK(of(-1e-300) == 0x8000U);
+    const LaneProgram of_words({"I2F.BF16.U64 R20, R10"}, {"R10", "R11"}, {"R20"});
+    const std::uint64_t tie_and_one = (std::uint64_t{0x101} << 55U) + 1U;
+    CHECK(of_words({Words(32, low_of(tie_and_one)), Words(32, high_of(tie_and_one))})[0][0] == 0x5f01U);
+}
+
+TEST_CASE("FRND.BF16 rounds a bf16") {
+    const LaneProgram program({"FRND.BF16.FLOOR R20, R10"}, {"R10"}, {"R20"});
+    // 2.5, -2.5, 0.75
+    CHECK(program({Words(32, 0x4020U)})[0][0] == 0x4000U);
+    CHECK(program({Words(32, 0xc020U)})[0][0] == 0xc040U);
+    CHECK(program({Words(32, 0x3f40U)})[0][0] == 0U);
+}
+
+TEST_CASE("F2I.FTZ takes denormals for zero, and no number of fp64 becomes the top bit") {
+    const LaneProgram up({"F2I.FTZ.CEIL R20, R10", "F2I.CEIL R21, R10"}, {"R10"}, {"R20", "R21"});
+    const std::vector<Words> results = up({Words(32, 1U)});
+    CHECK(results[0][0] == 0U);
+    CHECK(results[1][0] == 1U);
+    for (const std::string type : {"", ".U32"}) {
+        const LaneProgram program({"F2I" + type + ".F64 R20, R10"}, {"R10", "R11"}, {"R20"});
+        CHECK(program({Words(32, 0U), Words(32, 0x7ff80000U)})[0][0] == 0x80000000U);
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -4,6 +4,10 @@
 
 #include "workloads/frontends/machine/interpreter/reals.hpp"
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace warptime::workloads::frontends::machine {
@@ -25,7 +29,14 @@ Halves unpacked(std::uint32_t variant, std::size_t i) {
 }
 
 namespace flag {
-constexpr std::uint32_t brain = 0x100U, clamp = 0x200U, saturate = 0x400U, to_real = 0x800U;
+constexpr std::uint32_t brain = 0x100U, clamp = 0x200U, saturate = 0x400U, to_real = 0x800U, flush = 0x1000U,
+                        keeps_nan = 0x2000U;
+}
+
+/// The least normal number of fp16; bf16 has that of fp32.
+double flushed_half(double value, bool brain) {
+    const double least = brain ? 0x1p-126 : 0x1p-14;
+    return std::fabs(value) < least ? std::copysign(0.0, value) : value;
 }
 
 /// The value of a half of a lane; `halves` and `brain` are those of the instruction's source i.
@@ -38,8 +49,10 @@ double half_value(std::uint32_t bits, Halves halves, bool brain, unsigned part) 
     return static_cast<double>(brain ? real_of_brain(half) : real_of_half(half));
 }
 double half_value(const Warp& warp, const Instruction& instruction, std::size_t i, int lane, unsigned part) {
-    return half_value(lane_bits(warp, instruction.sources[i], lane), unpacked(instruction.variant, i),
-                      (instruction.variant & flag::brain) != 0, part);
+    const bool brain = (instruction.variant & flag::brain) != 0;
+    const double value = half_value(lane_bits(warp, instruction.sources[i], lane),
+                                    unpacked(instruction.variant, i), brain, part);
+    return (instruction.variant & flag::flush) != 0 ? flushed_half(value, brain) : value;
 }
 
 using Doubles = std::array<double, lanes_per_warp>;
@@ -64,17 +77,25 @@ void half_values(const Warp& warp, const Instruction& instruction, std::size_t i
     } else {
         brain ? fill(Halves::low, true) : fill(Halves::low, false);
     }
+    if ((instruction.variant & flag::flush) != 0) {
+        for (double& value : values) {
+            value = flushed_half(value, brain);
+        }
+    }
 }
 
-std::uint32_t half_result(std::uint32_t variant, double value) {
+[[gnu::always_inline]] inline std::uint32_t half_result(std::uint32_t variant, double value) {
     if ((variant & flag::clamp) != 0 && value < 0.0) {
         value = 0.0;
     }
     if ((variant & flag::saturate) != 0) {
         value = value > 0.0 ? (value < 1.0 ? value : 1.0) : 0.0;
     }
-    return (variant & flag::brain) != 0 ? std::uint32_t{brain_of_real(static_cast<float>(value))}
-                                        : std::uint32_t{half_of_real(value)};
+    const bool brain = (variant & flag::brain) != 0;
+    const std::uint32_t code =
+        brain ? std::uint32_t{brain_of_double(value)} : std::uint32_t{half_of_real(value)};
+    const bool denormal = (code & (brain ? 0x7f80U : 0x7c00U)) == 0;
+    return (variant & flag::flush) != 0 && denormal ? code & 0x8000U : code;
 }
 
 enum class HalfOperation : std::uint8_t { add, multiply, multiply_add, minimum };
@@ -116,26 +137,43 @@ Flow half_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled) {
         return Flow::next;
     }
     compute_halves<operation>(warp, instruction, 1, high);
-    const auto write = [&](std::uint32_t known_variant) {
+    const auto write = [&](auto known_variant) {
         write_lanes(destination, enabled, [&](int lane) {
             const auto l = static_cast<std::size_t>(lane);
             return half_result(known_variant, low[l]) | (half_result(known_variant, high[l]) << 16U);
         });
     };
-    constexpr std::uint32_t special = flag::brain | flag::clamp | flag::saturate;
-    (variant & special) == 0 ? write(0U) : write(variant);
+    constexpr std::uint32_t special = flag::brain | flag::clamp | flag::saturate | flag::flush;
+    if ((variant & special) == 0) {
+        write(std::integral_constant<std::uint32_t, 0>{});
+    } else if ((variant & special) == flag::brain) {
+        write(std::integral_constant<std::uint32_t, flag::brain>{});
+    } else {
+        write(variant);
+    }
+    return Flow::next;
+}
+
+/// sources[0]: the constant row of a result that the code alone says.
+Flow write_known(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& known = warp.rows[instruction.sources[0].row];
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [&known](int lane) { return known.lane[static_cast<std::size_t>(lane)]; });
     return Flow::next;
 }
 
 Flow half_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
+    const bool keeps_nan = (instruction.variant & flag::keeps_nan) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         const bool less = ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0;
         std::uint32_t result = 0;
         for (unsigned part = 0; part < 2; ++part) {
             const double a = half_value(warp, instruction, 0, lane, part);
             const double b = half_value(warp, instruction, 1, lane, part);
-            const double chosen = a != a ? b : b != b ? a : (a < b) == less ? a : b;
+            const double number = a != a ? b : b != b ? a : (a < b) == less ? a : b;
+            const bool none = keeps_nan && (a != a || b != b);
+            const double chosen = none ? std::numeric_limits<double>::quiet_NaN() : number;
             result |= half_result(instruction.variant, chosen) << (16U * part);
         }
         return result;
@@ -186,44 +224,78 @@ Halves halves_of(const Decoder& decoder, std::size_t i) {
     return halves;
 }
 
+/// A source of halves. `known`: an immediate or the zero register, whose bits the code alone says.
+struct HalfSource {
+    Source source;
+    Halves halves = Halves::both;
+    bool known = false;
+    std::uint32_t bits = 0;
+};
+
 /// Source from operand `next`; two immediates are the upper and the lower half.
-Source half_source(Decoder& decoder, std::size_t& next, Halves& halves, bool brain) {
+HalfSource half_source(Decoder& decoder, std::size_t& next, bool brain) {
+    HalfSource from;
     if (decoder.is(next, OperandKind::immediate)) {
         const auto bits = [brain](const Operand& operand) -> std::uint32_t {
             const double value = operand.is_real ? operand.real : static_cast<double>(operand.value);
-            return brain ? brain_of_real(static_cast<float>(value)) : half_of_real(value);
+            return brain ? brain_of_double(value) : half_of_real(value);
         };
-        Source source;
         const std::uint32_t upper = bits(decoder.operand(next++));
         std::uint32_t lower = upper;
         if (decoder.is(next, OperandKind::immediate)) {
             lower = bits(decoder.operand(next++));
         }
-        source.row = decoder.constant_row((upper << 16U) | lower);
-        halves = Halves::both;
-        return source;
+        from.known = true;
+        from.bits = (upper << 16U) | lower;
+        from.source.row = decoder.constant_row(from.bits);
+        return from;
     }
-    halves = halves_of(decoder, next);
-    return decoder.source(next++, halves == Halves::real ? SourceType::real32 : SourceType::half2);
+    from.known = decoder.is(next, OperandKind::general) && decoder.operand(next).number == zero_register;
+    from.halves = halves_of(decoder, next);
+    from.source =
+        decoder.source(next++, from.halves == Halves::real ? SourceType::real32 : SourceType::half2);
+    from.bits = from.source.flip;
+    return from;
+}
+
+/// The result of a multiply-add of known sources.
+std::uint32_t known_result(std::uint32_t variant, const std::array<HalfSource, 3>& from) {
+    std::uint32_t result = 0;
+    for (unsigned part = 0; part < 2; ++part) {
+        const auto value = [&](std::size_t i) {
+            return half_value(from[i].bits, from[i].halves, (variant & flag::brain) != 0, part);
+        };
+        result |=
+            half_result(variant, computed_half<HalfOperation::multiply_add>(value(0), value(1), value(2)))
+            << (16U * part);
+    }
+    return result;
 }
 
 void decode_half(Decoder& decoder, Instruction& instruction) {
-    allow_only(decoder, std::array<std::string_view, 10>{"MMA", "BF16_V2", "BF16", "F32", "FTZ", "RELU",
-                                                         "SAT", "FMZ", "PACKED", "NAN"});
     const std::string& opcode = decoder.line().opcode;
     const bool brain = decoder.has("BF16_V2") || decoder.has("BF16");
     instruction.destination = decoder.destination(0);
     std::size_t next = 1;
-    std::uint32_t variant = (brain ? flag::brain : 0U) | (decoder.has("RELU") ? flag::clamp : 0U) |
-                            (decoder.has("SAT") ? flag::saturate : 0U) |
-                            (decoder.has("F32") ? flag::to_real : 0U);
+    std::uint32_t variant =
+        (brain ? flag::brain : 0U) | (decoder.has("RELU") ? flag::clamp : 0U) |
+        (decoder.has("SAT") ? flag::saturate : 0U) | (decoder.has("F32") ? flag::to_real : 0U) |
+        (decoder.has("FTZ") ? flag::flush : 0U) | (decoder.has("NAN") ? flag::keeps_nan : 0U);
     const std::size_t count = opcode == "HFMA2" ? 3 : 2;
+    std::array<HalfSource, 3> from;
     for (std::size_t i = 0; i < count; ++i) {
-        Halves halves = Halves::both;
-        instruction.sources[i] = half_source(decoder, next, halves, brain);
-        variant |= packed(halves, i);
+        from[i] = half_source(decoder, next, brain);
+        instruction.sources[i] = from[i].source;
+        variant |= packed(from[i].halves, i);
     }
     instruction.variant = variant;
+    // Compilers make constants by 0 x 0 + c, where the units for halves are idle.
+    if (count == 3 && (variant & (flag::to_real | flag::flush)) == 0 &&
+        std::ranges::all_of(from, &HalfSource::known)) {
+        instruction.sources[0] = {.row = decoder.constant_row(known_result(variant, from))};
+        instruction.execute = write_known;
+        return;
+    }
     if (opcode == "HMNMX2") {
         instruction.predicates_in[0] = decoder.predicate_in(next);
         instruction.execute = half_minimum;
@@ -240,11 +312,11 @@ void decode_half_compare(Decoder& decoder, Instruction& instruction) {
     instruction.predicates_out[0] = decoder.predicate_out(0);
     instruction.predicates_out[1] = decoder.predicate_out(1);
     std::size_t next = 2;
-    std::uint32_t variant = brain ? flag::brain : 0U;
+    std::uint32_t variant = (brain ? flag::brain : 0U) | (decoder.has("FTZ") ? flag::flush : 0U);
     for (std::size_t i = 0; i < 2; ++i) {
-        Halves halves = Halves::both;
-        instruction.sources[i] = half_source(decoder, next, halves, brain);
-        variant |= packed(halves, i);
+        const HalfSource from = half_source(decoder, next, brain);
+        instruction.sources[i] = from.source;
+        variant |= packed(from.halves, i);
     }
     instruction.variant = variant;
     instruction.predicates_in[0] = decoder.predicate_in(next);

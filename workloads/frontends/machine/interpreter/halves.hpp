@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace warptime::workloads::frontends::machine {
@@ -41,11 +43,21 @@ template <class T>
     return std::bit_cast<float>(std::uint32_t{bits} << 16U);
 }
 [[nodiscard]] inline std::uint16_t brain_of_real(float value) {
-    if (value != value) {
-        return 0x7fff;
-    }
     const auto bits = std::bit_cast<std::uint32_t>(value);
-    return static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U);
+    const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
+    return static_cast<std::uint16_t>(chosen(value != value, 0x7fffU, rounded));
+}
+
+/// The same of an fp64, rounded once: an fp32 that is not exact ends in a one, so that it is no tie.
+[[nodiscard]] inline std::uint16_t brain_of_double(double value) {
+    const auto near = static_cast<float>(value);
+    const auto wide = static_cast<double>(near);
+    if (wide == value || wide - wide != 0.0) {
+        return brain_of_real(near);
+    }
+    const bool beyond = (wide > value) == (value > 0.0);
+    return brain_of_real(
+        std::bit_cast<float>((std::bit_cast<std::uint32_t>(near) - (beyond ? 1U : 0U)) | 1U));
 }
 
 /// E4M3 of OCP OFP8 (revision 1.0, table 1): no infinities, all ones but the sign is NaN.
@@ -59,6 +71,27 @@ template <class T>
         value = std::bit_cast<float>(0x7fc00000U);
     }
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+}
+/// The code of a format with so many bits of fraction whose least normal number is 2^least, nearest to the
+/// value, ties to the even one, kept within the greatest finite code.
+[[nodiscard]] inline std::uint32_t small_code(float value, int fraction_bits, int least,
+                                              std::uint32_t greatest) {
+    const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 31U << 7U;
+    // No format of a byte reaches 2^20.
+    const double magnitude = std::min(std::fabs(static_cast<double>(value)), 0x1p20);
+    // Codes count up with the magnitude: first the steps of the denormal numbers, then those of each power of
+    // two.
+    const int exponent = magnitude == 0.0 ? least : std::max(least, std::ilogb(magnitude));
+    const double steps = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));
+    const double code = std::ldexp(static_cast<double>(exponent - least), fraction_bits) + steps;
+    return sign | (code >= static_cast<double>(greatest) ? greatest : static_cast<std::uint32_t>(code));
+}
+/// To the nearest finite code, as `cvt` with .satfinite does; the sign of what is no number is lost.
+[[nodiscard]] inline std::uint32_t e4m3_of_real(float value) {
+    return value != value ? 0x7fU : small_code(value, 3, -6, 0x7eU);
+}
+[[nodiscard]] inline std::uint32_t e5m2_of_real(float value) {
+    return value != value ? 0x7fU : small_code(value, 2, -14, 0x7bU);
 }
 /// E5M2: the upper byte of an fp16.
 [[nodiscard]] inline float real_of_e5m2(std::uint8_t bits) {

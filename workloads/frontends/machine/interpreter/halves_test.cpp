@@ -210,6 +210,18 @@ TEST_CASE("operands choose halves, signs and magnitudes, and immediates give the
         pairs));
 }
 
+TEST_CASE("multiply-adds of zeros and immediates are constants, on the enabled lanes alone") {
+    const auto is = [](const std::string& line, std::uint32_t constant) {
+        CHECK(agrees({line}, {}, {"R20"}, [constant](const Words& /*in*/) { return Words{constant}; }));
+    };
+    is("HFMA2.MMA R20, -RZ, RZ, 1.5, -2", 0x3e00c000U);
+    is("HFMA2 R20, RZ, RZ, 0, 5.9604644775390625e-08", 0x00000001U);
+    is("HFMA2.BF16_V2 R20, -RZ, RZ, 1, 0", 0x3f800000U);
+    is("HFMA2.RELU R20, -RZ, RZ, -1, 2", 0x00004000U);
+    is("HFMA2 R20, -RZ, RZ, -RZ", 0x80008000U);  // -0 + -0
+    is("HFMA2 R20, RZ, RZ, -RZ", 0U);            // 0 + -0
+}
+
 TEST_CASE("results of pairs may be clamped at 0 or to between 0 and 1") {
     CHECK(agrees(
         {"HFMA2.RELU R20, R10, R11, R12"}, {"R10", "R11", "R12"}, {"R20"},
@@ -346,6 +358,60 @@ TEST_CASE("comparisons of pairs set a predicate for each half, or one for both")
             return Words{all ? 1U : 0U};
         },
         pairs));
+}
+
+/// fp16 with zero for denormals.
+double flushed_part(std::uint32_t word, unsigned part) {
+    const double value = part_of(word, part);
+    return std::fabs(value) < 0x1p-14 ? std::copysign(0.0, value) : value;
+}
+
+TEST_CASE("FTZ of pairs takes denormals for zero, as sources and as results") {
+    const auto flushed_pair = [](double low, double high) {
+        const auto flush = [](std::uint32_t code) { return (code & 0x7c00U) == 0 ? code & 0x8000U : code; };
+        return flush(half_format.nearest(low)) | (flush(half_format.nearest(high)) << 16U);
+    };
+    CHECK(agrees(
+        {"HADD2.FTZ R20, R10, R11"}, {"R10", "R11"}, {"R20"},
+        [&](const Words& in) {
+            return Words{flushed_pair(flushed_part(in[0], 0) + flushed_part(in[1], 0),
+                                      flushed_part(in[0], 1) + flushed_part(in[1], 1))};
+        },
+        pairs));
+    CHECK(agrees(
+        {"HFMA2.MMA.FTZ R20, R10, R11, -RZ"}, {"R10", "R11"}, {"R20"},
+        [&](const Words& in) {
+            return Words{flushed_pair(flushed_part(in[0], 0) * flushed_part(in[1], 0) - 0.0,
+                                      flushed_part(in[0], 1) * flushed_part(in[1], 1) - 0.0)};
+        },
+        pairs));
+    CHECK(agrees(
+        {"HSETP2.GT.FTZ.AND P1, P2, R10, RZ, PT"}, {"R10"}, {"P1", "P2"},
+        [](const Words& in) {
+            return Words{flushed_part(in[0], 0) > 0.0 ? 1U : 0U, flushed_part(in[0], 1) > 0.0 ? 1U : 0U};
+        },
+        pairs));
+    // 2^-24 and 2^-15 are denormal, 2^-14 is not.
+    const LaneProgram program(
+        {"HADD2 R20, R10, -RZ", "HADD2.FTZ R21, R10, -RZ", "HADD2.BF16_V2.FTZ R22, R10, -RZ"}, {"R10"},
+        {"R20", "R21", "R22"});
+    const std::vector<Words> results = program({Words(32, 0x80010200U)});
+    CHECK(results[0][0] == 0x80010200U);
+    CHECK(results[1][0] == 0x80000000U);
+    CHECK(results[2][0] == 0x80000200U);
+    CHECK(program({Words(32, 0x04000400U)})[1][0] == 0x04000400U);
+}
+
+TEST_CASE("HMNMX2.NAN keeps what is no number, FTZ takes denormals for zero") {
+    const LaneProgram program(
+        {"HMNMX2.NAN R20, R10, R11, PT", "HMNMX2 R21, R10, R11, PT", "HMNMX2.FTZ.NAN R22, R10, R11, !PT"},
+        {"R10", "R11"}, {"R20", "R21", "R22"});
+    // Upper halves: no number and 1; lower ones: 2^-24 and 2.
+    const std::vector<Words> results = program({Words(32, 0x7e000001U), Words(32, 0x3c004000U)});
+    CHECK(results[0][0] == 0x7fff0001U);
+    CHECK(results[1][0] == 0x3c000001U);
+    CHECK(results[2][0] == 0x7fff4000U);
+    CHECK(program({Words(32, 0x00010001U), Words(32, 0x80008000U)})[2][0] == 0U);
 }
 
 }  // namespace

@@ -135,7 +135,18 @@ void decode_add3(Decoder& decoder, Instruction& instruction) {
     choose_add(instruction, decoder);
 }
 
-/// VIADD Rd, Ra, Rb and IADD Rd, Ra, Rb
+/// The two halves of a word by themselves.
+Flow add_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& ra = row_of(warp, instruction.sources[0]);
+    const Row& rb = row_of(warp, instruction.sources[1]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const std::uint32_t a = word(ra, lane), b = word(rb, lane);
+        return ((a + b) & 0xffffU) | ((a & 0xffff0000U) + (b & 0xffff0000U));
+    });
+    return Flow::next;
+}
+
+/// VIADD[.16x2] Rd, Ra, Rb and IADD Rd, Ra, Rb
 void decode_add(Decoder& decoder, Instruction& instruction) {
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1);
@@ -144,6 +155,12 @@ void decode_add(Decoder& decoder, Instruction& instruction) {
     const bool plain = !instruction.sources[0].negated && !instruction.sources[1].negated &&
                        !instruction.sources[0].inverted && !instruction.sources[1].inverted;
     instruction.execute = plain ? add_two : add_three;
+    if (decoder.has("16x2")) {
+        if (!plain) {
+            decoder.refuse("an addition of halves with a sign");
+        }
+        instruction.execute = add_halves;
+    }
 }
 
 // ---- multiply-adds
@@ -553,9 +570,6 @@ void decode_select(Decoder& decoder, Instruction& instruction) {
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1);
     instruction.sources[1] = decoder.source(2);
-    if (instruction.sources[0].negated || instruction.sources[1].negated) {
-        decoder.refuse("a selection of a negated number");
-    }
     instruction.predicates_in[0] = decoder.predicate_in(3);
     instruction.execute = select;
 }
@@ -568,14 +582,15 @@ std::uint32_t with_sign(const Source& source, std::uint32_t value) {
 /// become 0; bit 2: the sum of the first two sources is compared with the third.
 Flow minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto& [a, b, c, d] = instruction.sources;
-    const Row ra = row_of(warp, a);
-    const Row rb = row_of(warp, b);
-    const Row rc = row_of(warp, c);
+    const Row& ra = row_of(warp, a);
+    const Row& rb = row_of(warp, b);
+    const Row& rc = row_of(warp, c);
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
     const bool is_signed = (instruction.variant & 1U) != 0;
     const bool clamp = (instruction.variant & 2U) != 0;
     const bool adds = (instruction.variant & 4U) != 0;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): rows are written when the warp begins.
         std::uint32_t u = with_sign(a, word(ra, lane)), v = with_sign(b, word(rb, lane));
         if (adds) {
             u += v;
@@ -658,20 +673,43 @@ std::int64_t part_of(std::uint32_t value, unsigned index, unsigned bits, bool is
     return negative ? std::int64_t{field} - (std::int64_t{1} << bits) : std::int64_t{field};
 }
 
-/// variant bit 0: a signed; bit 1: b signed; bit 2: two halves of a with two bytes of b; bit 3: the upper
-/// bytes of b.
-Flow dot_product(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const Row ra = row_of(warp, instruction.sources[0]);
-    const Row rb = row_of(warp, instruction.sources[1]);
-    const Row rc = row_of(warp, instruction.sources[2]);
+/// Byte `index` of a word.
+template <bool is_signed>
+std::uint32_t byte_of(std::uint32_t value, unsigned index) {
+    if constexpr (is_signed) {
+        return static_cast<std::uint32_t>(static_cast<std::int32_t>(value << (24U - 8U * index)) >> 24);
+    } else {
+        return (value >> (8U * index)) & 0xffU;
+    }
+}
+
+/// Four bytes by four bytes.
+template <bool signed_a, bool signed_b>
+Flow dot_product_of_bytes(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& ra = row_of(warp, instruction.sources[0]);
+    const Row& rb = row_of(warp, instruction.sources[1]);
+    const Row& rc = row_of(warp, instruction.sources[2]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const std::uint32_t a = word(ra, lane), b = word(rb, lane);
+        return word(rc, lane) + byte_of<signed_a>(a, 0) * byte_of<signed_b>(b, 0) +
+               byte_of<signed_a>(a, 1) * byte_of<signed_b>(b, 1) +
+               byte_of<signed_a>(a, 2) * byte_of<signed_b>(b, 2) +
+               byte_of<signed_a>(a, 3) * byte_of<signed_b>(b, 3);
+    });
+    return Flow::next;
+}
+
+/// Two halves of a by two bytes of b. variant bit 0: a signed; bit 1: b signed; bit 3: the upper bytes of b.
+Flow dot_product_of_halves(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const Row& ra = row_of(warp, instruction.sources[0]);
+    const Row& rb = row_of(warp, instruction.sources[1]);
+    const Row& rc = row_of(warp, instruction.sources[2]);
     const std::uint32_t v = instruction.variant;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
         auto sum = static_cast<std::int64_t>(word(rc, lane));
-        const bool halves = (v & 4U) != 0;
-        for (unsigned i = 0; i < (halves ? 2U : 4U); ++i) {
-            const unsigned place = halves && (v & 8U) != 0 ? i + 2U : i;
-            sum += part_of(word(ra, lane), i, halves ? 16U : 8U, (v & 1U) != 0) *
-                   part_of(word(rb, lane), place, 8U, (v & 2U) != 0);
+        for (unsigned i = 0; i < 2; ++i) {
+            sum += part_of(word(ra, lane), i, 16U, (v & 1U) != 0) *
+                   part_of(word(rb, lane), (v & 8U) != 0 ? i + 2U : i, 8U, (v & 2U) != 0);
         }
         return static_cast<std::uint32_t>(sum);
     });
@@ -689,9 +727,12 @@ void decode_dot_product(Decoder& decoder, Instruction& instruction) {
     }
     const std::string& of_a = modifiers[modifiers.size() - 2];
     const std::string& of_b = modifiers.back();
-    instruction.variant = (of_a.front() == 'S' ? 1U : 0U) | (of_b.front() == 'S' ? 2U : 0U) |
-                          (decoder.has("2A") ? 4U : 0U) | (decoder.has("HI") ? 8U : 0U);
-    instruction.execute = dot_product;
+    const bool signed_a = of_a.front() == 'S', signed_b = of_b.front() == 'S';
+    instruction.variant = (signed_a ? 1U : 0U) | (signed_b ? 2U : 0U) | (decoder.has("HI") ? 8U : 0U);
+    instruction.execute =
+        decoder.has("2A") ? dot_product_of_halves
+        : signed_a        ? (signed_b ? dot_product_of_bytes<true, true> : dot_product_of_bytes<true, false>)
+                   : (signed_b ? dot_product_of_bytes<false, true> : dot_product_of_bytes<false, false>);
 }
 
 /// |a - b| + c. variant bit 0: signed; bit 1: by bytes, summed.
@@ -739,7 +780,8 @@ void decode_difference(Decoder& decoder, Instruction& instruction) {
         instruction.sources[i] = decoder.source(i + 1);
     }
     const bool bytes = decoder.line().opcode == "VABSDIFF4";
-    const bool is_signed = decoder.has("S32") || decoder.has("S8");
+    // Signed where nothing is said, as comparisons are.
+    const bool is_signed = !decoder.has("U32") && !decoder.has("U8");
     instruction.variant = (is_signed ? 1U : 0U) | (bytes ? 2U : 0U);
     instruction.execute = bytes && !decoder.has("ACC") ? difference_of_bytes : difference;
 }

@@ -676,5 +676,18 @@ TEST_CASE("a result for RZ is dropped") {
                  [](const Words& in) { return Words{in[0]}; }));
 }
 
+TEST_CASE("VIADD.16x2 adds halves by themselves, and differences are signed where nothing is said") {
+    CHECK(agrees({"VIADD.16x2 R20, R10, R11"}, {"R10", "R11"}, {"R20"}, [](const Words& in) {
+        const auto low = static_cast<std::uint16_t>(in[0] + in[1]);
+        const auto high = static_cast<std::uint16_t>((in[0] >> 16U) + (in[1] >> 16U));
+        return Words{low | (std::uint32_t{high} << 16U)};
+    }));
+    CHECK(agrees({"VABSDIFF R20, R10, R11, R12"}, {"R10", "R11", "R12"}, {"R20"}, [](const Words& in) {
+        const std::int64_t a = as_signed(in[0]), b = as_signed(in[1]);
+        return Words{word_of(a > b ? a - b : b - a) + in[2]};
+    }));
+    CHECK(has_parts(refusal_of("VIADD.16x2 R20, R10, -R11"), {"an addition of halves with a sign"}));
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

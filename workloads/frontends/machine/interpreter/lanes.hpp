@@ -23,6 +23,16 @@ namespace warptime::workloads::frontends::machine {
 [[nodiscard]] inline float lane_real(const Warp& warp, const Source& source, int lane) {
     return std::bit_cast<float>(lane_bits(warp, source, lane));
 }
+/// The lanes of a source of reals, whose modifiers are looked at once.
+struct RealSource {
+    RealSource(const Warp& warp, const Source& source)
+        : row(warp.rows[source.row]), keep(source.keep), flip(source.flip) {}
+    [[nodiscard]] float operator[](int lane) const {
+        return std::bit_cast<float>((row.lane[static_cast<std::size_t>(lane)] & keep) ^ flip);
+    }
+    const Row& row;
+    std::uint32_t keep, flip;
+};
 /// A 64-bit source: modifiers act on the upper word.
 [[nodiscard]] inline std::uint64_t lane_bits64(const Warp& warp, const Source& source, int lane) {
     const std::uint64_t low = warp.rows[source.row].lane[static_cast<std::size_t>(lane)];
@@ -31,23 +41,22 @@ namespace warptime::workloads::frontends::machine {
     return low | (high << 32U);
 }
 
-/// Writes value(lane) to the enabled lanes of a row. `value` must not read a row that an earlier lane wrote
-/// unless it is the same lane: a source may be the destination.
+/// Writes value(lane) to the enabled lanes of a row, which may be a source, too.
 template <class Value>
 inline void write_lanes(Row& row, Mask enabled, Value value) {
+    // The results are no part of the warp until all are known: else each could change what the next one
+    // reads.
+    Row out;  // NOLINT: filled whole below.
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        out.lane[static_cast<std::size_t>(lane)] = value(lane);
+    }
     if (enabled == all_lanes) {
-        Row out;
-        for (int lane = 0; lane < lanes_per_warp; ++lane) {
-            out.lane[static_cast<std::size_t>(lane)] = value(lane);
-        }
         row = out;
         return;
     }
-    for (int lane = 0; lane < lanes_per_warp; ++lane) {
-        const std::uint32_t own = row.lane[static_cast<std::size_t>(lane)];
-        const std::uint32_t computed = value(lane);
-        const std::uint32_t keep = 0U - ((enabled >> static_cast<unsigned>(lane)) & 1U);
-        row.lane[static_cast<std::size_t>(lane)] = (computed & keep) | (own & ~keep);
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const std::uint32_t keep = 0U - ((enabled >> lane) & 1U);
+        row.lane[lane] = (out.lane[lane] & keep) | (row.lane[lane] & ~keep);
     }
 }
 

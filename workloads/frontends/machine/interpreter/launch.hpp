@@ -65,6 +65,16 @@ struct AccessEvent {
     std::array<std::uint64_t, lanes_per_warp> address{};
 };
 
+/// What a warp did at a barrier in shared memory that counts threads and bytes.
+enum class BarrierAction : std::uint8_t { arrival, copied_bytes, wait };
+struct BarrierEvent {
+    std::uint32_t instruction = 0;
+    BarrierAction action = BarrierAction::arrival;
+    std::uint32_t address = 0;  ///< of the barrier in the CTA's shared memory
+    bool ends_phase = false;    ///< the arrival, or the bytes, were the last that the phase missed
+    bool odd_phase = false;     ///< parity of the phase that a wait was for
+};
+
 /// Told of what traced CTAs do, in the order in which each warp does it.
 class Observer {
   public:
@@ -76,6 +86,8 @@ class Observer {
     virtual void instruction(const Warp& warp, std::uint32_t pc, Mask active, Mask enabled) = 0;
     /// An access of the instruction told of last for this warp.
     virtual void access(const Warp& warp, const AccessEvent& event) = 0;
+    /// The same for a barrier; a wait is told of when it is over.
+    virtual void barrier(const Warp& /*warp*/, const BarrierEvent& /*event*/) {}
 };
 
 /// Generic addresses: shared memory, local memory and the bank of parameters have windows of 4 GiB of the
@@ -119,7 +131,8 @@ struct Launch {
     std::uint64_t matrix_work = 0;  ///< of products, in about as many plain instructions
     /// Allocations found last, by instruction: most accesses hit them again.
     std::vector<const Allocation*> last_allocations;
-    std::uint64_t clock = 0;  ///< what clock registers read: instructions executed so far
+    std::uint64_t clock = 0;            ///< what clock registers read: instructions executed so far
+    std::uint32_t last_clock_read = 0;  ///< the read at which a warp ends; 0: none, and `clock` is read
 };
 
 /// Ends the launch with a message that names instruction, CTA and thread.

@@ -87,6 +87,19 @@ Sums product_of(const Operands& operands, std::size_t rows, std::size_t k) {
     return sums;
 }
 
+using LaneSums = std::array<double, lanes_per_warp>;
+
+/// What the lanes hold of rows 8 `half` and the seven below: columns 2 t + `part`.
+LaneSums sums_of_lanes(const Sums& sums, std::size_t half, std::size_t part) {
+    LaneSums own;  // NOLINT: filled whole below.
+    for (std::size_t g = 0; g < 8; ++g) {
+        for (std::size_t t = 0; t < 4; ++t) {
+            own[4 * g + t] = sums[g + 8 * half][2 * t + part];
+        }
+    }
+    return own;
+}
+
 /// Element `part` of every lane's word.
 template <MatrixElement element>
 std::array<double, lanes_per_warp> elements_of(const Row& words, std::uint32_t part) {
@@ -181,30 +194,29 @@ Flow multiply_reals(Warp& warp, const Instruction& instruction, Mask enabled) {
     Operands operands;
     read_operands(warp, instruction, product, operands);
     const Sums sums = product_of(operands, 8 * halves, product.k);
+    const std::uint16_t addend = instruction.sources[2].row;
     std::array<Row, 4> out;
-    for (std::size_t lane = 0; lane < 32; ++lane) {
-        for (std::size_t half = 0; half < halves; ++half) {
-            std::array<double, 2> value{};
-            for (std::size_t part = 0; part < 2; ++part) {
-                value[part] = sums[lane / 4 + 8 * half][2 * (lane % 4) + part];
-            }
-            const std::uint16_t addend = instruction.sources[2].row;
-            if (product.half_result) {
-                const std::uint32_t old = product.no_addend ? 0U : warp.rows[addend + half].lane[lane];
-                const double low =
-                    value[0] + static_cast<double>(real_of_half(static_cast<std::uint16_t>(old)));
-                const double high =
-                    value[1] + static_cast<double>(real_of_half(static_cast<std::uint16_t>(old >> 16U)));
+    for (std::size_t half = 0; half < halves; ++half) {
+        const LaneSums first = sums_of_lanes(sums, half, 0), second = sums_of_lanes(sums, half, 1);
+        if (product.half_result) {
+            const Row old = product.no_addend ? Row{} : warp.rows[addend + half];
+            for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+                const std::uint32_t word = old.lane[lane];
+                const float low = real_of_half(static_cast<std::uint16_t>(word));
+                const float high = real_of_half(static_cast<std::uint16_t>(word >> 16U));
                 out[half].lane[lane] =
-                    std::uint32_t{half_of_real(low)} | (std::uint32_t{half_of_real(high)} << 16U);
-                continue;
+                    std::uint32_t{half_of_real(first[lane] + static_cast<double>(low))} |
+                    (std::uint32_t{half_of_real(second[lane] + static_cast<double>(high))} << 16U);
             }
-            for (std::size_t part = 0; part < 2; ++part) {
-                const float old = product.no_addend
-                                      ? 0.0F
-                                      : std::bit_cast<float>(warp.rows[addend + 2 * half + part].lane[lane]);
+            continue;
+        }
+        for (std::size_t part = 0; part < 2; ++part) {
+            const LaneSums& own = part == 0 ? first : second;
+            const Row old = product.no_addend ? Row{} : warp.rows[addend + 2 * half + part];
+            for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+                const auto before = static_cast<double>(std::bit_cast<float>(old.lane[lane]));
                 out[2 * half + part].lane[lane] =
-                    std::bit_cast<std::uint32_t>(static_cast<float>(value[part] + static_cast<double>(old)));
+                    std::bit_cast<std::uint32_t>(static_cast<float>(own[lane] + before));
             }
         }
     }
@@ -228,19 +240,17 @@ Flow multiply_integers(Warp& warp, const Instruction& instruction, Mask enabled)
     read_operands(warp, instruction, product, operands);
     const Sums sums = product_of(operands, 8 * halves, product.k);
     std::array<Row, 4> out;
-    for (std::size_t lane = 0; lane < 32; ++lane) {
-        for (std::size_t i = 0; i < 2 * halves; ++i) {
-            const double sum = sums[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2];
-            const std::int64_t old =
-                product.no_addend
-                    ? 0
-                    : static_cast<std::int32_t>(warp.rows[instruction.sources[2].row + i].lane[lane]);
-            std::int64_t value = old + static_cast<std::int64_t>(sum);
+    for (std::size_t i = 0; i < 2 * halves; ++i) {
+        const LaneSums own = sums_of_lanes(sums, i / 2, i % 2);
+        const Row old = product.no_addend ? Row{} : warp.rows[instruction.sources[2].row + i];
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            // Exact: sums of 64 products of bytes and one word have less than 53 bits.
+            double value = static_cast<double>(static_cast<std::int32_t>(old.lane[lane])) + own[lane];
             if (product.saturates) {
-                value = std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(),
-                                                 std::numeric_limits<std::int32_t>::max());
+                value = std::clamp<double>(value, std::numeric_limits<std::int32_t>::min(),
+                                           std::numeric_limits<std::int32_t>::max());
             }
-            out[i].lane[lane] = static_cast<std::uint32_t>(value);
+            out[i].lane[lane] = static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
         }
     }
     for (std::size_t r = 0; r < 2 * halves; ++r) {
@@ -321,15 +331,12 @@ void set_shape(Decoder& decoder, Product& product) {
 }
 
 void set_operands(Decoder& decoder, Instruction& instruction, Product& product) {
-    if (decoder.has("SP") || decoder.operands() < 4 || !decoder.is(3, OperandKind::general)) {
+    if (decoder.operands() < 4 || !decoder.is(3, OperandKind::general)) {
         decoder.refuse("a matrix product with such operands");
     }
     instruction.destination = decoder.destination(0);
     for (std::size_t i = 0; i < 3; ++i) {
         instruction.sources[i].row = decoder.general_row(decoder.operand(i + 1).number);
-        if (decoder.operand(i + 1).negated) {
-            decoder.refuse("a matrix product with a sign");
-        }
     }
     product.no_addend = is_nothing(decoder.operand(3));
     instruction.variant = packed(product);

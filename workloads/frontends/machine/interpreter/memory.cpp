@@ -174,12 +174,20 @@ void load_lanes(Row* rows, const Instruction& instruction, Mask enabled, Place p
         default:
             break;
     }
+    const auto load_part = [&]<class Part>(Part /*type*/) {
+        for_each_lane(enabled, [&](int lane) {
+            Part value = 0;
+            std::memcpy(&value, place(lane), sizeof value);
+            rows[0].lane[static_cast<std::size_t>(lane)] =
+                static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+        });
+    };
     const bool is_signed = (instruction.variant & 1U) != 0;
-    for_each_lane(enabled, [&](int lane) {
-        std::uint32_t value = 0;
-        std::memcpy(&value, place(lane), instruction.width);
-        rows[0].lane[static_cast<std::size_t>(lane)] = extended(value, instruction.width, is_signed);
-    });
+    if (instruction.width == 1) {
+        is_signed ? load_part(std::int8_t{}) : load_part(std::uint8_t{});
+    } else {
+        is_signed ? load_part(std::int16_t{}) : load_part(std::uint16_t{});
+    }
 }
 
 /// Calls take(number) with the number of whole words of `width` bytes, known at compile time.
@@ -239,10 +247,14 @@ Flow load_or_zero(Warp& warp, const Instruction& instruction, Mask enabled) {
 
 template <class Place>
 void store_lanes(const Row* rows, std::uint32_t width, Mask enabled, Place place) {
-    if (width < 4) {
+    const auto store_part = [&]<class Part>(Part /*type*/) {
         for_each_lane(enabled, [&](int lane) {
-            std::memcpy(place(lane), &rows[0].lane[static_cast<std::size_t>(lane)], width);
+            const auto value = static_cast<Part>(rows[0].lane[static_cast<std::size_t>(lane)]);
+            std::memcpy(place(lane), &value, sizeof value);
         });
+    };
+    if (width < 4) {
+        width == 1 ? store_part(std::uint8_t{}) : store_part(std::uint16_t{});
         return;
     }
     with_words(width, [&](auto words) {
@@ -284,26 +296,9 @@ std::uint8_t width_of(const Decoder& decoder) {
                                                       : 4;
 }
 
-/// Modifiers of accesses that change no result here: policies, scopes, and the width, which was read.
-void check_modifiers(const Decoder& decoder) {
-    constexpr std::array known{"E",   "EF",  "EL",  "LU", "EU",   "NA",     "CONSTANT", "STRONG",  "WEAK",
-                               "GPU", "SYS", "CTA", "SM", "MMIO", "LTC64B", "LTC128B",  "LTC256B", "U8",
-                               "S8",  "U16", "S16", "64", "128",  "32",     "PRIVATE",  "U"};
-    for (const std::string& modifier : decoder.line().modifiers) {
-        bool found = false;
-        for (const std::string_view one : known) {
-            found = found || one == modifier;
-        }
-        if (!found) {
-            decoder.refuse("an access with ." + modifier);
-        }
-    }
-}
-
 /// LDG Rd, [P,] [address] [, P]
 template <Space space>
 void decode_load(Decoder& decoder, Instruction& instruction) {
-    check_modifiers(decoder);
     std::size_t next = 0;
     if (decoder.is(0, OperandKind::predicate)) {
         decoder.refuse("a load with a predicate result");
@@ -322,7 +317,6 @@ void decode_load(Decoder& decoder, Instruction& instruction) {
 /// STG [address], Rs
 template <Space space>
 void decode_store(Decoder& decoder, Instruction& instruction) {
-    check_modifiers(decoder);
     decode_address(decoder, instruction, 0, space == Space::global || space == Space::generic);
     instruction.width = width_of(decoder);
     instruction.sources[2].row = decoder.is(1, OperandKind::uniform)
@@ -387,16 +381,6 @@ void decode_load_constant(Decoder& decoder, Instruction& instruction) {
     const Operand& from = decoder.operand(1);
     if (from.kind != OperandKind::constant || from.bank < 0 || from.bank > 30) {
         decoder.refuse("a constant of a numbered bank");
-    }
-    for (const std::string& modifier : decoder.line().modifiers) {
-        if (modifier != "64" && modifier != "128" && modifier != "U8" && modifier != "S8" &&
-            modifier != "U16" && modifier != "S16" && modifier != "IL" && modifier != "IS" &&
-            modifier != "ISL") {
-            decoder.refuse("a constant load with ." + modifier);
-        }
-        if (modifier.starts_with("I")) {
-            decoder.refuse("a constant load that indexes banks");
-        }
     }
     instruction.target = static_cast<std::uint32_t>(from.bank);
     instruction.sources[0].row = decoder.general_row(from.base >= 0 ? from.base : zero_register);

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/reals.hpp"
 
+#include "workloads/frontends/machine/interpreter/halves.hpp"
+
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
@@ -67,7 +71,8 @@ float computed_directed(float a, float b, float c, Rounding rounding) {
 
 /// One lane; rounding and flushing are known at compile time where they are common.
 template <Arithmetic kind>
-std::uint32_t modified_lane(float x, float y, float z, bool flush, bool saturate, Rounding rounding) {
+[[gnu::always_inline]] inline std::uint32_t modified_lane(float x, float y, float z, bool flush,
+                                                          bool saturate, Rounding rounding) {
     if (flush) {
         x = flushed(x);
         y = flushed(y);
@@ -90,17 +95,21 @@ Flow modified(Warp& warp, const Instruction& instruction, Mask enabled) {
     const bool saturate = (instruction.variant & 2U) != 0;
     const auto rounding = static_cast<Rounding>((instruction.variant >> 2U) & 3U);
     const auto write = [&](auto known_rounding, auto known_flush, auto known_saturate) {
+        const RealSource x(warp, a), y(warp, b), z(warp, c);
         write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-            return modified_lane<kind>(lane_real(warp, a, lane), lane_real(warp, b, lane),
-                                       lane_real(warp, c, lane), known_flush, known_saturate, known_rounding);
+            return modified_lane<kind>(x[lane], y[lane], z[lane], known_flush, known_saturate,
+                                       known_rounding);
         });
     };
     using Nearest = std::integral_constant<Rounding, Rounding::nearest>;
     using Down = std::integral_constant<Rounding, Rounding::down>;
+    constexpr std::true_type yes;
+    constexpr std::false_type no;
     if (rounding == Rounding::nearest) {
-        write(Nearest{}, flush, saturate);
+        flush ? (saturate ? write(Nearest{}, yes, yes) : write(Nearest{}, yes, no))
+              : (saturate ? write(Nearest{}, no, yes) : write(Nearest{}, no, no));
     } else if (rounding == Rounding::down && !flush && !saturate) {
-        write(Down{}, std::false_type{}, std::false_type{});
+        write(Down{}, no, no);
     } else {
         write(rounding, flush, saturate);
     }
@@ -109,7 +118,6 @@ Flow modified(Warp& warp, const Instruction& instruction, Mask enabled) {
 
 template <Arithmetic kind>
 void decode_arithmetic(Decoder& decoder, Instruction& instruction) {
-    allow_only(decoder, std::array<std::string_view, 6>{"FTZ", "SAT", "RN", "RM", "RP", "RZ"});
     instruction.destination = decoder.destination(0);
     const std::size_t count = kind == Arithmetic::multiply_add ? 3 : 2;
     for (std::size_t i = 0; i < count; ++i) {
@@ -122,6 +130,41 @@ void decode_arithmetic(Decoder& decoder, Instruction& instruction) {
                                                    : plain<kind, false>;
 }
 
+struct ProductScale {
+    std::string_view name;
+    double factor;
+};
+constexpr std::array product_scales{ProductScale{"D2", 0.5},   ProductScale{"D4", 0.25},
+                                    ProductScale{"D8", 0.125}, ProductScale{"M2", 2.0},
+                                    ProductScale{"M4", 4.0},   ProductScale{"M8", 8.0}};
+
+/// A product that a power of two multiplies before it is rounded; fp64 holds it exactly. variant bits 0 and 1
+/// as above; bits 4 to 6: place of the scale.
+Flow scaled_product(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const bool flush = (instruction.variant & 1U) != 0;
+    const bool saturate = (instruction.variant & 2U) != 0;
+    const double factor = product_scales[instruction.variant >> 4U].factor;
+    const RealSource x(warp, instruction.sources[0]), y(warp, instruction.sources[1]);
+    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+        const float a = flush ? flushed(x[lane]) : x[lane];
+        const float b = flush ? flushed(y[lane]) : y[lane];
+        auto result = static_cast<float>(static_cast<double>(a) * static_cast<double>(b) * factor);
+        result = flush ? flushed(result) : result;
+        return bits_of_real(saturate ? saturated(result) : result);
+    });
+    return Flow::next;
+}
+
+void decode_product(Decoder& decoder, Instruction& instruction) {
+    decode_arithmetic<Arithmetic::multiply>(decoder, instruction);
+    for (std::size_t i = 0; i < product_scales.size(); ++i) {
+        if (!decoder.has(product_scales[i].name)) continue;
+        if (rounding_of(decoder) != Rounding::nearest) decoder.refuse("a scale with a directed rounding");
+        instruction.variant |= static_cast<std::uint32_t>(i) << 4U;
+        instruction.execute = scaled_product;
+    }
+}
+
 // ---- comparisons and selections
 
 /// variant: relations; bit 8: flush; bits 9 and 10: combination.
@@ -129,10 +172,11 @@ Flow set_real_predicate(Warp& warp, const Instruction& instruction, Mask enabled
     const std::uint32_t relations = instruction.variant & 0xfU;
     const bool flush = (instruction.variant & 0x100U) != 0;
     const std::uint32_t how = (instruction.variant >> 9U) & 3U;
-    const Mask result = lanes_related(relations, [&](std::size_t source, int lane) {
-        const float value = lane_real(warp, instruction.sources[source], lane);
-        return flush ? flushed(value) : value;
-    });
+    const std::array<RealSource, 2> sources{RealSource(warp, instruction.sources[0]),
+                                            RealSource(warp, instruction.sources[1])};
+    const Mask result =
+        flush ? lanes_related(relations, [&](std::size_t i, int lane) { return flushed(sources[i][lane]); })
+              : lanes_related(relations, [&](std::size_t i, int lane) { return sources[i][lane]; });
     const Mask other = read_predicate(warp, instruction.predicates_in[0]);
     const auto combined = [how, other](Mask mask) {
         return how == 0 ? mask & other : how == 1 ? mask | other : mask ^ other;
@@ -154,15 +198,16 @@ void decode_real_compare(Decoder& decoder, Instruction& instruction) {
     instruction.execute = set_real_predicate;
 }
 
-/// FSET.BF.GT.AND Rd, Ra, Rb, Pc: 1.0 or 0 (BF), or all ones or 0. variant bit 11: BF.
+/// FSET.BF.GT.AND Rd, Ra, Rb, Pc: 1.0 or 0 (BF), or all ones or 0. variant as above; bit 11: BF.
 Flow set_real(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint32_t how = (instruction.variant >> 9U) & 3U;
+    const bool flush = (instruction.variant & 0x100U) != 0;
     const Mask other = read_predicate(warp, instruction.predicates_in[0]);
     const std::uint32_t yes = (instruction.variant & 0x800U) != 0 ? 0x3f800000U : all_lanes;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        const bool own =
-            relation_holds(instruction.variant & 0xfU, lane_real(warp, instruction.sources[0], lane),
-                           lane_real(warp, instruction.sources[1], lane));
+        const bool own = relation_holds(instruction.variant & 0xfU,
+                                        flushed_if(flush, lane_real(warp, instruction.sources[0], lane)),
+                                        flushed_if(flush, lane_real(warp, instruction.sources[1], lane)));
         const bool more = ((other >> static_cast<unsigned>(lane)) & 1U) != 0;
         const bool result = how == 0 ? own && more : how == 1 ? own || more : own != more;
         return result ? yes : 0U;
@@ -175,7 +220,8 @@ void decode_real_set(Decoder& decoder, Instruction& instruction) {
     instruction.sources[1] = decoder.source(2, SourceType::real32);
     instruction.predicates_in[0] = decoder.predicate_in(3);
     const std::uint32_t how = decoder.has("AND") ? 0U : decoder.has("OR") ? 1U : 2U;
-    instruction.variant = relations_of(decoder) | (how << 9U) | (decoder.has("BF") ? 0x800U : 0U);
+    instruction.variant = relations_of(decoder) | (decoder.has("FTZ") ? 0x100U : 0U) | (how << 9U) |
+                          (decoder.has("BF") ? 0x800U : 0U);
     instruction.execute = set_real;
 }
 
@@ -189,7 +235,6 @@ Flow select_real(Warp& warp, const Instruction& instruction, Mask enabled) {
     return Flow::next;
 }
 void decode_real_select(Decoder& decoder, Instruction& instruction) {
-    allow_only(decoder, std::array<std::string_view, 1>{"FTZ"});
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, SourceType::real32);
     instruction.sources[1] = decoder.source(2, SourceType::real32);
@@ -212,21 +257,22 @@ Flow real_minimum(Warp& warp, const Instruction& instruction, Mask enabled) {
     const Mask smaller = read_predicate(warp, instruction.predicates_in[0]);
     const bool flush = (instruction.variant & 1U) != 0;
     const bool keeps_nan = (instruction.variant & 2U) != 0;
-    write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
-        float a = lane_real(warp, instruction.sources[0], lane);
-        float b = lane_real(warp, instruction.sources[1], lane);
-        if (flush) {
-            a = flushed(a);
-            b = flushed(b);
-        }
-        const std::uint32_t result =
-            bits_of_real(lesser(a, b, ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0));
-        return keeps_nan && (a != a || b != b) ? real_nan : result;
-    });
+    const RealSource first(warp, instruction.sources[0]), second(warp, instruction.sources[1]);
+    const auto write = [&](auto known_flush, auto known_keeps_nan) {
+        write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) {
+            const float a = known_flush ? flushed(first[lane]) : first[lane];
+            const float b = known_flush ? flushed(second[lane]) : second[lane];
+            const std::uint32_t result =
+                bits_of_real(lesser(a, b, ((smaller >> static_cast<unsigned>(lane)) & 1U) != 0));
+            return chosen(known_keeps_nan && (a != a || b != b), real_nan, result);
+        });
+    };
+    constexpr std::true_type yes;
+    constexpr std::false_type no;
+    flush ? (keeps_nan ? write(yes, yes) : write(yes, no)) : (keeps_nan ? write(no, yes) : write(no, no));
     return Flow::next;
 }
 void decode_real_minimum(Decoder& decoder, Instruction& instruction) {
-    allow_only(decoder, std::array<std::string_view, 2>{"FTZ", "NAN"});
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, SourceType::real32);
     instruction.sources[1] = decoder.source(2, SourceType::real32);
@@ -267,7 +313,7 @@ void decode_check_division(Decoder& decoder, Instruction& instruction) {
 constexpr std::array opcodes{
     Opcode{"FADD", decode_arithmetic<Arithmetic::add>},
     Opcode{"FADD32I", decode_arithmetic<Arithmetic::add>},
-    Opcode{"FMUL", decode_arithmetic<Arithmetic::multiply>},
+    Opcode{"FMUL", decode_product},
     Opcode{"FMUL32I", decode_arithmetic<Arithmetic::multiply>},
     Opcode{"FFMA", decode_arithmetic<Arithmetic::multiply_add>},
     Opcode{"FFMA32I", decode_arithmetic<Arithmetic::multiply_add>},

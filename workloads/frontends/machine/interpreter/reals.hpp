@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <string_view>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -35,6 +34,9 @@ inline constexpr std::uint32_t real_nan = 0x7fffffffU;
 /// To [0, 1]; what is no number becomes 0.
 [[nodiscard]] inline float saturated(float value) {
     return value > 0.0F ? (value < 1.0F ? value : 1.0F) : 0.0F;
+}
+[[nodiscard]] inline float flushed_if(bool flush, float value) {
+    return flush ? flushed(value) : value;
 }
 [[nodiscard]] inline double lane_double(const Warp& warp, const Source& source, int lane) {
     return std::bit_cast<double>(lane_bits64(warp, source, lane));
@@ -77,20 +79,6 @@ inline constexpr std::uint32_t real_nan = 0x7fffffffU;
     const double sum = x + y;
     const double of_y = sum - x;
     return (x - (sum - of_y)) + (y - of_y);
-}
-
-/// Throws Error when the line has a modifier beside those listed.
-template <std::size_t count>
-void allow_only(const Decoder& decoder, const std::array<std::string_view, count>& known) {
-    for (const std::string& modifier : decoder.line().modifiers) {
-        bool found = false;
-        for (const std::string_view one : known) {
-            found = found || one == modifier;
-        }
-        if (!found) {
-            decoder.refuse("." + modifier);
-        }
-    }
 }
 
 void decode_real_conversion(Decoder& decoder, Instruction& instruction);   ///< F2F

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace warptime::workloads::frontends::machine {
@@ -142,6 +143,21 @@ TEST_CASE("sums, products and multiply-adds are the exact ones, rounded once in 
                     return Words{bits(static_cast<float>(product))};
                 }
                 return Words{bits(rounded_real({product, 0.0}, mode.rounding))};
+            },
+            reals));
+    }
+}
+
+TEST_CASE("a product is scaled by a power of two before it is rounded") {
+    for (const auto& [name, factor] : {std::pair{"D2", 0.5}, std::pair{"D4", 0.25}, std::pair{"D8", 0.125},
+                                       std::pair{"M2", 2.0}, std::pair{"M4", 4.0}, std::pair{"M8", 8.0}}) {
+        CAPTURE(name);
+        const double scale = factor;
+        CHECK(agrees(
+            {std::string("FMUL.") + name + " R20, R10, R11"}, {"R10", "R11"}, {"R20"},
+            [scale](const Words& in) {
+                const double product = static_cast<double>(real(in[0])) * static_cast<double>(real(in[1]));
+                return Words{bits(static_cast<float>(product * scale))};
             },
             reals));
     }
@@ -350,6 +366,14 @@ TEST_CASE("the check before a division passes ordinary numbers and stops at the 
         CHECK(program({Words(32, std::bit_cast<std::uint32_t>(dividend)), Words(32, 0x3f800000U)})[0] ==
               Words(32, 1));
     }
+}
+
+TEST_CASE("FSET.FTZ takes denormals for zero") {
+    const LaneProgram program({"FSET.BF.GT.FTZ.AND R20, R10, RZ, PT", "FSET.BF.GT.AND R21, R10, RZ, PT"},
+                              {"R10"}, {"R20", "R21"});
+    const std::vector<Words> results = program({Words(32, 1U)});
+    CHECK(results[0][0] == 0U);
+    CHECK(results[1][0] == 0x3f800000U);
 }
 
 }  // namespace

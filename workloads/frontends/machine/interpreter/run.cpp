@@ -100,6 +100,7 @@ class Runner {
         launch_.patterns.resize(code.code->instructions.size());
         launch_.last_allocations.resize(code.code->instructions.size());
         launch_.instruction_limit = options.warp_limit;
+        launch_.last_clock_read = options.last_clock_read;
         launch_.observer = options.observer;
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
         cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
@@ -246,6 +247,7 @@ class Runner {
             warp.groups.clear();
             warp.barrier_pending.fill(0);
             warp.executed = 0;
+            warp.clock_reads = 0;
             warp.cluster_generation = 0;
         }
     }
@@ -368,6 +370,21 @@ class Runner {
         }
     }
 
+    /// Whether so many CTAs have ended that more say nothing new: all executed what the first one did.
+    bool all_alike() const {
+        constexpr std::uint64_t enough = 32;
+        return alike_ && ended_ * cluster_ctas_ >= enough;
+    }
+
+    void compare_with_first(const Slot& slot) {
+        if (first_counts_.empty()) {
+            first_counts_ = slot.ctas.front()->warp_counts;
+        }
+        alike_ = alike_ && std::ranges::all_of(slot.ctas, [this](const auto& cta) {
+                     return cta->warp_counts == first_counts_;
+                 });
+    }
+
     static bool ended(const Slot& slot) {
         return std::ranges::all_of(slot.ctas, [](const auto& cta) { return cta->live_warps == 0; });
     }
@@ -377,6 +394,7 @@ class Runner {
         std::vector<std::uint64_t> order;
         bool sampled = options_.budget != 0 && !launch_.shape.cooperative;
         std::uint64_t limit = options_.budget;
+        std::uint64_t limit_of_alike = limit;  ///< where the units that have ended say the same
         std::uint64_t next = 0;
         const std::uint64_t most = std::max<std::uint64_t>(1, resident_ctas_ / cluster_ctas_);
         std::uint64_t together = launch_.shape.cooperative ? most : 1;
@@ -386,17 +404,25 @@ class Runner {
         std::uint64_t needed = launch_.shape.cooperative ? most : 1;
         std::uint64_t units = units_;
         const auto decide = [&] {
-            if (!sampled || next != 1 || running != 0) {
+            if (!sampled || next != 1) {
+                return;
+            }
+            if (running != 0) {
+                // A first unit that is too long already shows that the launch will be sampled.
+                launch_.skips_matrices = launch_.skips_matrices || !fits(launch_.clock + launch_.matrix_work);
                 return;
             }
             if (fits(launch_.clock + launch_.matrix_work)) {
                 // The first unit may have been a small one; a few times the budget is still worth it.
                 limit = 4 * options_.budget;
+                limit_of_alike = limit;
             } else if (order.empty()) {
-                // Counts need no values of matrices, and a tenth of the budget shows what a sample can show.
+                // Counts need no values of matrices, and a tenth of the budget shows what a sample can show;
+                // a hundredth does where CTAs are alike.
                 order = sample_order();
                 units = order.size();
                 limit = options_.budget / 10;
+                limit_of_alike = options_.budget / 100;
                 launch_.skips_matrices = true;
             }
         };
@@ -404,7 +430,7 @@ class Runner {
             decide();
             // Beyond the budget only those are begun that others may be waiting for.
             while (running < together && next < units &&
-                   (!sampled || next < needed || launch_.clock < limit)) {
+                   (!sampled || next < needed || launch_.clock < (all_alike() ? limit_of_alike : limit))) {
                 begin_unit(order.empty() ? next : order[next]);
                 ++next;
                 ++running;
@@ -422,6 +448,9 @@ class Runner {
                 if (ended(slot)) {
                     slot.busy = false;
                     note_slowest(slot);
+                    if (sampled) {
+                        compare_with_first(slot);
+                    }
                     --running;
                     ++ended_;
                     one_ended = true;
@@ -506,6 +535,8 @@ class Runner {
     std::uint64_t units_ = 1;
     std::uint64_t ended_ = 0;
     std::vector<Row> constant_rows_;
+    std::vector<std::uint32_t> first_counts_;  ///< of the first CTA that ended, by warp and instruction
+    bool alike_ = true;                        ///< all CTAs that have ended executed the same
     std::vector<Slot> slots_;
     std::vector<std::uint64_t> traced_;
 };

@@ -20,6 +20,8 @@ struct RunOptions {
     std::uint64_t budget = 0;
     /// Warp-instructions of one warp that end the launch as an endless loop; 0: none.
     std::uint64_t warp_limit = 4'000'000'000ULL;
+    /// A warp ends where it reads the clock for this time, and the clock counts its reads; 0: neither.
+    std::uint32_t last_clock_read = 0;
     /// Told of the first CTA, the last one, and others spread between, `traced_ctas` in all.
     Observer* observer = nullptr;
     int traced_ctas = 4;

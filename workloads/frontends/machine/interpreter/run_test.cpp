@@ -83,6 +83,54 @@ TEST_CASE("counts of a sample times its scale are the whole counts where all CTA
     }));
 }
 
+TEST_CASE("a sample of CTAs that are alike ends at a hundredth of the budget, another one at a tenth") {
+    constexpr std::uint32_t ctas = 4000;
+    std::vector<std::string> different = uniform_kernel;
+    different[5] = "LOP3.LUT R11, R1, 0x9, RZ, 0xfc, !PT";  // As many trips as the CTA's number | 9.
+    const auto sampled = [](const std::vector<std::string>& lines, std::uint64_t budget) {
+        const Program program(lines, with_parameters(1));
+        const Buffer buffer(std::uint64_t{4} * ctas * 64);
+        LaunchShape shape = one_cta(64);
+        shape.grid[0] = ctas;
+        RunOptions options;
+        options.budget = budget;
+        LaunchCounts counts = program.run(shape, {buffer.address()}, options);
+        REQUIRE(counts.error.empty());
+        return counts;
+    };
+    constexpr std::uint64_t of_cta = 2 * (6 + 9 * 4 + 4 + 1);
+    const LaunchCounts alike = sampled(uniform_kernel, 300'000);
+    REQUIRE(alike.executed == alike.ctas_run * of_cta);
+    CHECK(alike.ctas_run == (3000 + of_cta - 1) / of_cta);
+    // At least so many CTAs show that they are alike.
+    CHECK(sampled(uniform_kernel, 100'000).ctas_run == 32);
+    const LaunchCounts unlike = sampled(different, 300'000);
+    CHECK(unlike.executed >= 30'000);
+}
+
+TEST_CASE("a sampled launch computes no products of matrices once its first CTA shows that it is long") {
+    const Program program(
+        {"S2R R0, SR_CTAID.X", "S2R R30, SR_TID.X", "IMAD R0, R0, c[0x0][0x0], R30",
+         "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]", "MOV R4, 0x3c003c00", "MOV R5, R4", "MOV R6, R4",
+         "MOV R7, R4", "MOV R8, R4", "MOV R9, R4", "MOV R31, 0x2000",
+         "loop:", "HMMA.16816.F32 R12, R4, R8, RZ", "IADD3 R31, R31, -0x1, RZ",
+         "ISETP.NE.AND P0, PT, R31, RZ, PT", "@P0 BRA `(loop)", "STG.E desc[UR4][R2.64], R12"},
+        with_parameters(1));
+    constexpr std::uint32_t ctas = 100;
+    const Buffer buffer(std::uint64_t{4} * ctas * 32);
+    LaunchShape shape = one_cta(32);
+    shape.grid[0] = ctas;
+    RunOptions options;
+    options.budget = 40'000;
+    const LaunchCounts sample = program.run(shape, {buffer.address()}, options);
+    CHECK(sample.error.empty());
+    CHECK(sample.opaque_values);
+    CHECK(sample.ctas_run == 1);
+    const LaunchCounts whole = program.run(shape, {buffer.address()});
+    CHECK_FALSE(whole.opaque_values);
+    CHECK(whole.executed == ctas * sample.executed);
+}
+
 TEST_CASE("a launch within the budget runs whole") {
     const Program program(uniform_kernel, with_parameters(1));
     const Buffer buffer(std::uint64_t{4} * 20 * 64);

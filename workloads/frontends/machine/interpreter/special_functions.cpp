@@ -6,6 +6,7 @@
 #include "workloads/frontends/machine/interpreter/halves.hpp"
 #include "workloads/frontends/machine/interpreter/reals.hpp"
 
+#include <cfenv>
 #include <numbers>
 
 namespace warptime::workloads::frontends::machine {
@@ -101,11 +102,18 @@ Flow special_function_double(Warp& warp, const Instruction& instruction, Mask en
     return Flow::next;
 }
 
+constexpr std::uint32_t of_upper_half = 0x100U;  ///< bit of Instruction::variant
+
+/// fp16, or bf16.
+template <bool brain>
 Flow special_function_half(Warp& warp, const Instruction& instruction, Mask enabled) {
-    const auto function = static_cast<SpecialFunction>(instruction.variant);
+    const auto function = static_cast<SpecialFunction>(instruction.variant & 0xffU);
+    const unsigned shift = (instruction.variant & of_upper_half) != 0 ? 16U : 0U;
     write_lanes(warp.rows[instruction.destination], enabled, [&](int lane) -> std::uint32_t {
-        const auto x = static_cast<std::uint16_t>(lane_bits(warp, instruction.sources[0], lane));
-        return half_of_real(special(function, static_cast<double>(real_of_half(x))));
+        const auto x = static_cast<std::uint16_t>(lane_bits(warp, instruction.sources[0], lane) >> shift);
+        const float given = brain ? real_of_brain(x) : real_of_half(x);
+        const double result = special(function, static_cast<double>(given));
+        return brain ? brain_of_double(result) : half_of_real(result);
     });
     return Flow::next;
 }
@@ -146,6 +154,49 @@ Flow double_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled)
     return Flow::next;
 }
 
+/// Rounded in a direction. `volatile` keeps the compiler from computing outside of the rounding mode.
+template <DoubleOperation operation>
+[[gnu::noinline]] std::array<std::uint64_t, lanes_per_warp> directed_doubles(
+    const std::array<double, lanes_per_warp>& a, const std::array<double, lanes_per_warp>& b,
+    const std::array<double, lanes_per_warp>& c, Rounding rounding) {
+    std::array<std::uint64_t, lanes_per_warp> results{};
+    std::fesetround(rounding == Rounding::down ? FE_DOWNWARD
+                    : rounding == Rounding::up ? FE_UPWARD
+                                               : FE_TOWARDZERO);
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const volatile double x = a[lane], y = b[lane], z = c[lane];
+        volatile double result = 0.0;
+        if constexpr (operation == DoubleOperation::add) {
+            result = x + y;
+        } else if constexpr (operation == DoubleOperation::multiply) {
+            result = x * y;
+        } else {
+            result = std::fma(x, y, z);
+        }
+        results[lane] = bits_of_double(result);
+    }
+    std::fesetround(FE_TONEAREST);
+    return results;
+}
+
+/// variant: the rounding.
+template <DoubleOperation operation>
+Flow directed_double_arithmetic(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const auto a = doubles_of(warp, instruction.sources[0]);
+    const auto b = doubles_of(warp, instruction.sources[1]);
+    const auto c = operation == DoubleOperation::multiply_add ? doubles_of(warp, instruction.sources[2]) : a;
+    const auto results = directed_doubles<operation>(a, b, c, static_cast<Rounding>(instruction.variant));
+    write_lanes64(warp.rows[instruction.destination], warp.rows[instruction.destination + 1], enabled,
+                  [&results](int lane) { return results[static_cast<std::size_t>(lane)]; });
+    return Flow::next;
+}
+
+template <DoubleOperation operation>
+Execute double_arithmetic_of(Rounding rounding) {
+    return rounding == Rounding::nearest ? double_arithmetic<operation>
+                                         : directed_double_arithmetic<operation>;
+}
+
 Flow set_double_predicate(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint32_t how = (instruction.variant >> 9U) & 3U;
     const Mask result = lanes_related(instruction.variant & 0xfU, [&](std::size_t source, int lane) {
@@ -157,6 +208,31 @@ Flow set_double_predicate(Warp& warp, const Instruction& instruction, Mask enabl
     };
     write_predicate(warp, instruction.predicates_out[0], enabled, combined(result));
     write_predicate(warp, instruction.predicates_out[1], enabled, combined(~result));
+    return Flow::next;
+}
+
+/// DSETP.MIN and .MAX: the first predicate says that the first number is the one, the second one that neither
+/// is a number. Code selects the words by them and makes the second operand a quiet NaN. variant bit 0:
+/// minimum.
+Flow choose_double(Warp& warp, const Instruction& instruction, Mask enabled) {
+    const std::uint32_t how = (instruction.variant >> 9U) & 3U;
+    const bool least = (instruction.variant & 1U) != 0;
+    Mask first = 0, none = 0;
+    for (int lane = 0; lane < lanes_per_warp; ++lane) {
+        const double a = lane_double(warp, instruction.sources[0], lane);
+        const double b = lane_double(warp, instruction.sources[1], lane);
+        // -0 is less than +0.
+        const bool less = a < b || (a == b && std::signbit(a) && !std::signbit(b));
+        const bool chosen = a == a && (b != b || less == least);
+        first |= static_cast<Mask>(chosen) << static_cast<unsigned>(lane);
+        none |= static_cast<Mask>(a != a && b != b) << static_cast<unsigned>(lane);
+    }
+    const Mask other = read_predicate(warp, instruction.predicates_in[0]);
+    const auto combined = [how, other](Mask mask) {
+        return how == 0 ? mask & other : how == 1 ? mask | other : mask ^ other;
+    };
+    write_predicate(warp, instruction.predicates_out[0], enabled, combined(first));
+    write_predicate(warp, instruction.predicates_out[1], enabled, combined(none));
     return Flow::next;
 }
 
@@ -197,18 +273,25 @@ void decode_special_function(Decoder& decoder, Instruction& instruction) {
         decoder.refuse("another special function");
     }
     const bool wide = name.ends_with("64H");
-    const bool half = decoder.has("F16");
+    const bool brain = decoder.has("BF16");
+    const bool half = decoder.has("F16") || brain;
     instruction.destination = decoder.destination(0);
     instruction.sources[0] = decoder.source(1, half ? SourceType::half2 : SourceType::real32);
     instruction.variant = static_cast<std::uint32_t>(found->function);
-    instruction.execute = wide   ? special_function_double
-                          : half ? special_function_half
-                                 : special_function_of(found->function);
+    for (const std::string& modifier : decoder.operand(1).modifiers) {
+        if (!half) {
+            decoder.refuse("a half of a number that has none");
+        }
+        instruction.variant |= modifier == "H1" ? of_upper_half : 0U;
+    }
+    instruction.execute = wide    ? special_function_double
+                          : brain ? special_function_half<true>
+                          : half  ? special_function_half<false>
+                                  : special_function_of(found->function);
 }
 
 /// DADD Rd, Ra, Rb; DMUL; DFMA Rd, Ra, Rb, Rc
 void decode_double(Decoder& decoder, Instruction& instruction) {
-    allow_only(decoder, std::array<std::string_view, 1>{"RN"});
     const std::string& opcode = decoder.line().opcode;
     instruction.destination = decoder.destination(0);
     const std::size_t count = decoder.operands() - 1;
@@ -219,9 +302,11 @@ void decode_double(Decoder& decoder, Instruction& instruction) {
     if (opcode == "DADD" && count == 3) {
         instruction.sources[1] = instruction.sources[2];
     }
-    instruction.execute = opcode == "DADD"   ? double_arithmetic<DoubleOperation::add>
-                          : opcode == "DMUL" ? double_arithmetic<DoubleOperation::multiply>
-                                             : double_arithmetic<DoubleOperation::multiply_add>;
+    const Rounding rounding = rounding_of(decoder);
+    instruction.variant = static_cast<std::uint32_t>(rounding);
+    instruction.execute = opcode == "DADD"   ? double_arithmetic_of<DoubleOperation::add>(rounding)
+                          : opcode == "DMUL" ? double_arithmetic_of<DoubleOperation::multiply>(rounding)
+                                             : double_arithmetic_of<DoubleOperation::multiply_add>(rounding);
 }
 
 void decode_double_compare(Decoder& decoder, Instruction& instruction) {
@@ -231,6 +316,11 @@ void decode_double_compare(Decoder& decoder, Instruction& instruction) {
     instruction.sources[1] = decoder.source(3, SourceType::real64);
     instruction.predicates_in[0] = decoder.predicate_in(4);
     const std::uint32_t how = decoder.has("AND") ? 0U : decoder.has("OR") ? 1U : 2U;
+    if (decoder.has("MIN") || decoder.has("MAX")) {
+        instruction.variant = (decoder.has("MIN") ? 1U : 0U) | (how << 9U);
+        instruction.execute = choose_double;
+        return;
+    }
     instruction.variant = relations_of(decoder) | (how << 9U);
     instruction.execute = set_double_predicate;
 }

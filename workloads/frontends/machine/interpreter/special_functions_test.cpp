@@ -320,5 +320,107 @@ TEST_CASE("minima and maxima of doubles prefer numbers") {
                   equal_words, true}));
 }
 
+TEST_CASE("special functions of an upper half, and of bf16") {
+    // Two halves: 3 above, 1 below; as bf16 the same.
+    const LaneProgram program({"MUFU.EX2.F16 R20, R10", "MUFU.EX2.F16 R21, R10.H1", "MUFU.EX2.BF16 R22, R11",
+                               "MUFU.EX2.BF16 R23, R11.H1", "MUFU.TANH.BF16 R24, R12"},
+                              {"R10", "R11", "R12"}, {"R20", "R21", "R22", "R23", "R24"});
+    const std::vector<Words> results =
+        program({Words(32, 0x42003c00U), Words(32, 0x40403f80U), Words(32, 0x7f80U)});
+    CHECK(results[0][0] == 0x4000U);
+    CHECK(results[1][0] == 0x4800U);
+    CHECK(results[2][0] == 0x4000U);
+    CHECK(results[3][0] == 0x4100U);
+    CHECK(results[4][0] == 0x3f80U);
+    CHECK(has_parts(refusal_of("MUFU.EX2 R10, R11.H1"), {"a half of a number that has none"}));
+}
+
+__extension__ using Wide = __int128;
+
+/// What is exact as a whole number lies between the result and its neighbour in the direction of the mode.
+bool encloses(double result, Wide exact, const std::string& mode) {
+    const bool down = mode == ".RM" || (mode == ".RZ" && exact > 0);
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double next = std::nextafter(result, down ? infinity : -infinity);
+    const auto got = static_cast<Wide>(result);
+    return got == exact || (down ? got<exact&& static_cast<Wide>(next)> exact
+                                 : got > exact && static_cast<Wide>(next) < exact);
+}
+
+TEST_CASE("doubles are rounded in the direction of a mode") {
+    for (const std::string mode : {".RM", ".RP", ".RZ"}) {
+        const LaneProgram program({"DMUL" + mode + " R20, R10, R12", "DFMA" + mode + " R22, R10, R12, R14",
+                                   "DADD" + mode + " R24, R10, R14"},
+                                  {"R10", "R11", "R12", "R13", "R14", "R15"},
+                                  {"R20", "R21", "R22", "R23", "R24", "R25"});
+        CHECK(rc::check(mode, [&] {
+            std::array<std::vector<std::int64_t>, 3> given;
+            std::vector<Words> words;
+            for (std::vector<std::int64_t>& numbers : given) {
+                Words low(32), high(32);
+                for (std::size_t lane = 0; lane < 32; ++lane) {
+                    const std::uint64_t some = pair_of(*any_word(), *any_word()) >> 13U;
+                    numbers.push_back(static_cast<std::int64_t>(some) - (std::int64_t{1} << 50U));
+                    // The addend is 2^9 times a number, so that sums of two do not fit.
+                    numbers.back() *= &numbers == &given[2] ? 512 : 1;
+                    const auto bits_of = std::bit_cast<std::uint64_t>(static_cast<double>(numbers.back()));
+                    low[lane] = low_of(bits_of);
+                    high[lane] = high_of(bits_of);
+                }
+                words.push_back(low);
+                words.push_back(high);
+            }
+            const std::vector<Words> results = program(words);
+            for (std::size_t lane = 0; lane < 32; ++lane) {
+                const Wide a = given[0][lane], b = given[1][lane], c = given[2][lane];
+                const auto result = [&](std::size_t i) {
+                    return std::bit_cast<double>(pair_of(results[2 * i][lane], results[2 * i + 1][lane]));
+                };
+                RC_ASSERT(encloses(result(0), a * b, mode));
+                RC_ASSERT(encloses(result(1), a * b + c, mode));
+                RC_ASSERT(encloses(result(2), a + c, mode));
+            }
+        }));
+    }
+}
+
+TEST_CASE("DSETP.MIN and .MAX choose as the code of fmin and fmax expects") {
+    for (const bool least : {true, false}) {
+        const std::string line =
+            least ? "DSETP.MIN.AND P0, P1, R10, R12, PT" : "DSETP.MAX.AND P0, P1, R10, R12, PT";
+        // What nvcc makes of fmin(a, b).
+        const LaneProgram program({line, "FSEL R21, R11, R13, P0", "SEL R20, R10, R12, P0",
+                                   "@P1 LOP3.LUT R21, R13, 0x80000, RZ, 0xfc, !PT"},
+                                  {"R10", "R11", "R12", "R13"}, {"R20", "R21"});
+        const std::vector<double> numbers{0.0,
+                                          -0.0,
+                                          1.5,
+                                          -1.5,
+                                          1e300,
+                                          -1e-310,
+                                          std::numeric_limits<double>::infinity(),
+                                          -std::numeric_limits<double>::infinity(),
+                                          std::numeric_limits<double>::quiet_NaN()};
+        for (const double a : numbers) {
+            for (const double b : numbers) {
+                CAPTURE(a);
+                CAPTURE(b);
+                const auto word_a = std::bit_cast<std::uint64_t>(a), word_b = std::bit_cast<std::uint64_t>(b);
+                const std::vector<Words> results =
+                    program({Words(32, low_of(word_a)), Words(32, high_of(word_a)), Words(32, low_of(word_b)),
+                             Words(32, high_of(word_b))});
+                const double got = std::bit_cast<double>(pair_of(results[0][0], results[1][0]));
+                const double expected = least ? std::fmin(a, b) : std::fmax(a, b);
+                CHECK((std::isnan(expected) ? std::isnan(got) : got == expected));
+                if (a == 0.0 && b == 0.0) {
+                    // PTX ISA, min: -0 is less than +0.
+                    CHECK(std::signbit(got) ==
+                          (least ? std::signbit(a) || std::signbit(b) : std::signbit(a) && std::signbit(b)));
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

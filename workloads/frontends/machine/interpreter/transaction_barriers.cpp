@@ -33,6 +33,16 @@ std::uint64_t read_word(const Warp& warp, const Instruction& instruction, int la
     return word;
 }
 
+bool odd_phase(std::uint64_t word) {
+    return (word >> phase_shift) != 0;
+}
+
+void tell(const Warp& warp, const BarrierEvent& event) {
+    if (warp.cta->traced && warp.launch->observer != nullptr) {
+        warp.launch->observer->barrier(warp, event);
+    }
+}
+
 /// How many threads and bytes an arrival stands for.
 enum class Amount : std::uint32_t { none, one, from_register, minus_register };
 
@@ -64,6 +74,7 @@ Flow arrive(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto threads = static_cast<Amount>(instruction.variant & 3U);
     const auto bytes = static_cast<Amount>((instruction.variant >> 2U) & 3U);
     const Row given = warp.rows[instruction.sources[2].row];
+    BarrierEvent event{.instruction = instruction.index, .action = BarrierAction::arrival};
     for_each_lane(enabled, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
         std::byte* place = nullptr;
@@ -73,10 +84,16 @@ Flow arrive(Warp& warp, const Instruction& instruction, Mask enabled) {
         if ((instruction.variant & leaves) != 0) {
             word = with_field(word, expected_shift, count_mask, field(word, expected_shift, count_mask) + 1);
         }
+        const bool odd = odd_phase(word);
         word = after_arrival(word, static_cast<std::uint32_t>(amount(threads, given.lane[l])),
                              amount(bytes, given.lane[l]));
         std::memcpy(place, &word, sizeof word);
+        event.address = static_cast<std::uint32_t>(addresses[l] & shared_offset_mask);
+        event.ends_phase = event.ends_phase || odd != odd_phase(word);
     });
+    if (enabled != 0) {
+        tell(warp, event);
+    }
     return Flow::next;
 }
 
@@ -105,15 +122,21 @@ Flow check_phase(Warp& warp, const Instruction& instruction, Mask enabled) {
     Addresses addresses;
     lane_addresses(warp, instruction, addresses);
     Mask ended = 0;
+    BarrierEvent event{.instruction = instruction.index, .action = BarrierAction::wait};
     for_each_lane(enabled, [&](int lane) {
         const auto l = static_cast<std::size_t>(lane);
         std::byte* place = nullptr;
         const std::uint64_t word = read_word(warp, instruction, lane, addresses[l], place);
         const std::uint32_t phase = warp.rows[instruction.sources[2].row].lane[l] >> 31U;
         ended |= static_cast<Mask>((word >> phase_shift) != phase) << static_cast<unsigned>(lane);
+        event.address = static_cast<std::uint32_t>(addresses[l] & shared_offset_mask);
+        event.odd_phase = phase != 0;
     });
     if (waits && (ended & enabled) != enabled) {
         return Flow::waiting;
+    }
+    if (waits && enabled != 0) {
+        tell(warp, event);
     }
     write_predicate(warp, instruction.predicates_out[0], enabled, ended);
     return Flow::next;
@@ -167,6 +190,10 @@ void complete_bytes(Warp& warp, const Instruction& instruction, std::uint32_t ad
     const std::uint64_t word = read_word(warp, instruction, 0, address, place);
     const std::uint64_t after = after_arrival(word, 0, -bytes);
     std::memcpy(place, &after, sizeof after);
+    tell(warp, {.instruction = instruction.index,
+                .action = BarrierAction::copied_bytes,
+                .address = address & shared_offset_mask,
+                .ends_phase = odd_phase(word) != odd_phase(after)});
 }
 
 void decode_transaction_barrier(Decoder& decoder, Instruction& instruction) {

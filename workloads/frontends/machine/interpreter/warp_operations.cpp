@@ -1,6 +1,7 @@
 // Operations across the lanes of a warp: shuffles, votes, matches, reductions; and special registers.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/decoder.hpp"
+#include "workloads/frontends/machine/interpreter/groups.hpp"
 #include "workloads/frontends/machine/interpreter/lanes.hpp"
 #include "workloads/frontends/machine/interpreter/launch.hpp"
 
@@ -374,6 +375,27 @@ Flow read_special_pair(Warp& warp, const Instruction& instruction, Mask enabled)
     return Flow::next;
 }
 
+/// Cycles between two reads of the clock where it counts reads: what a program divides them by can be told.
+constexpr std::uint64_t cycles_of_read = 1U << 20U;
+
+/// A read of the clock in a launch that ends at one. Its guard does not matter: a warp ends even where no
+/// lane of it wants to know the time. The read that ends the warp is executed first.
+template <Execute read>
+Flow read_clock(Warp& warp, const Instruction& instruction, Mask enabled) {
+    Launch& launch = *warp.launch;
+    if (launch.last_clock_read == 0) {
+        return read(warp, instruction, enabled);
+    }
+    const std::uint64_t clock = ++warp.clock_reads * cycles_of_read;
+    write_lanes(warp.rows[instruction.destination], enabled,
+                [clock](int) { return static_cast<std::uint32_t>(clock); });
+    if (read == read_special_pair) {
+        write_lanes(warp.rows[instruction.destination + 1], enabled,
+                    [clock](int) { return high_word(clock); });
+    }
+    return warp.clock_reads < launch.last_clock_read ? Flow::next : leave(warp, warp.active);
+}
+
 /// S2R Rd, SR; S2UR URd, SR; CS2R[.32] Rd, SR, a pair without .32
 void decode_special(Decoder& decoder, Instruction& instruction) {
     instruction.destination = decoder.destination(0);
@@ -391,6 +413,9 @@ void decode_special(Decoder& decoder, Instruction& instruction) {
                           : found->special == Special::tid_y && opcode == "S2R" ? read_thread<1>
                           : found->special == Special::tid_z && opcode == "S2R" ? read_thread<2>
                                                                                 : read_special;
+    if (found->special == Special::clock_low) {
+        instruction.execute = pair ? read_clock<read_special_pair> : read_clock<read_special>;
+    }
 }
 
 constexpr std::array opcodes{

@@ -290,5 +290,28 @@ TEST_CASE("the clock never goes back") {
     CHECK(results[1][0] <= results[2][0]);
 }
 
+TEST_CASE("a launch that ends at a read of the clock executes what stands before it and counts the reads") {
+    // A warp reads the clock three times; its last read is under a guard that never holds.
+    ProgramOptions one_pointer;
+    one_pointer.parameters = 1;
+    const Program program({"CS2R R20, SR_CLOCKLO", "NOP", "NOP", "CS2R.32 R22, SR_CLOCKLO",
+                           "IADD3 R20, R22, -R20, RZ", "IMAD.WIDE.U32 R2, RZ, 0x4, c[0x0][0x210]",
+                           "STG.E desc[UR4][R2.64], R20", "@!PT CS2R R24, SR_CLOCKLO", "NOP"},
+                          one_pointer);
+    const auto executed = [&program](std::uint32_t last) {
+        const Buffer buffer(Words(1));
+        RunOptions options;
+        options.last_clock_read = last;
+        const LaunchCounts counts = program.run(one_cta(64), {buffer.address()}, options);
+        CHECK(counts.error.empty());
+        return std::pair(counts.executed / 2, buffer.words()[0]);
+    };
+    CHECK(executed(1) == std::pair<std::uint64_t, std::uint32_t>(1, 0));
+    CHECK(executed(2) == std::pair<std::uint64_t, std::uint32_t>(4, 0));
+    CHECK(executed(3) == std::pair<std::uint64_t, std::uint32_t>(8, 1U << 20U));
+    CHECK(executed(4) == std::pair<std::uint64_t, std::uint32_t>(10, 1U << 20U));
+    CHECK(executed(0).first == 10);
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine

@@ -12,6 +12,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -35,14 +36,20 @@ std::uint64_t uniform_pair(const Warp& warp, std::size_t row) {
 /// Shared memory is read in pieces of 16 bytes, which no swizzle tears apart.
 constexpr std::uint32_t piece_bytes = 16;
 
-/// Bytes of a piece at `offset` as numbers.
+/// The first `count` elements of a piece as numbers; what stands behind them in `values` means nothing.
 template <MatrixElement element>
 void piece_of(const std::byte* from, std::uint32_t count, float* values) {
-    constexpr std::uint32_t bytes = bytes_of(element);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        std::uint32_t word = 0;
-        std::memcpy(&word, from + std::size_t{i} * bytes, bytes);
-        values[i] = element_of(element, word, 0);
+    constexpr std::uint32_t bytes = bytes_of(element), of_piece = piece_bytes / bytes;
+    using Part = std::conditional_t<bytes == 1, std::uint8_t,
+                                    std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
+    std::array<Part, of_piece> parts{};
+    if (count >= of_piece) {
+        std::memcpy(parts.data(), from, piece_bytes);
+    } else {
+        std::memcpy(parts.data(), from, std::size_t{count} * bytes);
+    }
+    for (std::uint32_t i = 0; i < of_piece; ++i) {
+        values[i] = element_of(element, parts[i], 0);
     }
 }
 
@@ -108,22 +115,24 @@ struct Tile {
     std::array<std::array<float, max_columns>, rows_of_warp> sum;  // NOLINT: the same.
 };
 
+/// Compilers left to themselves make vectors along the depth here, which must be shuffled.
+using EightReals [[gnu::vector_size(32)]] = float;
+
 /// sum = sign a b, in blocks of rows and columns whose sums stay in the host's registers.
 void multiply_tile(Tile& tile, std::uint32_t columns, std::uint32_t depth, float sign) {
-    constexpr std::size_t block_rows = 4, block_columns = 8;
+    constexpr std::size_t block_rows = 8, block_columns = 8;
     for (std::size_t first = 0; first < columns; first += block_columns) {
         for (std::size_t row = 0; row < rows_of_warp; row += block_rows) {
-            std::array<std::array<float, block_columns>, block_rows> sums{};
+            std::array<EightReals, block_rows> sums{};
             for (std::size_t e = 0; e < depth; ++e) {
+                EightReals right;  // NOLINT: filled by the copy.
+                std::memcpy(&right, tile.b[e].data() + first, sizeof right);
                 for (std::size_t r = 0; r < block_rows; ++r) {
-                    const float left = sign * tile.a[row + r][e];
-                    for (std::size_t n = 0; n < block_columns; ++n) {
-                        sums[r][n] += left * tile.b[e][first + n];
-                    }
+                    sums[r] += (sign * tile.a[row + r][e]) * right;
                 }
             }
             for (std::size_t r = 0; r < block_rows; ++r) {
-                std::ranges::copy(sums[r], tile.sum[row + r].begin() + static_cast<std::ptrdiff_t>(first));
+                std::memcpy(tile.sum[row + r].data() + first, &sums[r], sizeof sums[r]);
             }
         }
     }
@@ -141,6 +150,44 @@ void read_registers(const Warp& warp, const Instruction& instruction, MatrixElem
                 tile.a[lane / 4U + 8U * (r % 2U)][first + part] = element_of(element, word, part);
             }
         }
+    }
+}
+
+/// The sums, as bits of reals, that lanes hold in result i of theirs. Registers 4 j to 4 j + 3: columns 8 j +
+/// 2 t and the next, of row g, then of row g + 8.
+Row sums_of_register(const Tile& tile, std::size_t i) {
+    Row sums;  // NOLINT: filled whole below.
+    const std::size_t column = 8 * (i / 4) + i % 2;
+    for (std::size_t g = 0; g < 8; ++g) {
+        const float* const row = tile.sum[g + 8 * (i / 2 % 2)].data() + column;
+        for (std::size_t t = 0; t < 4; ++t) {
+            sums.lane[4 * g + t] = std::bit_cast<std::uint32_t>(row[2 * t]);
+        }
+    }
+    return sums;
+}
+
+void add_reals(const Row& sums, const Row& old, Row& to) {
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        to.lane[lane] = std::bit_cast<std::uint32_t>(std::bit_cast<float>(old.lane[lane]) +
+                                                     std::bit_cast<float>(sums.lane[lane]));
+    }
+}
+
+void add_integers(const Row& sums, const Row& old, Row& to) {
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const auto sum = static_cast<std::int32_t>(std::bit_cast<float>(sums.lane[lane]));
+        to.lane[lane] = old.lane[lane] + static_cast<std::uint32_t>(sum);
+    }
+}
+
+/// Into the half of the words from bit `shift` on.
+void add_to_half(const Row& sums, const Row& old, unsigned shift, Row& to) {
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        const float addend = real_of_half(static_cast<std::uint16_t>(old.lane[lane] >> shift));
+        const double value =
+            static_cast<double>(std::bit_cast<float>(sums.lane[lane])) + static_cast<double>(addend);
+        to.lane[lane] = (to.lane[lane] & ~(0xffffU << shift)) | (std::uint32_t{half_of_real(value)} << shift);
     }
 }
 
@@ -181,28 +228,17 @@ Flow multiply(Warp& warp, const Instruction& instruction, Mask enabled) {
     const bool adds =
         (variant & no_addend) == 0 && (read_predicate(warp, instruction.predicates_in[0]) & enabled) != 0;
     const std::uint32_t addend = instruction.sources[2].row;
-    for (std::size_t lane = 0; lane < 32; ++lane) {
-        for (std::size_t i = 0; i < columns / 2; ++i) {
-            // Registers 4 j to 4 j + 3: columns 8 j + 2 t and the next, of row g, then of row g + 8.
-            const std::size_t row = lane / 4 + 8 * (i / 2 % 2);
-            const std::size_t column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-            const float sum = tile.sum[row][column];
-            if ((variant & half_result) != 0) {
-                const std::size_t r = i / 2;
-                const unsigned shift = 16U * (i % 2);
-                std::uint32_t& word = warp.rows[instruction.destination + r].lane[lane];
-                const std::uint32_t old = adds ? warp.rows[addend + r].lane[lane] >> shift : 0U;
-                const double value = static_cast<double>(sum) +
-                                     static_cast<double>(real_of_half(static_cast<std::uint16_t>(old)));
-                word = (word & ~(0xffffU << shift)) | (std::uint32_t{half_of_real(value)} << shift);
-                continue;
-            }
-            std::uint32_t& word = warp.rows[instruction.destination + i].lane[lane];
-            const std::uint32_t old = adds ? warp.rows[addend + i].lane[lane] : 0U;
-            word = (variant & integer_result) != 0
-                       ? old + static_cast<std::uint32_t>(static_cast<std::int32_t>(sum))
-                       : std::bit_cast<std::uint32_t>(std::bit_cast<float>(old) + sum);
+    for (std::size_t i = 0; i < columns / 2; ++i) {
+        const Row sums = sums_of_register(tile, i);
+        if ((variant & half_result) != 0) {
+            const Row old = adds ? warp.rows[addend + i / 2] : Row{};
+            add_to_half(sums, old, 16U * (i % 2), warp.rows[instruction.destination + i / 2]);
+            continue;
         }
+        const Row old = adds ? warp.rows[addend + i] : Row{};
+        const bool integers = (variant & integer_result) != 0;
+        Row& to = warp.rows[instruction.destination + i];
+        integers ? add_integers(sums, old, to) : add_reals(sums, old, to);
     }
     return Flow::next;
 }
@@ -253,9 +289,6 @@ std::uint32_t element_offset(const MatrixDescriptor& descriptor, bool transposed
 
 /// HGMMA.64x128x16.F32.BF16 Rd, [Ra,] gdesc[UR], Rc [, UP] [, gsb0]
 void decode_warpgroup_product(Decoder& decoder, Instruction& instruction) {
-    if (decoder.has("SP")) {
-        decoder.refuse("a sparse product");
-    }
     instruction.variant = columns_of(decoder) << columns_shift;
     const FactorTypes types = factor_types(decoder);
     instruction.variant |= static_cast<std::uint32_t>(types.a) << a_shift;
