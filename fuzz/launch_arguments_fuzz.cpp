@@ -15,7 +15,7 @@ using namespace warptime::workloads::frontends;
 
 bool same(const LaunchArgument& a, const LaunchArgument& b) {
     return a.text == b.text && a.buffer == b.buffer && a.bytes == b.bytes && a.contents == b.contents &&
-           a.path == b.path && a.real == b.real && a.integer == b.integer &&
+           a.map == b.map && a.path == b.path && a.real == b.real && a.integer == b.integer &&
            std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value);
 }
 
@@ -31,6 +31,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     std::string written;
     for (const LaunchArgument& argument : arguments) {
         warptime::fuzz::require(argument.buffer == (argument.bytes > 0), "a buffer has bytes, and no other");
+        warptime::fuzz::require(!argument.map || argument.map->tensor_bytes() <= argument.bytes,
+                                "a tensor lies within its buffer");
         written += argument.text + " ";
     }
     const std::vector<LaunchArgument> again = parse_arguments(written);

@@ -42,7 +42,8 @@ constexpr std::array<ParameterInfo, 7> parameters{{
      false,
      "",
      {},
-     "arguments: buffer:BYTES[:zeros|random|iota|file=PATH], 4096, 1.5f",
+     "arguments: buffer:BYTES[:zeros|random|iota|file=PATH], 4096, 1.5f, "
+     "map:BYTES:CONTENTS:TYPE:EXTENTS:STRIDES:BOX:SWIZZLE",
      true},
 }};
 

@@ -34,31 +34,139 @@ std::optional<double> real_of(std::string_view text) {
     return !copy.empty() && end == copy.c_str() + copy.size() ? std::optional(value) : std::nullopt;
 }
 
+constexpr std::string_view buffer_prefix = "buffer:", map_prefix = "map:";
+constexpr std::string_view buffer_form = "buffer:BYTES[:zeros|random|iota|file=PATH]";
+constexpr std::string_view map_form = "map:BYTES:CONTENTS:TYPE:EXTENTS:STRIDES:BOX:SWIZZLE";
+
+/// False where the text is no contents of a buffer.
+bool set_contents(LaunchArgument& argument, std::string_view text) {
+    if (text == "random") {
+        argument.contents = BufferContents::random;
+    } else if (text == "iota") {
+        argument.contents = BufferContents::iota;
+    } else if (text.starts_with("file=")) {
+        argument.contents = BufferContents::file;
+        argument.path = std::string(text.substr(5));
+    } else {
+        return text == "zeros";
+    }
+    return true;
+}
+
 LaunchArgument parse_buffer(std::string_view text) {
-    constexpr std::string_view form = "buffer:BYTES[:zeros|random|iota|file=PATH]";
     LaunchArgument argument;
     argument.buffer = true;
     argument.text = std::string(text);
-    std::string_view rest = text.substr(std::string_view("buffer:").size());
+    const std::string_view rest = text.substr(buffer_prefix.size());
     const std::size_t colon = rest.find(':');
     const std::optional<std::int64_t> bytes = integer_of(rest.substr(0, colon));
-    if (!bytes || *bytes <= 0) {
-        throw Error("kernel args", argument.text, std::string(form));
+    if (!bytes || *bytes <= 0 ||
+        (colon != std::string_view::npos && !set_contents(argument, rest.substr(colon + 1)))) {
+        throw Error("kernel args", argument.text, std::string(buffer_form));
     }
     argument.bytes = static_cast<std::uint64_t>(*bytes);
-    if (colon == std::string_view::npos) {
-        return argument;
+    return argument;
+}
+
+struct ElementName {
+    std::string_view name;
+    machine::TensorElement element;
+};
+constexpr std::array element_names{
+    ElementName{"u8", machine::TensorElement::u8},   ElementName{"u16", machine::TensorElement::u16},
+    ElementName{"u32", machine::TensorElement::u32}, ElementName{"s32", machine::TensorElement::s32},
+    ElementName{"u64", machine::TensorElement::u64}, ElementName{"s64", machine::TensorElement::s64},
+    ElementName{"f16", machine::TensorElement::f16}, ElementName{"f32", machine::TensorElement::f32},
+    ElementName{"f64", machine::TensorElement::f64}, ElementName{"bf16", machine::TensorElement::bf16}};
+
+/// Numbers from 0 on between crosses; none where one is of another form.
+std::optional<std::vector<std::uint64_t>> sizes_of(std::string_view text) {
+    std::vector<std::uint64_t> sizes;
+    while (!text.empty()) {
+        const std::size_t cross = text.find('x');
+        const std::optional<std::int64_t> value = integer_of(text.substr(0, cross));
+        if (!value || *value < 0 || cross + 1 == text.size()) {
+            return std::nullopt;
+        }
+        sizes.push_back(static_cast<std::uint64_t>(*value));
+        text = cross == std::string_view::npos ? std::string_view{} : text.substr(cross + 1);
     }
-    rest = rest.substr(colon + 1);
-    if (rest == "random") {
-        argument.contents = BufferContents::random;
-    } else if (rest == "iota") {
-        argument.contents = BufferContents::iota;
-    } else if (rest.starts_with("file=")) {
-        argument.contents = BufferContents::file;
-        argument.path = std::string(rest.substr(5));
-    } else if (rest != "zeros") {
-        throw Error("kernel args", argument.text, std::string(form));
+    return sizes;
+}
+
+[[noreturn]] void refuse_map(std::string_view text, std::string_view expected) {
+    throw Error("kernel args", std::string(text), fmt::format("{} with {}", map_form, expected));
+}
+
+/// TYPE, EXTENTS, STRIDES, BOX and SWIZZLE of the argument.
+machine::TensorMap map_of(std::string_view argument, const std::array<std::string_view, 5>& parts) {
+    machine::TensorMap map;
+    const auto* const type = std::ranges::find(element_names, parts[0], &ElementName::name);
+    if (type == element_names.end()) {
+        refuse_map(argument, "u8, u16, u32, s32, u64, s64, f16, f32, f64 or bf16 as TYPE");
+    }
+    map.element = type->element;
+    const auto extents = sizes_of(parts[1]), strides = sizes_of(parts[2]), box = sizes_of(parts[3]);
+    if (!extents || extents->empty() || extents->size() > machine::max_tensor_rank) {
+        refuse_map(argument, "one to five EXTENTS, as 4096x4096");
+    }
+    const std::size_t rank = extents->size();
+    if (!strides || strides->size() != rank - 1) {
+        refuse_map(argument, fmt::format("{} STRIDES in bytes, one less than EXTENTS", rank - 1));
+    }
+    if (!box || box->size() != rank) {
+        refuse_map(argument, fmt::format("{} sides of the BOX, as many as EXTENTS", rank));
+    }
+    map.rank = static_cast<std::uint8_t>(rank);
+    std::ranges::copy(*extents, map.extents.begin());
+    std::ranges::copy(*strides, map.strides.begin());
+    // What is too large for a field stays so, and breaks a rule.
+    const auto narrow = []<class T>(std::uint64_t value, T most) {
+        return static_cast<T>(std::min<std::uint64_t>(value, most));
+    };
+    std::ranges::transform(*box, map.box.begin(), [&narrow](std::uint64_t side) {
+        return narrow(side, std::numeric_limits<std::uint32_t>::max());
+    });
+    const auto swizzle = sizes_of(parts[4]);
+    if (!swizzle || swizzle->size() != 1) {
+        refuse_map(argument, "a SWIZZLE of 0, 32, 64 or 128 bytes");
+    }
+    map.swizzle_bytes = narrow(swizzle->front(), std::numeric_limits<std::uint8_t>::max());
+    if (const auto rule = machine::broken_rule(map)) {
+        refuse_map(argument, *rule);
+    }
+    return map;
+}
+
+LaunchArgument parse_map(std::string_view text) {
+    LaunchArgument argument;
+    argument.buffer = true;
+    argument.text = std::string(text);
+    // From the end, because paths may have colons.
+    std::string_view rest = text.substr(map_prefix.size());
+    std::array<std::string_view, 5> parts;
+    std::size_t colon = 0;
+    for (std::size_t i = parts.size(); i-- > 0 && colon != std::string_view::npos;) {
+        colon = rest.rfind(':');
+        parts[i] = rest.substr(colon + 1);
+        rest = rest.substr(0, colon);
+    }
+    colon = colon == std::string_view::npos ? colon : rest.find(':');
+    if (colon == std::string_view::npos) {
+        throw Error("kernel args", argument.text, std::string(map_form));
+    }
+    const std::optional<std::int64_t> bytes = integer_of(rest.substr(0, colon));
+    if (!bytes || *bytes <= 0) {
+        refuse_map(text, "a number of BYTES from 1");
+    }
+    if (!set_contents(argument, rest.substr(colon + 1))) {
+        refuse_map(text, "zeros, random, iota or file=PATH as CONTENTS");
+    }
+    argument.bytes = static_cast<std::uint64_t>(*bytes);
+    argument.map = map_of(text, parts);
+    if (argument.map->tensor_bytes() > argument.bytes) {
+        refuse_map(text,
+                   fmt::format("at least {} BYTES, which the tensor spans", argument.map->tensor_bytes()));
     }
     return argument;
 }
@@ -103,7 +211,10 @@ void put_number(std::vector<std::byte>& bytes, const machine::Parameter& paramet
                                   parameter.bytes == 8)) {
         std::memcpy(bytes.data() + parameter.offset, &argument.integer, parameter.bytes);
     } else {
-        throw Error("kernel args", argument.text, fmt::format("a value of {} bytes", parameter.bytes));
+        const bool map = parameter.bytes == machine::tensor_map_bytes;
+        throw Error("kernel args", argument.text,
+                    fmt::format("a value of {} bytes{}{}", parameter.bytes, map ? ", as " : "",
+                                map ? map_form : std::string_view{}));
     }
 }
 
@@ -147,8 +258,8 @@ std::vector<LaunchArgument> parse_arguments(std::string_view text) {
         const std::size_t end = std::min(text.find(' ', begin), text.size());
         const std::string_view word = text.substr(begin, end - begin);
         text = text.substr(end);
-        if (word.starts_with("buffer:")) {
-            arguments.push_back(parse_buffer(word));
+        if (word.starts_with(buffer_prefix) || word.starts_with(map_prefix)) {
+            arguments.push_back(word.starts_with(map_prefix) ? parse_map(word) : parse_buffer(word));
             continue;
         }
         LaunchArgument argument;
@@ -160,7 +271,7 @@ std::vector<LaunchArgument> parse_arguments(std::string_view text) {
             argument.value = *real;
         } else {
             throw Error("kernel args", argument.text,
-                        "buffer:BYTES[:zeros|random|iota|file=PATH], 4096 or 1.5f");
+                        fmt::format("{}, {}, 4096 or 1.5f", buffer_form, map_form));
         }
         arguments.push_back(std::move(argument));
     }
@@ -193,17 +304,23 @@ std::vector<std::byte> place_arguments(const std::vector<LaunchArgument>& argume
             put_number(bytes, parameter, argument);
             continue;
         }
-        if (parameter.bytes != 8) {
-            throw Error(
-                "kernel args", argument.text,
-                fmt::format("a value of {} bytes: parameter {} is no pointer", parameter.bytes, i + 1));
+        if (parameter.bytes != (argument.map ? machine::tensor_map_bytes : 8)) {
+            throw Error("kernel args", argument.text,
+                        fmt::format("a value of {} bytes: parameter {} is no {}", parameter.bytes, i + 1,
+                                    argument.map ? "tensor map" : "pointer"));
         }
         const std::optional<std::uint64_t> address = memory.allocate(argument.bytes);
         if (!address) {
             throw Error("kernel args", argument.text, "a buffer that fits the device's memory");
         }
         fill(argument, *address);
-        put(bytes, parameter.offset, *address);
+        if (argument.map) {
+            machine::TensorMap map = *argument.map;
+            map.address = *address;
+            machine::write_tensor_map(map, bytes.data() + parameter.offset);
+        } else {
+            put(bytes, parameter.offset, *address);
+        }
     }
     return bytes;
 }

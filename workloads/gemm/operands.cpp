@@ -49,7 +49,7 @@ struct Side {
     mk::Id buffer;
     const mk::Index& tile_origin;
     bool k_contiguous = true;
-    std::uint16_t tile_position = 0;
+    std::uint32_t tile_position = 0;
     int tile_extent = 1;
     int sharers = 1;
     std::int64_t pitch = 1;

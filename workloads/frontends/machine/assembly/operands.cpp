@@ -160,6 +160,11 @@ bool set_sum(Operand& operand, std::string_view sum) {
         const std::vector<std::string_view> parts = split_outside(piece, '.');
         if (const auto number = register_number(parts[0], "UR", zero_register)) {
             operand.uniform_base = *number;
+            for (std::size_t i = 1; i < parts.size(); ++i) {
+                if (parts[i] != "64") {  // A uniform base of 64 bits is what it is where nothing is said.
+                    operand.modifiers.emplace_back(parts[i]);
+                }
+            }
             continue;
         }
         const auto number = register_number(parts[0], "R", zero_register);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -289,6 +290,27 @@ TEST_CASE("the order of the lanes does not change the lines, nor that of a whole
         std::ranges::reverse(address);
         RC_ASSERT(lines(address, all, width) == before);
         RC_ASSERT(count_passes(address, all, width) == passes);
+    }));
+}
+
+TEST_CASE("counts are those of the model, which enumerates") {
+    CHECK(rc::check("model", [] {
+        const auto width = *rc::gen::element<std::uint32_t>(1, 2, 4, 8, 16);
+        Addresses address = *any_addresses(*rc::gen::element<std::uint64_t>(width, width, 1));
+        address[*rc::gen::inRange<std::size_t>(0, 32)] +=
+            *rc::gen::element<std::uint64_t>(0, 128, 1ULL << 37U);
+        const std::uint32_t lanes = *any_lanes();
+        const auto use = *rc::gen::element(SharedUse::load, SharedUse::store);
+        const AccessGeometry geometry = *rc::gen::element(volta, AccessGeometry{{32, 64}, {16, 4}});
+        const auto numbers = std::bit_cast<model::machine::LaneAddresses>(address);
+        const int bytes = static_cast<int>(width);
+        const model::machine::Coalesced lines =
+            model::machine::coalesce(numbers, bytes, lanes, geometry.cache);
+        const LineCount counted = machine::count_lines(address, lanes, width, geometry);
+        RC_ASSERT(std::int64_t{counted.sectors} == lines.sectors);
+        RC_ASSERT(std::int64_t{counted.lines} == lines.lines);
+        RC_ASSERT(std::int64_t{machine::count_passes(address, lanes, width, use, geometry)} ==
+                  model::machine::shared_passes(numbers, bytes, lanes, geometry.banks, use));
     }));
 }
 

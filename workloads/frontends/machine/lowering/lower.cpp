@@ -9,6 +9,8 @@
 #include "workloads/frontends/machine/lowering/registers.hpp"
 #include "workloads/frontends/machine/lowering/reuse.hpp"
 #include "workloads/frontends/machine/lowering/role_body.hpp"
+#include "workloads/frontends/machine/lowering/store_merging.hpp"
+#include "workloads/frontends/machine/lowering/transaction_rings.hpp"
 
 #include <fmt/format.h>
 
@@ -67,9 +69,12 @@ bool names_products(const AssemblyLine& line) {
 bool is_barrier(const AssemblyLine& line) {
     return line.opcode == "BAR";
 }
+bool is_wait_for_phase(const AssemblyLine& line) {
+    return line.opcode == "SYNCS" && line.has("PHASECHK") && line.has("TRYWAIT");
+}
 /// Takes part in a token of the description, which must not stand in a branch that some warps skip.
 bool synchronizes(const AssemblyLine& line) {
-    return is_barrier(line) || is_commit(line) || is_group_wait(line);
+    return is_barrier(line) || is_commit(line) || is_group_wait(line) || is_wait_for_phase(line);
 }
 
 class Lowering {
@@ -86,7 +91,10 @@ class Lowering {
         }
         bodies_ = role_bodies(code_, *input_.counts, *input_.trace);
         reuse_ = reuse_of(*input_.trace, input_.cache);
+        merged_ = merged_stores(*input_.trace, input_.cache);
         order_ = find_order();
+        rings_ = transaction_rings(*input_.trace, bodies_.roles);
+        ring_tokens_.assign(rings_.rings.size(), mk::no_id);
         describe_launch();
         for (std::size_t r = 0; r < bodies_.roles.size(); ++r) {
             lower_role(bodies_.roles[r], r);
@@ -122,7 +130,9 @@ class Lowering {
 
     // ---- buffers
 
-    mk::Id buffer(AccessSpace space, std::uint64_t address, std::uint64_t& base) {
+    /// `pitch`: bytes from one row to the next where an access moves a box of rows; 0: the buffer is a line
+    /// of bytes.
+    mk::Id buffer(AccessSpace space, std::uint64_t address, std::uint64_t& base, std::uint64_t pitch = 0) {
         mk::Buffer made;
         std::uint64_t key = 0;
         std::int64_t bytes = 0;
@@ -148,15 +158,20 @@ class Lowering {
             base = allocation->address;
             made.name = mk::Name(fmt::format("memory{}", kernel_.buffers.size()));
         }
-        const auto known = buffers_.find(key);
-        if (known != buffers_.end()) {
+        const auto [known, fresh] = buffers_.try_emplace({key, pitch}, mk::no_id);
+        if (!fresh) {
             return known->second;
         }
         made.dtype = hw::Dtype::int8;
         made.extent[0] = bytes;
-        const mk::Id id = builder_.buffer(made);
-        buffers_[key] = id;
-        return id;
+        if (pitch > 0) {
+            made.rank = 2;
+            made.extent[0] = static_cast<std::int64_t>(pitch);
+            made.extent[1] = (bytes + made.extent[0] - 1) / made.extent[0];
+            made.stride[1] = made.extent[0];
+        }
+        known->second = builder_.buffer(made);
+        return known->second;
     }
 
     // ---- tokens
@@ -207,10 +222,26 @@ class Lowering {
         return copy_token_;
     }
 
+    mk::Id ring_token(std::size_t number) {
+        mk::Id& known = ring_tokens_[number];
+        if (known == mk::no_id) {
+            const TransactionRing& ring = rings_.rings[number];
+            mk::Token token;
+            token.name = mk::Name(fmt::format("ring{}", number));
+            token.kind = mk::TokenKind::mbarrier;
+            token.arrivals = ring.arrivals;
+            token.initial = ring.free;
+            token.depth = ring.stages;
+            known = builder_.token(token);
+        }
+        return known;
+    }
+
     // ---- roles
 
     void lower_role(const RoleBody& role, std::size_t number) {
         role_ = &role;
+        elected_ = elected_in(*input_.trace, role);
         gather_accesses(role);
         builder_.role(mk::Name(bodies_.roles.size() == 1 ? "warps" : fmt::format("warps{}", number)),
                       static_cast<int>(role.warps.size()));
@@ -337,8 +368,13 @@ class Lowering {
         return {share(times.of_cta, rounds.slowest.of_cta), share(times.of_grid, rounds.slowest.of_grid)};
     }
 
+    /// Executions for each time that a warp goes through the body around: by an elected warp where only some
+    /// warps do what the instruction does.
     [[nodiscard]] double share_of(std::uint32_t instruction, double rounds) const {
-        return role_->frequency.at(instruction).times / std::max(rounds, 1e-12);
+        const auto elected = elected_.find(instruction);
+        const double times =
+            elected == elected_.end() ? role_->frequency.at(instruction).times : elected->second.times;
+        return times / std::max(rounds, 1e-12);
     }
     static bool alike(double a, double b) {
         return (a >= always && b >= always && a < 2.0 - always && b < 2.0 - always) ||
@@ -349,6 +385,28 @@ class Lowering {
         return std::ranges::any_of(loop.instructions,
                                    [this](std::uint32_t i) { return synchronizes(line(i)); }) ||
                std::ranges::any_of(loop.inner, [this](const BodyLoop& inner) { return has_barrier(inner); });
+    }
+
+    /// Whether a part of the warps uses barriers or the bulk engine in the loop.
+    [[nodiscard]] bool elects(const BodyLoop& loop) const {
+        return std::ranges::any_of(loop.instructions,
+                                   [this](std::uint32_t i) { return elected_.contains(i); }) ||
+               std::ranges::any_of(loop.inner, [this](const BodyLoop& inner) { return elects(inner); });
+    }
+
+    /// Warps of the role for each one that runs the loop.
+    [[nodiscard]] double warps_per_runner(const BodyLoop& loop) const {
+        const std::uint32_t header = bodies_.loops[static_cast<std::size_t>(loop.loop)].first;
+        std::size_t runners = 0;
+        for (const int w : role_->warps) {
+            runners += std::ranges::any_of(input_.trace->ctas(), [w, header](const auto& cta) {
+                return std::ranges::any_of(
+                    cta->warps[static_cast<std::size_t>(w)].stretches,
+                    [header](const Stretch& stretch) { return header - stretch.first < stretch.count; });
+            });
+        }
+        return static_cast<double>(role_->warps.size()) /
+               static_cast<double>(std::max<std::size_t>(1, runners));
     }
 
     /// Whether the loop reads what other CTAs write, as one that waits or tries again does. How often it goes
@@ -369,8 +427,12 @@ class Lowering {
         // skip it make the loop shorter instead.
         const bool meets = has_barrier(loop);
         const double rounds = around.mean;
-        const double entries = meets ? 1.0 : loop.entries / std::max(rounds, 1e-12);
-        const double trips = loop.rounds / std::max(meets ? rounds : loop.entries, 1e-12);
+        // A loop of elected warps is the role's loop; what elected warps alone do in it stands in branches.
+        const double elected = elects(loop) ? warps_per_runner(loop) : 1.0;
+        const double own_rounds = loop.rounds * elected;
+        const double own_entries = loop.entries * elected;
+        const double entries = meets ? 1.0 : own_entries / std::max(rounds, 1e-12);
+        const double trips = own_rounds / std::max(meets ? rounds : own_entries, 1e-12);
         const bool deep =
             static_cast<int>(around_.size()) >= mk::max_loop_depth || depth_ >= mk::max_nesting - 2;
         if (deep) {
@@ -407,9 +469,8 @@ class Lowering {
         ++depth_;
         around_.push_back(loop.loop);
         const auto header_times = watches ? role_->frequency.end() : role_->frequency.find(header);
-        lower_loop(loop,
-                   {loop.rounds, header_times == role_->frequency.end() ? mk::SlowestWarps{}
-                                                                        : header_times->second.slowest});
+        lower_loop(loop, {own_rounds, header_times == role_->frequency.end() ? mk::SlowestWarps{}
+                                                                             : header_times->second.slowest});
         around_.pop_back();
         builder_.end();
         --depth_;
@@ -460,13 +521,17 @@ class Lowering {
             }
         }
         const auto traced = accesses_.find(first);
+        const auto ring = rings_.ring_of.find(first);
+        const auto elected = elected_.find(first);
         const bool alone = products || traced != accesses_.end() || is_barrier(line(first)) ||
-                           is_commit(line(first)) || is_group_wait(line(first));
+                           is_commit(line(first)) || is_group_wait(line(first)) ||
+                           ring != rings_.ring_of.end() || elected != elected_.end();
         std::size_t end = i + 1;
         while (!alone && end < instructions.size() && instructions[end] == instructions[end - 1] + 1) {
             const OpcodeClass next = class_of(line(instructions[end]));
             if (next.cls != cls.cls || next.dtype != cls.dtype || next.shape != cls.shape ||
-                accesses_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
+                accesses_.contains(instructions[end]) || rings_.ring_of.contains(instructions[end]) ||
+                elected_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
                 is_group_wait(line(instructions[end]))) {
                 break;
             }
@@ -493,9 +558,19 @@ class Lowering {
             });
         }
         follow_products(instructions, i, end, id, deps);
-        op.dep_count = static_cast<std::uint8_t>(std::min<std::size_t>(deps.size(), op.deps.size()));
-        std::copy_n(deps.begin(), op.dep_count, op.deps.begin());
+        for (const mk::Dep& dep : deps) {
+            builder_.dep(dep);
+        }
         op.returns = !returns_nothing(line(first));
+        if (elected != elected_.end()) {
+            op.when = {true, builder_.variable(mk::Variable::warp), elected->second.warp,
+                       elected->second.warp + 1};
+            op.active = 1.0 / 32.0;
+        }
+        const bool waits = is_wait_for_phase(line(first));
+        if (ring != rings_.ring_of.end() && !waits) {
+            kernel_.ops[static_cast<std::size_t>(id)].completes = ring_token(ring->second);
+        }
         if (traced != accesses_.end()) {
             add_accesses(first, traced->second);
         }
@@ -504,6 +579,9 @@ class Lowering {
         }
         if (is_barrier(line(first))) {
             add_barrier(first);
+        }
+        if (ring != rings_.ring_of.end() && waits) {
+            builder_.wait(ring_token(ring->second));
         }
         if (is_commit(line(first))) {
             builder_.signal(copy_token(), mk::SignalOn::issue);
@@ -613,7 +691,7 @@ class Lowering {
     static void add_dep(std::vector<mk::Dep>& deps, mk::Dep dep) {
         const bool known = std::ranges::any_of(deps, [dep](const mk::Dep& other) { return other == dep; });
         if (!known) {
-            deps.insert(deps.begin(), dep);  // The newest ops matter most where there are more than fit.
+            deps.push_back(dep);
             std::ranges::sort(deps, [](const mk::Dep& a, const mk::Dep& b) { return a.op > b.op; });
         }
     }
@@ -662,7 +740,11 @@ class Lowering {
         const bool global = sample.space == AccessSpace::global;
         std::uint64_t base = 0;
         const auto first = static_cast<std::size_t>(std::countr_zero(sample.lanes));
-        const mk::Id target = buffer(sample.space, sample.address[first], base);
+        // A box of several rows lies in a matrix whose rows are as far apart as those of the box.
+        const bool in_rows = sample.bulk_bytes > sample.bulk_row_bytes && sample.bulk_row_bytes > 0 &&
+                             sample.bulk_row_step > sample.bulk_row_bytes;
+        const std::uint64_t pitch = in_rows ? sample.bulk_row_step : 0;
+        const mk::Id target = buffer(sample.space, sample.address[first], base, pitch);
         if (target == mk::no_id) {
             return;
         }
@@ -689,7 +771,9 @@ class Lowering {
             access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
         }
         if (sample.kind == AccessKind::store && global) {
-            access.joined = joined_share(instruction, traced);
+            const auto merged = merged_.find(instruction);
+            access.joined =
+                std::max(joined_share(instruction, traced), merged == merged_.end() ? 0.0 : merged->second);
             last_store_ = instruction;
         }
         std::vector<LaneAddresses> lanes;
@@ -701,8 +785,10 @@ class Lowering {
             }
             lanes.push_back(own);
         }
-        // A bulk copy is one box, which the engine moves by itself; its rows count as lying side by side.
-        const bool box = sample.bulk_bytes > 0;
+        if (sample.bulk_bytes > 0) {
+            add_box(access, traced, static_cast<std::int64_t>(base));
+            return;
+        }
         // Banks need the lanes' own addresses; for global memory, the lines of most warps are enough.
         const std::optional<LanePattern> pattern = fit_lanes(lanes, global ? mostly_alike : 1.0);
         std::optional<AffineFit> origin;
@@ -730,15 +816,47 @@ class Lowering {
             set_pattern(access, *pattern);
             access.origin[0] = index_of(*origin);
         }
-        if (box) {
-            access.pattern = mk::PatternKind::collective;
-            double bytes = 0.0;
-            for (const PlacedAccess& placed : traced) {
-                bytes += static_cast<double>(placed.event->bulk_bytes);
-            }
-            access.box[0] = std::llround(bytes / static_cast<double>(traced.size()));
+        builder_.access(access);
+    }
+
+    /// A bulk copy is one box, which the engine moves by itself: of rows in a matrix, or a line of bytes.
+    void add_box(mk::Access access, const std::vector<PlacedAccess>& traced, std::int64_t base) {
+        const mk::Buffer& target = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const AccessEvent& sample = *traced.front().event;
+        const std::int64_t pitch = target.rank == 2 ? target.stride[1] : 0;
+        const std::int64_t modulus = pitch > 0 ? pitch : std::numeric_limits<std::int64_t>::max();
+        double bytes = 0.0;
+        std::vector<AffineSample> within;  // Places within a row, and rows.
+        std::vector<AffineSample> rows;
+        for (const PlacedAccess& placed : traced) {
+            bytes += static_cast<double>(placed.event->bulk_bytes);
+            const std::int64_t offset = static_cast<std::int64_t>(placed.event->address[0]) - base;
+            within.push_back({placed.variables, offset % modulus});
+            rows.push_back({placed.variables, offset / modulus});
+        }
+        bytes /= static_cast<double>(traced.size());
+        access.pattern = mk::PatternKind::collective;
+        access.rank = target.rank;
+        const auto box_row = pitch > 0 ? static_cast<double>(sample.bulk_row_bytes) : bytes;
+        access.box[0] = std::llround(box_row);
+        access.origin[0] = origin_of_box(within);
+        if (pitch > 0) {
+            access.box[1] = std::max<std::int64_t>(1, std::llround(bytes / box_row));
+            access.origin[1] = origin_of_box(rows);
         }
         builder_.access(access);
+    }
+
+    /// Where no affine function says the place of most copies, the CTAs' first ones are spread evenly.
+    mk::Index origin_of_box(const std::vector<AffineSample>& samples) {
+        std::optional<AffineFit> fit = fit_affine(samples);
+        if (!fit) {
+            fit = fit_within_ctas(samples);
+        }
+        if (!fit) {
+            fit = fit_most(samples);
+        }
+        return fit ? index_of(*fit) : mk::Builder::constant(samples.front().value);
     }
 
     /// Share of a store's sectors that the warp's store right before it has touched, too. Such stores leave
@@ -956,9 +1074,13 @@ class Lowering {
     std::uint32_t last_store_ = 0;        ///< instruction of the last store to global memory
     std::vector<mk::Id> product_groups_;  ///< ops that end a group of asynchronous products, as they come
     const RoleBody* role_ = nullptr;
-    std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;  ///< by instruction
-    std::map<std::uint64_t, mk::Id> buffers_;
-    std::map<std::uint32_t, mk::Reuse> reuse_;  ///< by instruction
+    TransactionRings rings_;
+    std::vector<mk::Id> ring_tokens_;                                    ///< by ring
+    std::map<std::uint32_t, Elected> elected_;                           ///< of the role
+    std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;        ///< by instruction
+    std::map<std::pair<std::uint64_t, std::uint64_t>, mk::Id> buffers_;  ///< by key and pitch
+    std::map<std::uint32_t, mk::Reuse> reuse_;                           ///< by instruction
+    std::map<std::uint32_t, double> merged_;  ///< share of a store's sectors, by instruction
     std::map<std::int64_t, mk::Id> barrier_tokens_;
     mk::Id copy_token_ = mk::no_id;
     bool commits_ = false;

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Warps that run the same loops are one role. Instructions that stand side by side and are alike are one op.
-// Accesses become affine where the traced addresses are; otherwise the traced ones are listed. Ignores:
-// tokens of mbarriers (their waits cost an issue slot alone), and which CTAs a dynamic scheduler would give
-// work to.
+// Accesses become affine where the traced addresses are; otherwise the traced ones are listed. Rings of
+// mbarriers become tokens. Ignores: which CTAs a dynamic scheduler would give work to.
 #pragma once
 
 #include "model/kernel/description.hpp"

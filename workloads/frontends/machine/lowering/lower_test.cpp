@@ -522,7 +522,7 @@ TEST_CASE("a bulk copy is one box of its bytes, in either direction") {
     }
 }
 
-TEST_CASE("a box of a tensor is as many bytes as its elements, wherever it begins") {
+TEST_CASE("a box of a tensor is as many rows and bytes as its elements, wherever it begins") {
     const Buffer memory(std::uint64_t{1} << 14U);
     TensorMap map;
     map.address = memory.address();
@@ -544,8 +544,71 @@ TEST_CASE("a box of a tensor is as many bytes as its elements, wherever it begin
     const mk::Access& access = kernel.accesses_of(op)[0];
     CHECK(access.pattern == mk::PatternKind::collective);
     CHECK(access.direction == mk::Direction::read);
-    CHECK(access.box[0] == 8 * 6 * 4);
-    CHECK(mk::evaluate(kernel, access.origin[0], {}) == 10 * 128 + 16 * 4);
+    CHECK(access.rank == 2);
+    CHECK(access.box[0] == 8 * 4);
+    CHECK(access.box[1] == 6);
+    CHECK(mk::evaluate(kernel, access.origin[0], {}) == 16 * 4);
+    CHECK(mk::evaluate(kernel, access.origin[1], {}) == 10);
+    CHECK(kernel.buffers[static_cast<std::size_t>(access.buffer)].stride[1] == 128);
+}
+
+TEST_CASE("a ring that one thread fills becomes a token, and what the thread does an op of its warp") {
+    // Warp 0 announces and copies 128 bytes to a stage, all warps wait for them; then the next stage.
+    constexpr int trips = 4;
+    const Buffer from(std::uint64_t{4096});
+    const std::uint64_t count = (std::uint64_t{1} << 20U) - 1U;  // One thread, as compilers set it up.
+    const std::uint64_t word = (count << 1U) | (count << 43U);
+    Lines lines{"S2R R0, SR_TID.X",
+                "UMOV UR4, 0x0",
+                fmt::format("UMOV UR6, {:#x}", static_cast<std::uint32_t>(word)),
+                fmt::format("UMOV UR7, {:#x}", static_cast<std::uint32_t>(word >> 32U)),
+                "ISETP.EQ.AND P6, PT, R0, RZ, PT",
+                "ISETP.GE.U32.AND P5, PT, R0, 0x20, PT",
+                "@!P5 SYNCS.EXCH.64 URZ, [UR4], UR6",
+                "@!P5 SYNCS.EXCH.64 URZ, [UR4+0x8], UR6",
+                "BAR.SYNC.DEFER_BLOCKING 0x0",
+                "ULDC.64 UR10, c[0x0][0x210]",
+                "UMOV UR8, 0x100",
+                "UMOV UR12, 0x8",
+                "MOV R11, 0x80",
+                "MOV R20, RZ",
+                "MOV R22, RZ"};
+    for (int stage = 0; stage < trips; ++stage) {
+        const int barrier = 8 * (stage % 2);
+        for (const std::string& line :
+             Lines{fmt::format("MOV R15, {:#x}", stage / 2 % 2 == 0 ? 0U : 0x80000000U),
+                   fmt::format("UMOV UR9, {:#x}", barrier),
+                   fmt::format("@P6 SYNCS.ARRIVE.TRANS64 RZ, [URZ+{:#x}], R11", barrier),
+                   "@P6 UBLKCP.S.G [UR8], [UR10], UR12",
+                   fmt::format("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [URZ+{:#x}], R15", barrier),
+                   "BAR.SYNC.DEFER_BLOCKING 0x0"}) {
+            lines.push_back(line);
+        }
+    }
+    const mk::Kernel kernel =
+        lowered(Program(lines, with_parameters(1, 4096)), one_cta(128), {from.address()});
+    CHECK_NOTHROW(mk::check(kernel));
+    const auto ring = std::ranges::find_if(
+        kernel.tokens, [](const mk::Token& token) { return token.kind == mk::TokenKind::mbarrier; });
+    REQUIRE(ring != kernel.tokens.end());
+    CHECK(ring->depth == 2);
+    CHECK(ring->initial == 0);
+    CHECK(ring->arrivals == 2);
+    const std::vector<mk::Op> copies = ops_of(kernel, InstructionClass::cp_async_bulk);
+    REQUIRE(copies.size() == static_cast<std::size_t>(trips));
+    for (const mk::Op& copy : copies) {
+        CHECK(copy.completes == static_cast<mk::Id>(ring - kernel.tokens.begin()));
+        CHECK(copy.when.active);
+        CHECK(copy.when.low == 0);
+        CHECK(copy.when.high == 1);
+    }
+    // Each copy moves its bytes once, though four warps go through the code.
+    CHECK(mk::walk_totals(kernel, mk::WorkItem{})
+              .traffic(mk::Space::global, mk::Direction::read)
+              .requested_bytes == doctest::Approx(trips * 128.0));
+    CHECK(std::ranges::count_if(kernel.waits, [&](const mk::Wait& wait) {
+              return wait.token == static_cast<mk::Id>(ring - kernel.tokens.begin());
+          }) == trips);
 }
 
 /// A kernel of one line, with the address of each lane's 8 bytes in R2 and R3, and numbers from R8 on.
@@ -1007,7 +1070,7 @@ TEST_CASE("products whose sums are used between them, or that are not alike, are
 TEST_CASE("products on the same sums do not wait for one another's results") {
     const mk::Kernel kernel =
         of_warpgroup({"FADD R24, R25, R26", narrow_product + group_end, "FADD R61, R62, R63",
-                      "HGMMA.64x8x16.F32.BF16.tnspB R24, gdesc[UR8], R24" + group_end, all_products});
+                      "HGMMA.64x8x16.F32 R24, gdesc[UR8], R24" + group_end, all_products});
     const std::vector<std::ptrdiff_t> products = ids_of(kernel, InstructionClass::wgmma);
     REQUIRE(products.size() == 2);
     const mk::Op& second = kernel.ops[static_cast<std::size_t>(products[1])];

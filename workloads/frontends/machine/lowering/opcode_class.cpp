@@ -254,6 +254,10 @@ OpcodeClass class_of(const AssemblyLine& line) {
     if (opcode.starts_with("ATOM") || opcode == "RED" || opcode == "REDG") {
         result.dtype = atomic_dtype(line);
     }
+    if (result.cls == InstructionClass::mad_s32 && !opcode.starts_with("U") &&
+        (line.has("WIDE") || line.has("HI"))) {
+        result.cls = InstructionClass::mad_wide_s32;
+    }
     // Multiply-adds that the compiler uses as moves, additions and shifts keep the multiplier's pipe.
     if (opcode == "BAR" && line.has("ARV")) {
         result.cls = InstructionClass::bar_arrive;

@@ -37,6 +37,9 @@ TEST_CASE("arithmetic goes to the class of its pipe") {
                             // Moves, additions and shifts that a multiply-add does keep its pipe.
                             Case{"IMAD.MOV.U32 R1, RZ, RZ, R4", InstructionClass::mad_s32},
                             Case{"IMAD.IADD R1, R2, 0x1, R4", InstructionClass::mad_s32},
+                            Case{"IMAD.WIDE.U32 R2, R4, 0x4, R6", InstructionClass::mad_wide_s32},
+                            Case{"IMAD.HI.U32 R1, R2, R3, RZ", InstructionClass::mad_wide_s32},
+                            Case{"UIMAD.WIDE UR4, UR5, 0x4, UR6", InstructionClass::mad_s32},
                             Case{"IADD3.X R1, R2, R3, R4, P0, !PT", InstructionClass::add_s32},
                             Case{"LOP3.LUT R1, R2, R3, R4, 0x80, !PT", InstructionClass::logic},
                             Case{"SHF.L.U32 R1, R2, R3, RZ", InstructionClass::shift},

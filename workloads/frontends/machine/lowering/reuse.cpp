@@ -15,8 +15,8 @@ namespace {
 namespace mk = model::kernel;
 
 /// CTAs looked at, from the middle of the grid, and lines that each may touch: enough for shares of a
-/// percent.
-constexpr std::size_t most_ctas = 3;
+/// percent. Further CTAs count only for loads that none of those executed.
+constexpr std::size_t usual_ctas = 3;
 constexpr std::size_t most_touches = 300'000;
 
 /// Marks on a line of times, and how many lie behind one of them (a Fenwick tree).
@@ -43,6 +43,15 @@ class Marks {
 struct Totals {
     std::array<double, mk::Reuse::distances> sectors{}, whole{};
     double all_sectors = 0.0, all = 0.0;
+
+    void add(const Totals& others) {
+        for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
+            sectors[i] += others.sectors[i];
+            whole[i] += others.whole[i];
+        }
+        all_sectors += others.all_sectors;
+        all += others.all;
+    }
 };
 
 /// The lines that one CTA's L1 would hold, most recent first, if it had room for all.
@@ -118,22 +127,16 @@ class Stack {
     std::size_t now_ = 0;
 };
 
-/// CTAs at the edges of a grid often skip most of a kernel.
-std::vector<const CtaTrace*> middle_of(const TraceRecorder& trace) {
-    std::vector<const CtaTrace*> ctas;
-    for (const auto& cta : trace.ctas()) {
-        ctas.push_back(cta.get());
-    }
-    std::ranges::sort(ctas, {}, &CtaTrace::linear_id);
-    if (ctas.size() > most_ctas) {
-        const auto first = ctas.begin() + static_cast<std::ptrdiff_t>((ctas.size() - most_ctas + 1) / 2);
-        ctas = {first, first + most_ctas};
-    }
-    return ctas;
-}
-
 bool is_kept_by_l1(const AccessEvent& event) {
     return event.kind == AccessKind::load && event.space == AccessSpace::global && event.lanes != 0;
+}
+
+bool executes_others(const CtaTrace& cta, const std::map<std::uint32_t, Totals>& known) {
+    return std::ranges::any_of(cta.warps, [&](const WarpTrace& warp) {
+        return std::ranges::any_of(warp.accesses, [&](const TracedAccess& access) {
+            return is_kept_by_l1(access.event) && !known.contains(access.event.instruction);
+        });
+    });
 }
 
 }  // namespace
@@ -141,8 +144,12 @@ bool is_kept_by_l1(const AccessEvent& event) {
 std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
                                             const model::machine::CacheGeometry& cache) {
     std::map<std::uint32_t, Totals> totals;
-    for (const CtaTrace* const looked_at : middle_of(trace)) {
-        const CtaTrace& cta = *looked_at;
+    std::size_t looked_at = 0;
+    for (const CtaTrace* const one : trace.ctas_from_middle()) {
+        const CtaTrace& cta = *one;
+        const bool usual = looked_at++ < usual_ctas;
+        if (!usual && !executes_others(cta, totals)) continue;
+        std::map<std::uint32_t, Totals> of_cta;
         Stack stack(cache);
         std::vector<std::size_t> next(cta.warps.size());
         for (bool more = true; more && !stack.full();) {
@@ -154,10 +161,13 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
                 }
                 if (next[w] < own.size()) {
                     const AccessEvent& event = own[next[w]++].event;
-                    stack.load(event, totals[event.instruction]);
+                    stack.load(event, of_cta[event.instruction]);
                     more = true;
                 }
             }
+        }
+        for (const auto& [instruction, counted] : of_cta) {
+            if (usual || !totals.contains(instruction)) totals[instruction].add(counted);
         }
     }
     std::map<std::uint32_t, mk::Reuse> result;

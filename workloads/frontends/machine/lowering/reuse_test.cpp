@@ -248,6 +248,24 @@ TEST_CASE("other sectors of a line are read for the first time, but keep the lin
     }
 }
 
+TEST_CASE("a CTA far from the middle counts only for loads that no CTA of the middle executes") {
+    // Of nine CTAs the first alone executes instruction 1, and reads other lines by instruction 0.
+    Told told(9, 1);
+    for (std::size_t cta = 0; cta < 9; ++cta) {
+        for (std::uint64_t i = 0; i < 4; ++i) {
+            AccessEvent event = load_of(cta == 0 ? 4096 + 128 * i : 0);
+            told.access(cta, 0, event);
+            event.instruction = 1;
+            if (cta == 0) told.access(cta, 0, event);
+        }
+    }
+    const Reuses found = reuse_of(told.trace(), usual);
+    REQUIRE(found.size() == 2);
+    CHECK(close(found.at(0).sectors, from_distance(0, 3.0 / 4.0)));
+    // Each line was read by instruction 0 right before.
+    CHECK(close(found.at(1).sectors, from_distance(0, 1.0)));
+}
+
 TEST_CASE("CTAs do not read for one another") {
     Told told(3, 2);
     for (std::size_t cta = 0; cta < 3; ++cta) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/lowering/trace.hpp"
 
+#include <algorithm>
+
 namespace warptime::workloads::frontends::machine {
 
 WarpTrace& TraceRecorder::trace_of(const Warp& warp) {
@@ -44,14 +46,35 @@ void TraceRecorder::access(const Warp& warp, const AccessEvent& event) {
     if (trace.truncated || trace.stretches.empty()) {
         return;
     }
-    if (trace.kept.size() <= event.instruction) {
-        trace.kept.resize(event.instruction + std::size_t{1});
+    if (trace.made.size() <= event.instruction) {
+        trace.made.resize(event.instruction + std::size_t{1});
     }
-    std::uint32_t& kept = trace.kept[event.instruction];
-    if (kept < most_accesses_) {
-        ++kept;
+    if (trace.made[event.instruction]++ < most_accesses_) {
         trace.accesses.push_back({static_cast<std::uint32_t>(trace.stretches.size() - 1), event});
     }
+}
+
+void TraceRecorder::barrier(const Warp& warp, const BarrierEvent& event) {
+    WarpTrace& trace = trace_of(warp);
+    if (!trace.truncated) {
+        trace.barriers.push_back(event);
+    }
+}
+
+std::vector<const CtaTrace*> TraceRecorder::ctas_from_middle() const {
+    std::vector<const CtaTrace*> ctas;
+    for (const auto& cta : ctas_) {
+        ctas.push_back(cta.get());
+    }
+    std::ranges::sort(ctas, {}, &CtaTrace::linear_id);
+    std::vector<const CtaTrace*> outwards;
+    const auto middle = static_cast<std::ptrdiff_t>(ctas.size() / 2);
+    const auto count = static_cast<std::ptrdiff_t>(ctas.size());
+    for (std::ptrdiff_t away = 0; away <= count; ++away) {
+        if (middle + away < count) outwards.push_back(ctas[static_cast<std::size_t>(middle + away)]);
+        if (away > 0 && middle - away >= 0) outwards.push_back(ctas[static_cast<std::size_t>(middle - away)]);
+    }
+    return outwards;
 }
 
 }  // namespace warptime::workloads::frontends::machine

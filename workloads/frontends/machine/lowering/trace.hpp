@@ -30,8 +30,9 @@ struct WarpTrace {
     int warp = 0;
     std::vector<Stretch> stretches;
     std::vector<TracedAccess> accesses;
-    std::vector<std::uint32_t> kept;  ///< number of accesses that were kept, by instruction
-    bool truncated = false;           ///< the warp ran on beyond what was kept
+    std::vector<BarrierEvent> barriers;  ///< mbarriers
+    std::vector<std::uint32_t> made;     ///< number of accesses, kept or not, by instruction
+    bool truncated = false;              ///< the warp ran on beyond what was kept
 };
 
 struct CtaTrace {
@@ -48,9 +49,12 @@ class TraceRecorder final : public Observer {
 
     void instruction(const Warp& warp, std::uint32_t pc, Mask active, Mask enabled) override;
     void access(const Warp& warp, const AccessEvent& event) override;
+    void barrier(const Warp& warp, const BarrierEvent& event) override;
 
     /// The CTAs in the order in which they began.
     [[nodiscard]] const std::vector<std::unique_ptr<CtaTrace>>& ctas() const { return ctas_; }
+    /// The CTAs from the middle of the grid outwards: those at its edges often skip most of a kernel.
+    [[nodiscard]] std::vector<const CtaTrace*> ctas_from_middle() const;
 
   private:
     WarpTrace& trace_of(const Warp& warp);

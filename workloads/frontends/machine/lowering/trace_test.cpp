@@ -154,9 +154,9 @@ TEST_CASE("accesses name their stretch, and the first of each instruction are ke
     }
     CHECK(of_20 == std::vector<std::uint64_t>{0, 1, 2, 3});
     CHECK(of_22 == std::vector<std::uint64_t>{0, 1});
-    CHECK(trace.kept.at(20) == most);
-    CHECK(trace.kept.at(21) == 0);
-    CHECK(trace.kept.at(22) == 2);
+    CHECK(trace.made.at(20) == 10);
+    CHECK(trace.made.at(21) == 0);
+    CHECK(trace.made.at(22) == 2);
 }
 
 TEST_CASE("a launch tells as much as it counts") {

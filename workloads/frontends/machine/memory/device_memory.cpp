@@ -33,8 +33,7 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(rounded_up(capaci
         void* const got = mmap(pointer(place), capacity_, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
         if (got == pointer(place)) {
-            base_ = place;
-            holes_[base_] = capacity_;
+            begin_at(place);
             return;
         }
         if (got != MAP_FAILED) {
@@ -45,11 +44,18 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(rounded_up(capaci
     void* const got =
         mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (got != MAP_FAILED) {
-        base_ = reinterpret_cast<std::uint64_t>(got);
-        holes_[base_] = capacity_;
+        begin_at(reinterpret_cast<std::uint64_t>(got));
         return;
     }
     throw Error("device memory", std::to_string(capacity), "bytes of address space that the system grants");
+}
+
+void DeviceMemory::begin_at(std::uint64_t base) {
+    base_ = base;
+    holes_[base_] = capacity_;
+    // Buffers are mostly filled whole, which takes a third of the time where pages are large. A system
+    // without large pages goes on with small ones.
+    (void)madvise(pointer(base_), capacity_, MADV_HUGEPAGE);
 }
 
 DeviceMemory::~DeviceMemory() {

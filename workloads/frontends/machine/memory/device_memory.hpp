@@ -47,6 +47,8 @@ class DeviceMemory {
     [[nodiscard]] const std::map<std::uint64_t, Allocation>& allocations() const { return allocations_; }
 
   private:
+    void begin_at(std::uint64_t base);
+
     std::uint64_t base_ = 0, capacity_ = 0, used_ = 0;
     std::map<std::uint64_t, Allocation> allocations_;  ///< by address
     std::map<std::uint64_t, std::uint64_t> holes_;     ///< free ranges: address and bytes

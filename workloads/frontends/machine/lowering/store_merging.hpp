@@ -1,0 +1,25 @@
+// Stores of different warps to the same sectors that leave the SM as one.
+// SPDX-License-Identifier: Apache-2.0
+//
+// The path to the L2 keeps the last few lines that were stored to and adds what further stores write there. A
+// CTA's warps are taken to store one after the other. Ignores: stores of other CTAs and of other instructions
+// in between, and how much of a sector is written in the end.
+// Source: validate/kernels/scattered_stores.cu. Where the warps of a CTA fill sectors together, the L2 is
+// sent one sector for eight stores if each of these touches 8 lines, for one and a half if it touches 16, and
+// one for each store if it touches 32 lines (counters lts__t_sectors_op_write, recorded 2026-11-24).
+#pragma once
+
+#include "model/machine/l1/coalescing.hpp"
+#include "workloads/frontends/machine/lowering/trace.hpp"
+
+#include <cstdint>
+#include <map>
+
+namespace warptime::workloads::frontends::machine {
+
+/// By instruction that stores to global memory: the share of its sectors that leave with an earlier store.
+/// Instructions without such sectors are left out.
+[[nodiscard]] std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace,
+                                                            const model::machine::CacheGeometry& cache);
+
+}  // namespace warptime::workloads::frontends::machine
