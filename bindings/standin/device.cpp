@@ -13,15 +13,22 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <sstream>
 
 namespace warptime::standin {
 
 namespace {
+
+/// Of this thread: other programs on the machine do not count.
+double processor_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 std::string variable_of(const char* name) {
     const char* value = std::getenv(name);
@@ -149,6 +156,9 @@ Device::Device()
     if (const std::string limit = variable_of("WARPTIME_WARP_LIMIT"); !limit.empty()) {
         warp_limit_ = std::strtoull(limit.c_str(), nullptr, 10);
     }
+    if (const std::string read = variable_of("WARPTIME_LAST_CLOCK_READ"); !read.empty()) {
+        last_clock_read_ = static_cast<std::uint32_t>(std::strtoul(read.c_str(), nullptr, 10));
+    }
     if (const std::string filter = variable_of("WARPTIME_KERNEL"); !filter.empty()) {
         filter_ = std::regex(filter);
     }
@@ -218,7 +228,6 @@ Status Device::launch(const LaunchRequest& request) {
     record.shape = request.shape;
     Status status = Status::success;
     machine::LaunchCounts counts;
-    const auto begun = std::chrono::steady_clock::now();
     try {
         const machine::LoadedCode& code = request.kernel->module->code(chip_.architecture, memory_);
         const int number = code.code->kernel(request.kernel->name);
@@ -244,10 +253,14 @@ Status Device::launch(const LaunchRequest& request) {
         machine::RunOptions options;
         options.budget = reported ? budget_ : 0;
         options.warp_limit = warp_limit_;
+        options.last_clock_read = last_clock_read_;
         options.observer = reported ? &trace : nullptr;
         options.traced_ctas = 12;
         options.chip = chip_;
+        const double begun = processor_seconds();
         counts = machine::run_launch(code, number, shape, parameters, memory_, options);
+        const double ended = processor_seconds();
+        record.seconds = ended - begun;
         record.counts = &counts;
         record.error = counts.error;
         if (!counts.error.empty()) {
@@ -260,6 +273,7 @@ Status Device::launch(const LaunchRequest& request) {
             kernel.name = plain;
             model::kernel::check(kernel);
             record.description = model::kernel::to_text(kernel);
+            record.lowering_seconds = processor_seconds() - ended;
             if (!counts.whole()) {
                 records_.message(
                     fmt::format("{}: a part of the grid was run, so that what it writes is incomplete: {} "
@@ -274,7 +288,6 @@ Status Device::launch(const LaunchRequest& request) {
             status = Status::invalid_configuration;
         }
     }
-    record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     if (reported) {
         records_.launch(record);
     }

@@ -126,6 +126,7 @@ class Device {
     Records records_;
     std::uint64_t budget_ = 60'000'000;
     std::uint64_t warp_limit_ = machine::RunOptions{}.warp_limit;
+    std::uint32_t last_clock_read_ = 0;
     std::optional<std::regex> filter_;
     std::uint64_t reported_left_ = ~std::uint64_t{0};
     std::vector<std::unique_ptr<LoadedModule>> modules_;

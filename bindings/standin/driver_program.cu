@@ -94,8 +94,7 @@ extern "C" __global__ void grid_total(int* parts, int* total) {
 }
 
 /// Each CTA copies the box at its row of `origins` to its part of the result.
-extern "C" __global__ void copy_box(const __grid_constant__ CUtensorMap map, const int2* origins,
-                                    float* result) {
+__device__ void copy_own_box(const CUtensorMap* map, const int2* origins, float* result) {
     __shared__ alignas(128) float box[box_width * box_height];
     __shared__ alignas(8) unsigned long long barrier;
     const auto to = static_cast<unsigned>(__cvta_generic_to_shared(box));
@@ -109,7 +108,7 @@ extern "C" __global__ void copy_box(const __grid_constant__ CUtensorMap map, con
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
             "%3}], [%4];" ::"r"(to),
-            "l"(&map), "r"(origin.x), "r"(origin.y), "r"(bar)
+            "l"(map), "r"(origin.x), "r"(origin.y), "r"(bar)
             : "memory");
     }
     __syncthreads();
@@ -124,6 +123,55 @@ extern "C" __global__ void copy_box(const __grid_constant__ CUtensorMap map, con
     for (unsigned i = threadIdx.x; i < box_width * box_height; i += blockDim.x) {
         result[blockIdx.x * box_width * box_height + i] = box[i];
     }
+}
+
+extern "C" __global__ void copy_box(const __grid_constant__ CUtensorMap map, const int2* origins,
+                                    float* result) {
+    copy_own_box(&map, origins, result);
+}
+
+/// The same by a map that each CTA makes at its place of `maps`, field by field; by sm_90a alone.
+extern "C" __global__ void copy_box_by_own_map(const float* tensor, CUtensorMap* maps, const int2* origins,
+                                               float* result) {
+    __shared__ alignas(128) unsigned made[sizeof(CUtensorMap) / sizeof(unsigned)];
+    CUtensorMap* const own = maps + blockIdx.x;
+    const auto at = static_cast<unsigned>(__cvta_generic_to_shared(made));
+    if (threadIdx.x < 32) {
+        made[threadIdx.x] = 0;
+        __syncwarp();
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+        if (threadIdx.x == 0) {
+            asm volatile(
+                "{ .reg .b64 m; cvt.u64.u32 m, %0;\n"
+                "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [m], %1;\n"
+                "tensormap.replace.tile.rank.shared::cta.b1024.b32 [m], 1;\n"  // One less than the
+                                                                               // dimensions.
+                "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [m], 0, %2;\n"
+                "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [m], 1, %3;\n"
+                "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [m], 0, %4;\n"
+                "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [m], 1, %5;\n"
+                "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [m], 0, %6;\n"
+                "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [m], 0, 1;\n"
+                "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [m], 1, 1;\n"
+                "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [m], 7;\n"  // .f32
+                "tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [m], 0;\n"
+                "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [m], 0;\n"
+                "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [m], 0; }" ::"r"(at),
+                "l"(tensor), "r"(box_width), "r"(box_height), "r"(tensor_width), "r"(tensor_height),
+                "l"(static_cast<unsigned long long>(tensor_pitch))
+                : "memory");
+        }
+#endif
+        __syncwarp();
+        asm volatile(
+            "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], "
+            "[%1], 128;" ::"l"(own),
+            "r"(at)
+            : "memory");
+        asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(own) : "memory");
+    }
+    __syncthreads();
+    copy_own_box(own, origins, result);
 }
 
 static CUcontext make_context() {
@@ -255,7 +303,7 @@ static void modules(const char* image) {
 
     unsigned kernels = 0;
     DO(cuModuleGetFunctionCount(&kernels, loaded));
-    EXPECT(kernels == 8);
+    EXPECT(kernels == 9);
     DO(cuModuleUnload(loaded));
     EXPECT_ERROR(cuLaunchKernel(function, 1, 1, 1, n, 1, 1, 0, nullptr, arguments, nullptr),
                  CUDA_ERROR_INVALID_HANDLE);
@@ -515,6 +563,14 @@ static void tensor_map(const char* image) {
     void* arguments[] = {&map, &origins, &result};
     DO(cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr));
     check_boxes(read<float>(result, count));
+
+    CUfunction by_own_map = nullptr;
+    DO(cuModuleGetFunction(&by_own_map, loaded, "copy_box_by_own_map"));
+    CUdeviceptr tensor = upload(tensor_values()), maps = allocate(3 * sizeof(CUtensorMap));
+    CUdeviceptr second = allocate(count * sizeof(float));
+    void* its_arguments[] = {&tensor, &maps, &origins, &second};
+    DO(cuLaunchKernel(by_own_map, 3, 1, 1, 64, 1, 1, 0, nullptr, its_arguments, nullptr));
+    check_boxes(read<float>(second, count));
 }
 
 /// The same with the runtime, and the driver's function from it.

@@ -101,7 +101,8 @@ void Records::launch(const LaunchRecord& record) {
                         {"registers", record.registers},
                         {"description", record.description},
                         {"error", record.error},
-                        {"seconds", record.seconds}};
+                        {"seconds", record.seconds},
+                        {"lowering_seconds", record.lowering_seconds}};
     if (record.counts != nullptr) {
         json["coverage"] = 1.0 / std::max(1.0, record.counts->scale());
         json["executed"] = record.counts->executed;

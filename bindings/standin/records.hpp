@@ -19,7 +19,9 @@ struct LaunchRecord {
         nullptr;              ///< null where the launch was refused
     std::string description;  ///< text of the kernel; empty: none
     std::string error;
-    double seconds = 0.0;  ///< of interpretation
+    /// Of the processor, spent by the launching thread: what other programs take meanwhile does not count.
+    double seconds = 0.0;           ///< of interpretation
+    double lowering_seconds = 0.0;  ///< of the description
 };
 
 /// Appends to the file that WARPTIME_RECORDS names; each line is written at once, so that it stays when the

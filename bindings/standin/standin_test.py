@@ -38,6 +38,26 @@ int main() {
 }
 """
 
+READS_THE_CLOCK = """
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void kernel(long long* x) {
+    const long long begin = clock64();
+    __syncthreads();
+    x[threadIdx.x] = clock64() - begin;
+}
+int main() {
+    long long* x = nullptr;
+    long long first = 0;
+    cudaMalloc(&x, 256);
+    cudaMemset(x, 0, 256);
+    kernel<<<1, 32>>>(x);
+    cudaMemcpy(&first, x, 8, cudaMemcpyDeviceToHost);
+    std::fprintf(stderr, "%lld cycles\\n", first);
+    return 0;
+}
+"""
+
 
 def program() -> str:
     return os.environ["WARPTIME_PROGRAM"]
@@ -79,6 +99,8 @@ class Programs(unittest.TestCase):
         (cls.folder / "opens.cpp").write_text(OPENS_THE_DRIVER)
         (cls.folder / "sms.cu").write_text(TELLS_THE_SMS)
         cls.compile("sms", str(cls.folder / "sms.cu"))
+        (cls.folder / "clock.cu").write_text(READS_THE_CLOCK)
+        cls.compile("clock", str(cls.folder / "clock.cu"))
         cls.compile("opens", str(cls.folder / "opens.cpp"), "-cudart", "none", "-ldl")
 
     @classmethod
@@ -152,6 +174,8 @@ class Programs(unittest.TestCase):
             with self.subTest(scenario=scenario, linked=linked):
                 launches = self.right(scenario, linked)
                 self.assertEqual(self.names(launches)[:4], ["memcpy", "memcpy", "copy_box", "memcpy"])
+                if scenario == "tensor_map":
+                    self.assertEqual(self.names(launches)[4:], ["memcpy", "copy_box_by_own_map", "memcpy"])
 
     def test_the_driver_is_found_by_its_name(self) -> None:
         self.assertEqual(self.names(self.right("opened")), ADDITION)
@@ -203,6 +227,15 @@ class Programs(unittest.TestCase):
         result = self.start("./sms", options=("--set", "gpu.sm.count=66"))
         self.assertIn("66 sms\n", result.stderr)
         self.assertEqual(self.names(self.launches(result, 0)), ["kernel"])
+
+    def test_launches_may_end_at_a_read_of_the_clock(self) -> None:
+        told = []
+        for last in ("1", "2", "3"):
+            result = self.start("./clock", WARPTIME_LAST_CLOCK_READ=last)
+            self.assertEqual(self.names(self.launches(result, 0)), ["memset", "kernel", "memcpy"])
+            told.append(result.stderr.split(" cycles")[0].split()[-1])
+        # The clock counts reads. The store behind the second one is made only where the launch does not end there.
+        self.assertEqual(told, ["0", "0", str(1 << 20)])
 
 
 class Usage(unittest.TestCase):

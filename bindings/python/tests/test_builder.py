@@ -15,7 +15,7 @@ import warptime as wt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from warptime._builder import Op
-from warptime._index import Index
+from warptime._index import Index, Power, Product, Variable
 
 H200 = "h200-sxm"
 
@@ -177,6 +177,8 @@ def test_every_space_has_its_loads_and_stores() -> None:
         ),
         (lambda w, r: -w.clip(high=2), "-1*warp[,2]", lambda w, r: -min(w, 2)),
         (lambda w, r: w.clip(1).clip(high=4), "(warp[1,])[,4]", lambda w, r: min(max(w, 1), 4)),
+        (lambda w, r: (w + 1) * (r - 1) // 2, "((1 + warp)*(-1 + cta_rank))/2", lambda w, r: (w + 1) * (r - 1) // 2),
+        (lambda w, r: 3 * 2 ** (w - 4), "3*2^(-4 + warp)", lambda w, r: 3 * 2 ** (w - 4) if w >= 4 else 0),
     ],
 )
 def test_index_expressions(expression: Any, text: str, value: Any) -> None:
@@ -192,13 +194,24 @@ def evaluated(index: Index, at: dict[str, int]) -> int:
     """The value by the meaning of a term in `model/kernel/README.md`."""
     total = index.constant
     for term in index.terms:
-        inner = evaluated(term.variable, at) if isinstance(term.variable, Index) else at[term.variable.name]
-        part = inner // term.divisor
+        part = evaluated_variable(term.variable, at) // term.divisor
         part = part % term.modulus if term.modulus else part
         part = part if term.low is None else max(part, term.low)
         part = part if term.high is None else min(part, term.high)
         total += term.coefficient * part
     return total
+
+
+def evaluated_variable(variable: Variable | Index | Product | Power, at: dict[str, int]) -> int:
+    """The value of what a term divides, limits and scales."""
+    if isinstance(variable, Index):
+        return evaluated(variable, at)
+    if isinstance(variable, Product):
+        return evaluated(variable.left, at) * evaluated(variable.right, at)
+    if isinstance(variable, Power):
+        exponent = evaluated(variable.exponent, at)
+        return 2**exponent if exponent >= 0 else 0
+    return at[variable.name]
 
 
 def built(write: Callable[[wt.KernelBuilder, Any], Any], **launch: Any) -> wt.Kernel:
@@ -220,7 +233,8 @@ def built(write: Callable[[wt.KernelBuilder, Any], Any], **launch: Any) -> wt.Ke
         (lambda k, x: k.op("add_f32", bytes=4), "op 0 add_f32 field", "count"),
         (lambda k, x: k.load(x, 1.5), "index", "whole number"),
         (lambda k, x: k.load(x, bytes="16"), "bytes", "whole number"),
-        (lambda k, x: k.load(x, k.warp * k.warp), "index *", "product of two"),
+        (lambda k, x: k.load(x, 3 ** k.warp), "index **", "2, the base"),
+        (lambda k, x: k.op("add_f32", enabled=1.5), "op 0 add_f32 enabled", "from 0 to 1"),
         (lambda k, x: k.load(x, k.warp // 0), "index //", "from 1"),
         (lambda k, x: k.load(x, k.warp % k.warp), "index %", "whole number"),
         (lambda k, x: k.load(x, k.warp.clip(4, 2)), "index clip", "low up to high"),
@@ -248,6 +262,21 @@ def test_refused_by_name(write: Any, parameter: str, expected: str) -> None:
         built(write)
     assert parameter in raised.value.parameter and expected in raised.value.expected, raised.value
     assert ".kernel" not in str(raised.value)  # no name of a temporary file
+
+
+def test_products_powers_and_lanes_are_written_and_read() -> None:
+    k = wt.KernelBuilder("tree", grid=4, block=256)
+    x = k.buffer("x", 4096)
+    with k.role(), k.loop(8) as step:
+        loads = [k.load(x, 128 * k.warp * k.tile[0] + (1 << step), enabled=0.25) for _ in range(6)]
+        k.op("add_f32", lanes=2 ** (7 - step) - 32 * k.warp, deps=loads)
+        with k.branch(lanes=(64 >> 1) - 32 * k.warp):
+            k.op("mufu")
+    lines = [line.strip() for line in k.kernel().text.splitlines()]
+    assert "access read #0 contiguous origin={(128*warp)*(tile.0) + 2^(loop.0)}" in lines, lines
+    assert "op 6 add_f32 lanes={2^(7 + -1*loop.0) + -32*warp} deps=0,1,2,3,4,5" in lines, lines
+    assert "branch warps_taking=1.0 mean_lanes=32.0 lanes={32 + -32*warp}" in lines, lines
+    assert "op 0 ld_global enabled=0.25" in lines, lines
 
 
 def saxpy_read() -> Any:

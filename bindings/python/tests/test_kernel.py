@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,15 @@ def test_buffers_are_checked() -> None:
         wt.Buffer(16, "ones")
 
 
+def loaded(path: Path) -> Any:
+    """The module of a file."""
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
 def test_a_function_of_triton_is_compiled_and_predicted(tmp_path: Path) -> None:
     triton = pytest.importorskip("triton")
     path = tmp_path / "added.py"  # Triton reads the source of its functions from files
@@ -86,10 +96,7 @@ def test_a_function_of_triton_is_compiled_and_predicted(tmp_path: Path) -> None:
         "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
         "    tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)\n"
     )
-    specification = importlib.util.spec_from_file_location("added", path)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
+    module = loaded(path)
     pointers = [wt_triton.Pointer(4 * 2**20) for _ in range(3)]
     p = wt_triton.predict(
         module.add,
@@ -103,6 +110,109 @@ def test_a_function_of_triton_is_compiled_and_predicted(tmp_path: Path) -> None:
         wt_triton.predict(module.add, pointers, grid=(1,), gpu="h200-sxm", BLOCK=1024)
     with pytest.raises(wt.WarptimeError, match="WRONG"):
         wt_triton.predict(module.add, [*pointers, 4], grid=(1,), gpu="h200-sxm", BLOCK=1024, WRONG=1)
+
+
+BOXES = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def by_host_maps(x, out, B: tl.constexpr):
+    place = [tl.program_id(0) * B, tl.program_id(1) * B]
+    out.store(place, x.load(place) + 1)
+
+
+@triton.jit
+def by_own_maps(x, out, rows, columns, B: tl.constexpr):
+    place = [tl.program_id(0) * B, tl.program_id(1) * B]
+    boxes = tl.make_tensor_descriptor(x, shape=[rows, columns], strides=[columns, 1], block_shape=[B, B])
+    results = tl.make_tensor_descriptor(out, shape=[rows, columns], strides=[columns, 1], block_shape=[B, B])
+    results.store(place, boxes.load(place) + 1)
+"""
+
+
+class Half:
+    """torch.float16, as far as Triton's descriptors look at it."""
+
+    itemsize = 2
+    is_floating_point = True
+
+    def __str__(self) -> str:
+        return "torch.float16"
+
+
+class Matrix:
+    """A tensor of PyTorch, as far as Triton's descriptors look at it."""
+
+    dtype = Half()
+
+    def __init__(self, rows: int, columns: int):
+        self.shape = (rows, columns)
+
+    def stride(self) -> tuple[int, int]:
+        return (self.shape[1], 1)
+
+    def data_ptr(self) -> int:
+        return 0
+
+
+def test_functions_of_triton_take_descriptors_and_make_them(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    path = tmp_path / "boxes.py"
+    path.write_text(BOXES)
+    module = loaded(path)
+    rows, columns = 2000, 2048
+    launch: dict[str, Any] = {"grid": (32, 32), "gpu": "h200-sxm", "B": 64}
+    matrices = [Matrix(rows, columns) for _ in range(2)]
+    descriptors = [TensorDescriptor.from_tensor(matrix, [64, 64]) for matrix in matrices]
+    p = wt_triton.predict(module.by_host_maps, descriptors, **launch)
+    own = wt_triton.predict(module.by_own_maps, [*matrices, rows, columns], **launch)
+    for one in (p, own):
+        assert 3 < one.time_us < 40
+        # Nothing beyond the last row is read or written.
+        assert one.counters["dram__bytes_read.sum"] == pytest.approx(2 * rows * columns, rel=0.1)
+    assert own.time_us > p.time_us
+    # A GPU without copies of boxes gets pointers and extents in place of maps.
+    assert wt_triton.predict(module.by_host_maps, descriptors, **{**launch, "gpu": "a100-sxm-80gb"}).time_us > 3
+    # Without a tensor, an object with a descriptor's attributes serves.
+    pointers = [
+        SimpleNamespace(
+            base=wt_triton.Pointer(2 * rows * columns, "fp16"),
+            shape=matrix.shape,
+            strides=matrix.stride(),
+            block_shape=[64, 64],
+        )
+        for matrix in matrices
+    ]
+    assert wt_triton.predict(module.by_host_maps, pointers, **launch).time_us == p.time_us
+    pointers[0].base = wt_triton.Pointer(4096, "fp16")
+    with pytest.raises(wt.WarptimeError, match="at least 8192000 BYTES"):
+        wt_triton.predict(module.by_host_maps, pointers, **launch)
+    padded = [TensorDescriptor.from_tensor(matrix, [64, 64], "nan") for matrix in matrices]
+    with pytest.raises(wt.WarptimeError, match="triton x: got 'padding nan'"):
+        wt_triton.predict(module.by_host_maps, padded, **launch)
+    pointers[0].base = object()
+    with pytest.raises(wt.WarptimeError, match="triton x"):
+        wt_triton.predict(module.by_host_maps, pointers, **launch)
+
+
+def test_a_tensor_map_is_an_argument_of_machine_code() -> None:
+    source = """
+    #include <cuda.h>
+    __global__ void touch(const __grid_constant__ CUtensorMap map, float* out) {
+        asm volatile("prefetch.tensormap [%0];" ::"l"(&map));
+        out[threadIdx.x] = 1.0f;
+    }
+    """
+    launch: dict[str, Any] = {"grid": 1, "block": 32, "gpu": "h200-sxm"}
+    assert wt.kernel(source, args=["map:4096:zeros:f32:32x32:128:32x8:128", wt.Buffer(128)], **launch).time_us > 0
+    with pytest.raises(wt.WarptimeError, match="sides of the box from 1 to 256"):
+        wt.kernel(source, args=["map:4096:zeros:f32:32x32:128:32x300:128"], **launch)
+    with pytest.raises(wt.WarptimeError, match="128 bytes: parameter 1 is no pointer"):
+        wt.kernel(source, args=[wt.Buffer(128)], **launch)
 
 
 def test_what_the_compiler_warned_of_is_part_of_the_answer() -> None:

@@ -49,6 +49,8 @@ class OpFields(TypedDict, total=False):
     dtype: Any
     shape: Sizes
     active: float
+    enabled: float
+    lanes: Index | SupportsIndex
     completes: Token
     returns: bool
     when: tuple[Index | SupportsIndex, int, int]
@@ -392,17 +394,27 @@ class KernelBuilder:
                 self._loops -= 1
 
     @contextmanager
-    def branch(self, *, warps_taking: float = 1.0, mean_lanes: float = 32.0) -> Iterator[None]:
-        """A branch that a fraction `warps_taking` of the warps take, with `mean_lanes` active lanes."""
-        given = {"warps_taking": warps_taking, "mean_lanes": mean_lanes}
+    def branch(
+        self, *, warps_taking: float = 1.0, mean_lanes: float = 32.0, lanes: Index | SupportsIndex | None = None
+    ) -> Iterator[None]:
+        """A branch that a fraction `warps_taking` of the warps take, with `mean_lanes` active lanes.
+
+        Where warps and trips decide, `lanes` gives instead the number of a warp's lanes that take it; a warp without
+        one goes past: `k.branch(lanes=2 ** (7 - step) - 32 * k.warp)`.
+        """
+        given: dict[str, Any] = {"warps_taking": warps_taking, "mean_lanes": mean_lanes}
+        if lanes is not None:
+            self._check_places("branch lanes", index_of(lanes).places())
+            given["lanes"] = lanes
         with self._within(" ".join(["branch", *_texts("branch", given, _BRANCH)]), inside=True):
             yield
 
     def op(self, cls: str, /, *accesses: Access, **fields: Unpack[OpFields]) -> Op:
-        """Machine instructions of one warp, with up to three accesses.
+        """Machine instructions of one warp, with its accesses.
 
         `cls` is an instruction class of `hw/isa/`. `deps` are ops whose results it needs. `when` is (index, low, high):
-        it runs only where low <= index < high. An asynchronous copy is
+        it runs only where low <= index < high. With a predicate it always issues, but does its work only in a share
+        `enabled` of its executions, or with so many `lanes` of the warp as an index says. An asynchronous copy is
         `k.op("cp_async", a.read(i), tile.write(j), completes=group)`.
         """
         given: dict[str, Any] = dict(fields)
@@ -414,6 +426,8 @@ class KernelBuilder:
         made._fields += _texts(repr(made), given, _OP)
         if "when" in given:
             self._check_places(f"{made!r} when", index_of(given["when"][0]).places())
+        if "lanes" in given:
+            self._check_places(f"{made!r} lanes", index_of(given["lanes"]).places())
         made.needs(*((deps,) if isinstance(deps, (Op, Earlier)) else deps))
         for access in accesses:
             if not isinstance(access, Access) or access._builder is not self:
@@ -646,9 +660,9 @@ _ACCESS = {
 }
 _OP = {
     **_forms(_number, "count chain"),
-    **_forms(_real, "active"),
+    **_forms(_real, "active enabled"),
     **_forms(_flag, "returns once_per_unroll shared_operand sparse"),
-    **{"dtype": _dtype, "shape": _list, "when": _range},
+    **{"dtype": _dtype, "shape": _list, "when": _range, "lanes": _expression},
 }
 _BUFFER = {
     **_forms(_word, "space before contents"),
@@ -663,7 +677,7 @@ _LOOP = {
     **_forms(_number, "unroll machine_unroll"),
     "trips": _expression,
 }
-_BRANCH = _forms(_real, "warps_taking mean_lanes")
+_BRANCH = {**_forms(_real, "warps_taking mean_lanes"), "lanes": _expression}
 _RESOURCES = _forms(_number, "registers static_shared dynamic_shared carveout named_barriers")
 _SCHEDULE = {"tiles": _list, "raster": _word, **_forms(_number, "group split_k k_iterations"), "stream_k": _flag}
 

@@ -34,10 +34,31 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Product:
+    """The product of two expressions."""
+
+    left: Index
+    right: Index
+
+    def __str__(self) -> str:
+        return f"({self.left})*({self.right})"
+
+
+@dataclass(frozen=True)
+class Power:
+    """Two to the power of an expression; 0 where the expression is negative."""
+
+    exponent: Index
+
+    def __str__(self) -> str:
+        return f"2^({self.exponent})"
+
+
+@dataclass(frozen=True)
 class Term:
     """coefficient * min(max((variable // divisor) % modulus, low), high), with floor division; modulus 0 means none."""
 
-    variable: Variable | Index
+    variable: Variable | Index | Product | Power
     coefficient: int = 1
     divisor: int = 1
     modulus: int = 0
@@ -46,20 +67,35 @@ class Term:
 
     def __str__(self) -> str:
         text = "" if self.coefficient == 1 else f"{self.coefficient}*"
-        text += self.variable.name if isinstance(self.variable, Variable) else f"({self.variable})"
+        text += f"({self.variable})" if isinstance(self.variable, Index) else self._variable()
         text += f"/{self.divisor}" if self.divisor != 1 else ""
         text += f"%{self.modulus}" if self.modulus else ""
         if self.low is not None or self.high is not None:
             text += f"[{'' if self.low is None else self.low},{'' if self.high is None else self.high}]"
         return text
 
+    def _variable(self) -> str:
+        return self.variable.name if isinstance(self.variable, Variable) else str(self.variable)
+
+    def places(self) -> Iterator[Place]:
+        """The loops that the term depends on."""
+        if isinstance(self.variable, Product):
+            yield from self.variable.left.places()
+            yield from self.variable.right.places()
+        elif isinstance(self.variable, Power):
+            yield from self.variable.exponent.places()
+        elif isinstance(self.variable, Index):
+            yield from self.variable.places()
+        elif self.variable.place is not None:
+            yield self.variable.place
+
 
 @dataclass(frozen=True, repr=False)
 class Index:
     """A whole number that depends on coordinates: tiles, warps, loops.
 
-    `+`, `-`, `*` by a number, `//`, `%` and `clip` make further ones. Division rounds towards minus infinity, as in
-    Python.
+    `+`, `-`, `*`, `//`, `%`, `2 **`, `<<`, `>>` and `clip` make further ones. Division rounds towards minus infinity,
+    as in Python. Two to a negative power is 0.
 
     >>> import warptime as wt
     >>> k = wt.KernelBuilder("any", grid=8, block=64)
@@ -67,6 +103,8 @@ class Index:
     3 + 1024*tile.0 + 128*warp%2
     >>> (8 * k.warp + k.cta_rank) // 3
     (8*warp + cta_rank)/3
+    >>> 4 * k.tile[0] * k.warp + (1 << k.warp)
+    (4*tile.0)*(warp) + 2^(warp)
     """
 
     constant: int = 0
@@ -81,10 +119,7 @@ class Index:
     def places(self) -> Iterator[Place]:
         """The loops that the expression depends on."""
         for term in self.terms:
-            if isinstance(term.variable, Index):
-                yield from term.variable.places()
-            elif term.variable.place is not None:
-                yield term.variable.place
+            yield from term.places()
 
     def __add__(self, other: Index | SupportsIndex) -> Index:
         added = index_of(other)
@@ -97,14 +132,32 @@ class Index:
 
     __radd__ = __add__
 
-    def __mul__(self, times: SupportsIndex) -> Index:
+    def __mul__(self, times: Index | SupportsIndex) -> Index:
         if isinstance(times, Index):
-            raise WarptimeError("index *", repr(times), "a whole number: a product of two variables is no index")
+            if not times.terms:
+                return self * times.constant
+            return times * self.constant if not self.terms else Index(0, (Term(Product(self, times)),))
         factor = whole("index *", times)
         terms = tuple(replace(term, coefficient=factor * term.coefficient) for term in self.terms if factor)
         return Index(factor * self.constant, terms)
 
     __rmul__ = __mul__
+
+    def __rpow__(self, base: SupportsIndex) -> Index:
+        if whole("index **", base) != 2:
+            raise WarptimeError("index **", str(base), "2, the base of powers in an index")
+        if not self.terms:
+            return Index(2**self.constant if self.constant >= 0 else 0)
+        return Index(0, (Term(Power(self)),))
+
+    def __rlshift__(self, value: SupportsIndex) -> Index:
+        return self.__rpow__(2) * value
+
+    def __lshift__(self, bits: Index | SupportsIndex) -> Index:
+        return self * index_of(bits).__rpow__(2)
+
+    def __rshift__(self, bits: SupportsIndex) -> Index:
+        return self // (1 << whole("index >>", bits))
 
     def __neg__(self) -> Index:
         return self * -1

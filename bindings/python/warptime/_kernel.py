@@ -126,9 +126,10 @@ class Kernel:
     ) -> Kernel:
         """Compiles CUDA or PTX, or takes a cubin, runs the launch without a GPU and describes what it did.
 
-        `args` are the arguments in order: numbers, NumPy arrays (which the kernel reads), `Buffer`s or tensors. Trailing
-        pointers that are not given are null. Raises WarptimeError for code that does not compile, arguments of another
-        form, and for what goes wrong while the launch runs: accesses out of bounds, deadlocks, unknown instructions.
+        `args` are the arguments in order: numbers, NumPy arrays (which the kernel reads), `Buffer`s, tensors, or text
+        as the command line's --args has it, such as a tensor map. Trailing pointers that are not given are null. Raises
+        WarptimeError for code that does not compile, arguments of another form, and for what goes wrong while the
+        launch runs: accesses out of bounds, deadlocks, unknown instructions.
         """
         with tempfile.TemporaryDirectory() as temporary, _file_of(source, Path(temporary)) as path:
             given = (

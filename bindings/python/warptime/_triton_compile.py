@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import tempfile
@@ -27,6 +28,9 @@ _TYPES = {
     **{name: name for name in ("fp16", "bf16", "fp32", "fp64", "fp8e4nv", "fp8e5")},
 }
 _BYTES = {"fp64": 8, "i64": 8, "fp32": 4, "i32": 4, "fp16": 2, "bf16": 2, "i16": 2}
+# Element types of tensor maps by the numbers of PTX's tensormap.replace.elemtype; tf32 is kept as fp32.
+_MAP_TYPES = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32", "f64", "bf16", "f32", "f32")
+_SWIZZLES = (0, 32, 64, 128)
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 _BY_DEFAULT = 8  # tiles that are compiled where the number is not given
 _MOST_KNOWN = 256  # compiled kernels that are remembered; all are dropped together
@@ -47,6 +51,16 @@ class Pointer:
 
 
 @dataclass(frozen=True)
+class BoxLayout:
+    """What the compiler chose for the boxes of a tensor descriptor: element type, box (slowest first) and swizzle."""
+
+    element: str
+    element_bytes: int
+    box: tuple[int, ...]
+    swizzle_bytes: int
+
+
+@dataclass(frozen=True)
 class Code:
     """What Triton compiled: it serves every grid, and all arguments of the same types and divisibility."""
 
@@ -56,6 +70,9 @@ class Code:
     threads: int
     shared_bytes: int
     warnings: tuple[str, ...]
+    #: of each tensor descriptor among the arguments, in order; None where the code takes a pointer instead of a map
+    layouts: tuple[BoxLayout | None, ...] = ()
+    scratch_bytes: int = 0  #: of a block of the grid; maps that the kernel makes lie there
 
 
 @dataclass(frozen=True)
@@ -160,7 +177,7 @@ def _span(tensor: Any, element: int) -> int | None:
     return size if isinstance(size, int) else None
 
 
-def _type_of(name: str, value: object) -> str:
+def _type_of(name: str, value: Any) -> str:
     """Triton's type of an argument."""
     if isinstance(value, Pointer):
         return "*" + value.dtype.lstrip("*")
@@ -170,12 +187,52 @@ def _type_of(name: str, value: object) -> str:
         return "i32" if -(2**31) <= int(value) < 2**31 else "i64"
     if isinstance(value, (float, np.floating)):
         return "fp32"
-    dtype = None if hasattr(value, "block_shape") else pointer_type(getattr(value, "dtype", None))
+    if _is_descriptor(value):
+        element = pointer_type(getattr(value.base, "dtype", None))
+        if element is None:
+            raise WarptimeError(f"triton {name}", utf8(repr(value.base)), "a descriptor of a tensor or a Pointer")
+        return f"tensordesc<{element}[{', '.join(str(int(size)) for size in value.block_shape)}]>"
+    dtype = pointer_type(getattr(value, "dtype", None))
     if dtype is not None:
         return "*" + dtype
-    raise WarptimeError(
-        f"triton {name}", utf8(repr(value)), "a number, an array or tensor, or a Pointer(nbytes, dtype)"
-    )
+    expected = "a number, an array or tensor, a Pointer(nbytes, dtype), or a TensorDescriptor"
+    raise WarptimeError(f"triton {name}", utf8(repr(value)), expected)
+
+
+def _is_descriptor(value: Any) -> bool:
+    """Whether it is a TensorDescriptor of Triton, or an object with the same attributes."""
+    return all(hasattr(value, name) for name in ("base", "shape", "strides", "block_shape"))
+
+
+def _descriptor_memory(name: str, descriptor: Any, layout: BoxLayout | None) -> list[object]:
+    """What Triton's launcher passes for a descriptor: its map or pointer, then extents and strides once more."""
+    shape, strides = ([int(value) for value in values] for values in (descriptor.shape, descriptor.strides))
+    pads_with_nan = getattr(descriptor, "padding", "zero") == "nan"
+    memory = _memory_of(pointer_to(descriptor.base))
+    assert isinstance(memory, Buffer)
+    if layout is None:
+        return [memory, *shape, *strides, int(pads_with_nan), *shape, *strides]
+    if pads_with_nan:
+        raise WarptimeError(f"triton {name}", "padding nan", "a descriptor that pads with zeros")
+    pitches = [stride * layout.element_bytes for stride in strides[:-1]]
+    sizes = ("x".join(str(value) for value in reversed(values)) for values in (shape, pitches, layout.box))
+    words = ["map", str(memory.nbytes), memory.contents, layout.element, *sizes, str(layout.swizzle_bytes)]
+    return [":".join(words), *shape, *strides]
+
+
+def _layouts(metadata: Any) -> tuple[BoxLayout | None, ...]:
+    """The compiler's choices for descriptors."""
+    layouts: list[BoxLayout | None] = []
+    for told in getattr(metadata, "tensordesc_meta", None) or ():
+        if told is None:
+            layouts.append(None)
+            continue
+        element, swizzle = int(told["elem_type"]), int(told["swizzle"])
+        if element >= len(_MAP_TYPES) or swizzle >= len(_SWIZZLES) or told["fp4_padded"]:
+            raise WarptimeError("triton kernel", "elements of 4 or 6 bits", "descriptors of whole bytes")
+        box = tuple(int(size) for size in told["block_size"])
+        layouts.append(BoxLayout(_MAP_TYPES[element], int(told["elem_size"]), box, _SWIZZLES[swizzle]))
+    return tuple(layouts)
 
 
 def _memory_of(value: object) -> object:
@@ -246,6 +303,8 @@ def _compile(function: Function, values: Mapping[str, Any], options: Mapping[str
             32 * compiled.metadata.num_warps,
             compiled.metadata.shared,
             _assembler_warnings(Path(triton.__file__).parent, ptx, architecture),
+            _layouts(compiled.metadata),
+            int(getattr(compiled.metadata, "global_scratch_size", 0) or 0) * compiled.metadata.num_ctas,
         )
     return _compiled[key]
 
@@ -288,7 +347,21 @@ def compile_launch(function: Function, given: Mapping[str, Any], grid: Grid, gpu
     shape = tuple(int(size) for size in sizes)
     constants = {param.name for param in function.jit.params if param.is_constexpr}
     passed = [name for name in function.names if name not in constants and not _is_constant(values[name])]
-    return Launch(code, shape, tuple(_memory_of(values[name]) for name in passed))
+    return Launch(code, shape, _passed(code, shape, {name: values[name] for name in passed}))
+
+
+def _passed(code: Code, grid: Sequence[int], values: Mapping[str, Any]) -> tuple[object, ...]:
+    """The arguments of the machine code: what stands for a descriptor, and memory of the launch behind the others."""
+    arguments: list[object] = []
+    layouts = iter(code.layouts)
+    for name, value in values.items():
+        if _is_descriptor(value):
+            arguments += _descriptor_memory(name, value, next(layouts, None))
+        else:
+            arguments.append(_memory_of(value))
+    if code.scratch_bytes:
+        arguments.append(Buffer(code.scratch_bytes * math.prod(grid), "zeros"))
+    return tuple(arguments)
 
 
 def _is_constant(value: object) -> bool:

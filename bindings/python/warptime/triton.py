@@ -337,12 +337,13 @@ def predict(
 ) -> Prediction:
     """How long a launch of a `@triton.jit` function takes, which the real Triton compiles without a GPU.
 
-    `args` are the positional arguments of the launch: numbers, NumPy arrays, tensors, or `Pointer(nbytes, dtype)` where
-    there is no tensor. `meta` holds constexprs, num_warps, num_stages, and conditions of `warptime.predict` such as
-    cache="warm". `grid` is a tuple or a function of the arguments, as Triton takes it. `function` may carry
-    `@triton.heuristics`, and `@triton.autotune`, of which the configurations are not looked at. What `ptxas` warns of
-    is in `warnings`. A kernel is compiled once in a process. Needs the package triton. Raises WarptimeError for
-    arguments of another form and for what the interpreter of machine code refuses.
+    `args` are the positional arguments of the launch: numbers, NumPy arrays, tensors, `Pointer(nbytes, dtype)` where
+    there is no tensor, or Triton's `TensorDescriptor`s. The tensor of a descriptor may lie on any device, meta too.
+    `meta` holds constexprs, num_warps, num_stages, and conditions of `warptime.predict` such as cache="warm". `grid` is
+    a tuple or a function of the arguments, as Triton takes it. `function` may carry `@triton.heuristics`, and
+    `@triton.autotune`, of which the configurations are not looked at. What `ptxas` warns of is in `warnings`. A kernel
+    is compiled once in a process. Needs the package triton. Raises WarptimeError for arguments of another form and for
+    what the interpreter of machine code refuses.
     """
     conditions = {key: meta.pop(key) for key in _CONDITIONS if key in meta}
     chip = gpu_of(gpu)
