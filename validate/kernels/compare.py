@@ -1,11 +1,12 @@
 """Compares the interpreter with recordings of the textbook kernels: counts, results and times.
 
-Usage: python3 validate/kernels/compare.py --program build/warptime [--split development|held-out] [--engine NAME]
-       [--output ROWS.csv] [PROGRAM ...]
+Usage: python3 validate/kernels/compare.py --program build/warptime [--split development|held-out]
+       [--engine NAME[,NAME]] [--output ROWS.csv] [--scoreboard TABLE.csv] [PROGRAM ...]
 
 Compiles each program as record.py did, runs it whole under `warptime run`, and joins its launches with those recorded in
 validate/recorded/h200-sxm/kernels/. Prints, for each counter, how many launches agree, then the errors of the times.
-Needs nvcc. The split is by program: FNV-1a of its name mod 100, below 50 development, else held out.
+The first engine's rows are compared; every engine's times are scored. --scoreboard writes the scores of the development
+programs; docs/accuracy.md is made from validate/kernels/scoreboard.csv. Needs nvcc. The split is by program: FNV-1a of its name mod 100, below 50 development, else held out.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -86,11 +87,12 @@ class Launch:
     recorded: dict[str, str]
     measured_us: float
     predicted: dict[str, str]
+    times_us: dict[str, float] = field(default_factory=dict)
     disagrees: list[str] = field(default_factory=list)
 
-    def error(self) -> float:
-        """ln(predicted / measured) of the time, or not a number."""
-        time = number(self.predicted["time_us"])
+    def error(self, engine: str | None = None) -> float:
+        """ln(predicted / measured) of the time by an engine (the first one), or not a number."""
+        time = number(self.predicted["time_us"]) if engine is None else self.times_us.get(engine, math.nan)
         return math.log(time / self.measured_us) if time > 0 and self.measured_us > 0 else math.nan
 
 
@@ -114,32 +116,33 @@ def run(program: str, options: argparse.Namespace, times: Rows, counters: Rows) 
         if made.returncode:
             return Run(program, [], "does not compile: " + made.stderr[-300:])
         rows = Path(temporary) / "rows.csv"
-        command = [
-            str(options.program),
-            "run",
-            "--gpu",
-            "h200-sxm",
-            "--whole",
-            "--counters",
-            "--engine",
-            options.engine,
-        ]
-        done = subprocess.run([*command, "-o", str(rows), "--", str(binary)], capture_output=True, text=True)
-        if not rows.exists():
-            return Run(program, [], done.stderr[-300:])
-        with rows.open() as file:
-            predicted = [row for row in csv.DictReader(file) if row["kind"] == "kernel"]
-    outputs = [line for line in done.stderr.splitlines() if line.startswith("output ")]
+        command = [str(options.program), "run", "--gpu", "h200-sxm", "--whole", "--counters"]
+        by_engine: dict[str, list[dict[str, str]]] = {}
+        problems = ""
+        output = ""
+        for engine in options.engine:
+            rows.unlink(missing_ok=True)
+            done = subprocess.run(
+                [*command, "--engine", engine, "-o", str(rows), "--", str(binary)], capture_output=True, text=True
+            )
+            if not rows.exists():
+                return Run(program, [], done.stderr[-300:])
+            with rows.open() as file:
+                by_engine[engine] = [row for row in csv.DictReader(file) if row["kind"] == "kernel"]
+            if "\ndone" not in "\n" + done.stderr:
+                problems = "did not end: " + done.stderr.strip()[-200:]
+            output = output or done.stderr
+    outputs = [line for line in output.splitlines() if line.startswith("output ")]
+    predicted = by_engine[options.engine[0]]
     wanted = counters.get(program, [])
     problem = "" if len(predicted) == len(wanted) else f"{len(predicted)} launches, {len(wanted)} recorded"
-    if "\ndone" not in "\n" + done.stderr:
-        problem = "did not end: " + done.stderr.strip()[-200:]
+    problem = problems or problem
     launches = []
     for i, (recorded, row) in enumerate(zip(wanted, predicted)):
         timed = times.get(program, [])
-        launches.append(
-            Launch(program, i, recorded, number(timed[i]["median_us"]) if i < len(timed) else math.nan, row)
-        )
+        measured = number(timed[i]["median_us"]) if i < len(timed) else math.nan
+        times_us = {engine: number(its[i]["time_us"]) for engine, its in by_engine.items() if i < len(its)}
+        launches.append(Launch(program, i, recorded, measured, row, times_us))
     return Run(program, launches, problem, outputs)
 
 
@@ -209,14 +212,60 @@ def compare_times(launches: list[Launch]) -> None:
         )
 
 
+@dataclass
+class Score:
+    """Errors of some launches by one engine: those of 10 us and more, and the shorter ones."""
+
+    launches: int
+    mean_ln: float
+    median_ln: float
+    short: int
+    short_us: float
+
+
+def score_of(launches: list[Launch], engine: str) -> Score:
+    """A launch without a time counts as off by a factor of e, or by its own time where it is short."""
+    long: list[float] = []
+    short: list[float] = []
+    for launch in launches:
+        if math.isnan(launch.measured_us):
+            continue
+        error = launch.error(engine)
+        if launch.measured_us >= 10.0:
+            long.append(1.0 if math.isnan(error) else abs(error))
+        else:
+            time = 0.0 if math.isnan(error) else launch.times_us[engine]
+            short.append(abs(time - launch.measured_us))
+    return Score(
+        len(long),
+        statistics.fmean(long) if long else math.nan,
+        statistics.median(long) if long else math.nan,
+        len(short),
+        statistics.fmean(short) if short else math.nan,
+    )
+
+
+def scoreboard(launches: list[Launch], engines: list[str]) -> list[list[str]]:
+    """One line for each program and engine, and one for all programs."""
+    lines = [["program", "engine", "launches", "mean_ln", "median_ln", "short", "short_us"]]
+    for program in [*sorted({launch.program for launch in launches}), "all"]:
+        for engine in engines:
+            score = score_of([one for one in launches if program in ("all", one.program)], engine)
+            figures = (score.mean_ln, score.median_ln, score.short_us)
+            mean, median, short_us = ("" if math.isnan(value) else f"{value:.3f}" for value in figures)
+            lines.append([program, engine, str(score.launches), mean, median, str(score.short), short_us])
+    return lines
+
+
 def main() -> int:
     """Compares the programs of a split, or those named that belong to it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--program", type=Path, required=True)
     parser.add_argument("--split", choices=["development", "held-out"], default="development")
-    parser.add_argument("--engine", default="analytical")
+    parser.add_argument("--engine", default="analytical", type=lambda names: names.split(","))
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--scoreboard", type=Path)
     parser.add_argument("--counts-only", action="store_true")
     parser.add_argument("--require", action="store_true", help="fail unless all but bank passes agree; counts only")
     options = parser.parse_intermixed_args()
@@ -250,6 +299,15 @@ def main() -> int:
         return 1 if exact or problems or wrong or refused or not launches else 0
     if not options.counts_only:
         compare_times(launches)
+    board = scoreboard(launches, options.engine)
+    if len(options.engine) > 1:
+        for figures in board:
+            print("  ".join(f"{text:>{12 if place else 24}}" for place, text in enumerate(figures)))
+    if options.scoreboard:
+        if options.split != "development":
+            parser.error("--scoreboard: the development programs alone are written")
+        with options.scoreboard.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(board)
     if options.output:
         buffer = io.StringIO()
         writer = csv.writer(buffer)

@@ -1,6 +1,7 @@
 """Functions of Triton as users write them, and the launches of them that are recorded.
 
-Each launch is a variant: another layout, ordering, tile, size or element type of a textbook function.
+Each launch is a variant: another layout, ordering, tile, size or element type of a textbook function. What
+torch.compile makes is in torch_functions.py.
 """
 
 # SPDX-License-Identifier: Apache-2.0
@@ -15,6 +16,12 @@ from typing import Any
 import torch
 import triton
 import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+
+@triton.jit
+def tri_mark(out):
+    tl.store(out, 1.0)
 
 
 @triton.jit
@@ -121,6 +128,51 @@ def tri_matmul(a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn, BM: tl.constexpr,
 
 
 @triton.jit
+def tri_ordered(pid, M, N, BM: tl.constexpr, BN: tl.constexpr, G: tl.constexpr):
+    nm = tl.cdiv(M, BM)
+    nn = tl.cdiv(N, BN)
+    first = pid // (G * nn) * G
+    size = min(nm - first, G)
+    return first + (pid % (G * nn)) % size, (pid % (G * nn)) // size
+
+
+@triton.jit
+def tri_matmul_host(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr, ALONG_K: tl.constexpr):
+    pm, pn = tri_ordered(tl.program_id(0), M, N, BM, BN, G)
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        left = a.load([pm * BM, k * BK])
+        if ALONG_K:
+            acc = tl.dot(left, b.load([pn * BN, k * BK]).T, acc)
+        else:
+            acc = tl.dot(left, b.load([k * BK, pn * BN]), acc)
+    c.store([pm * BM, pn * BN], acc.to(c.dtype))
+
+
+@triton.jit
+def tri_matmul_made(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr):
+    pm, pn = tri_ordered(tl.program_id(0), M, N, BM, BN, G)
+    left_boxes = tl.make_tensor_descriptor(a, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    right_boxes = tl.make_tensor_descriptor(b, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
+    result_boxes = tl.make_tensor_descriptor(c, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        acc = tl.dot(left_boxes.load([pm * BM, k * BK]), right_boxes.load([pn * BN, k * BK]).T, acc)
+    result_boxes.store([pm * BM, pn * BN], acc.to(c.dtype.element_ty))
+
+
+@triton.jit
+def tri_matmul_persistent(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, G: tl.constexpr, CTAS: tl.constexpr):
+    tiles = tl.cdiv(M, BM) * tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tiles, CTAS, flatten=True):
+        pm, pn = tri_ordered(tile, M, N, BM, BN, G)
+        acc = tl.zeros((BM, BN), dtype=tl.float32)
+        for k in range(0, tl.cdiv(K, BK)):
+            acc = tl.dot(a.load([pm * BM, k * BK]), b.load([pn * BN, k * BK]).T, acc)
+        c.store([pm * BM, pn * BN], acc.to(c.dtype))
+
+
+@triton.jit
 def tri_split_k(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, S: tl.constexpr, SEM: tl.constexpr):
     pid = tl.program_id(0)
     pk = tl.program_id(1)
@@ -176,6 +228,10 @@ class Variant:
     grid: tuple[int, ...]
     meta: dict[str, Any]
     options: dict[str, int] = field(default_factory=dict)
+
+    def launch(self) -> None:
+        """Compiles where it was not compiled yet."""
+        self.function[self.grid](*self.arguments, **self.meta, **self.options)
 
 
 def random(*shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
@@ -260,8 +316,38 @@ def attention() -> Iterator[Variant]:
             yield Variant(f"attention_{heads}_{t}_{d}_{causal}", tri_attention, arguments, (t // 128, heads), meta, options)
 
 
-def variants() -> Iterator[Variant]:
-    """All recorded launches, in order."""
-    yield from pointwise()
-    yield from products()
-    yield from attention()
+def descriptors() -> Iterator[Variant]:
+    """Products by boxes of tensor maps that the host or the kernel makes."""
+    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, device="cuda", dtype=torch.int8))
+    cases = [
+        (tri_matmul_host, "host", 4096, 128, 256, 64, 3, 8, True),
+        (tri_matmul_host, "host", 4096, 128, 256, 64, 3, 8, False),
+        (tri_matmul_host, "host", 4096, 128, 128, 64, 4, 4, True),
+        (tri_matmul_host, "host", 2048, 64, 128, 64, 4, 4, True),
+        (tri_matmul_host, "host", 1000, 64, 128, 64, 3, 4, True),
+        (tri_matmul_persistent, "persistent", 4096, 128, 256, 64, 3, 8, True),
+        (tri_matmul_persistent, "persistent", 4096, 128, 128, 64, 4, 8, True),
+        (tri_matmul_made, "made", 4096, 128, 256, 64, 3, 8, True),
+        (tri_matmul_made, "made", 4096, 128, 128, 64, 4, 4, True),
+        (tri_matmul_made, "made", 2048, 64, 128, 64, 4, 4, True),
+    ]
+    ctas = torch.cuda.get_device_properties(0).multi_processor_count
+    for function, what, n, bm, bn, bk, stages, warps, along_k in cases:
+        a, b, c = random(n, n), random(n, n), torch.empty(n, n, device="cuda", dtype=torch.bfloat16)
+        tiles = triton.cdiv(n, bm) * triton.cdiv(n, bn)
+        arguments = [a, b, c, n, n, n]
+        meta: dict[str, Any] = {"BM": bm, "BN": bn, "BK": bk, "G": 8}
+        if what != "made":
+            boxes = ((a, [bm, bk]), (b, [bn, bk] if along_k else [bk, bn]), (c, [bm, bn]))
+            arguments[:3] = [TensorDescriptor.from_tensor(tensor, box) for tensor, box in boxes]
+        if what == "host":
+            meta["ALONG_K"] = along_k
+        elif what == "persistent":
+            meta["CTAS"] = ctas
+        name = f"boxes_{what}_{n}_{bm}x{bn}x{bk}_{'along_k' if along_k else 'along_n'}"
+        grid = (min(ctas, tiles) if what == "persistent" else tiles,)
+        yield Variant(name, function, arguments, grid, meta, {"num_warps": warps, "num_stages": stages})
+
+
+#: What is recorded, in order; each group by a process of its own.
+GROUPS = {"pointwise": pointwise, "products": products, "attention": attention, "descriptors": descriptors}

@@ -181,7 +181,7 @@ void run(Bench& bench, const Operation& operation, bool shared, std::uint32_t di
     }
     if (shared) {
         std::vector<double> found;
-        for (int turn = 0; turn < 10; ++turn) {
+        for (int turn = 0; turn < probe::launches(10); ++turn) {
             launch();
             if (turn > 0) found.push_back(static_cast<double>(bench.cycles.host()[0]) / rounds);
         }

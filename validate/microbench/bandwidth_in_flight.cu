@@ -250,8 +250,9 @@ void run(const Case& c, Data& data) {
     const auto prepare = [&] {
         if (dram) return data.flush.clean();
         for (const auto* part : {data.from.data(), data.to.data()}) {
-            probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(part), footprint / 16,
-                                              data.folded.data());
+            if (!probe::only_read())
+                probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(part), footprint / 16,
+                                                  data.folded.data());
         }
     };
     const auto times = probe::time_kernel(7, prepare, [&] { launch(c, walk, data); });

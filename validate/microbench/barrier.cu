@@ -64,7 +64,7 @@ void meet_case(const std::string& op, int warps, int ctas_per_sm) {
     probe::Buffer<int> passed(1);
     passed.zero();
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         meet<form><<<grid, warps * 32>>>(cycles.data(), passed.data());
         PROBE_CHECK(cudaGetLastError());
         PROBE_CHECK(cudaDeviceSynchronize());

@@ -153,7 +153,7 @@ std::uint32_t folded_words(const Bench& bench, std::size_t byte, std::size_t byt
 std::vector<double> sample(Bench& bench, int ctas, double divide, const std::function<void()>& prepare,
                            const std::function<void()>& launch) {
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         prepare();
         launch();
         PROBE_CHECK(cudaGetLastError());
@@ -167,8 +167,9 @@ std::vector<double> sample(Bench& bench, int ctas, double divide, const std::fun
 }
 
 void warm(Bench& bench) {
-    probe::prepare_read<<<probe::device().sms * 4, 256>>>(reinterpret_cast<const uint4*>(bench.data.data()),
-                                                          footprint / 16, bench.word.data());
+    if (!probe::only_read())
+        probe::prepare_read<<<probe::device().sms * 4, 256>>>(
+            reinterpret_cast<const uint4*>(bench.data.data()), footprint / 16, bench.word.data());
 }
 
 template <bool Tensor>

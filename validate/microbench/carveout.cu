@@ -124,7 +124,7 @@ void chase_case(Bench& bench, int shared, int preference, int working_set) {
     const int sms = probe::device().sms;
     std::vector<double> found;
     const int warm_steps = 2 * static_cast<int>(lines);
-    for (int turn = 0; turn < 8; ++turn) {
+    for (int turn = 0; turn < probe::launches(8); ++turn) {
         chase<<<sms, 32, shared>>>(device.data(), warm_steps, bench.cycles.data(), bench.end.data());
         PROBE_CHECK(cudaGetLastError());
         PROBE_CHECK(cudaDeviceSynchronize());

@@ -162,7 +162,7 @@ void launch_case(Bench& bench, const std::string& op, const probe::Params& param
     void* with_flags[] = {&cycles, &flags, &passed};
     const bool needs_flags = op == "flag";
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         bench.flags.zero();
         PROBE_CHECK(cudaLaunchKernelExC(&config, kernel, needs_flags ? with_flags : arguments));
         PROBE_CHECK(cudaDeviceSynchronize());

@@ -102,7 +102,7 @@ void loop_case(Bench& bench, int warps) {
     if (!probe::wanted("code_loop", params)) return;
     const int sms = probe::device().sms;
     std::vector<double> found;
-    for (int turn = 0; turn < 8; ++turn) {
+    for (int turn = 0; turn < probe::launches(8); ++turn) {
         code<Instructions><<<sms, warps * 32>>>(passes, bench.cycles.data(), bench.out.data());
         PROBE_CHECK(cudaGetLastError());
         PROBE_CHECK(cudaDeviceSynchronize());

@@ -120,8 +120,9 @@ struct Bench {
         from = data.data() + place;
         if (cache == "flushed") return flush.dirty();
         if (cache == "cold") return flush.clean();
-        probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(from), (std::size_t{16} << 20) / 16,
-                                          folded.data());
+        if (!probe::only_read())
+            probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(from),
+                                              (std::size_t{16} << 20) / 16, folded.data());
     }
     std::size_t place = 0;
     const unsigned char* from = data.data();

@@ -133,8 +133,9 @@ void record(Probe& p, int pitch_bytes = walk_bytes) {
                 const auto found = probe::time_kernel(
                     7,
                     [&] {
-                        probe::prepare_read<<<probe::device().sms * 8, 256>>>(p.data.data(), p.data.size(),
-                                                                              p.folded.data());
+                        if (!probe::only_read())
+                            probe::prepare_read<<<probe::device().sms * 8, 256>>>(
+                                p.data.data(), p.data.size(), p.folded.data());
                     },
                     [&] {
                         copy_rows<row_bytes, stages, false><<<ctas, warps * 32, shared>>>(

@@ -130,7 +130,7 @@ std::vector<double> launch(Bench& bench, void (*kernel)(Arguments...), int grid,
     config.attrs = &attribute;
     config.numAttrs = 1;
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         PROBE_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
         PROBE_CHECK(cudaDeviceSynchronize());
         const std::vector<long long> all = bench.cycles.host();

@@ -108,7 +108,7 @@ void store_case(probe::Flush& flush, probe::Buffer<std::uint32_t>& out, const st
     PROBE_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     probe::Buffer<long long> cycles(static_cast<std::size_t>(ctas));
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         dirty ? flush.dirty() : flush.clean();
         kernel<<<ctas, threads, shared>>>(out.data(), map, columns, tiles, wait_each, cycles.data());
         PROBE_CHECK(cudaGetLastError());

@@ -37,16 +37,29 @@ inline void check(cudaError_t status, const char* call, const char* file, int li
     std::exit(1);
 }
 
-/// Stop the program, naming the case, when a probe's own result is wrong.
-inline void require(bool correct, const std::string& what) {
-    if (correct) return;
-    std::fprintf(stderr, "wrong result: %s\n", what.c_str());
-    std::exit(2);
-}
-
 inline std::string environment(const char* name, const char* otherwise) {
     const char* found = std::getenv(name);
     return found != nullptr && *found != '\0' ? found : otherwise;
+}
+
+/// Whether kernels are read instead of timed (WARPTIME_PROBE_READ), on a machine without a GPU. Each kernel
+/// is launched once. Nothing warms up, flushes or waits. Results are not looked at: a launch may be read in
+/// part.
+inline bool only_read() {
+    static const bool only = environment("WARPTIME_PROBE_READ", "0") == "1";
+    return only;
+}
+
+/// Launches of a kernel of which the first one warms up and is not looked at.
+inline int launches(int timed) {
+    return only_read() ? 2 : timed;
+}
+
+/// Stop the program, naming the case, when a probe's own result is wrong.
+inline void require(bool correct, const std::string& what) {
+    if (correct || only_read()) return;
+    std::fprintf(stderr, "wrong result: %s\n", what.c_str());
+    std::exit(2);
 }
 
 /// Seconds this probe has run.
@@ -70,6 +83,7 @@ inline bool out_of_time() {
 }
 
 inline void pause_ms(double milliseconds) {
+    if (only_read()) return;
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(milliseconds));
 }
 
@@ -241,6 +255,7 @@ static __global__ void prepare_read(const uint4* data, std::size_t count, std::u
 }
 
 inline void fill_random(void* data, std::size_t bytes, std::uint32_t seed) {
+    if (only_read()) return;
     prepare_random<<<device().sms * 8, 256>>>(static_cast<uint4*>(data), bytes / 16, seed);
     PROBE_CHECK(cudaGetLastError());
 }
@@ -261,6 +276,7 @@ inline void begin(const std::string& name) {
             "suite,op,params,implementation,gpu,cache,duty,data,quantity,value,unit,samples,minimum,spread,"
             "method,steps,sm_clock_mhz,mem_clock_mhz,kernel_clock_mhz,driver,cuda,library,board,date\r\n");
     }
+    if (only_read()) return;
     const std::size_t bytes = std::size_t{64} << 20;
     const Buffer<uint4> scratch(bytes / 16);
     const double until = seconds_running() + 0.2;
@@ -280,6 +296,7 @@ class Flush {
     }
     void dirty() { fill_random(data_.data(), bytes, ++seed_); }
     void clean() {
+        if (only_read()) return;
         // Two turns, so that lines left dirty by the kernel before have been written back.
         for (int turn = 0; turn < 2; ++turn) {
             prepare_read<<<device().sms * 8, 256>>>(turn == 0 ? data_.data() : other_.data(), bytes / 16,
@@ -321,6 +338,12 @@ inline Durations profile_kernel(const std::function<void()>& prepare, const std:
 /// idles a while.
 inline Durations time_kernel(int samples, const std::function<void()>& prepare,
                              const std::function<void()>& launch, double idle_ms = 0.5) {
+    if (only_read()) {
+        prepare();
+        launch();
+        PROBE_CHECK(cudaGetLastError());
+        return {{1.0}, "read", ""};
+    }
     if (environment("WARPTIME_PROFILE", "0") == "1") return profile_kernel(prepare, launch);
     cudaEvent_t first;
     cudaEvent_t second;

@@ -77,7 +77,7 @@ void latency_case(Bench& bench) {
     params.set("instruction", facts.name).set("machine", facts.machine).set("gap_fma", Gap);
     if (!probe::wanted("instruction_latency", params)) return;
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         chase<I, Gap><<<1, 32>>>(bench.cycles.data(), bench.words.data(), rounds, bench.out.data());
         PROBE_CHECK(cudaGetLastError());
         PROBE_CHECK(cudaDeviceSynchronize());

@@ -99,8 +99,9 @@ int main() {
                 const auto found = probe::time_kernel(
                     7,
                     [&] {
-                        probe::prepare_read<<<probe::device().sms * 8, 256>>>(data.data(), used,
-                                                                              folded.data());
+                        if (!probe::only_read())
+                            probe::prepare_read<<<probe::device().sms * 8, 256>>>(data.data(), used,
+                                                                                  folded.data());
                     },
                     launch);
                 probe::row_of_bytes("l2_read", params, found, bytes, "warm");

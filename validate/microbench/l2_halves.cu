@@ -108,8 +108,9 @@ void chase_case(Bench& bench, int megabytes) {
             [&] {
                 bench.flush.clean();
                 for (int pass = 0; pass < 2 && !self; ++pass) {
-                    probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(bench.data.data()),
-                                                      bytes / 16, bench.folded.data());
+                    if (!probe::only_read())
+                        probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(bench.data.data()),
+                                                          bytes / 16, bench.folded.data());
                 }
             },
             [&] {

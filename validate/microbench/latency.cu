@@ -185,12 +185,14 @@ void chase_case(Chaser& chaser, probe::Flush& flush, std::size_t bytes, bool col
     if (!probe::wanted("chase_global", params, with)) return;
     const int warm = cold ? 0 : static_cast<int>(std::min<std::size_t>(chaser.lines, 16384));
     std::vector<double> samples;
-    for (int turn = 0; turn < 9; ++turn) {
+    for (int turn = 0; turn < probe::launches(9); ++turn) {
         if (cold) flush.clean();
         // Bring the set into the L2 by reading. The chase itself warms the L1.
         if (!cold) {
-            probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(chaser.data.data()), bytes / 16,
-                                              reinterpret_cast<std::uint32_t*>(chaser.cycles.data() + 7));
+            if (!probe::only_read())
+                probe::prepare_read<<<264, 256>>>(reinterpret_cast<const uint4*>(chaser.data.data()),
+                                                  bytes / 16,
+                                                  reinterpret_cast<std::uint32_t*>(chaser.cycles.data() + 7));
         }
         chase<path><<<1, 1>>>(reinterpret_cast<std::uint64_t>(chaser.data.data()), warm, steps,
                               chaser.cycles.data(), chaser.last.data());
@@ -212,7 +214,7 @@ void shared_case(int words) {
     probe::Buffer<std::uint64_t> last(1);
     PROBE_CHECK(cudaMemcpy(next.data(), order.data(), order.size() * 4, cudaMemcpyHostToDevice));
     std::vector<double> samples;
-    for (int turn = 0; turn < 9; ++turn) {
+    for (int turn = 0; turn < probe::launches(9); ++turn) {
         chase_shared<<<1, 1, words * 4>>>(next.data(), words, steps, cycles.data(), last.data());
         PROBE_CHECK(cudaGetLastError());
         if (turn > 0) samples.push_back(static_cast<double>(cycles.host()[0]) / steps);
@@ -236,7 +238,7 @@ void line_cases(Chaser& chaser) {
         params.set("percentile", 95).set("sm", sm.host()[0]).set("lines", lines);
         if (!probe::wanted("l2_line", params)) continue;
         std::vector<std::vector<double>> turns;
-        for (int turn = 0; turn < 8; ++turn) {
+        for (int turn = 0; turn < probe::launches(8); ++turn) {
             each_line<<<132, 1>>>(chaser.data.data(), lines, writer, cycles.data(), sm.data());
             PROBE_CHECK(cudaGetLastError());
             const std::vector<int> found = cycles.host();
@@ -265,7 +267,7 @@ void loaded_case(Chaser& chaser, const probe::Buffer<uint4>& stream, int threads
     probe::Buffer<unsigned long long> moved(1);
     std::vector<double> latencies;
     std::vector<double> rates;
-    for (int turn = 0; turn < 8; ++turn) {
+    for (int turn = 0; turn < probe::launches(8); ++turn) {
         finished.zero();
         moved.zero();
         loaded<Loads><<<ctas, threads>>>(

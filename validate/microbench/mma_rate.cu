@@ -125,6 +125,7 @@ struct Bench {
 };
 
 void verify(Bench& bench, int threads, double expected, const std::string& what) {
+    if (probe::only_read()) return;
     const std::vector<float> out = bench.out.host();
     for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(threads); ++i) {
         if (static_cast<double>(out[i]) != expected) {

@@ -150,8 +150,9 @@ int main() {
             measure(data, "write_over", params, "warm", 0, blocks, [&] {
                 data.flush.clean();
                 if (dirty) return probe::fill_random(data.to.data(), blocks * block_bytes, 9);
-                probe::prepare_read<<<264, 256>>>(data.to.data(), blocks * block_bytes / 16,
-                                                  data.sums.data());
+                if (!probe::only_read())
+                    probe::prepare_read<<<264, 256>>>(data.to.data(), blocks * block_bytes / 16,
+                                                      data.sums.data());
             });
         }
     }

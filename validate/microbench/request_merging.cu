@@ -242,8 +242,9 @@ void record_loop(Data& d, int resident, const Product& p) {
           probe::time_kernel(
               3,
               [&] {
-                  probe::prepare_read<<<probe::device().sms * 8, 256>>>(d.a.data(), d.a.size(),
-                                                                        d.folded.data());
+                  if (!probe::only_read())
+                      probe::prepare_read<<<probe::device().sms * 8, 256>>>(d.a.data(), d.a.size(),
+                                                                            d.folded.data());
               },
               [&] {
                   kernel<<<tiles, threads, shared>>>(reinterpret_cast<const char*>(d.a.data()),

@@ -36,7 +36,8 @@ __device__ inline void close_region(Region* regions, long long begin) {
 inline std::vector<double> region_cycles(const Buffer<Region>& regions, int grid, int ctas_per_sm,
                                          const std::function<void()>& launch, int samples = 9) {
     std::vector<double> found;
-    for (int turn = 0; turn <= samples; ++turn) {
+    if (only_read()) samples = 1;
+    for (int turn = only_read() ? 1 : 0; turn <= samples; ++turn) {
         launch();
         PROBE_CHECK(cudaGetLastError());
         PROBE_CHECK(cudaDeviceSynchronize());
@@ -54,6 +55,8 @@ inline std::vector<double> region_cycles(const Buffer<Region>& regions, int grid
         for (const auto& [id, sm] : sms) {
             if (held[id] == ctas_per_sm) each.push_back(static_cast<double>(sm.end - sm.begin));
         }
+        // A launch that is read up to a read of the clock has closed no region.
+        if (each.empty() && only_read()) return {0.0};
         require(!each.empty(), "some SM holds the CTAs it should");
         if (turn > 0) found.push_back(median(each));
         pause_ms(0.2);

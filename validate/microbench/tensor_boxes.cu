@@ -161,9 +161,10 @@ void run(Bench& bench, const Case& c) {
     const int row = matrix_rows - c.inside;
     const int apart = c.shared ? 0 : matrix_columns / 128;
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
-        probe::prepare_read<<<probe::device().sms * 4, 256>>>(
-            reinterpret_cast<const uint4*>(bench.data.data()), Bench::bytes / 16, bench.word.data());
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
+        if (!probe::only_read())
+            probe::prepare_read<<<probe::device().sms * 4, 256>>>(
+                reinterpret_cast<const uint4*>(bench.data.data()), Bench::bytes / 16, bench.word.data());
         ring<<<c.ctas, 32, shared>>>(map, row, c.rows, c.columns, c.stages, apart, bench.cycles.data(),
                                      bench.word.data());
         PROBE_CHECK(cudaGetLastError());
@@ -214,9 +215,10 @@ void run(Bench& bench, const Rate& c) {
     const CUtensorMap map = map_of(bench.data.data(), c.columns, c.rows);
     PROBE_CHECK(cudaFuncSetAttribute(rings, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     std::vector<double> found;
-    for (int turn = 0; turn < 10; ++turn) {
-        probe::prepare_read<<<probe::device().sms * 4, 256>>>(
-            reinterpret_cast<const uint4*>(bench.data.data()), Bench::bytes / 16, bench.word.data());
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
+        if (!probe::only_read())
+            probe::prepare_read<<<probe::device().sms * 4, 256>>>(
+                reinterpret_cast<const uint4*>(bench.data.data()), Bench::bytes / 16, bench.word.data());
         rings<<<c.ctas, 32 * c.rings, shared>>>(map, c.rows, c.columns, stages,
                                                 c.shared ? 0 : matrix_columns / 128, bench.cycles.data(),
                                                 bench.word.data());

@@ -63,7 +63,7 @@ void reach_case(const probe::Buffer<unsigned char>& data, std::size_t stride, st
     PROBE_CHECK(cudaGetLastError());
     const int warm = static_cast<int>(lines);
     std::vector<double> samples;
-    for (int turn = 0; turn < 9; ++turn) {
+    for (int turn = 0; turn < probe::launches(9); ++turn) {
         chase<<<1, 1>>>(reinterpret_cast<std::uint64_t>(data.data() + place(0, stride)), warm, steps,
                         cycles.data(), last.data());
         PROBE_CHECK(cudaGetLastError());

@@ -115,7 +115,8 @@ inline std::vector<double> sample_cycles(const Buffer<long long>& cycles, int ct
                                          const std::function<void()>& prepare,
                                          const std::function<void()>& launch, int samples = 9) {
     std::vector<double> found;
-    for (int turn = 0; turn <= samples; ++turn) {
+    if (only_read()) samples = 1;
+    for (int turn = only_read() ? 1 : 0; turn <= samples; ++turn) {
         prepare();
         launch();
         PROBE_CHECK(cudaGetLastError());

@@ -141,7 +141,7 @@ void copy_case(Bench& bench, int warpgroups, int pieces) {
     constexpr int batches = 256;
     std::vector<double> intervals;
     std::vector<double> rates;
-    for (int turn = 0; turn < 10; ++turn) {
+    for (int turn = 0; turn < probe::launches(10); ++turn) {
         bench.copied.zero();
         launch(batches);
         const std::vector<probe::Region> all = bench.regions.host();
