@@ -8,6 +8,7 @@ Usage: scripts/accuracy_page.py PROGRAM [--check]
 # SPDX-License-Identifier: Apache-2.0
 
 import argparse
+import csv
 import json
 import re
 import statistics
@@ -21,6 +22,7 @@ from refresh_readme import ROOT, same_but_for_rounding
 
 PAGE = ROOT / "docs" / "accuracy.md"
 README = ROOT / "README.md"
+TEXTBOOK = ROOT / "validate" / "kernels" / "scoreboard.csv"
 TABLE = re.compile(r"(<!-- accuracy -->\n).*?(<!-- /accuracy -->\n)", re.DOTALL)
 COUNTED_LEAST = 5
 
@@ -148,6 +150,26 @@ def counter_table(board: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def textbook_table() -> str:
+    """Scores of compiled programs by program, the engines side by side, as compare.py last wrote them."""
+    with TEXTBOOK.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    engines = list(dict.fromkeys(row["engine"] for row in rows))
+    columns = [f"{name}, {engine}" for name in ("mean", "median", "short, us") for engine in engines]
+    lines = [
+        f"| program | launches | {' | '.join(columns[: 2 * len(engines)])} | < 10 us | {' | '.join(columns[2 * len(engines) :])} |",
+        "|---|---:|" + "---:|" * (3 * len(engines) + 1),
+    ]
+    for program in dict.fromkeys(row["program"] for row in rows):
+        scores = [row for row in rows if row["program"] == program]
+        long = [score[name] or "-" for name in ("mean_ln", "median_ln") for score in scores]
+        short = [score["short_us"] or "-" for score in scores]
+        name = "all" if program == "all" else f"`{program}`"
+        figures = [name, scores[0]["launches"], *long, scores[0]["short"], *short]
+        lines.append("| " + " | ".join(figures) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def page(board: dict[str, Any]) -> str:
     own = [suite for suite in board["suites"] if suite["gpu"] == "h200-sxm"]
     engine = own[0]["engines"][0]
@@ -197,6 +219,15 @@ slowest first, and a refused tile that ran is ranked last.
 Each probe of `validate/microbench/` is also written as a program for the model, which predicts its points.
 
 {suite_table(suites_of(board, "h200-sxm", "microbench_.*"))}
+## Compiled programs, on the H200
+
+Launches of the textbook programs of `validate/kernels/`, development half, interpreted whole and predicted by both
+engines: mean and median of |ln(predicted / measured)| from 10 us on, and the mean distance in microseconds below.
+`python3 validate/kernels/compare.py --program build/warptime --engine analytical,simulation --scoreboard
+validate/kernels/scoreboard.csv` runs them again; it takes some minutes and needs `nvcc`. The laws of both engines were
+chosen with these programs in view.
+
+{textbook_table()}
 ## GPUs without constants of their own
 
 Times that others published. `validate/recorded/README.md` says how they were measured and what is not known of them.
