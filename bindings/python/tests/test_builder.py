@@ -177,7 +177,7 @@ def test_every_space_has_its_loads_and_stores() -> None:
         ),
         (lambda w, r: -w.clip(high=2), "-1*warp[,2]", lambda w, r: -min(w, 2)),
         (lambda w, r: w.clip(1).clip(high=4), "(warp[1,])[,4]", lambda w, r: min(max(w, 1), 4)),
-        (lambda w, r: (w + 1) * (r - 1) // 2, "((1 + warp)*(-1 + cta_rank))/2", lambda w, r: (w + 1) * (r - 1) // 2),
+        (lambda w, r: (w + 1) * (r - 1) // 2, "(1 + warp)*(-1 + cta_rank)/2", lambda w, r: (w + 1) * (r - 1) // 2),
         (lambda w, r: 3 * 2 ** (w - 4), "3*2^(-4 + warp)", lambda w, r: 3 * 2 ** (w - 4) if w >= 4 else 0),
     ],
 )
