@@ -12,14 +12,17 @@ import sys
 from collections.abc import Callable
 
 from counter_samples import more_counter_cases, more_counter_cases_of_triton
+from operator_cases import operator_counter_cases
 from recorder_cases import Case, counter_cases
-from torch_recorder import Prepared, prepare
+from torch_recorder import prepare
+from torch_tensors import Prepared
 from triton_cases import Shape, Sweep, Tiling
 from triton_sweeps import counter_cases_of_triton
 
 LIBRARY: dict[str, Callable[[], list[Case]]] = {
     "library": counter_cases,
     "library_second": more_counter_cases,
+    "operators": operator_counter_cases,
 }
 TRITON: dict[str, Callable[[], list[tuple[Sweep, Shape, Tiling]]]] = {
     "triton": counter_cases_of_triton,

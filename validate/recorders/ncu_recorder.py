@@ -89,8 +89,9 @@ FILES: dict[str, str] = {
     "triton": "counters_triton.csv",
     "library_second": "counters_second.csv",
     "triton_second": "counters_triton_second.csv",
+    "operators": "counters_operators.csv",
 }
-MARKER = "FillFunctor"
+MARKER = "FillFunctor<double>"  # operators fill, too, but no doubles
 
 Kernel = dict[str, str]
 
@@ -189,7 +190,7 @@ def counter_identity(case: Case, metric: str, environment: Environment) -> dict[
         "suite": f"counters_{case.suite}",
         "op": case.op,
         "params": case.params,
-        "implementation": case.implementation if case.op == "gemm" else "torch",
+        "implementation": case.implementation,
         "gpu": environment.gpu,
         "cache": "cold",
         "duty": "isolated",

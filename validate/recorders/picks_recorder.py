@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from pick_shapes import SHAPES, TYPES, Product, drawn, suite_cases
-from torch_recorder import library_version, torch_dtype
+from torch_recorder import library_version
+from torch_tensors import torch_dtype
 
 BUFFER_BYTES = 9 << 30
 

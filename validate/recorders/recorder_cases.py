@@ -27,6 +27,9 @@ class Case:
     b_major: str = "k"
     batch: int = 1
     implementation: str = "cublas"
+    cache: str = "flushed"
+    footprint: float = 0.0
+    work_us: float = 0.0
 
     @property
     def key(self) -> str:
@@ -34,8 +37,15 @@ class Case:
         return f"{self.op} {self.params}"
 
     @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters by name."""
+        return dict(word.split("=", 1) for word in self.params.split())
+
+    @property
     def bytes(self) -> float:
         """Device memory the tensors of this case take."""
+        if self.footprint:
+            return self.footprint
         element = ELEMENT_BYTES[self.dtype]
         if self.op == "gemm":
             m, n, k = self.size
@@ -49,7 +59,7 @@ class Case:
     @property
     def estimate_us(self) -> float:
         """A rough duration, only to space the samples in time."""
-        work = 0.0
+        work = self.work_us
         if self.op == "gemm":
             m, n, k = self.size
             rate = {"fp32": 45e6, "tf32": 300e6, "fp8": 1200e6}.get(self.dtype, 600e6)
@@ -78,13 +88,13 @@ def gemm(
 
 def flat(suite: str, op: str, dtype: str, n: int) -> Case:
     """An elementwise case over n elements."""
-    return Case(suite, op, format_params({"dtype": dtype, "n": n}), dtype, (n,))
+    return Case(suite, op, format_params({"dtype": dtype, "n": n}), dtype, (n,), implementation="torch")
 
 
 def rows_by_columns(suite: str, op: str, dtype: str, rows: int, cols: int) -> Case:
     """A case over a matrix of rows and columns."""
     params = format_params({"cols": cols, "dtype": dtype, "rows": rows})
-    return Case(suite, op, params, dtype, (rows, cols))
+    return Case(suite, op, params, dtype, (rows, cols), implementation="torch")
 
 
 # Outputs n and reduction k of layers in Llama-3 8B and 70B, Qwen-2.5, Mistral and GPT models.
@@ -188,9 +198,9 @@ def random_shapes(count: int, generator: random.Random) -> list[tuple[int, int, 
 
 def unique(cases: Iterable[Case]) -> list[Case]:
     """Cases without repeated keys, the first kept."""
-    seen: dict[tuple[str, str], Case] = {}
+    seen: dict[tuple[str, ...], Case] = {}
     for case in cases:
-        seen.setdefault((case.suite, case.key), case)
+        seen.setdefault((case.suite, case.key, case.implementation, case.cache), case)
     return list(seen.values())
 
 

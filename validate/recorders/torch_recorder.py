@@ -16,13 +16,13 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from operator_cases import OPERATOR_SUITES
 from profiler_trace import Activity, Measured, cut_at_flush, gather, read_activities
-from recorder_cases import SUITES, Case
+from recorder_cases import SUITES as OLDER_SUITES
+from recorder_cases import Case
 from recorder_rows import (
     Clocks,
     Environment,
@@ -33,48 +33,18 @@ from recorder_rows import (
     summarize,
     today,
 )
+from torch_operators import prepare_operator
+from torch_tensors import Prepared, Run, operand, relative_error, torch_dtype
 
 FLUSH_BYTES = 256 << 20
 MEMORY_PER_BATCH = 24e9
+MOST_MEMORY = 60e9
 CASES_PER_BATCH = 40
-LONGEST_BUSY_US = 3000.0
+LONGEST_PAUSE_S = 0.048
+MOST_SAMPLES_LOST = 2
+BROKEN = 3  # exit status: the GPU's context is lost, start again with --resume and --left-out
 
-Run = Callable[[], object]
-
-
-@dataclass
-class Prepared:
-    """A case with its tensors made, checked and ready to be launched."""
-
-    case: Case
-    run: Run
-    tensors: list[Any]
-
-
-def torch_dtype(torch: Any, name: str) -> Any:
-    """The element type of the tensors of a case."""
-    return {
-        "bf16": torch.bfloat16,
-        "fp16": torch.float16,
-        "fp32": torch.float32,
-        "tf32": torch.float32,
-        "fp8": torch.float8_e4m3fn,
-        "int8": torch.int8,
-    }[name]
-
-
-def relative_error(torch: Any, found: Any, expected: Any) -> float:
-    """Norm of the difference over the norm of the reference, in float64."""
-    difference = torch.linalg.vector_norm(found.double() - expected.double())
-    return float(difference / torch.linalg.vector_norm(expected.double()))
-
-
-def operand(torch: Any, extent: tuple[int, ...], dtype: str) -> Any:
-    """A random operand; int8 over its whole range."""
-    if dtype == "int8":
-        return torch.randint(-128, 128, extent, dtype=torch.int8, device="cuda")
-    source = torch.bfloat16 if dtype == "fp8" else torch_dtype(torch, dtype)
-    return torch.randn(extent, dtype=source, device="cuda").to(torch_dtype(torch, dtype))
+SUITES = {**OLDER_SUITES, **OPERATOR_SUITES}
 
 
 def prepare_gemm(torch: Any, case: Case) -> Prepared:
@@ -196,31 +166,46 @@ def prepare_reduction(
 
 def prepare(torch: Any, case: Case) -> Prepared:
     """Make the tensors of a case, run it once and check its result."""
-    prepared = prepare_gemm(torch, case) if case.op == "gemm" else prepare_stream(torch, case)
+    if case.suite in OPERATOR_SUITES:
+        prepared = prepare_operator(torch, case)
+    else:
+        prepared = prepare_gemm(torch, case) if case.op == "gemm" else prepare_stream(torch, case)
     torch.cuda.synchronize()
     return prepared
+
+
+class Broken(Exception):
+    """The GPU's context is lost by a case, and no other can run in this process."""
 
 
 class Session:
     """The GPU with its flush buffer and profiler; warm, an operator runs twice and the second time counts."""
 
-    def __init__(self, torch: Any, samples: int, cache: str = "flushed") -> None:
+    def __init__(
+        self, torch: Any, samples: int, cache: str = "flushed", longest_pause: float = LONGEST_PAUSE_S
+    ) -> None:
         self.torch = torch
         self.samples = samples
         self.warm = cache == "warm"
+        self.longest_pause = longest_pause
+        self.running: Case | None = None
         self.flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
         self.flush.random_()
         torch.cuda.synchronize()
 
     def one_sample(self, prepared: Prepared) -> None:
         """Flush, operator, wait, then leave the chip idle for a while."""
+        self.running = prepared.case
         self.flush.random_()
-        if self.warm:
+        if self.is_warm(prepared):
             prepared.run()
         prepared.run()
         self.torch.cuda.synchronize()
-        busy = prepared.case.estimate_us
-        time.sleep(max(0.0008, 4e-6 * min(busy, 4 * LONGEST_BUSY_US)))
+        time.sleep(max(0.0008, min(4e-6 * prepared.case.estimate_us, self.longest_pause)))
+
+    def is_warm(self, prepared: Prepared) -> bool:
+        """Whether a case runs with what its own run before has left in the caches."""
+        return self.warm or prepared.case.cache == "warm"
 
     def record(self, batch: list[Prepared], clocks: Clocks) -> list[tuple[str, str]]:
         """Run the samples of a batch in turn; returns the clocks read during each case."""
@@ -262,8 +247,9 @@ class Session:
             kinds = sorted({item.label for item in activities})[:12]
             raise LookupError(f"{len(segments)} flushes in the trace, {wanted} samples: {kinds}")
         kept = segments[-wanted:]
-        if self.warm:
-            kept = [segment[len(segment) // 2 :] for segment in kept]
+        for index, segment in enumerate(kept):
+            if self.is_warm(batch[index % len(batch)]):
+                kept[index] = segment[len(segment) // 2 :]
         return self.split(kept, batch, read)
 
     def split(
@@ -282,7 +268,7 @@ def make_row(
     measured: Measured,
     clock: tuple[str, str],
     environment: Environment,
-    cache: str = "flushed",
+    cache: str = "",
 ) -> dict[str, str]:
     """The row of a measured case."""
     value, minimum, spread = summarize(measured.us)
@@ -300,21 +286,31 @@ def make_row(
         "kernel_clock_mhz": "",
         "driver": environment.driver,
         "cuda": environment.cuda,
-        "library": environment.library,
+        "library": library_of(case, environment),
         "board": environment.board,
         "date": environment.date,
     }
 
 
-def identity(case: Case, environment: Environment, cache: str = "flushed") -> dict[str, str]:
-    """The columns that identify a row of this recorder."""
+def library_of(case: Case, environment: Environment) -> str:
+    """Versions of the libraries; that of cuDNN only where it runs the case."""
+    if case.implementation != "cudnn":
+        return environment.library
+    import torch
+
+    version = torch.backends.cudnn.version() or 0
+    return f"{environment.library} cudnn {version // 10000}.{version // 100 % 100}.{version % 100}"
+
+
+def identity(case: Case, environment: Environment, cache: str = "") -> dict[str, str]:
+    """The columns that identify a row of this recorder; the cache is the case's own unless it is given."""
     return {
         "suite": case.suite,
         "op": case.op,
         "params": case.params,
-        "implementation": case.implementation if case.op == "gemm" else "torch",
+        "implementation": case.implementation,
         "gpu": environment.gpu,
-        "cache": cache,
+        "cache": cache or case.cache,
         "duty": "isolated",
         "data": "random",
         "quantity": "kernel_us",
@@ -347,57 +343,118 @@ def make_environment(torch: Any, gpu: str) -> Environment:
     return Environment(gpu, driver, torch.version.cuda, library_version(torch), board, today())
 
 
-def take_batch(torch: Any, waiting: list[Case]) -> tuple[list[Prepared], list[Case]]:
+def context_is_lost() -> bool:
+    """Whether nothing can run on the GPU in this process any more."""
+    import torch
+
+    try:
+        torch.cuda.synchronize()
+    except Exception:  # whatever it says, the next case would fail as well
+        return True
+    return False
+
+
+def case_name(case: Case) -> str:
+    """What tells a case from all others of all suites."""
+    return f"{case.suite} {case.key} {case.implementation} {case.cache}"
+
+
+def say_left_out(case: Case, problem: Exception, left_out: Path | None) -> None:
+    """Name a case that fails, and end the process if the GPU's context is lost with it."""
+    name = case_name(case)
+    said = " ".join(str(problem).split())[:300]
+    print(f"left out: {name}: {type(problem).__name__}: {said}", file=sys.stderr, flush=True)
+    if left_out is not None:
+        with left_out.open("a", encoding="utf-8") as file:
+            file.write(name + "\n")
+    if context_is_lost():
+        raise Broken(name) from problem
+
+
+def names_left_out(left_out: Path | None) -> set[str]:
+    """Cases that failed in runs before."""
+    if left_out is None or not left_out.exists():
+        return set()
+    return set(left_out.read_text(encoding="utf-8").splitlines())
+
+
+def take_batch(
+    torch: Any, waiting: list[Case], left_out: Path | None, most: int = CASES_PER_BATCH
+) -> tuple[list[Prepared], list[Case]]:
     """Prepare the next cases that fit in memory together; failures are reported and dropped."""
     batch: list[Prepared] = []
     used = 0.0
-    while waiting and len(batch) < CASES_PER_BATCH:
+    while waiting and len(batch) < most:
         case = waiting[0]
         if batch and used + case.bytes > MEMORY_PER_BATCH:
             break
         waiting = waiting[1:]
-        used += case.bytes
         try:
             batch.append(prepare(torch, case))
+            used += case.bytes
         except Exception as problem:
-            print(f"left out: {case.key}: {type(problem).__name__}: {problem}", file=sys.stderr)
+            if batch and "out of memory" in str(problem):
+                return batch, [case, *waiting]
+            say_left_out(case, problem, left_out)
     return batch, waiting
+
+
+def measure_all(
+    session: Session, batch: list[Prepared], clocks: Clocks, left_out: Path | None
+) -> list[tuple[Case, Measured | None, tuple[str, str]]]:
+    """Measure a batch, each half by itself if that fails, down to the case that fails."""
+    try:
+        results = session.measure(batch, clocks)
+    except Exception as problem:
+        if session.running is not None and context_is_lost():
+            say_left_out(session.running, problem, left_out)
+        if len(batch) == 1:
+            say_left_out(batch[0].case, problem, left_out)
+            return []
+        print(f"batch of {len(batch)} is halved: {type(problem).__name__}: {problem}", file=sys.stderr)
+        middle = len(batch) // 2
+        parts = (batch[:middle], batch[middle:])
+        return [found for part in parts for found in measure_all(session, part, clocks, left_out)]
+    return [(prepared.case, *result) for prepared, result in zip(batch, results, strict=True)]
+
+
+def left_to_do(cases: list[Case], writer: RowWriter, environment: Environment, failed: set[str]) -> list[Case]:
+    """Cases without a row that have not failed before."""
+    return [
+        case
+        for case in cases
+        if not writer.has(identity(case, environment))
+        and case_name(case) not in failed
+    ]
 
 
 def record_suite(
     torch: Any,
-    cases: list[Case],
+    waiting: list[Case],
     writer: RowWriter,
     environment: Environment,
     session: Session,
     deadline: float,
+    left_out: Path | None = None,
 ) -> int:
     """Record cases until they are done or the time is over; returns the rows written."""
     clocks = Clocks.open()
-    waiting = [case for case in cases if not writer.has(identity(case, environment))]
     written = 0
     slowest = 3.0
     while waiting and time.monotonic() + slowest < deadline:
         started = time.monotonic()
-        batch, waiting = take_batch(torch, waiting)
+        batch, waiting = take_batch(torch, waiting, left_out)
         if not batch:
             continue
         preparing = time.monotonic() - started
-        for attempt in range(2):
-            try:
-                results = session.measure(batch, clocks)
-            except LookupError as problem:
-                print(f"batch lost (try {attempt}): {problem}", file=sys.stderr)
+        for case, measured, clock in measure_all(session, batch, clocks, left_out):
+            if measured is None or len(measured.us) < session.samples - MOST_SAMPLES_LOST:
+                print(f"too few samples: {case.key}", file=sys.stderr)
                 continue
-            for prepared, (measured, clock) in zip(batch, results, strict=True):
-                if measured is None or len(measured.us) < 7:
-                    print(f"too few samples: {prepared.case.key}", file=sys.stderr)
-                    continue
-                writer.write(make_row(prepared.case, measured, clock, environment))
-                written += 1
-            break
+            writer.write(make_row(case, measured, clock, environment))
+            written += 1
         del batch
-        if torch.cuda.memory_reserved() > 70e9:
+        if torch.cuda.memory_reserved() > MOST_MEMORY / 2:
             torch.cuda.empty_cache()
         slowest = max(slowest, 1.2 * (time.monotonic() - started))
         print(
@@ -421,6 +478,9 @@ def parse_arguments(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--budget", type=float, default=300.0, help="seconds")
     parser.add_argument("--samples", type=int, default=9, help="samples a case, at least 7")
     parser.add_argument("--gpu", default="h200-sxm", help="sheet id of the GPU")
+    parser.add_argument("--shares", action="store_true", help="share the budget among the suites by their cases")
+    parser.add_argument("--pause", type=float, default=LONGEST_PAUSE_S, help="longest pause after a sample, seconds")
+    parser.add_argument("--left-out", type=Path, default=None, help="file of cases that failed: added to, not tried again")
     parser.add_argument("--limit", type=int, default=0, help="at most so many cases a suite")
     parser.add_argument("--dry-run", action="store_true", help="list the cases and stop")
     options = parser.parse_args(arguments)
@@ -449,14 +509,30 @@ def main(arguments: list[str]) -> int:
 
     import torch
 
+    whole = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction(min(1.0, MOST_MEMORY / whole))
     environment = make_environment(torch, options.gpu)
-    session = Session(torch, options.samples)
+    session = Session(torch, options.samples, longest_pause=options.pause)
+    failed = names_left_out(options.left_out)
     total = 0
-    for name, cases in suites.items():
-        writer = RowWriter(options.output / (options.file or f"{name}.csv"), options.resume)
-        deadline = started + options.budget
-        total += record_suite(torch, cases, writer, environment, session, deadline)
-        writer.close()
+    # With shares, suites that were cut off take up in a second turn what the others have left over.
+    for _ in range(2 if options.shares else 1):
+        for position, name in enumerate(suites):
+            writer = RowWriter(options.output / (options.file or f"{name}.csv"), options.resume)
+            waiting = left_to_do(suites[name], writer, environment, failed)
+            deadline = started + options.budget
+            if options.shares:
+                later = list(suites.values())[position + 1 :]
+                share = len(waiting) / max(1, len(waiting) + sum(len(cases) for cases in later))
+                deadline = time.monotonic() + share * (deadline - time.monotonic())
+            try:
+                total += record_suite(torch, waiting, writer, environment, session, deadline, options.left_out)
+            except Broken as problem:
+                print(f"the GPU's context is lost: {problem}", file=sys.stderr, flush=True)
+                os._exit(BROKEN)
+            finally:
+                writer.close()
+            failed = names_left_out(options.left_out)
     print(f"{total} rows in {time.monotonic() - started:.0f} s", file=sys.stderr)
     return 0
 

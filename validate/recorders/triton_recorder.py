@@ -21,14 +21,12 @@ from typing import Any
 
 from recorder_rows import Clocks, Environment, RowWriter, say_cases_are_left
 from torch_recorder import (
-    Prepared,
     Session,
     identity,
     make_environment,
     make_row,
-    relative_error,
-    torch_dtype,
 )
+from torch_tensors import Prepared, relative_error, torch_dtype
 from triton_cases import Shape, Sweep, Tiling, estimate_us
 from triton_sweeps import sweeps
 
