@@ -42,6 +42,16 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     if (std::error_code ignored; std::filesystem::is_directory(path_, ignored)) {
         fail("a file, not a folder");
     }
+    // A device or a pipe takes what is written; a rename would put a file in its place.
+    std::error_code unknown;
+    const std::filesystem::file_status status = std::filesystem::status(path_, unknown);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+        file_ = std::fopen(path_.c_str(), "wb");
+        if (file_ == nullptr) {
+            fail("a device or pipe that can be written");
+        }
+        return;
+    }
     // Mode "x" never writes through an existing file or link.
     temporary_ = fmt::format("{}.{}.tmp", path_, ::getpid());
     file_ = std::fopen(temporary_.c_str(), "wbx");
@@ -51,8 +61,11 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
 }
 
 OutputFile::~OutputFile() {
-    if (!temporary_.empty() && file_ != nullptr) {
-        std::fclose(file_);
+    if (file_ == nullptr || file_ == stdout) {
+        return;
+    }
+    std::fclose(file_);
+    if (!temporary_.empty()) {
         std::error_code ignored;
         std::filesystem::remove(temporary_, ignored);
     }

@@ -15,7 +15,7 @@ void print(std::string_view text);
 void print_message(std::string_view message);
 
 /// Writes to a temporary file beside `path`; `commit` renames that file. Without commit no file remains. The
-/// path "-" is stdout. Throws Error naming the path.
+/// path "-" is stdout; a device or a pipe is written directly. Throws Error naming the path.
 class OutputFile {
   public:
     explicit OutputFile(std::string path);
@@ -30,7 +30,7 @@ class OutputFile {
     [[noreturn]] void fail(const char* expected) const;
 
     std::string path_;
-    std::string temporary_;  ///< empty for stdout and after commit
+    std::string temporary_;  ///< empty for stdout, devices, and after commit
     std::FILE* file_ = nullptr;
 };
 

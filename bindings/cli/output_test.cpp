@@ -8,9 +8,13 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 using warptime::cli::OutputFile;
@@ -48,6 +52,26 @@ TEST_CASE("a file replaces the old one only when committed") {
     }
     CHECK(entries(folder) == 1);
     CHECK(text_of(target) == "new text");
+}
+
+TEST_CASE("a pipe takes the text and stays a pipe") {
+    const TemporaryFolder folder;
+    const fs::path pipe = folder.path() / "pipe";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    // Linux opens both ends at once, so that nobody waits for a reader.
+    const int reader = open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+    REQUIRE(reader >= 0);
+    {
+        OutputFile output(pipe.string());
+        output.write("rows");
+        output.commit();
+    }
+    std::array<char, 8> text{};
+    CHECK(read(reader, text.data(), text.size()) == 4);
+    CHECK(std::string(text.data()) == "rows");
+    close(reader);
+    CHECK(fs::is_fifo(pipe));
+    CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("places that cannot be written are named") {
