@@ -43,6 +43,7 @@
 #include "model/machine/tensor/matrix_demand.hpp"
 #include "model/machine/tensor/matrix_queue.hpp"
 #include "model/machine/tensor/tensor_core.hpp"
+#include "model/steady/carried_trips.hpp"
 
 #include <algorithm>
 #include <array>
@@ -160,8 +161,13 @@ class Accumulator {
             part_ = &part;
             waited_ = Cycles{};
             const double pass = depth > 0 ? pass_of_trip(trips) : 1.0;
-            const Cycles chain = body(first, last, pass, depth, trips) * pass;
+            Cycles tail{};
+            const Cycles chain = (depth > 0 ? trip(first, last, pass, depth, trips, tail)
+                                            : body(first, last, pass, depth, trips)) *
+                                 pass;
             part.chain = std::max(part.chain, chain);
+            last_chain_ = chain;
+            tail_ = tail;
             part.load_wait = std::max(part.load_wait, waited_ * pass);
         };
         length(result_.before, role.first_node, main, 0, 1.0);
@@ -186,7 +192,9 @@ class Accumulator {
             if (!result_.asynchronous) {
                 first_op_ = kernel::first_op(kernel_, kernel_.nodes[main].end, role.last_node);
             }
+            const Cycles tail = tail_;
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
+            result_.after.chain = std::max(result_.after.chain, last_chain_ + tail);
         }
     }
 
@@ -233,12 +241,21 @@ class Accumulator {
                     first_op_ = kernel::first_op(kernel_, n + 1, node.end);
                     const Cycles waited = waited_;
                     waited_ = Cycles{};
-                    const Cycles pass = body(n + 1, node.end, times * inner, depth + 1, inner);
-                    waited_ = waited + waited_ * inner;
+                    Cycles tail{};
+                    const Cycles pass = trip(n + 1, node.end, times * inner, depth + 1, inner, tail);
+                    const Cycles waited_inside = waited_ * inner;
+                    waited_ = waited + waited_inside;
                     first_op_ = around;
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
-                    issued = std::max(issued, done) + pass * inner;
-                    done = issued;
+                    const Cycles start = carried_.described ? std::max(issued, inputs_of(n + 1, node.end))
+                                                            : std::max(issued, done);
+                    issued = start + pass * inner;
+                    done = std::max(done, issued + tail);
+                    if (carried_.described) {
+                        const auto [low, high] = steady::ops_of(kernel_, n + 1, node.end);
+                        carried_.note({low, high, Cycles{}, pass * inner, pass * inner + tail, issued,
+                                       waited_inside, false});
+                    }
                     break;
                 }
                 case NodeKind::branch: {
@@ -256,8 +273,10 @@ class Accumulator {
                     const Cycles before = issued;
                     const Cycles waited = waited_;
                     waited_ = Cycles{};
+                    const std::size_t noted = carried_.events.size();
                     const Cycles end = body(n + 1, node.end, times * taking, depth, trips, before);
                     waited_ = waited + waited_ * taking;
+                    if (carried_.described) carried_.take_in_part(noted, end, taking);
                     lanes_ = lanes;
                     taken_ = taken;
                     issued += (end - before) * taking;
@@ -282,9 +301,44 @@ class Accumulator {
         // A body that is repeated takes no less than its unit. A body that runs once may end before the unit
         // does.
         const Cycles busy = depth > 0 ? std::max(path_busy_, units_.busy()) : path_busy_;
+        busy_ = busy;
         path_busy_ = outside;
         units_ = units_outside;
         return std::max(std::max(issued, done), begin + busy);
+    }
+
+    /// A trip of a loop in its steady state, nodes [first, last). Where the description says what a trip
+    /// needs of those before, trips overlap; otherwise a trip begins when the trip before has ended. `tail`:
+    /// time from the end of the last trip's period until its results are there.
+    Cycles trip(std::size_t first, std::size_t last, double times, int depth, double trips, Cycles& tail) {
+        steady::CarriedTrips outside = std::move(carried_);
+        carried_ = {};
+        carried_.begin(kernel_, first, last);
+        const Cycles whole = body(first, last, times, depth, trips);
+        Cycles period = whole;
+        if (carried_.described) {
+            const steady::SteadyTrip steady = carried_.steady(kernel_);
+            const Cycles busy = std::max(busy_, steady.period);
+            period = std::min(whole, busy);
+            waited_ = std::min(waited_, steady.waited);
+            tail = whole - period;
+        }
+        carried_ = std::move(outside);
+        return period;
+    }
+
+    /// When the ops of nodes [first, last) have what they need of the ops before them in the trip around.
+    Cycles inputs_of(std::size_t first, std::size_t last) const {
+        const auto [low, high] = steady::ops_of(kernel_, first, last);
+        double there = 0.0;
+        for (std::size_t op = low; op < high; ++op) {
+            for (const kernel::Dep& dep : kernel_.deps_of(kernel_.ops[op])) {
+                const auto from = static_cast<std::size_t>(dep.op);
+                if (dep.distance == 0 && from >= first_op_ && from < low)
+                    there = std::max(there, complete_[from]);
+            }
+        }
+        return Cycles(there);
     }
 
     /// Trips of the `depth` loops around the current place, the outermost first.
@@ -442,6 +496,7 @@ class Accumulator {
             waited_ += loaded - start;
             start = loaded;
         }
+        const Cycles inputs = start;
         if (waits) start = std::max(start, room_for_loads(op, times));
         if (op.cls == InstructionClass::fence) start = stores_.arrived(std::max(start, done), gpu_);
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
@@ -529,6 +584,10 @@ class Accumulator {
         // Instructions behind a branch are fetched only after the branch has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
         complete_[id] = end.value();
+        if (carried_.described) {
+            const bool loads = machine::is_load(op.cls);
+            carried_.note({id, id + 1, start - inputs, issued - start, end - start, issued, Cycles{}, loads});
+        }
         // Room comes with the first pieces, not with the last.
         if (waits) batch_.issued(end - wait_of(op));
         if (machine::is_asynchronous_copy(op.cls) && part_ == &result_.loop) {
@@ -780,6 +839,10 @@ class Accumulator {
     hw::SmallVector<double, usual_ops> complete_;  ///< end of each op in cycles
     hw::SmallVector<bool, usual_ops> waited_for_;  ///< by op; empty until it is asked for
     Cycles waited_{};                              ///< for plain loads, in the body that is being added
+    Cycles busy_{};                                ///< of the units and paths that the last body keeps busy
+    Cycles tail_{};                                ///< of the last part: see trip
+    Cycles last_chain_{};                          ///< of the last part
+    steady::CarriedTrips carried_;                 ///< of the loop that is being added
     double enabled_ = 1.0;  ///< share of the executions in which the current op does more than issue
 };
 

@@ -51,9 +51,24 @@ struct PlacedAccess {
     std::vector<std::int64_t> variables;  ///< CTA x, y, z, warp within the role, rounds of the loops around
 };
 
-struct OpState {
+/// Op that read a register before the trip wrote it.
+struct EarlyRead {
+    std::uint16_t place = 0;
     mk::Id op = mk::no_id;
-    int loop = -1;
+};
+
+/// Op that waits for a group of products of a trip before: the `before`th from the last one back.
+struct GroupWait {
+    mk::Id op = mk::no_id;
+    std::size_t before = 1;
+};
+
+/// A loop whose ops are being written.
+struct OpenLoop {
+    mk::Id first = 0;        ///< op
+    std::size_t groups = 0;  ///< of products that came before the loop
+    std::vector<EarlyRead> reads;
+    std::vector<GroupWait> waits;
 };
 
 bool is_commit(const AssemblyLine& line) {
@@ -99,6 +114,7 @@ class Lowering {
         for (std::size_t r = 0; r < bodies_.roles.size(); ++r) {
             lower_role(bodies_.roles[r], r);
         }
+        write_dependences();
         builder_.finish();
         return std::move(kernel_);
     }
@@ -126,6 +142,24 @@ class Lowering {
         }
         const double exact = 1.0 / std::max(1.0, input_.counts->scale());
         kernel_.coverage = {exact, 1.0 - exact, 0.0};
+    }
+
+    /// An op may depend on ops behind it, so its dependences are known only when its loops have ended.
+    void write_dependences() {
+        for (std::size_t id = 0; id < dependences_.size(); ++id) {
+            mk::Op& op = kernel_.ops[id];
+            for (const mk::Dep& dep : dependences_[id]) {
+                if (op.dep_count < op.deps.size()) {
+                    op.deps[op.dep_count] = dep;
+                } else {
+                    if (op.dep_count == op.deps.size()) {
+                        op.more_deps = static_cast<std::uint32_t>(kernel_.more_deps.size());
+                    }
+                    kernel_.more_deps.push_back(dep);
+                }
+                ++op.dep_count;
+            }
+        }
     }
 
     // ---- buffers
@@ -245,7 +279,7 @@ class Lowering {
         gather_accesses(role);
         builder_.role(mk::Name(bodies_.roles.size() == 1 ? "warps" : fmt::format("warps{}", number)),
                       static_cast<int>(role.warps.size()));
-        writers_.assign(register_places, OpState{});
+        writers_.assign(register_places, mk::no_id);
         product_groups_.clear();
         around_.clear();
         commits_ = std::ranges::any_of(role.frequency,
@@ -468,16 +502,54 @@ class Lowering {
         kernel_.loops.back().slowest = times;
         ++depth_;
         around_.push_back(loop.loop);
+        open_.push_back({static_cast<mk::Id>(kernel_.ops.size()), product_groups_.size(), {}, {}});
         const auto header_times = watches ? role_->frequency.end() : role_->frequency.find(header);
         lower_loop(loop, {own_rounds, header_times == role_->frequency.end() ? mk::SlowestWarps{}
                                                                              : header_times->second.slowest});
         around_.pop_back();
+        carry_over();
         builder_.end();
         --depth_;
         if (branches) {
             builder_.end();
             --depth_;
             --branches_;
+        }
+    }
+
+    [[nodiscard]] bool is_product(mk::Id op) const {
+        return kernel_.ops[static_cast<std::size_t>(op)].cls == hw::InstructionClass::wgmma;
+    }
+
+    /// At the end of a loop: what its ops read before the trip writes it was written in the trip before.
+    /// What the loop does not write comes from the loop around, if from any.
+    void carry_over() {
+        const OpenLoop loop = std::move(open_.back());
+        open_.pop_back();
+        for (const EarlyRead& read : loop.reads) {
+            const mk::Id writer = writers_[read.place];
+            if (writer < loop.first) {
+                read_early(read);
+            } else if (!is_product(writer) || !is_product(read.op)) {
+                add_dep(dependences_[static_cast<std::size_t>(read.op)], {writer, 1});
+            }
+        }
+        const std::size_t groups = product_groups_.size() - loop.groups;
+        for (const GroupWait& wait : loop.waits) {
+            // Groups of a trip, counted back from the last one of the trip before.
+            const std::size_t back = wait.before - 1;
+            if (groups > 0) {
+                const auto trips = static_cast<std::int32_t>(back / groups + 1);
+                add_dep(dependences_[static_cast<std::size_t>(wait.op)],
+                        {product_groups_[product_groups_.size() - 1 - back % groups], trips});
+            }
+        }
+    }
+
+    /// Notes a read in the innermost loop around whose trip has not written the register yet.
+    void read_early(const EarlyRead& read) {
+        if (!open_.empty() && writers_[read.place] < open_.back().first) {
+            open_.back().reads.push_back(read);
         }
     }
 
@@ -553,14 +625,11 @@ class Lowering {
             op.chain = 1 + products_.links;
             products_ = {};
             // Products on the same sums follow one another in the tensor cores; none waits for the last one.
-            std::erase_if(deps, [this](const mk::Dep& dep) {
-                return kernel_.ops[static_cast<std::size_t>(dep.op)].cls == hw::InstructionClass::wgmma;
-            });
+            std::erase_if(deps, [this](const mk::Dep& dep) { return is_product(dep.op); });
         }
         follow_products(instructions, i, end, id, deps);
-        for (const mk::Dep& dep : deps) {
-            builder_.dep(dep);
-        }
+        dependences_.resize(static_cast<std::size_t>(id) + 1);
+        dependences_[static_cast<std::size_t>(id)] = std::move(deps);
         op.returns = !returns_nothing(line(first));
         if (elected != elected_.end()) {
             op.when = {true, builder_.variable(mk::Variable::warp), elected->second.warp,
@@ -627,6 +696,9 @@ class Lowering {
             if (left < product_groups_.size()) {
                 add_dep(deps, {product_groups_[product_groups_.size() - 1 - left], 0});
             }
+            if (!open_.empty() && left >= product_groups_.size() - open_.back().groups) {
+                open_.back().waits.push_back({id, left - (product_groups_.size() - open_.back().groups) + 1});
+            }
             return;
         }
         for (std::size_t i = begin; i < end; ++i) {
@@ -659,7 +731,6 @@ class Lowering {
                                        std::size_t end, mk::Id id, std::vector<mk::Dep>& deps) {
         std::map<std::uint16_t, std::int64_t> depth;  // Of values written within the op.
         std::int64_t longest = 1;
-        const int loop = around_.empty() ? -1 : around_.back();
         for (std::size_t i = begin; i < end; ++i) {
             const RegisterUse use = registers_of(line(instructions[i]));
             std::int64_t own = 1;
@@ -669,13 +740,11 @@ class Lowering {
                     own = std::max(own, inside->second + 1);
                     continue;
                 }
-                const OpState& writer = writers_[place];
-                if (writer.op != mk::no_id && writer.op != id) {
-                    add_dep(deps, {writer.op, 0});
+                const mk::Id writer = writers_[place];
+                if (writer != mk::no_id && writer != id) {
+                    add_dep(deps, {writer, 0});
                 }
-                if (loop >= 0 && (writer.op == mk::no_id || writer.loop != loop)) {
-                    read_before_write_.push_back({place, id, loop});
-                }
+                read_early({place, id});
             }
             for (const std::uint16_t place : use.writes) {
                 depth[place] = own;
@@ -683,7 +752,7 @@ class Lowering {
             longest = std::max(longest, own);
         }
         for (const auto& [place, value] : depth) {
-            writers_[place] = {id, loop};
+            writers_[place] = id;
         }
         return std::min<std::int64_t>(longest, static_cast<std::int64_t>(end - begin));
     }
@@ -1052,12 +1121,6 @@ class Lowering {
         return index;
     }
 
-    struct EarlyRead {
-        std::uint16_t place = 0;
-        mk::Id op = mk::no_id;
-        int loop = -1;
-    };
-
     const LoweringInput& input_;
     const Code& code_;
     const Function& entry_;
@@ -1084,9 +1147,10 @@ class Lowering {
     std::map<std::int64_t, mk::Id> barrier_tokens_;
     mk::Id copy_token_ = mk::no_id;
     bool commits_ = false;
-    std::vector<OpState> writers_;
-    std::vector<EarlyRead> read_before_write_;
-    std::vector<int> around_;  ///< loops around, outermost first
+    std::vector<mk::Id> writers_;                    ///< by register: the op that wrote it last
+    std::vector<OpenLoop> open_;                     ///< loops around, outermost first
+    std::vector<std::vector<mk::Dep>> dependences_;  ///< by op
+    std::vector<int> around_;                        ///< loops around, outermost first
     int depth_ = 0;
     int branches_ = 0;  ///< around
 };

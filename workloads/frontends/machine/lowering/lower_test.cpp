@@ -1080,5 +1080,82 @@ TEST_CASE("products on the same sums do not wait for one another's results") {
                      ids_of(kernel, InstructionClass::add_f32)[0]));
 }
 
+/// The number of the op of a class that stands `place`th.
+mk::Id id_of(const mk::Kernel& kernel, InstructionClass cls, std::size_t place = 0) {
+    for (std::size_t id = 0; id < kernel.ops.size(); ++id) {
+        if (kernel.ops[id].cls == cls && place-- == 0) return static_cast<mk::Id>(id);
+    }
+    return mk::no_id;
+}
+
+std::vector<mk::Dep> deps_of(const mk::Kernel& kernel, mk::Id op) {
+    std::vector<mk::Dep> deps;
+    for (const mk::Dep& dep : kernel.deps_of(kernel.ops.at(static_cast<std::size_t>(op))))
+        deps.push_back(dep);
+    return deps;
+}
+
+bool needs(const mk::Kernel& kernel, mk::Id op, const mk::Dep& dep) {
+    const std::vector<mk::Dep> deps = deps_of(kernel, op);
+    return std::ranges::find(deps, dep) != deps.end();
+}
+
+TEST_CASE("what a trip reads before it writes it comes from the trip before") {
+    // R12 is loaded for the next trip, R20 is a sum, R30 comes from before the loop.
+    const Buffer buffer(256);
+    const Program program(
+        joined({{"MOV R6, c[0x0][0x210]", "MOV R7, c[0x0][0x214]"},
+                counted_loop("loop", 10, "0x8",
+                             {"FFMA R20, R12, R30, R20", "LDG.E R12, desc[UR4][R6.64]", "MUFU.EX2 R22, R20"}),
+                {"FADD R23, R20, R12"}}),
+        with_parameters(1));
+    const mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+    mk::check(kernel);
+    const mk::Id fma = id_of(kernel, InstructionClass::fma_f32);
+    const mk::Id load = id_of(kernel, InstructionClass::ld_global);
+    CHECK(deps_of(kernel, fma) == std::vector<mk::Dep>{{load, 1}, {fma, 1}});
+    CHECK(deps_of(kernel, id_of(kernel, InstructionClass::mufu)) == std::vector<mk::Dep>{{fma, 0}});
+    // The loop's addresses come from before it, and what stands behind it needs its last trip.
+    for (const mk::Dep& dep : deps_of(kernel, load)) CHECK(dep.distance == 0);
+    const mk::Id behind = id_of(kernel, InstructionClass::add_f32);
+    CHECK(needs(kernel, behind, {load, 0}));
+    CHECK(needs(kernel, behind, {fma, 0}));
+}
+
+TEST_CASE("what an inner loop only reads comes from the trip before of the loop around that writes it") {
+    const Program program(counted_loop(
+        "outer", 10, "0x4",
+        joined({counted_loop("inner", 11, "0x3", {"FFMA R20, R12, R13, R20"}), {"FMUL R12, R20, R30"}})));
+    const mk::Kernel kernel = lowered(program, one_cta(32));
+    mk::check(kernel);
+    const mk::Id fma = id_of(kernel, InstructionClass::fma_f32);
+    const mk::Id mul = id_of(kernel, InstructionClass::mul_f32);
+    // The innermost loop around both is the outer one for R12, and the inner one for R20.
+    CHECK(deps_of(kernel, fma) == std::vector<mk::Dep>{{mul, 1}, {fma, 1}});
+    CHECK(deps_of(kernel, mul) == std::vector<mk::Dep>{{fma, 0}});
+}
+
+TEST_CASE("a wait that leaves as many groups under way as a trip has waits for one of a trip before") {
+    for (const int left : {0, 1, 2, 3, 4}) {
+        CAPTURE(left);
+        const std::string wide = "HGMMA.64x16x16.F32.BF16 R40, gdesc[UR8], R40";
+        const mk::Kernel kernel = of_warpgroup(
+            counted_loop("loop", 10, "0x4",
+                         {narrow_product + group_end, wide + group_end,
+                          fmt::format("WARPGROUP.DEPBAR.LE gsb0, {:#x}", left), "FADD R60, R24, R25"}));
+        const std::vector<std::ptrdiff_t> products = ids_of(kernel, InstructionClass::wgmma);
+        REQUIRE(products.size() == 2);
+        const mk::Id wait = id_of(kernel, InstructionClass::wgmma_fence);
+        const auto awaited = static_cast<mk::Id>(products[left % 2 == 0 ? 1 : 0]);
+        CHECK(needs(kernel, wait, {awaited, left / 2}));
+        // Products follow one another in the tensor cores.
+        for (const std::ptrdiff_t product : products) {
+            for (const mk::Dep& dep : deps_of(kernel, static_cast<mk::Id>(product))) {
+                CHECK(kernel.ops[static_cast<std::size_t>(dep.op)].cls != InstructionClass::wgmma);
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace warptime::workloads::frontends::machine
