@@ -557,5 +557,35 @@ class Tiles(Case):
         self.fail_with(1, ["gemm size", "GB"], "tiles", "gemm", *["1000000"] * 3, "--gpu", "h200-sxm")
 
 
+class Timelines(Case):
+    KERNEL: ClassVar = ["predict", "kernel", str(ROOT / "examples" / "kernels" / "saxpy.kernel"), "--gpu", "h200-sxm"]
+    SIMULATED: ClassVar = [*GEMM, "--engine", "simulation"]
+
+    def test_a_timeline_is_a_trace_and_the_same_twice(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for command in [self.SIMULATED, [*self.KERNEL, "--engine", "simulation"]]:
+                first, second = Path(folder) / "first.json", Path(folder) / "second.json"
+                answer = json.loads(self.succeed(*command, "--json", "--timeline", str(first)))
+                self.succeed(*command, "--timeline", str(second))
+                self.assertEqual(first.read_bytes(), second.read_bytes())
+                trace = json.loads(first.read_text())
+                kernels = [e for e in trace["traceEvents"] if e.get("cat") == "kernel"]
+                self.assertEqual(len(kernels), 1)
+                self.assertLessEqual({"grid", "block", "registers per thread", "shared memory"}, set(kernels[0]["args"]))
+                self.assertAlmostEqual(trace["warptime"]["time_us"], answer["time_us"], places=6)
+                self.assertIn("whole", trace["warptime"]["steps"][-1])
+            self.assertEqual(sorted(os.listdir(folder)), ["first.json", "second.json"])
+
+    def test_a_timeline_needs_the_simulation_and_a_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "trace.json")
+            self.fail_with(2, ["timeline", path, "--engine simulation"], *GEMM, "--timeline", path)
+            self.assertEqual(os.listdir(folder), [])
+            missing = str(Path(folder) / "missing" / "trace.json")
+            self.fail_with(2, ["timeline", missing, "folder"], *self.SIMULATED, "--timeline", missing)
+            self.fail_with(2, ["timeline", "not a folder"], *self.SIMULATED, "--timeline", folder)
+            self.fail_with(2, ["timeline", "path of a file"], *self.SIMULATED, "--timeline", "-")
+
+
 if __name__ == "__main__":
     main()

@@ -9,12 +9,16 @@
 #include "bindings/reports/prediction_json.hpp"
 #include "bindings/reports/prediction_text.hpp"
 #include "bindings/reports/recorded_comparison.hpp"
+#include "bindings/reports/timeline.hpp"
 #include "bindings/reports/what_if.hpp"
 #include "bindings/reports/would_help.hpp"
 #include "workloads/condition_values.hpp"
 #include "workloads/predict.hpp"
 
 #include <fmt/format.h>
+
+#include <memory>
+#include <optional>
 
 namespace warptime::cli {
 
@@ -26,7 +30,29 @@ std::vector<OptionSpec> options_of_predict() {
     std::vector<OptionSpec> options = predicting_options();
     options.push_back(
         {"compare_recorded", "Also print the time recorded for this case, and the error", OptionKind::flag});
+    options.push_back({"timeline",
+                       "Write the simulation's course as a trace for Perfetto; needs --engine simulation",
+                       OptionKind::value, "FILE"});
     return options;
+}
+
+/// The file of --timeline, opened before any work, so that a path that cannot be written is known at once.
+std::unique_ptr<OutputFile> timeline_file(const Arguments& arguments, const prediction::Engine& engine) {
+    const std::optional<std::string> path = arguments.get("timeline");
+    if (!path) return nullptr;
+    if (engine.name() != "simulation") {
+        throw UsageError(
+            "timeline", *path,
+            fmt::format("--engine simulation; the {} engine has no course of time", engine.name()));
+    }
+    if (path->empty() || *path == "-") {
+        throw UsageError("timeline", *path, "the path of a file, since stdout has the answer");
+    }
+    try {
+        return std::make_unique<OutputFile>(*path);
+    } catch (const Error& error) {
+        throw UsageError("timeline", *path, error.expected());
+    }
 }
 
 CommandSpec spec_of(const workloads::OperatorInfo& info, std::string_view command) {
@@ -68,6 +94,7 @@ int run_predict(const Arguments& arguments, bool in_depth) {
     const workloads::Operation operation = read_operation(arguments, settings);
     const prediction::Conditions conditions = read_conditions(arguments);
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
+    const std::unique_ptr<OutputFile> timeline = timeline_file(arguments, *engine);
     const hw::Gpu gpu = load_requested_gpu(required_gpu(arguments), settings);
     workloads::check_conditions(conditions, gpu);
 
@@ -96,6 +123,11 @@ int run_predict(const Arguments& arguments, bool in_depth) {
         report = in_depth ? reports::explain_text(answer, context) : reports::short_text(answer, context);
         report += in_depth ? reports::would_help_text(helpful, answer.time) : "";
         report += compare ? reports::recorded_text(row, answer) : "";
+    }
+    if (timeline != nullptr) {
+        reports::write_timeline(predictor.program(), gpu, context,
+                                [&timeline](std::string_view text) { timeline->write(text); });
+        timeline->commit();
     }
     print(report);
     return exit_fine;

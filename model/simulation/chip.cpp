@@ -5,6 +5,8 @@
 #include "model/machine/l2/l2_partitions.hpp"
 #include "model/machine/l2/l2_ports.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warptime::model::simulation {
@@ -87,6 +89,35 @@ Busy over_sub_partitions(const Chip& chip, Limiter limiter, Get get) {
 }
 
 }  // namespace
+
+void each_unit(Chip& chip, const std::function<void(const std::string&, std::int32_t, Server&)>& visit) {
+    for (std::size_t i = 0; i < chip.sms.size(); ++i) {
+        Sm& sm = chip.sms[i];
+        const auto number = static_cast<std::int32_t>(i);
+        for (std::size_t p = 0; p < sm.sub_partitions.size(); ++p) {
+            const std::string of_part = fmt::format(", sub-partition {}", p);
+            visit("issue" + of_part, number, sm.sub_partitions[p].issue);
+            visit("register ports" + of_part, number, sm.sub_partitions[p].ports);
+            for (std::size_t unit = 0; unit < hw::unit_count; ++unit) {
+                visit(std::string(to_string(static_cast<Unit>(unit))) + of_part, number,
+                      sm.sub_partitions[p].pipes[unit]);
+            }
+        }
+        visit("shared memory", number, sm.shared);
+        visit("shared memory, copies", number, sm.shared_write);
+        visit("L1", number, sm.l1);
+        visit("barriers", number, sm.barrier);
+        visit("instruction fetch", number, sm.fetch);
+        visit("TMA", number, sm.tma);
+        visit("cluster", number, sm.cluster);
+        visit("port in", number, sm.port_in);
+        visit("port out", number, sm.port_out);
+    }
+    visit("L2", -1, chip.l2);
+    visit("atomics", -1, chip.atomics);
+    visit("atomics' returns", -1, chip.atomic_returns);
+    visit("DRAM", -1, chip.dram);
+}
 
 std::vector<Busy> busy_of(const Chip& chip) {
     std::vector<Busy> all;

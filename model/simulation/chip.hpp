@@ -11,6 +11,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace warptime::model::simulation {
@@ -66,6 +69,11 @@ struct Chip {
     Server dram;
     Server dispatcher;  ///< hands out CTAs
 };
+
+/// Calls `visit` with every unit but the dispatcher: its name, its SM or -1 for the chip's own, and the
+/// server.
+void each_unit(Chip& chip,
+               const std::function<void(const std::string& name, std::int32_t sm, Server&)>& visit);
 
 /// Kind of server, its name as a limiter, and its longest busy time on any SM.
 struct Busy {

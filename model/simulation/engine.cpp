@@ -13,6 +13,7 @@
 #include "model/simulation/work.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::model::simulation {
 
@@ -44,9 +45,7 @@ class Stages final : public prediction::Stages {
             const KernelTime t = simulate(kernel, gpu_, conditions);
             return with_prior_band(t.time, t.limiter, kernel, gpu_);
         }
-        const MemoryStep t = step.kind == kernel::StepKind::memset
-                                 ? run_memset(program.memsets[step.payload], gpu_, conditions)
-                                 : run_memcpy(program.memcpys[step.payload], gpu_, conditions);
+        const MemoryStep t = simulate(program, step, gpu_, conditions);
         return with_prior_band(t.time(), t.limiter());
     }
 
@@ -94,7 +93,14 @@ double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const 
 
 }  // namespace
 
-KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions) {
+MemoryStep simulate(const kernel::Program& program, const kernel::Step& step, const hw::Gpu& gpu,
+                    const Conditions& conditions) {
+    return step.kind == kernel::StepKind::memset ? run_memset(program.memsets[step.payload], gpu, conditions)
+                                                 : run_memcpy(program.memcpys[step.payload], gpu, conditions);
+}
+
+KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions,
+                    Trace* trace, double most_rows) {
     const bool tensor = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
         return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
     });
@@ -111,8 +117,10 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
                    : tensor ? machine::launch_clock(true, 0.5, gpu, conditions.data).value()
                             : clock_without_tensor(0.0);
     KernelTime result;
+    double whole_up_to = most_whole_events;
     const auto run_at = [&](double clock_hz, double most_whole = most_whole_events) {
         result.clock_hz = clock_hz;
+        whole_up_to = most_whole;
         result.run = run(kernel, gpu, conditions, clock_hz, nullptr, most_whole);
         // A kernel that reads nothing, or only results of earlier steps, waits for nothing that a flush has
         // made cold.
@@ -144,6 +152,13 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
             if (held == result.clock_hz) break;
             run_at(held);
         }
+    }
+    if (trace != nullptr) {
+        const double of_sm =
+            static_cast<double>(result.run.events) /
+            static_cast<double>(result.run.cut.whole() ? result.run.sms : result.run.cut.sms);
+        trace->detailed_sms = std::max<std::int64_t>(1, std::llround(most_rows / std::max(1.0, of_sm)));
+        (void)run(kernel, gpu, conditions, result.clock_hz, trace, whole_up_to);
     }
     const double seconds = cycles_of(result.run.end) / result.clock_hz;
     result.time = result.floor + seconds;

@@ -6,6 +6,8 @@
 
 #include "model/prediction/engine.hpp"
 #include "model/simulation/kernel_time.hpp"
+#include "model/simulation/memory_step.hpp"
+#include "model/simulation/trace.hpp"
 
 #include <memory>
 
@@ -14,8 +16,13 @@ namespace warptime::model::simulation {
 /// Makes the engine. Unlike the analytical one it allocates in every call of `evaluate`.
 [[nodiscard]] std::unique_ptr<prediction::Engine> make_engine();
 
-/// Runs one kernel at the clock that its power leaves.
+/// Runs one kernel at the clock that its power leaves. `trace`: null, or what the answer's own run is
+/// recorded in, of as many SMs as give `most_rows` ops or few more.
 [[nodiscard]] KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                                  const prediction::Conditions& conditions);
+                                  const prediction::Conditions& conditions, Trace* trace = nullptr,
+                                  double most_rows = 0.0);
+/// A memory set or copy.
+[[nodiscard]] MemoryStep simulate(const kernel::Program& program, const kernel::Step& step,
+                                  const hw::Gpu& gpu, const prediction::Conditions& conditions);
 
 }  // namespace warptime::model::simulation

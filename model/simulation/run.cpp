@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 namespace warptime::model::simulation {
 
@@ -37,9 +37,10 @@ struct Warp {
     bool finished = true;
     bool has_slot = false;  ///< the issue slot of the op at its place is reserved, at `slot`
     Ticks slot = 0;
-    Ticks ready = 0;    ///< earliest start of its next instruction
-    Ticks done = 0;     ///< latest completion of an issued instruction
-    Ticks stored = 0;   ///< arrival of its stores; 0 when it has waited for them
+    Ticks ready = 0;   ///< earliest start of its next instruction
+    Ticks done = 0;    ///< latest completion of an issued instruction
+    Ticks stored = 0;  ///< arrival of its stores; 0 when it has waited for them
+    Ticks item_start = 0;
     Ticks results = 0;  ///< latest result of an issued instruction that has one
     WarpChoice choice;
     double stands_for = 0.0;               ///< of the trip and CTA where it is now; 0 while it has no work
@@ -64,7 +65,7 @@ struct Cta {
 class Simulation {
   public:
     Simulation(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               double clock_hz, std::vector<TraceRow>* trace, double most_whole)
+               double clock_hz, Trace* trace, double most_whole)
         : kernel_(kernel),
           items_(kernel),
           plan_(kernel, gpu, conditions),
@@ -73,8 +74,7 @@ class Simulation {
           trace_(trace),
           turnaround_(ticks_of(machine::cta_turnaround(kernel, gpu).value())),
           launch_interval_(ticks_of(machine::launch_interval(kernel, gpu).value())),
-          // NOLINTNEXTLINE(bugprone-narrowing-conversions): infinity is a double.
-          result_(placed(kernel, gpu, conditions, trace == nullptr ? most_whole : endless)),
+          result_(placed(kernel, gpu, conditions, most_whole)),
           cut_(result_.cut),
           rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}, &mean_choice_),
           ctas_run_(cut_.ctas()),
@@ -98,6 +98,7 @@ class Simulation {
             warp.executions.resize(kernel.ops.size());
             warp.history.resize(plan_.history_size);
         }
+        if (trace_ != nullptr) log_units();
     }
 
     Run run() {
@@ -119,7 +120,6 @@ class Simulation {
 
   private:
     enum What : std::uint32_t { warp_runs, cta_starts, cta_leaves, dispatches };
-    static constexpr double endless = std::numeric_limits<double>::infinity();
     static constexpr int what_shift = 30;
     static std::uint32_t event(What what, std::size_t index) {
         return (static_cast<std::uint32_t>(what) << what_shift) | static_cast<std::uint32_t>(index);
@@ -157,6 +157,21 @@ class Simulation {
                 dispatch(event.time);
                 break;
         }
+    }
+
+    // ---- the trace
+
+    void log_units() {
+        each_unit(chip_, [this](const std::string& name, std::int32_t sm, Server& server) {
+            if (sm >= trace_->detailed_sms) return;
+            // Units of the chip serve many warps at once: they are shown as busy, not by op.
+            trace_->units.push_back({name, sm, {sm < 0 ? &trace_->nothing : &trace_->running, {}}});
+            server.keep_log(&trace_->units.back().log);
+        });
+    }
+
+    [[nodiscard]] bool traced(const Cta& cta) const {
+        return trace_ != nullptr && cta.sm < trace_->detailed_sms;
     }
 
     // ---- CTAs
@@ -258,6 +273,10 @@ class Simulation {
                                (real_end - cta.real_start) / static_cast<double>(ticks_per_cycle);
         double& last = last_end_[static_cast<std::size_t>(cta.sm)];
         last = std::max(last, real_end);
+        if (trace_ != nullptr) {
+            trace_->ctas.push_back({cta.start, cta.end, cta.sm, static_cast<std::int32_t>(cta.place), cta.id,
+                                    cta.items, cta.stands_for});
+        }
         queue_.push(cta.end + turnaround_, event(cta_leaves, slot));
     }
 
@@ -278,6 +297,7 @@ class Simulation {
                 const bool more = warp.cursor.advance(kernel_, warp.at, warp.choice);
                 if (turned_) warp.ready = std::max(warp.ready, warp.results);
                 if (!more) {
+                    if (traced(cta)) end_item(warp, place, cta);
                     warp.in_item = false;
                     ++warp.item;
                     continue;
@@ -292,6 +312,11 @@ class Simulation {
                 if (!passes) {
                     cta.tokens.await(place.user, wait, id);
                     return;
+                }
+                if (traced(cta) && *passes > warp.ready) {
+                    trace_->waits.push_back({warp.ready, *passes, cta.sm,
+                                             static_cast<std::int32_t>(cta.place),
+                                             static_cast<std::int32_t>(place.user.warp), wait.token});
                 }
                 warp.ready = std::max(warp.ready, *passes);
                 cta.tokens.pass(place.user, wait.token);
@@ -326,6 +351,7 @@ class Simulation {
         if (!warp.has_slot) {
             from = std::max(warp.ready, inputs_complete(warp, op));
             if (from <= now) {
+                if (trace_ != nullptr) trace_->running = static_cast<Id>(op);
                 const Ticks time = plan_.ops[op].issue;
                 const Ticks ports = plan_.ops[op].ports;
                 SubPartition& at = part(cta, place);
@@ -373,10 +399,17 @@ class Simulation {
             if (performs(role, place.instance, static_cast<std::int64_t>(warp.item))) {
                 std::fill(warp.history.begin(), warp.history.end(), 0);
                 warp.in_item = true;
+                warp.item_start = std::max(now, warp.ready);
                 return true;
             }
             pass_over(warp, place, cta);
         }
+    }
+
+    void end_item(const Warp& warp, const WarpPlace& place, const Cta& cta) {
+        trace_->items.push_back({warp.item_start, std::max(warp.item_start, warp.ready), cta.sm,
+                                 static_cast<std::int32_t>(cta.place),
+                                 static_cast<std::int32_t>(place.user.warp), cta.items[warp.item]});
     }
 
     /// An instance whose turn it is not counts the token phases of the item.
@@ -457,6 +490,7 @@ class Simulation {
         // Executions that no lane's predicate enables take their issue slots and nothing else.
         const double enabled = lanes > 0.0 ? op.enabled : 0.0;
         Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
+        if (trace_ != nullptr) trace_->running = id;
         const Ticks text = plan.first_fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
         const Ticks issued = std::max(text, now + plan.issue);
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, plan.pipe_time);
@@ -503,6 +537,7 @@ class Simulation {
         complete(warp, place, cta, id, now, done);
         if (plan.holds_warp) {
             warp.ready = std::max(warp.ready, done);
+            if (traced(cta)) trace_->ops.back().ready = warp.ready;
         }
     }
 
@@ -522,9 +557,10 @@ class Simulation {
         warp.history[plan.history + static_cast<std::size_t>(execution % plan.kept)] = done;
         warp.done = std::max(warp.done, done);
         if (plan.has_result) warp.results = std::max(warp.results, done);
-        if (trace_ != nullptr) {
-            trace_->push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
-                               static_cast<std::int32_t>(place.user.warp), id});
+        if (traced(cta)) {
+            trace_->ops.push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
+                                   static_cast<std::int32_t>(place.user.warp), id,
+                                   static_cast<std::int32_t>(cta.place), std::max(start, warp.ready)});
         }
         const Id token = kernel_.ops[index].completes;
         if (token != kernel::no_id) {
@@ -534,26 +570,35 @@ class Simulation {
 
     // ---- the end
 
+    /// Warps that wait, those in one place of a role counted once.
     [[noreturn]] void deadlock() const {
+        constexpr std::size_t most_named = 8;
         std::string waits;
-        int named = 0;
-        for (std::size_t id = 0; id < warps_.size() && named < 8; ++id) {
+        std::size_t named = 0, waiting = 0;
+        for (std::size_t id = 0; id < warps_.size(); ++id) {
             const Warp& warp = warps_[id];
-            if (warp.finished || !warp.at_leaf) {
+            if (warp.finished || !warp.at_leaf ||
+                kernel_.nodes[warp.cursor.place().node].kind != NodeKind::wait) {
                 continue;
             }
+            if (++waiting > most_named) continue;
+            ++named;
             const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
             const kernel::Wait& wait = kernel_.waits[node.payload];
             const WarpPlace& place = places_[id % places_.size()];
             const Cta& cta = ctas_[id / places_.size()];
-            waits += fmt::format("{}CTA {} role '{}' instance {} warp {} waits for '{}' phase {}",
-                                 named++ == 0 ? "" : ", ", cta.id, kernel_.roles[place.role].name.view(),
+            waits += fmt::format("{}CTA {} role '{}' instance {} warp {} waits for '{}' phase {}{}",
+                                 named == 1 ? "" : ", ", cta.id, kernel_.roles[place.role].name.view(),
                                  place.instance, place.warp,
                                  kernel_.tokens[static_cast<std::size_t>(wait.token)].name.view(),
-                                 cta.tokens.needed_phase(place.user, wait));
+                                 cta.tokens.needed_phase(place.user, wait),
+                                 rules_.arrives(wait.token) ? "" : ", which nobody signals");
         }
-        throw Error(fmt::format("kernel '{}' tokens", kernel_.name), "deadlock: " + waits,
-                    "an arrival for every wait");
+        if (waiting > named) waits += fmt::format(", and {} more warps wait", waiting - named);
+        throw Error(
+            fmt::format("kernel '{}' tokens", kernel_.name),
+            fmt::format("deadlock: everything stops in cycle {:.0f}: {}", std::floor(cycles_of(now_)), waits),
+            "an arrival for every wait");
     }
 
     Run finished() {
@@ -593,7 +638,7 @@ class Simulation {
     KernelPlan plan_;
     std::vector<WarpPlace> places_;
     LoopKinds kinds_;
-    std::vector<TraceRow>* trace_;
+    Trace* trace_;
     Ticks turnaround_;
     Ticks launch_interval_;
     Run result_;
@@ -626,7 +671,7 @@ class Simulation {
 }  // namespace
 
 Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-        double clock_hz, std::vector<TraceRow>* trace, double most_whole) {
+        double clock_hz, Trace* trace, double most_whole) {
     return Simulation(kernel, gpu, conditions, clock_hz, trace, most_whole).run();
 }
 

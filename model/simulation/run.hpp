@@ -14,19 +14,12 @@
 #include "model/simulation/chip.hpp"
 #include "model/simulation/cut.hpp"
 #include "model/simulation/memory_path.hpp"
+#include "model/simulation/trace.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace warptime::model::simulation {
-
-/// One execution of an op, in the order of issue.
-struct TraceRow {
-    Ticks start = 0, done = 0;
-    std::int32_t sm = 0, cta = 0, warp = 0;
-    kernel::Id op = kernel::no_id;
-    friend bool operator==(const TraceRow&, const TraceRow&) = default;
-};
 
 /// Times and counts are those of the whole kernel, also where a part of it is run.
 struct Run {
@@ -46,11 +39,11 @@ struct Run {
     double tensor_rate = 0.0;  ///< FLOP per cycle and SM
 };
 
-/// A run of more than `most_whole` events is cut. `trace` may be null, and is always of a whole run. Throws
-/// Error when the kernel cannot be launched, or is beyond simulation. Also throws when its warps wait for one
-/// another without end, naming the tokens.
+/// A run of more than `most_whole` events is cut. `trace` may be null; its times are those of the part that
+/// is run. Throws Error when the kernel cannot be launched, or is beyond simulation. Also throws when its
+/// warps wait without end, naming their roles and tokens, and the cycle in which everything stopped.
 [[nodiscard]] Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                      const prediction::Conditions& conditions, double clock_hz,
-                      std::vector<TraceRow>* trace = nullptr, double most_whole = most_whole_events);
+                      const prediction::Conditions& conditions, double clock_hz, Trace* trace = nullptr,
+                      double most_whole = most_whole_events);
 
 }  // namespace warptime::model::simulation

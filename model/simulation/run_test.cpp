@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 #include <vector>
 
 namespace hw = warptime::hw;
@@ -37,8 +39,9 @@ const hw::Gpu& gpu() {
     return loaded;
 }
 
-Run run_of(const mk::Kernel& kernel, std::vector<TraceRow>* trace = nullptr) {
-    return run(kernel, gpu(), Conditions{}, clock_hz, trace);
+Run run_of(const mk::Kernel& kernel, Trace* trace = nullptr) {
+    const double most = trace == nullptr ? most_whole_events : std::numeric_limits<double>::infinity();
+    return run(kernel, gpu(), Conditions{}, clock_hz, trace, most);
 }
 
 /// Machine instructions and matrix FLOP of all items by the walk.
@@ -70,15 +73,17 @@ TEST_CASE("random kernels run to the end, execute what the walk does, and repeat
     CHECK(rc::check("random kernels", [] {
         mk::Kernel kernel = examples::RandomKernelMaker().make().kernel;
         kernel.registers_per_thread = std::min(kernel.registers_per_thread, 128);  // fits on an SM
-        std::vector<TraceRow> first, second;
+        Trace first, second;
         const Run one = run_of(kernel, &first);
         const Run two = run_of(kernel, &second);
         RC_ASSERT(near(one.instructions, walked(kernel).instructions));
         RC_ASSERT(one.end == two.end);
         RC_ASSERT(one.events == two.events);
-        RC_ASSERT(first == second);
+        RC_ASSERT(first.ops == second.ops);
+        RC_ASSERT(first.ctas == second.ctas);
+        RC_ASSERT(first.waits == second.waits);
         Ticks last = 0;
-        for (const TraceRow& row : first) {
+        for (const TraceRow& row : first.ops) {
             RC_ASSERT(row.start >= last);
             RC_ASSERT(row.done >= row.start);
             RC_ASSERT(row.done <= one.end);
@@ -121,10 +126,10 @@ TEST_CASE("twice the clock, with DRAM twice as fast, is the same run tick by tic
     fast.dram.bandwidth = fast.dram.bandwidth * 2.0;
     mk::Kernel kernel;
     examples::cp_async_gemm(kernel, {1024, 1024, 512});
-    std::vector<TraceRow> slow_trace, fast_trace;
+    Trace slow_trace, fast_trace;
     const Run slow = run(kernel, gpu(), Conditions{}, clock_hz, &slow_trace);
     CHECK(run(kernel, fast, Conditions{}, 2.0 * clock_hz, &fast_trace).end == slow.end);
-    CHECK(slow_trace == fast_trace);
+    CHECK(slow_trace.ops == fast_trace.ops);
 }
 
 TEST_CASE("a slower unit never makes a GEMM faster by more than the shift of its schedule") {
@@ -152,11 +157,11 @@ TEST_CASE("CTAs go one by one to the SM with most room") {
     build.role("warp", 1);
     examples::add_op(build, examples::make_op(InstructionClass::fma_f32, 1000));
     build.finish();
-    std::vector<TraceRow> trace;
+    Trace trace;
     const Run result = run_of(kernel, &trace);
-    REQUIRE(trace.size() == 300);
+    REQUIRE(trace.ops.size() == 300);
     const Ticks interval = ticks_of(gpu().launch.cta_interval.value());
-    for (const TraceRow& row : trace) {
+    for (const TraceRow& row : trace.ops) {
         CHECK(row.sm == row.cta % 132);
         CHECK(row.start >= (row.cta + 1) * interval);
     }
@@ -197,6 +202,40 @@ TEST_CASE("warps that wait for one another are a deadlock, named by its tokens")
         doctest::Contains("role 'one' instance 0 warp 0 waits for 'left' phase 0, CTA 0 role "
                           "'two' instance 0 warp 0 waits for 'right' phase 0"),
         warptime::Error);
+}
+
+TEST_CASE("a consumer whose token nobody signals is named with its role and the cycle of the standstill") {
+    mk::Kernel kernel;
+    kernel.name = "unfed";
+    kernel.grid = {40, 1, 1};
+    kernel.cta = {64, 1, 1};
+    kernel.schedule.tiles = {40, 1, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id full =
+        build.token(examples::token("full", mk::TokenKind::mbarrier, mk::Scope::cta, 1, 1, 0));
+    build.role("producer", 1);
+    examples::add_op(build, examples::make_op(InstructionClass::fma_f32, 500));
+    build.role("consumer", 1);
+    build.wait(full);
+    build.finish();
+    // The producers of 40 CTAs end with the launch of the last one, and its 500 instructions every 2 cycles.
+    Trace trace;
+    std::string message;
+    try {
+        (void)run_of(kernel, &trace);
+    } catch (const warptime::Error& error) {
+        message = error.what();
+    }
+    Ticks last = 0;
+    for (const TraceRow& row : trace.ops) last = std::max(last, row.start);
+    CHECK(last >= 40 * ticks_of(gpu().launch.cta_interval.value()));
+    const std::string when = "everything stops in cycle " + std::to_string(last / ticks_per_cycle) + ": ";
+    CHECK(message.find(when) != std::string::npos);
+    CHECK(message.find(
+              "CTA 0 role 'consumer' instance 0 warp 0 waits for 'full' phase 0, which nobody signals") !=
+          std::string::npos);
+    CHECK(message.find("and 32 more warps wait") != std::string::npos);
+    CHECK(message.find("producer") == std::string::npos);
 }
 
 TEST_CASE("a kernel that does not fit on an SM is refused as by the occupancy rules") {

@@ -5,9 +5,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "model/kernel/description.hpp"
 #include "model/simulation/ticks.hpp"
 
+#include <vector>
+
 namespace warptime::model::simulation {
+
+/// Busy spans of a server, each for an op; spans of one op without a gap are one.
+struct ServerLog {
+    struct Span {
+        Ticks start = 0, end = 0;
+        kernel::Id op = kernel::no_id;
+        friend bool operator==(const Span&, const Span&) = default;
+    };
+    const kernel::Id* op = nullptr;
+    std::vector<Span> spans;
+
+    void add(Ticks start, Ticks end) {
+        if (!spans.empty() && spans.back().end == start && spans.back().op == *op) {
+            spans.back().end = end;
+        } else {
+            spans.push_back({start, end, *op});
+        }
+    }
+};
 
 class Server {
   public:
@@ -19,14 +41,18 @@ class Server {
         }
         free_ = (now < free_ ? free_ : now) + duration;
         busy_ += duration;
+        if (log_ != nullptr) log_->add(free_ - duration, free_);
         return free_;
     }
+    /// Keeps the busy spans from now on; the log must outlive the server.
+    void keep_log(ServerLog* log) { log_ = log; }
     [[nodiscard]] Ticks free_at() const { return free_; }  ///< end of the last request
     [[nodiscard]] Ticks busy() const { return busy_; }     ///< sum of the durations
 
   private:
     Ticks free_ = 0;
     Ticks busy_ = 0;
+    ServerLog* log_ = nullptr;
 };
 
 }  // namespace warptime::model::simulation

@@ -30,7 +30,7 @@ void forget_old(std::vector<T>& list, std::int64_t& first) {
 }  // namespace
 
 TokenRules::TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& item, const WarpChoice* choice)
-    : tokens_(kernel.tokens.size()), rules_(kernel.tokens.size()) {
+    : tokens_(kernel.tokens.size()), rules_(kernel.tokens.size()), arrives_(kernel.tokens.size()) {
     const std::vector<WarpPlace> places = warp_places(kernel);
     warps_ = places.size();
     uses_.resize(warps_ * tokens_);
@@ -46,6 +46,7 @@ TokenRules::TokenRules(const kernel::Kernel& kernel, const kernel::WorkItem& ite
             const bool signal = node.kind == NodeKind::signal;
             const Id token = arrival_at(kernel, cursor, at);
             if (token != kernel::no_id) {
+                arrives_[static_cast<std::size_t>(token)] = true;
                 counted.count_arrival(place.user, token, performs(role, place.instance, 0));
                 Use& its = uses_[place.user.warp * tokens_ + static_cast<std::size_t>(token)];
                 its.commits = its.commits || signal;

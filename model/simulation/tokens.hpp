@@ -42,12 +42,15 @@ class TokenRules {
     };
     [[nodiscard]] const Rule& rule(kernel::Id token) const { return rules_[static_cast<std::size_t>(token)]; }
     [[nodiscard]] std::size_t warps() const { return warps_; }
+    /// False for a token that no warp ever signals.
+    [[nodiscard]] bool arrives(kernel::Id token) const { return arrives_[static_cast<std::size_t>(token)]; }
 
   private:
     std::size_t tokens_ = 0;
     std::size_t warps_ = 0;
     std::vector<Use> uses_;
     std::vector<Rule> rules_;
+    std::vector<bool> arrives_;  ///< by token
 };
 
 /// A warp that stands at a wait; the owner chooses the meaning of `warp`.
