@@ -7,13 +7,6 @@ namespace warptime::workloads::attention {
 
 namespace mk = model::kernel;
 
-namespace {
-
-constexpr std::int64_t lanes = 32;
-constexpr std::int64_t copy_bytes = 16;
-
-}  // namespace
-
 BlockCounts counts_of(const Problem& problem, const AttentionTile& tile) {
     const std::int64_t m = tile.m, n = tile.n, head = tile.head, warps = tile.warps;
     const std::int64_t bytes = hw::bytes_of(problem.dtype);
@@ -25,8 +18,8 @@ BlockCounts counts_of(const Problem& problem, const AttentionTile& tile) {
     counts.products = row_tiles * (n / 8) * (head / 16);
     counts.loads_q = row_tiles * (head / 16);
     counts.loads_k = n / 16 * (head / 16);
-    counts.copies_q = std::max<std::int64_t>(1, m * head * bytes / (copy_bytes * lanes * warps));
-    counts.copies_k = std::max<std::int64_t>(1, n * head * bytes / (copy_bytes * lanes * warps));
+    counts.copies_q = std::max<std::int64_t>(1, m * head * bytes / (widest * lanes * warps));
+    counts.copies_k = std::max<std::int64_t>(1, n * head * bytes / (widest * lanes * warps));
     return counts;
 }
 
@@ -63,7 +56,7 @@ void Body::box(Id buffer, mk::Direction direction, const mk::Index& row, const m
     access.rank = 3;
     access.bounds = direction == mk::Direction::read ? mk::Bounds::zero_fill : mk::Bounds::clip;
     access.cache = direction == mk::Direction::read ? mk::CachePolicy::cg : mk::CachePolicy::ca;
-    access.bytes = copy_bytes;
+    access.bytes = static_cast<std::int32_t>(widest);
     access.origin = {Builder::constant(0), row, head, {}, {}};
     access.box = {columns, rows, 1, 1, 1};
 }
@@ -90,6 +83,49 @@ Id add_softmax(Body& body, const BlockCounts& c, Id scores) {
     body.add(InstructionClass::mul_f32, c.outputs, rescale);
     body.add(InstructionClass::fma_f32, c.rows, rescale);
     return body.add(InstructionClass::convert_pack, c.scores / 2, exponentials);
+}
+
+void set_launch(const AttentionTile& tile, mk::Kernel& kernel) {
+    kernel.evidence = mk::Evidence::own;
+    kernel.cta = {lanes * tile.warps, 1, 1};
+    kernel.registers_per_thread = tile.registers;
+}
+
+Id add_barrier(Builder& builder, int warps) {
+    mk::Token& met = builder.token();
+    met.name = "cta_barrier";
+    met.kind = mk::TokenKind::named_barrier;
+    met.arrivals = warps;
+    return builder.last_token();
+}
+
+Id add_copy_groups(Builder& builder, int depth) {
+    mk::Token& group = builder.token();
+    group.name = "copies";
+    group.kind = mk::TokenKind::async_group;
+    group.scope = mk::Scope::warp;
+    group.depth = depth;
+    return builder.last_token();
+}
+
+void guard_trip(Builder& builder, mk::Kernel& kernel, std::int64_t ahead) {
+    // begin + i + ahead < end
+    mk::When& when = kernel.ops.back().when;
+    when.active = true;
+    when.value = builder.begin(ahead);
+    builder.add(when.value, mk::Variable::item_begin);
+    builder.add(when.value, mk::Variable::item_end, -1);
+    builder.add(when.value, mk::Variable::loop);
+    when.low = -(std::int64_t{1} << 40);
+    when.high = 0;
+}
+
+mk::Index kv_head(Builder& builder, const Problem& problem) {
+    if (problem.group() == 1) return builder.variable(mk::Variable::tile, 1, 2);
+    mk::Index index = builder.begin();
+    builder.add(index, mk::Variable::tile, problem.batch, 2).divisor = problem.group() * problem.batch;
+    if (problem.batch > 1) builder.add(index, mk::Variable::tile, 1, 2).modulus = problem.batch;
+    return index;
 }
 
 Id add_heads(Builder& builder, const mk::Name& name, Dtype dtype, std::int64_t columns, std::int64_t rows,

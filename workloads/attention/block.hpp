@@ -17,6 +17,9 @@ using model::kernel::Builder;
 using model::kernel::Id;
 using model::kernel::InstructionClass;
 
+/// Lanes of a warp, and bytes of its widest access.
+inline constexpr std::int64_t lanes = 32, widest = 16;
+
 /// Instructions and numbers of a block of m x n scores with heads of `head` elements, shared by `warps`.
 struct BlockCounts {
     std::int64_t scores = 0;                  ///< of a lane
@@ -52,6 +55,21 @@ class Body {
 /// Scores of a block in registers, from their maximum to exponentials in 16 bits, and the rescaled sums.
 /// Returns the op that packs them.
 Id add_softmax(Body& body, const BlockCounts& counts, Id scores);
+
+/// Threads of a kernel whose warps all multiply.
+void set_launch(const AttentionTile& tile, model::kernel::Kernel& kernel);
+
+/// The barrier at which all warps meet.
+Id add_barrier(Builder& builder, int warps);
+
+/// A token for asynchronous copies of a warp, `depth` groups of which may be under way.
+Id add_copy_groups(Builder& builder, int depth);
+
+/// Lets the latest op, a copy of the main loop, run only if the trip `ahead` exists.
+void guard_trip(Builder& builder, model::kernel::Kernel& kernel, std::int64_t ahead);
+
+/// Head of keys that belongs to tile 2, a head of queries. Sequences follow one another within a head.
+model::kernel::Index kv_head(Builder& builder, const Problem& problem);
 
 /// A matrix [head_dim, rows, heads] in memory.
 Id add_heads(Builder& builder, const model::kernel::Name& name, Dtype dtype, std::int64_t columns,

@@ -21,12 +21,12 @@ std::int64_t rows_of_cta(int head) {
 void lower_flash2_combine(const Problem& p, const AttentionTile& tile, int splits, mk::Kernel& kernel) {
     constexpr int warps = 4;
     constexpr int registers = 56;
-    constexpr std::int64_t lanes = 32 * warps, vector = 4;
+    constexpr std::int64_t threads = lanes * warps, vector = 4;
     const std::int64_t rows = p.q_heads() * p.sq;
     const std::int64_t of_cta = rows_of_cta(tile.head);
     kernel.name = "flash_fwd_splitkv_combine";
     kernel.evidence = mk::Evidence::own;
-    kernel.cta = {lanes, 1, 1};
+    kernel.cta = {threads, 1, 1};
     kernel.registers_per_thread = registers;
     kernel.grid = {ceil_div(rows, of_cta), 1, 1};
     kernel.schedule.tiles = {kernel.grid.x, 1, 1, 1};
@@ -41,17 +41,13 @@ void lower_flash2_combine(const Problem& p, const AttentionTile& tile, int split
     const Id parts = add_heads(builder, "parts", Dtype::fp32, p.head_dim, rows, splits);
     const Id sums = add_heads(builder, "lse", Dtype::fp32, 1, rows, splits);
     const Id out = add_heads(builder, "out", p.dtype, p.head_dim, rows, 1);
-    mk::Token& met = builder.token();
-    met.name = "cta_barrier";
-    met.kind = mk::TokenKind::named_barrier;
-    met.arrivals = warps;
-    const Id barrier = builder.last_token();
+    const Id barrier = add_barrier(builder, warps);
 
     builder.role("warps", warps);
     const mk::Index row = builder.variable(mk::Variable::tile, of_cta);
     const mk::Index zero = Builder::constant(0);
-    const Id places = body.add(InstructionClass::add_s32, 100, mk::no_id, mk::no_id, 50);
-    const std::int64_t of_lane = std::max<std::int64_t>(1, padded * of_cta / lanes);
+    const Id places = body.add(InstructionClass::add_s32, 250, mk::no_id, mk::no_id, 120);
+    const std::int64_t of_lane = std::max<std::int64_t>(1, padded * of_cta / threads);
     const Id loaded = body.add(InstructionClass::ld_global, of_lane, places);
     body.box(sums, mk::Direction::read, row, zero, 1, of_cta);
     kernel.accesses.back().box[2] = splits;
@@ -66,7 +62,7 @@ void lower_flash2_combine(const Problem& p, const AttentionTile& tile, int split
     (void)scales;
     body.meet(barrier);
     // Each trip adds one split's rows.
-    const std::int64_t outputs = std::max<std::int64_t>(1, of_cta * tile.head / lanes);
+    const std::int64_t outputs = std::max<std::int64_t>(1, of_cta * tile.head / threads);
     builder.loop(builder.variable(mk::Variable::item_end));
     const Id part = body.add(InstructionClass::ld_global, std::max<std::int64_t>(1, outputs / vector));
     body.box(parts, mk::Direction::read, row, builder.variable(mk::Variable::loop), p.head_dim, of_cta);
@@ -74,7 +70,10 @@ void lower_flash2_combine(const Problem& p, const AttentionTile& tile, int split
     body.add(InstructionClass::fma_f32, outputs, part, scale);
     body.add(InstructionClass::add_s32, 4);
     builder.end();
-    const Id packed = body.add(InstructionClass::convert_pack, std::max<std::int64_t>(1, outputs / 2));
+    // Sequence, head and row of the result: a dozen integer divisions.
+    const Id placed = body.add(InstructionClass::add_s32, 300, mk::no_id, mk::no_id, 150);
+    const Id packed =
+        body.add(InstructionClass::convert_pack, std::max<std::int64_t>(1, outputs / 2), placed);
     mk::Op& store = builder.op(InstructionClass::st_global);
     store.dtype = p.dtype;
     store.count = std::max<std::int64_t>(1, outputs / vector);

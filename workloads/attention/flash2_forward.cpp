@@ -52,29 +52,8 @@ struct Forward {
     }
 
     void add_tokens() {
-        mk::Token& group = builder.token();
-        group.name = "copies";
-        group.kind = mk::TokenKind::async_group;
-        group.scope = mk::Scope::warp;
-        group.depth = 2;
-        copies = builder.last_token();
-        mk::Token& met = builder.token();
-        met.name = "cta_barrier";
-        met.kind = mk::TokenKind::named_barrier;
-        met.arrivals = tile.warps;
-        barrier = builder.last_token();
-    }
-
-    [[nodiscard]] mk::Index head() const { return builder_of().variable(mk::Variable::tile, 1, 2); }
-    [[nodiscard]] Builder& builder_of() const { return const_cast<Builder&>(builder); }
-
-    /// Heads of a sequence follow one another as the grid does: sequences first, then heads.
-    [[nodiscard]] mk::Index kv_head() {
-        if (problem.group() == 1) return builder.variable(mk::Variable::tile, 1, 2);
-        mk::Index index = builder.begin();
-        builder.add(index, mk::Variable::tile, problem.batch, 2).divisor = problem.group() * problem.batch;
-        if (problem.batch > 1) builder.add(index, mk::Variable::tile, 1, 2).modulus = problem.batch;
-        return index;
+        copies = add_copy_groups(builder, 2);
+        barrier = add_barrier(builder, tile.warps);
     }
 
     /// First key of the block `ahead` trips on; blocks come from the last to the first.
@@ -90,16 +69,7 @@ struct Forward {
         op.dtype = problem.dtype;
         op.count = counts.copies_k;
         op.completes = copies;
-        if (ahead > 0) {
-            // begin + i + ahead < end
-            op.when.active = true;
-            op.when.value = builder.begin(ahead);
-            builder.add(op.when.value, mk::Variable::item_begin);
-            builder.add(op.when.value, mk::Variable::item_end, -1);
-            builder.add(op.when.value, mk::Variable::loop);
-            op.when.low = -(std::int64_t{1} << 40);
-            op.when.high = 0;
-        }
+        if (ahead > 0) guard_trip(builder, kernel, ahead);
         body.box(buffer, mk::Direction::read, key(ahead, in_loop), head, tile.head, tile.n);
         builder.signal(copies, mk::SignalOn::issue);
     }
@@ -188,7 +158,7 @@ struct Forward {
         op.deps[0] = {places, 0};
         body.box(q, mk::Direction::read, row(), builder.variable(mk::Variable::tile, 1, 2), tile.head,
                  tile.m);
-        const mk::Index kv = kv_head();
+        const mk::Index kv = kv_head(builder, problem);
         copy(k, 0, false, kv);
         mk::Index trips = builder.begin();
         builder.add(trips, mk::Variable::item_end);
@@ -200,12 +170,6 @@ struct Forward {
         builder.finish();
     }
 };
-
-void set_launch(const AttentionTile& tile, mk::Kernel& kernel) {
-    kernel.evidence = mk::Evidence::own;
-    kernel.cta = {std::int64_t{32} * tile.warps, 1, 1};
-    kernel.registers_per_thread = tile.registers;
-}
 
 }  // namespace
 
