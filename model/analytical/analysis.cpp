@@ -288,7 +288,9 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predictio
     a.apart = fill_and_drain(a.item, waits.first.fill, load_latency(a.traffic.from_dram, gpu));
     const Timeline timeline(a, gpu, waits, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = waits_in_a_loop(a) ? timeline.period(a.occupancy.ctas_per_sm, waits.first) : Cycles{};
-    a.exposure = timeline.exposure();
+    a.exposure = kernel.schedule.kind == kernel::ScheduleKind::listed
+                     ? timeline.of_items(kernel.schedule.items)
+                     : timeline.exposure();
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;
 }

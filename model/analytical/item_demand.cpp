@@ -86,6 +86,7 @@ class Accumulator {
           followed_(followed),
           resident_(resident),
           item_(kernel::typical_item(kernel)),
+          beyond_typical_(kernel::beyond_typical(kernel)),
           pieces_(machine::pieces_of(gpu)),
           result_(result),
           stores_(machine::store_slowdown(machine::storing_sms(kernel, gpu), gpu)) {}
@@ -127,6 +128,13 @@ class Accumulator {
 
     [[nodiscard]] kernel::MainLoop main_loop_of(const kernel::Role& role) const {
         kernel::MainLoop main = kernel::main_loop(kernel_, role, item_);
+        if (main.node < role.last_node && 0.0 < beyond_typical_) {
+            // Between the trips of the typical item and of one that is a k-iteration longer.
+            kernel::Coordinates longer = item_;
+            ++longer.item_end;
+            const kernel::Loop& loop = kernel_.loops[kernel_.nodes[main.node].payload];
+            main.trips += beyond_typical_ * (kernel::mean_trips_of(kernel_, loop, longer) - main.trips);
+        }
         if (main.node < role.last_node) {
             main.trips = of_followed(main.trips, kernel_.loops[kernel_.nodes[main.node].payload].slowest);
         }
@@ -813,6 +821,7 @@ class Accumulator {
     Followed followed_;
     std::int64_t resident_;
     kernel::Coordinates item_;
+    double beyond_typical_;
     machine::MemoryPieces pieces_;
     ItemDemand& result_;
     machine::Part* part_ = nullptr;

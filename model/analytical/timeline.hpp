@@ -18,6 +18,7 @@
 #include "model/machine/issue/issue_runs.hpp"
 #include "model/machine/l2/l2.hpp"
 #include "model/machine/l2/l2_ports.hpp"
+#include "model/machine/occupancy/uneven_items.hpp"
 #include "model/machine/occupancy/waves.hpp"
 #include "model/steady/closed_queue.hpp"
 #include "model/steady/out_of_step_items.hpp"
@@ -26,6 +27,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace warptime::model::analytical {
 
@@ -142,6 +145,56 @@ class Timeline {
 
     [[nodiscard]] Exposure exposure() const {
         return a_.persistent || a_.item.alternating ? persistent() : waves();
+    }
+
+    /// The same for listed items of different lengths (uneven_items.hpp). The mean item gives the pace; all
+    /// that SMs wait beyond their own work is tail. Persistent CTAs take every `ctas`-th item.
+    [[nodiscard]] Exposure of_items(std::span<const kernel::WorkItem> items) const {
+        Exposure even = exposure();
+        const auto length = [&](std::int64_t i) {
+            const kernel::WorkItem& item = items[static_cast<std::size_t>(i)];
+            return static_cast<double>(item.end - item.begin);
+        };
+        const auto count = static_cast<std::int64_t>(items.size());
+        const bool differ = std::any_of(items.begin(), items.end(), [&](const kernel::WorkItem& item) {
+            return item.end - item.begin != items[0].end - items[0].begin;
+        });
+        if (!differ || a_.item.trips == 0.0) return even;
+        const std::int64_t most = std::max(1, a_.occupancy.ctas_per_sm);
+        std::vector<machine::ItemPace> paces;
+        machine::UnevenMakespan time;
+        double mean = 0.0;  // of an SM's own work
+        if (a_.persistent || a_.item.alternating) {
+            const std::int64_t ctas = std::min(a_.ctas, sms_ * most);
+            const double turns = static_cast<double>(count) / static_cast<double>(ctas);
+            // Time of a CTA that has a mean number of mean items.
+            const double fixed = even.prologue.value() + even.epilogue.value();
+            const double trip = even.main_loop.value() / (turns * a_.item.trips);
+            for (std::int64_t r = 0; r < machine::ceil_divide(ctas, sms_); ++r)
+                paces.push_back({fixed, trip});
+            std::vector<double> of_cta(static_cast<std::size_t>(ctas), 0.0);
+            for (std::int64_t i = 0; i < count; ++i) of_cta[static_cast<std::size_t>(i % ctas)] += length(i);
+            time = machine::uneven_makespan(
+                ctas, [&](std::int64_t c) { return of_cta[static_cast<std::size_t>(c)]; }, sms_, paces);
+            mean = even.makespan().value() - even.tail.value();
+        } else {
+            for (std::int64_t r = 1; r <= most; ++r) {
+                Exposure one = item(r, waits_.first);
+                if (r == most && count > sms_ * most) fall_out_of_step(one);
+                paces.push_back({(one.prologue + one.epilogue).value() +
+                                     (count > sms_ * most ? a_.turnaround.value() : 0.0),
+                                 one.main_loop.value() / a_.item.trips});
+            }
+            time = machine::uneven_makespan(count, length, sms_, paces);
+            mean = time.busy;
+        }
+        const double parts = (even.prologue + even.main_loop + even.epilogue).value();
+        const double scale = parts > 0.0 ? std::min(mean, time.makespan) / parts : 1.0;
+        even.prologue = even.prologue * scale;
+        even.main_loop = even.main_loop * scale;
+        even.epilogue = even.epilogue * scale;
+        even.tail = hw::Cycles(std::max(0.0, time.makespan - std::min(mean, time.makespan)));
+        return even;
     }
 
   private:

@@ -31,6 +31,16 @@ namespace warptime::model::kernel {
     return at;
 }
 
+/// Share of a k-iteration by which the mean listed item is longer than the typical one.
+[[nodiscard]] inline double beyond_typical(const Kernel& kernel) {
+    const Schedule& s = kernel.schedule;
+    if (s.kind != ScheduleKind::listed || s.items.empty()) return 0.0;
+    std::int64_t length = 0;
+    for (const WorkItem& item : s.items) length += item.end - item.begin;
+    const double mean = static_cast<double>(length) / static_cast<double>(s.items.size());
+    return std::max(0.0, mean - static_cast<double>(typical_item(kernel).item_end));
+}
+
 /// Iterations of a loop of `trips` in which the op runs, counted one by one. `at.loop[slot]` is that loop.
 [[nodiscard]] inline double counted_trips(const Kernel& kernel, const Op& op, Coordinates at,
                                           std::size_t slot, double trips) {

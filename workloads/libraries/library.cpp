@@ -187,6 +187,39 @@ ElementwiseRule read_elementwise(const Section& section) {
     return rule;
 }
 
+AttentionFamily read_attention(const Section& section) {
+    AttentionFamily family;
+    family.implementation = section.text("implementation");
+    family.pass = section.text("pass");
+    family.compute_least = section.whole("compute_least");
+    family.compute_most = section.whole("compute_most");
+    const auto flag = [&](std::string_view field) {
+        return section.table.contains(field) && section.get<bool>(field, "true or false");
+    };
+    family.persistent = flag("persistent");
+    family.longest_first = flag("longest_first");
+    family.cleared = flag("cleared");
+    for_each_text(section, "tiles", [&](const std::string& t) {
+        AttentionTile tile;
+        const auto [m, n] = extent2(std::string_view(t).substr(0, t.find(' ')), section.place + " tiles");
+        tile.m = m;
+        tile.n = n;
+        tile.head = number_of(t, "head", section.place);
+        tile.warps = number_of(t, "warps", section.place);
+        tile.registers = number_of(t, "registers", section.place);
+        tile.aside = number_of(t, "aside", section.place);
+        tile.causal = t.find(" causal") != std::string::npos;
+        tile.full = t.find(" full") != std::string::npos;
+        tile.shared_least = number_of(t, "shared_least", section.place);
+        tile.shared_of_sm = number_of(t, "shared_of_sm", section.place);
+        tile.compute_least = number_of(t, "from", section.place);
+        tile.compute_most = number_of(t, "to", section.place);
+        family.tiles.push_back(tile);
+    });
+    family.numbers = numbers_in(section.table);
+    return family;
+}
+
 template <class F>
 void for_each_table(const toml::table& file, std::string_view name, std::string_view origin, F&& use) {
     const toml::array* tables = file[name].as_array();
@@ -213,6 +246,8 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
                    [&](const Section& s) { libraries.gemm_families.push_back(read_family(s)); });
     for_each_table(file, "elementwise", origin,
                    [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
+    for_each_table(file, "attention", origin,
+                   [&](const Section& s) { libraries.attention_families.push_back(read_attention(s)); });
     for_each_table(file, "device_copy", origin, [&](const Section& s) {
         libraries.device_copy.granule = s.whole("granule");
         libraries.device_copy.ragged_above = s.whole("ragged_above");

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "workloads/libraries/attention_family.hpp"
 #include "workloads/libraries/gemm_family.hpp"
 #include "workloads/libraries/picks.hpp"
 
@@ -41,6 +42,7 @@ struct Libraries {
     std::vector<GemmFamily> gemm_families;
     std::vector<PickTable> pick_tables;
     std::vector<ElementwiseRule> elementwise_rules;
+    std::vector<AttentionFamily> attention_families;
 };
 
 /// Reads the embedded data files.

@@ -6,6 +6,7 @@
 #include "hw/dtype_alias.hpp"
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
+#include "workloads/attention/operator.hpp"
 #include "workloads/elementwise/operator.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
@@ -84,8 +85,15 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
 }
 
 std::span<const OperatorInfo> operators() {
-    static const std::array<OperatorInfo, 4> all{elementwise::add_operator(), elementwise::copy_operator(),
-                                                 gemm::gemm_operator(), frontends::kernel_operator()};
+    static const std::vector<OperatorInfo> all = [] {
+        std::vector<OperatorInfo> list{
+            elementwise::add_operator(),     elementwise::copy_operator(),
+            gemm::gemm_operator(),           frontends::kernel_operator(),
+            attention::attention_operator(), attention::attention_backward_operator(),
+        };
+        std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+        return list;
+    }();
     return all;
 }
 

@@ -1,0 +1,266 @@
+// Backward of FlashAttention 2 in three kernels. Blocks of keys go round all blocks of queries that see them.
+// The sums of dQ are added atomically in fp32.
+// Ignores: heads that share keys, whose dK and dV PyTorch adds up in a further kernel.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/attention/block.hpp"
+#include "workloads/attention/flash2.hpp"
+#include "workloads/attention/work_list.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::attention {
+
+namespace mk = model::kernel;
+
+namespace {
+
+/// Sums of dQ in fp32 have whole blocks of queries.
+std::int64_t padded_rows(const Problem& p) {
+    constexpr std::int64_t rows = 128;
+    return ceil_div(p.sq, rows) * rows;
+}
+
+/// Each CTA reads a block of dO and O, adds up their products by row, and clears its sums of dQ.
+void lower_products_of_rows(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
+    kernel.name = "flash_bwd_dot_do_o";
+    set_launch(tile, kernel);
+    kernel.registers_per_thread = tile.head <= 64 ? 40 : tile.head <= 128 ? 48 : tile.head <= 192 ? 64 : 80;
+    const std::int64_t blocks = ceil_div(p.sq, tile.m);
+    kernel.grid = {blocks, p.batch, p.heads};
+    kernel.schedule.tiles = {blocks, 1, p.q_heads(), 1};
+    Builder builder(kernel);
+    Body body(builder);
+    const Id d_out = add_heads(builder, "d_out", p.dtype, p.head_dim, p.sq, p.q_heads());
+    const Id out = add_heads(builder, "out", p.dtype, p.head_dim, p.sq, p.q_heads());
+    const Id sums = add_heads(builder, "d_q_sums", Dtype::fp32, tile.head, padded_rows(p), p.q_heads());
+    const Id products = add_heads(builder, "products", Dtype::fp32, 1, p.sq, p.q_heads());
+    builder.role("warps", tile.warps);
+    const mk::Index row = builder.variable(mk::Variable::tile, tile.m);
+    const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
+    const std::int64_t elements = std::int64_t{tile.m} * tile.head / (lanes * tile.warps);
+    const std::int64_t loads = std::max<std::int64_t>(1, elements * hw::bytes_of(p.dtype) / widest);
+    const std::int64_t clears = std::max<std::int64_t>(1, elements * hw::bytes_of(Dtype::fp32) / widest);
+    const Id places = body.add(InstructionClass::add_s32, 120, mk::no_id, mk::no_id, 60);
+    const Id first = body.add(InstructionClass::ld_global, loads, places);
+    body.box(d_out, mk::Direction::read, row, head, tile.head, tile.m);
+    const Id second = body.add(InstructionClass::ld_global, loads, places);
+    body.box(out, mk::Direction::read, row, head, tile.head, tile.m);
+    const Id wide = body.add(InstructionClass::shift, 2 * elements, first, second);
+    const Id multiplied = body.add(InstructionClass::fma_f32, elements, wide, mk::no_id, 8);
+    const Id added =
+        body.add(InstructionClass::shfl, 3 * std::max<std::int64_t>(1, loads / 2), multiplied, mk::no_id, 3);
+    const Id stored = body.add(InstructionClass::st_global, 1, added);
+    body.box(products, mk::Direction::write, row, head, 1, tile.m);
+    (void)stored;
+    const Id cleared = body.add(InstructionClass::st_global, clears, places);
+    (void)cleared;
+    body.box(sums, mk::Direction::write, row, head, tile.head, tile.m);
+    builder.finish();
+}
+
+struct Gradients {
+    const Problem& problem;
+    const AttentionTile& tile;
+    mk::Kernel& kernel;
+    Builder builder{kernel};
+    Body body{builder};
+    BlockCounts counts = counts_of(problem, tile);
+    Id q = mk::no_id, d_out = mk::no_id, k = mk::no_id, v = mk::no_id, lse = mk::no_id,
+       products_of_rows = mk::no_id, sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id;
+    Id copies = mk::no_id, barrier = mk::no_id;
+
+    [[nodiscard]] std::int64_t all_lanes() const { return lanes * tile.warps; }
+    /// mma.sync of one of the five products of m x n x head.
+    [[nodiscard]] std::int64_t products() const {
+        return std::max<std::int64_t>(1,
+                                      std::int64_t{tile.m} * tile.n * tile.head / (16 * 8 * 16 * tile.warps));
+    }
+    [[nodiscard]] std::int64_t scores() const { return std::int64_t{tile.m} * tile.n / all_lanes(); }
+
+    void add_buffers() {
+        const Problem& p = problem;
+        q = add_heads(builder, "q", p.dtype, p.head_dim, p.sq, p.q_heads());
+        d_out = add_heads(builder, "d_out", p.dtype, p.head_dim, p.sq, p.q_heads());
+        k = add_heads(builder, "k", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
+        v = add_heads(builder, "v", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
+        lse = add_heads(builder, "lse", Dtype::fp32, 1, p.sq, p.q_heads());
+        products_of_rows = add_heads(builder, "products", Dtype::fp32, 1, p.sq, p.q_heads());
+        sums = add_heads(builder, "d_q_sums", Dtype::fp32, tile.head, padded_rows(p), p.q_heads());
+        d_k = add_heads(builder, "d_k", p.dtype, p.head_dim, p.sk, p.q_heads());
+        d_v = add_heads(builder, "d_v", p.dtype, p.head_dim, p.sk, p.q_heads());
+        mk::Buffer& shared = builder.buffer();
+        shared.name = "tiles";
+        shared.space = mk::Space::shared;
+        shared.dtype = p.dtype;
+        // Two stages of Q, dO, K, V, and P and dS beside them; dQ takes the place of a stage.
+        shared.extent[0] =
+            std::int64_t{3 * tile.m + 2 * tile.n} * tile.head + std::int64_t{2} * tile.m * tile.n;
+        shared.swizzle_bytes = 128;
+        kernel.dynamic_shared = shared.bytes();
+    }
+
+    void copy_rows(Id buffer, const mk::Index& row, const mk::Index& head, std::int64_t rows, bool guarded) {
+        mk::Op& op = builder.op(InstructionClass::cp_async);
+        op.dtype = problem.dtype;
+        op.count = std::max<std::int64_t>(
+            1, rows * tile.head * hw::bytes_of(problem.dtype) / (widest * all_lanes()));
+        op.completes = copies;
+        if (guarded) {
+            guard_trip(builder, kernel, 1);
+        }
+        body.box(buffer, mk::Direction::read, row, head, tile.head, rows);
+    }
+
+    /// First query of the block `ahead` trips on; blocks come from the last to the first.
+    [[nodiscard]] mk::Index query(std::int64_t ahead, bool in_loop) {
+        mk::Index index = builder.begin(-tile.m * (1 + ahead));
+        builder.add(index, mk::Variable::item_end, tile.m);
+        if (in_loop) builder.add(index, mk::Variable::loop, -tile.m);
+        return index;
+    }
+
+    void add_trip(const mk::Index& head) {
+        builder.wait(copies, 0);
+        body.meet(barrier);
+        const std::int64_t per_product = std::max<std::int64_t>(1, loads() / 5);
+        copy_rows(q, query(1, true), head, tile.m, true);
+        const Id operands = body.add(InstructionClass::ldmatrix, per_product);
+        const Id score = body.products(problem.dtype, products(), operands);
+        body.add(InstructionClass::ldmatrix, per_product);
+        const Id d_p = body.products(problem.dtype, products(), operands);
+        // P from the log-sum-exp, then dS.
+        const Id guarded = body.add(InstructionClass::compare_select, scores() + 4, score);
+        const Id scaled = body.add(InstructionClass::mul_f32, 3 * scores() + 4, guarded);
+        if (problem.causal)
+            body.add(InstructionClass::compare_select, std::max<std::int64_t>(1, scores() / 4), score);
+        const Id p = body.add(InstructionClass::mufu, scores(), scaled);
+        const Id d_s = body.add(InstructionClass::add_f32, 2 * scores(), p, d_p);
+        const Id weighted = body.add(InstructionClass::mul_f32, scores(), d_s);
+        const Id packed = body.add(InstructionClass::convert_pack, scores(), weighted);
+        body.add(InstructionClass::st_shared, scores(), packed);
+        body.add(InstructionClass::add_s32, tile.aside);
+        body.meet(barrier);
+        const Id read = body.add(InstructionClass::ldmatrix, per_product);
+        body.products(problem.dtype, products(), read);
+        body.add(InstructionClass::ldmatrix, per_product);
+        const Id d_q = body.products(problem.dtype, products(), read);
+        body.meet(barrier);
+        copy_rows(d_out, query(1, true), head, tile.m, true);
+        builder.signal(copies, mk::SignalOn::issue);
+        // The next block's log-sum-exp and products, which its trip finds in registers.
+        body.add(InstructionClass::ld_global, 2 * counts_rows());
+        body.box(lse, mk::Direction::read, query(1, true), head, 1, tile.m);
+        mk::Op& add = builder.op(InstructionClass::red_global);
+        add.dtype = Dtype::fp32;
+        add.count = std::int64_t{tile.m} * tile.head / all_lanes();
+        add.returns = false;
+        add.dep_count = 1;
+        add.deps[0] = {d_q, 0};
+        body.box(sums, mk::Direction::atomic, query(0, true), head, tile.head, tile.m);
+        body.add(InstructionClass::ldmatrix, per_product);
+        body.products(problem.dtype, products(), read);
+    }
+
+    /// ldmatrix of a trip: each product's operands, of which warps of a row or column share some (SASS: 144
+    /// for 64x128 with heads of 128, and for 128x128 with heads of 64).
+    [[nodiscard]] std::int64_t loads() const { return products() * 5 * 144 / 320; }
+    /// Numbers of a lane for its rows: log-sum-exp, and the products of dO and O.
+    [[nodiscard]] std::int64_t counts_rows() const { return 4; }
+
+    void add_role() {
+        builder.role("warps", tile.warps);
+        const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
+        const mk::Index kv = kv_head(builder, problem);
+        const mk::Index key = builder.variable(mk::Variable::tile, tile.n);
+        body.add(InstructionClass::add_s32, 350, mk::no_id, mk::no_id, 140);
+        copy_rows(k, key, kv, tile.n, false);
+        copy_rows(v, key, kv, tile.n, false);
+        copy_rows(q, query(0, false), head, tile.m, false);
+        copy_rows(d_out, query(0, false), head, tile.m, false);
+        builder.signal(copies, mk::SignalOn::issue);
+        mk::Index trips = builder.begin();
+        builder.add(trips, mk::Variable::item_end);
+        builder.add(trips, mk::Variable::item_begin, -1);
+        builder.loop(trips);
+        add_trip(head);
+        builder.end();
+        const std::int64_t outputs = std::int64_t{tile.n} * tile.head / all_lanes();
+        for (const Id buffer : {d_k, d_v}) {
+            const Id packed =
+                body.add(InstructionClass::convert_pack, std::max<std::int64_t>(1, outputs / 2));
+            const Id staged =
+                body.add(InstructionClass::st_shared, std::max<std::int64_t>(1, outputs / 2), packed);
+            const Id met = body.add(InstructionClass::bar_sync, 1, staged);
+            const Id read =
+                body.add(InstructionClass::ld_shared, std::max<std::int64_t>(1, outputs / 8), met);
+            mk::Op& store = builder.op(InstructionClass::st_global);
+            store.dtype = problem.dtype;
+            store.count = std::max<std::int64_t>(1, outputs / 8);
+            store.returns = false;
+            store.dep_count = 1;
+            store.deps[0] = {read, 0};
+            body.box(buffer, mk::Direction::write, key, head, problem.head_dim, tile.n);
+        }
+        builder.finish();
+    }
+};
+
+void lower_gradients(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
+    kernel.name = "flash_bwd_dq_dk_dv";
+    set_launch(tile, kernel);
+    kernel.registers_per_thread = tile.registers;
+    kernel.grid = {ceil_div(p.sk, tile.n), p.batch, p.heads};
+    set_key_blocks(p, tile.m, tile.n, kernel.schedule);
+    Gradients gradients{p, tile, kernel};
+    gradients.add_buffers();
+    gradients.copies = add_copy_groups(gradients.builder, 2);
+    gradients.barrier = add_barrier(gradients.builder, tile.warps);
+    gradients.add_role();
+}
+
+/// dQ from its sums: scaled, in the type of Q, through shared memory.
+void lower_conversion(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
+    kernel.name = "flash_bwd_convert_dq";
+    set_launch(tile, kernel);
+    kernel.registers_per_thread = tile.head <= 64 ? 48 : tile.head <= 128 ? 48 : tile.head <= 192 ? 64 : 80;
+    const std::int64_t blocks = ceil_div(p.sq, tile.m);
+    kernel.grid = {blocks, p.batch, p.heads};
+    kernel.schedule.tiles = {blocks, 1, p.q_heads(), 1};
+    kernel.dynamic_shared = std::int64_t{tile.m} * tile.head * hw::bytes_of(p.dtype);
+    Builder builder(kernel);
+    Body body(builder);
+    const Id sums = add_heads(builder, "d_q_sums", Dtype::fp32, tile.head, padded_rows(p), p.q_heads());
+    const Id d_q = add_heads(builder, "d_q", p.dtype, p.head_dim, p.sq, p.q_heads());
+    builder.role("warps", tile.warps);
+    const mk::Index row = builder.variable(mk::Variable::tile, tile.m);
+    const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
+    const std::int64_t elements = std::int64_t{tile.m} * tile.head / (lanes * tile.warps);
+    const Id places = body.add(InstructionClass::add_s32, 100, mk::no_id, mk::no_id, 50);
+    // The sums lie as the matrix instruction leaves them, so that a lane reads one number at a time.
+    const Id loaded = body.add(InstructionClass::ld_global, elements, places);
+    body.box(sums, mk::Direction::read, row, head, tile.head, tile.m);
+    const Id scaled = body.add(InstructionClass::mul_f32, elements, loaded);
+    const Id packed =
+        body.add(InstructionClass::convert_pack, std::max<std::int64_t>(1, elements / 2), scaled);
+    const Id staged = body.add(InstructionClass::st_shared, std::max<std::int64_t>(1, elements / 2), packed);
+    const Id met = body.add(InstructionClass::bar_sync, 1, staged);
+    const Id read = body.add(InstructionClass::ld_shared, std::max<std::int64_t>(1, elements / 8), met);
+    mk::Op& store = builder.op(InstructionClass::st_global);
+    store.dtype = p.dtype;
+    store.count = std::max<std::int64_t>(1, elements / 8);
+    store.returns = false;
+    store.dep_count = 1;
+    store.deps[0] = {read, 0};
+    body.box(d_q, mk::Direction::write, row, head, p.head_dim, tile.m);
+    builder.finish();
+}
+
+}  // namespace
+
+void lower_flash2_backward(const Problem& p, const AttentionTile& tile, mk::Program& program) {
+    lower_products_of_rows(p, tile, program.add_kernel());
+    lower_gradients(p, tile, program.add_kernel());
+    lower_conversion(p, tile, program.add_kernel());
+}
+
+}  // namespace warptime::workloads::attention

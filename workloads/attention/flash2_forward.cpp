@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/attention/block.hpp"
+#include "workloads/attention/flash2.hpp"
+#include "workloads/attention/work_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace warptime::workloads::attention {
+
+namespace mk = model::kernel;
+
+namespace {
+
+/// Integer instructions before the first copy: sizes of the sequence, the CTA's place, iterators. The
+/// divisions of the head by its group depend on one another.
+constexpr std::int64_t before = 300, chain_before = 120;
+
+/// Masked blocks come first and compare each score with its row.
+constexpr std::int64_t of_masked_score = 2;
+
+struct Forward {
+    const Problem& problem;
+    const AttentionTile& tile;
+    int splits;  ///< 0: keys are not split
+    mk::Kernel& kernel;
+    Builder builder{kernel};
+    Body body{builder};
+    BlockCounts counts = counts_of(problem, tile);
+    Id q = mk::no_id, k = mk::no_id, v = mk::no_id, out = mk::no_id, lse = mk::no_id;
+    Id copies = mk::no_id, barrier = mk::no_id;
+
+    void add_buffers() {
+        const Problem& p = problem;
+        q = add_heads(builder, "q", p.dtype, p.head_dim, p.sq, p.q_heads());
+        k = add_heads(builder, "k", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
+        v = add_heads(builder, "v", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
+        const std::int64_t pieces = std::max(1, splits);
+        out = add_heads(builder, "out", splits > 0 ? Dtype::fp32 : p.dtype, p.head_dim, p.sq,
+                        p.q_heads() * pieces);
+        lse = add_heads(builder, "lse", Dtype::fp32, 1, p.sq, p.q_heads() * pieces);
+        mk::Buffer& shared = builder.buffer();
+        shared.name = "tiles";
+        shared.space = mk::Space::shared;
+        shared.dtype = p.dtype;
+        shared.extent[0] = std::int64_t{tile.m + 2 * tile.n} * tile.head;
+        shared.swizzle_bytes = 128;
+        kernel.dynamic_shared = shared.bytes();
+    }
+
+    void add_tokens() {
+        copies = add_copy_groups(builder, 2);
+        barrier = add_barrier(builder, tile.warps);
+    }
+
+    /// First key of the block `ahead` trips on; blocks come from the last to the first.
+    [[nodiscard]] mk::Index key(std::int64_t ahead, bool in_loop) {
+        mk::Index index = builder.begin(-tile.n * (1 + ahead));
+        builder.add(index, mk::Variable::item_end, tile.n);
+        if (in_loop) builder.add(index, mk::Variable::loop, -tile.n);
+        return index;
+    }
+
+    void copy(Id buffer, std::int64_t ahead, bool in_loop, const mk::Index& head) {
+        mk::Op& op = builder.op(InstructionClass::cp_async);
+        op.dtype = problem.dtype;
+        op.count = counts.copies_k;
+        op.completes = copies;
+        if (ahead > 0) guard_trip(builder, kernel, ahead);
+        body.box(buffer, mk::Direction::read, key(ahead, in_loop), head, tile.head, tile.n);
+        builder.signal(copies, mk::SignalOn::issue);
+    }
+
+    /// ldmatrix and products over the steps of 16. The first step's operands come before its products, later
+    /// ones during the products before them.
+    Id multiply(std::int64_t loads, std::int64_t steps, Id other) {
+        const std::int64_t first = std::max<std::int64_t>(1, loads / std::max<std::int64_t>(1, steps));
+        const Id operands = body.add(InstructionClass::ldmatrix, first, other);
+        body.add(InstructionClass::ldmatrix, loads - first);
+        return body.products(problem.dtype, counts.products, operands, other);
+    }
+
+    void add_trip(const mk::Index& kv) {
+        builder.wait(copies, 0);
+        body.meet(barrier);
+        copy(v, 0, true, kv);
+        const Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
+        builder.wait(copies, 0);
+        body.meet(barrier);
+        copy(k, 1, true, kv);
+        body.add(InstructionClass::add_s32, tile.aside);
+        if (masked_blocks() > 0) {
+            const Id mask =
+                body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
+            mk::Op& op = kernel.ops[static_cast<std::size_t>(mask)];
+            op.when.active = true;
+            op.when.value = builder.variable(mk::Variable::loop);
+            op.when.low = 0;
+            op.when.high = masked_blocks();
+        }
+        const Id packed = add_softmax(body, counts, scores);
+        multiply(counts.loads_k, tile.n / 16, packed);
+    }
+
+    /// Blocks of keys whose scores are compared: along the diagonal, and the last one of a ragged length.
+    [[nodiscard]] std::int64_t masked_blocks() const {
+        if (problem.causal) return ceil_div(tile.m, tile.n) + (problem.sk % tile.n != 0 ? 1 : 0);
+        return problem.sk % tile.n != 0 ? 1 : 0;
+    }
+
+    void add_result() {
+        const Id sums = body.add(InstructionClass::shfl, 2 * counts.rows, mk::no_id, mk::no_id, 2);
+        const Id inverse = body.add(InstructionClass::mufu, 2 * counts.rows, sums);
+        const Id scaled = body.add(InstructionClass::mul_f32, counts.outputs, inverse);
+        const bool wide = splits > 0;
+        const Id packed =
+            wide ? scaled : body.add(InstructionClass::convert_pack, counts.outputs / 2, scaled);
+        // The tile passes through shared memory, so that each lane stores 16 bytes.
+        const std::int64_t words = wide ? counts.outputs : counts.outputs / 2;
+        const Id staged = body.add(InstructionClass::st_shared, words, packed);
+        const Id met = body.add(InstructionClass::bar_sync, 1, staged);
+        const Id read = body.add(InstructionClass::ld_shared, std::max<std::int64_t>(1, words / 4), met);
+        mk::Op& store = builder.op(InstructionClass::st_global);
+        store.dtype = wide ? Dtype::fp32 : problem.dtype;
+        store.count = std::max<std::int64_t>(1, words / 4);
+        store.returns = false;
+        store.dep_count = 1;
+        store.deps[0] = {read, 0};
+        body.box(out, mk::Direction::write, row(), result_head(), problem.head_dim, tile.m);
+        mk::Op& sums_out = builder.op(InstructionClass::st_global);
+        sums_out.dtype = Dtype::fp32;
+        sums_out.count = 1;
+        sums_out.returns = false;
+        sums_out.dep_count = 1;
+        sums_out.deps[0] = {inverse, 0};
+        body.box(lse, mk::Direction::write, row(), result_head(), 1, tile.m);
+    }
+
+    [[nodiscard]] mk::Index row() { return builder.variable(mk::Variable::tile, tile.m); }
+    [[nodiscard]] mk::Index result_head() {
+        mk::Index index = builder.begin();
+        builder.add(index, mk::Variable::tile, 1, 2);
+        if (splits > 0) builder.add(index, mk::Variable::tile, problem.q_heads(), 1);
+        return index;
+    }
+
+    void add_role() {
+        builder.role("warps", tile.warps);
+        const Id places = body.add(InstructionClass::add_s32, before, mk::no_id, mk::no_id, chain_before);
+        mk::Op& op = builder.op(InstructionClass::cp_async);
+        op.dtype = problem.dtype;
+        op.count = counts.copies_q;
+        op.completes = copies;
+        op.dep_count = 1;
+        op.deps[0] = {places, 0};
+        body.box(q, mk::Direction::read, row(), builder.variable(mk::Variable::tile, 1, 2), tile.head,
+                 tile.m);
+        const mk::Index kv = kv_head(builder, problem);
+        copy(k, 0, false, kv);
+        mk::Index trips = builder.begin();
+        builder.add(trips, mk::Variable::item_end);
+        builder.add(trips, mk::Variable::item_begin, -1);
+        builder.loop(trips);
+        add_trip(kv);
+        builder.end();
+        add_result();
+        builder.finish();
+    }
+};
+
+}  // namespace
+
+int splits_of_keys(std::int64_t blocks, std::int64_t slots, std::int64_t key_blocks, int most) {
+    if (static_cast<float>(blocks) >= 0.8F * static_cast<float>(slots)) return 1;
+    const auto limit = static_cast<int>(std::min({std::int64_t{most}, slots, key_blocks}));
+    std::vector<float> use(static_cast<std::size_t>(limit) + 1, 0.0F);
+    float best = 0.0F;
+    for (int s = 1; s <= limit; ++s) {
+        const bool same = s > 1 && ceil_div(key_blocks, s) == ceil_div(key_blocks, s - 1);
+        if (same) continue;
+        const float waves = static_cast<float>(blocks * s) / static_cast<float>(slots);
+        use[static_cast<std::size_t>(s)] = waves / std::ceil(waves);
+        best = std::max(best, use[static_cast<std::size_t>(s)]);
+    }
+    for (int s = 1; s <= limit; ++s) {
+        if (use[static_cast<std::size_t>(s)] > 0.0F && use[static_cast<std::size_t>(s)] >= 0.85F * best)
+            return s;
+    }
+    return 1;
+}
+
+Problem as_grouped(const Problem& problem) {
+    Problem p = problem;
+    if (p.sq == 1) {
+        p.causal = false;  // the only query sees all keys
+        if (p.heads > p.kv_heads) {
+            p.sq = p.group();
+            p.heads = p.kv_heads;
+        }
+    }
+    return p;
+}
+
+void lower_flash2_forward(const Problem& problem, const AttentionTile& tile, mk::Kernel& kernel) {
+    kernel.name = "flash_fwd";
+    set_launch(tile, kernel);
+    const std::int64_t blocks = ceil_div(problem.sq, tile.m);
+    kernel.grid = {blocks, problem.batch, problem.heads};
+    set_query_blocks(problem, tile.m, tile.n, kernel.schedule);
+    Forward forward{problem, tile, 0, kernel};
+    forward.add_buffers();
+    forward.add_tokens();
+    forward.add_role();
+}
+
+void lower_flash2_split(const Problem& problem, const AttentionTile& tile, int splits, mk::Kernel& kernel) {
+    kernel.name = "flash_fwd_splitkv";
+    set_launch(tile, kernel);
+    const std::int64_t blocks = ceil_div(problem.sq, tile.m);
+    kernel.grid = {blocks, splits, problem.q_heads()};
+    set_split_blocks(problem, tile.m, tile.n, splits, kernel.schedule);
+    Forward forward{problem, tile, splits, kernel};
+    forward.add_buffers();
+    forward.add_tokens();
+    forward.add_role();
+}
+
+}  // namespace warptime::workloads::attention
