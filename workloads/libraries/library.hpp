@@ -4,6 +4,7 @@
 #pragma once
 
 #include "workloads/libraries/gemm_family.hpp"
+#include "workloads/libraries/kernel_rule.hpp"
 #include "workloads/libraries/picks.hpp"
 
 #include <cstdint>
@@ -41,6 +42,7 @@ struct Libraries {
     std::vector<GemmFamily> gemm_families;
     std::vector<PickTable> pick_tables;
     std::vector<ElementwiseRule> elementwise_rules;
+    std::vector<KernelRule> kernel_rules;
 };
 
 /// Reads the embedded data files.

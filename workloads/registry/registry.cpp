@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace warptime::workloads {
@@ -58,6 +57,10 @@ std::string canonical_dtype(std::string_view text, std::string_view parameter,
     return canonical_word(hw::find_name(name, choices) ? name : text, parameter, choices);
 }
 
+void append(std::vector<OperatorInfo>& list, const std::vector<OperatorInfo>& family) {
+    list.insert(list.end(), family.begin(), family.end());
+}
+
 }  // namespace
 
 std::string canonical_value(const OperatorInfo& info, const ParameterInfo& parameter, std::string_view text) {
@@ -84,8 +87,13 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
 }
 
 std::span<const OperatorInfo> operators() {
-    static const std::array<OperatorInfo, 4> all{elementwise::add_operator(), elementwise::copy_operator(),
-                                                 gemm::gemm_operator(), frontends::kernel_operator()};
+    static const std::vector<OperatorInfo> all = [] {
+        std::vector<OperatorInfo> list{gemm::gemm_operator(), frontends::kernel_operator()};
+        append(list, elementwise::operators());
+        std::sort(list.begin(), list.end(),
+                  [](const OperatorInfo& a, const OperatorInfo& b) { return a.name < b.name; });
+        return list;
+    }();
     return all;
 }
 
