@@ -1,8 +1,10 @@
-// The records of the operators that pass once over flat arrays: copy and add.
+// The records of the operators that work element by element.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/operator/operator.hpp"
+
+#include <vector>
 
 namespace warptime::workloads::elementwise {
 
@@ -10,5 +12,8 @@ namespace warptime::workloads::elementwise {
 [[nodiscard]] const OperatorInfo& copy_operator();
 /// torch.add(a, b, out=c)
 [[nodiscard]] const OperatorInfo& add_operator();
+
+/// All of the family.
+[[nodiscard]] std::vector<OperatorInfo> operators();
 
 }  // namespace warptime::workloads::elementwise

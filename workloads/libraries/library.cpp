@@ -220,6 +220,28 @@ AttentionFamily read_attention(const Section& section) {
     return family;
 }
 
+KernelRule read_kernel(const Section& section) {
+    KernelRule rule;
+    rule.name = section.text("name");
+    for (const auto& [key, node] : section.table) {
+        const std::string field(key.str());
+        if (field == "name") continue;
+        if (field == "dtypes") {
+            for_each_text(section, field, [&](const std::string& t) {
+                rule.dtypes.push_back(hw::parse_dtype(t, section.place));
+            });
+        } else if (node.is_string()) {
+            const std::string place = fmt::format("{} {}", section.place, field);
+            rule.mixes.emplace(field, parse_mix(section.text(field), place));
+            rule.numbers += static_cast<int>(rule.mixes.at(field).size());
+        } else {
+            rule.values.emplace(field, section.number(field));
+            ++rule.numbers;
+        }
+    }
+    return rule;
+}
+
 template <class F>
 void for_each_table(const toml::table& file, std::string_view name, std::string_view origin, F&& use) {
     const toml::array* tables = file[name].as_array();
@@ -248,6 +270,8 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
                    [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
     for_each_table(file, "attention", origin,
                    [&](const Section& s) { libraries.attention_families.push_back(read_attention(s)); });
+    for_each_table(file, "kernel", origin,
+                   [&](const Section& s) { libraries.kernel_rules.push_back(read_kernel(s)); });
     for_each_table(file, "device_copy", origin, [&](const Section& s) {
         libraries.device_copy.granule = s.whole("granule");
         libraries.device_copy.ragged_above = s.whole("ragged_above");

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace warptime::workloads {
@@ -59,6 +58,10 @@ std::string canonical_dtype(std::string_view text, std::string_view parameter,
     return canonical_word(hw::find_name(name, choices) ? name : text, parameter, choices);
 }
 
+void append(std::vector<OperatorInfo>& list, const std::vector<OperatorInfo>& family) {
+    list.insert(list.end(), family.begin(), family.end());
+}
+
 }  // namespace
 
 std::string canonical_value(const OperatorInfo& info, const ParameterInfo& parameter, std::string_view text) {
@@ -87,11 +90,14 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
 std::span<const OperatorInfo> operators() {
     static const std::vector<OperatorInfo> all = [] {
         std::vector<OperatorInfo> list{
-            elementwise::add_operator(),     elementwise::copy_operator(),
-            gemm::gemm_operator(),           frontends::kernel_operator(),
-            attention::attention_operator(), attention::attention_backward_operator(),
+            gemm::gemm_operator(),
+            frontends::kernel_operator(),
+            attention::attention_operator(),
+            attention::attention_backward_operator(),
         };
-        std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+        append(list, elementwise::operators());
+        std::sort(list.begin(), list.end(),
+                  [](const OperatorInfo& a, const OperatorInfo& b) { return a.name < b.name; });
         return list;
     }();
     return all;

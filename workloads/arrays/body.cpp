@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/arrays/body.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warptime::workloads::arrays {
+
+namespace {
+
+/// With so many independent values, a warp issues for the others until one's next instruction can issue:
+/// arithmetic has a result after four cycles (hw/isa/sm_90.toml), and each instruction takes one at least.
+constexpr double hiding_streams = 4.0;
+
+}  // namespace
+
+Body::Body(mk::Kernel& kernel, const Launch& launch)
+    : kernel_(kernel), builder_(kernel), warps_(ceil_div(launch.threads * launch.threads_y, 32)) {
+    kernel.name = launch.name;
+    kernel.evidence = mk::Evidence::own;
+    kernel.grid = {launch.ctas, launch.ctas_y, 1};
+    kernel.cta = {launch.threads, launch.threads_y, 1};
+    kernel.registers_per_thread = static_cast<std::int32_t>(launch.registers);
+    kernel.static_shared = launch.static_shared;
+    kernel.dynamic_shared = launch.dynamic_shared;
+    // Consecutive CTAs step along x first, as the hardware hands them out.
+    kernel.schedule.tiles = {launch.ctas, launch.ctas_y, 1, 1};
+    kernel.schedule.raster = mk::Raster::along_n;
+    kernel.schedule.group = launch.ctas;
+}
+
+mk::Id Body::vector(std::string_view name, mk::Dtype dtype, std::int64_t elements) {
+    return matrix(name, dtype, elements, 1);
+}
+
+mk::Id Body::matrix(std::string_view name, mk::Dtype dtype, std::int64_t cols, std::int64_t rows) {
+    mk::Buffer buffer;
+    buffer.name = mk::Name(name);
+    buffer.dtype = dtype;
+    buffer.rank = rows == 1 ? 1 : 2;
+    buffer.extent = {cols, rows, 1, 1, 1};
+    buffer.stride = {1, rows == 1 ? 0 : cols, 0, 0, 0};
+    buffer.contents = mk::Contents::random;
+    return builder_.buffer(buffer);
+}
+
+mk::Id Body::shared(std::string_view name, mk::Dtype dtype, std::int64_t elements) {
+    mk::Buffer buffer;
+    buffer.name = mk::Name(name);
+    buffer.dtype = dtype;
+    buffer.space = mk::Space::shared;
+    buffer.extent[0] = elements;
+    return builder_.buffer(buffer);
+}
+
+void Body::begin() {
+    if (warps_ > 1) {
+        mk::Token token;
+        token.name = mk::Name("meeting");
+        token.kind = mk::TokenKind::named_barrier;
+        token.scope = mk::Scope::cta;
+        token.arrivals = static_cast<std::int32_t>(warps_);
+        meeting_ = builder_.token(token);
+    }
+    builder_.role(mk::Name("warps"), static_cast<int>(warps_));
+}
+
+mk::Id Body::op(mk::InstructionClass cls, std::int64_t count, mk::Id after, std::int64_t chain) {
+    mk::Op op;
+    op.cls = cls;
+    op.count = std::max<std::int64_t>(1, count);
+    op.chain = std::clamp<std::int64_t>(chain, 1, op.count);
+    if (after != mk::no_id) {
+        op.dep_count = 1;
+        op.deps[0] = {after, 0};
+    }
+    return builder_.op(op);
+}
+
+mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double streams) {
+    for (const libraries::ClassCount& part : mix) {
+        const double count = part.count * times;
+        if (count < 0.5) continue;
+        const double chain = streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
+        after = op(part.cls, std::llround(count), after, std::llround(chain));
+    }
+    return after;
+}
+
+mk::Id Body::access_op(mk::InstructionClass cls, const mk::Access& access, mk::Id after, std::int64_t count) {
+    const mk::Id id = op(cls, count, after);
+    builder_.access(access);
+    return id;
+}
+
+mk::Id Body::load(const mk::Access& access, mk::Id after, std::int64_t count) {
+    const bool is_shared = kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
+    return access_op(is_shared ? mk::InstructionClass::ld_shared : mk::InstructionClass::ld_global, access,
+                     after, count);
+}
+
+mk::Id Body::store(const mk::Access& access, mk::Id after, std::int64_t count) {
+    const bool is_shared = kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
+    return access_op(is_shared ? mk::InstructionClass::st_shared : mk::InstructionClass::st_global, access,
+                     after, count);
+}
+
+void Body::also_after(mk::Id op, std::int32_t distance) {
+    if (op != mk::no_id) builder_.dep({op, distance});
+}
+
+void Body::meet(mk::Id after) {
+    if (meeting_ == mk::no_id) return;
+    op(mk::InstructionClass::bar_sync, 1, after);
+    builder_.signal(meeting_);
+    builder_.wait(meeting_);
+}
+
+mk::Id Body::reduce_warp(std::int64_t steps, mk::InstructionClass combine, std::int64_t combines,
+                         mk::Id after) {
+    for (std::int64_t step = 0; step < steps; ++step) {
+        after = op(mk::InstructionClass::shfl, 1, after);
+        after = op(combine, combines, after, combines);
+    }
+    return after;
+}
+
+mk::Id Body::reduce_cta(mk::Id scratch, mk::InstructionClass combine, mk::Id after) {
+    after = reduce_warp(5, combine, 1, after);
+    if (warps_ == 1) return after;
+    const mk::Index warp = builder_.variable(mk::Variable::warp);
+    mk::Access put = lanes(scratch, mk::Direction::write, warp, 4);
+    put.pattern = mk::PatternKind::broadcast;
+    meet(store(put, after));
+    // The first warp reduces what all warps left, and hands the result to all.
+    mk::Branch first;
+    first.warps_taking = 1.0 / static_cast<double>(warps_);
+    builder_.branch(first);
+    mk::Id sum = load(lanes(scratch, mk::Direction::read, mk::Builder::constant(0), 4), after);
+    sum = reduce_warp(5, combine, 1, sum);
+    mk::Access result = lanes(scratch, mk::Direction::write, mk::Builder::constant(0), 4);
+    result.pattern = mk::PatternKind::broadcast;
+    sum = store(result, sum);
+    builder_.end();
+    meet(mk::no_id);
+    mk::Access get = lanes(scratch, mk::Direction::read, mk::Builder::constant(0), 4);
+    get.pattern = mk::PatternKind::broadcast;
+    return load(get, mk::no_id);
+}
+
+mk::Access Body::lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin, std::int64_t bytes,
+                       std::int64_t step) {
+    mk::Access access;
+    access.buffer = buffer;
+    access.direction = direction;
+    access.origin[0] = origin;
+    access.bytes = static_cast<std::int32_t>(bytes);
+    access.step = step;
+    return access;
+}
+
+mk::Access Body::in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col, const mk::Index& row,
+                        std::int64_t bytes, std::int64_t step) {
+    mk::Access access = lanes(buffer, direction, col, bytes, step);
+    access.rank = 2;
+    access.origin[1] = row;
+    return access;
+}
+
+}  // namespace warptime::workloads::arrays

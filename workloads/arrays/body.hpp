@@ -1,0 +1,84 @@
+// Short ways to write the kernels of operators over arrays: mixes of instructions, accesses, barriers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/kernel/builder.hpp"
+#include "workloads/libraries/kernel_rule.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+namespace warptime::workloads::arrays {
+
+namespace mk = model::kernel;
+
+/// Launch of a kernel with one tile for each CTA.
+struct Launch {
+    std::string_view name;
+    std::int64_t ctas = 1;    ///< along x
+    std::int64_t ctas_y = 1;  ///< along y; tile 1 counts them, and tile 0 the CTAs along x
+    std::int64_t threads = 128;
+    std::int64_t threads_y = 1;
+    std::int64_t registers = 32;
+    std::int64_t static_shared = 0;
+    std::int64_t dynamic_shared = 0;
+};
+
+/// Writes one kernel whose warps all run one body.
+class Body {
+  public:
+    Body(mk::Kernel& kernel, const Launch& launch);
+
+    [[nodiscard]] mk::Builder& builder() { return builder_; }
+    [[nodiscard]] std::int64_t warps() const { return warps_; }
+
+    mk::Id vector(std::string_view name, mk::Dtype dtype, std::int64_t elements);
+    mk::Id matrix(std::string_view name, mk::Dtype dtype, std::int64_t cols, std::int64_t rows);
+    mk::Id shared(std::string_view name, mk::Dtype dtype, std::int64_t elements);
+
+    /// Begins the body; buffers come before.
+    void begin();
+    void finish() { builder_.finish(); }
+
+    /// `times` units of a mix, each op after the one before it and the first after `after`. `streams` of the
+    /// units do not wait for each other. The last op; `after` where the mix is empty.
+    mk::Id add(const libraries::Mix& mix, double times, mk::Id after, double streams = 1.0);
+    /// `count` instructions of one class, `chain` in series.
+    mk::Id op(mk::InstructionClass cls, std::int64_t count, mk::Id after, std::int64_t chain = 1);
+    mk::Id load(const mk::Access& access, mk::Id after, std::int64_t count = 1);
+    mk::Id store(const mk::Access& access, mk::Id after, std::int64_t count = 1);
+    mk::Id access_op(mk::InstructionClass cls, const mk::Access& access, mk::Id after, std::int64_t count = 1);
+    /// Makes the last op wait for another one, too.
+    void also_after(mk::Id op, std::int32_t distance = 0);
+    /// All warps of the CTA meet.
+    void meet(mk::Id after);
+    /// A reduction over the lanes of a warp: shuffles and what combines the values, in series.
+    mk::Id reduce_warp(std::int64_t steps, mk::InstructionClass combine, std::int64_t combines, mk::Id after);
+    /// A reduction over the CTA: over the warps' lanes, then through shared memory.
+    mk::Id reduce_cta(mk::Id scratch, mk::InstructionClass combine, mk::Id after);
+
+    /// Lanes side by side from element `origin` on.
+    [[nodiscard]] static mk::Access lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin,
+                                          std::int64_t bytes, std::int64_t step = 0);
+    /// The same in a matrix.
+    [[nodiscard]] static mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
+                                           const mk::Index& row, std::int64_t bytes, std::int64_t step = 0);
+
+    [[nodiscard]] mk::Index sum(std::int64_t constant, std::initializer_list<mk::Term> terms) {
+        return builder_.index(constant, terms);
+    }
+
+  private:
+    mk::Kernel& kernel_;
+    mk::Builder builder_;
+    std::int64_t warps_;
+    mk::Id meeting_ = mk::no_id;
+};
+
+/// min of a row's elements that a lane can take at once.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+}  // namespace warptime::workloads::arrays

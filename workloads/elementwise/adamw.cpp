@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/elementwise/adamw.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/elementwise/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::workloads::elementwise {
+
+namespace {
+
+/// Parameters, gradients and both moments; all but the gradients are written.
+constexpr std::array<Operand, 7> operands_of(mk::Dtype dtype) {
+    return {{{"parameters", dtype, mk::Direction::read},
+             {"gradients", dtype, mk::Direction::read},
+             {"moment1", dtype, mk::Direction::read},
+             {"moment2", dtype, mk::Direction::read},
+             {"new_parameters", dtype, mk::Direction::write},
+             {"new_moment1", dtype, mk::Direction::write},
+             {"new_moment2", dtype, mk::Direction::write}}};
+}
+
+/// More launches than this are not written out.
+constexpr std::size_t most_launches = 4096;
+
+void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule, std::int64_t first,
+                  std::int64_t ctas, std::int64_t per_cta, mk::Kernel& kernel) {
+    const std::int64_t threads = rule.whole("threads");
+    const std::int64_t vector = rule.whole("vector");
+    arrays::Launch launch;
+    launch.name = "adamw";
+    launch.ctas = ctas;
+    launch.threads = threads;
+    launch.registers = rule.whole("registers");
+    arrays::Body body(kernel, launch);
+    const std::array<Operand, 7> operands = operands_of(sizes.dtype);
+    std::array<mk::Id, 4> buffers{};
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        buffers[i] = body.vector(operands[i].name, sizes.dtype, sizes.n);
+    }
+    body.begin();
+    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
+    const std::int64_t step = threads * vector;
+    body.builder().loop(arrays::ceil_div(per_cta, step));
+    const auto access = [&](std::size_t array, mk::Direction direction) {
+        return arrays::Body::lanes(buffers[array], direction,
+                                   body.sum(first * per_cta, {mk::term(mk::Variable::tile, per_cta),
+                                                              mk::term(mk::Variable::loop, step),
+                                                              mk::term(mk::Variable::warp, 32 * vector)}),
+                                   vector * sizes.element_bytes());
+    };
+    mk::Id loaded = mk::no_id;
+    for (std::size_t i = 0; i < 4; ++i) loaded = body.load(access(i, mk::Direction::read), started);
+    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, static_cast<double>(vector));
+    for (const std::size_t i : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+        (void)body.store(access(i, mk::Direction::write), made);
+    }
+    body.builder().end();
+    body.finish();
+}
+
+}  // namespace
+
+std::vector<std::int64_t> chunk_launches(std::int64_t tensors, std::int64_t length, std::int64_t chunk,
+                                         std::int64_t most_ctas, std::int64_t most_tensors) {
+    std::vector<std::int64_t> launches;
+    const std::int64_t chunks = arrays::ceil_div(length, chunk);
+    std::int64_t ctas = 0;
+    std::int64_t listed = 0;
+    for (std::int64_t tensor = 0; tensor < tensors; ++tensor) {
+        ++listed;
+        std::int64_t left = chunks;
+        while (left > 0) {
+            const std::int64_t taken = std::min(left, most_ctas - ctas);
+            ctas += taken;
+            left -= taken;
+            const bool full = ctas == most_ctas || (listed == most_tensors && left == 0);
+            if (!full) continue;
+            launches.push_back(ctas);
+            ctas = 0;
+            listed = left == 0 ? 0 : 1;
+        }
+    }
+    if (ctas > 0) launches.push_back(ctas);
+    return launches;
+}
+
+void lower_adamw(const arrays::Sizes& sizes, const arrays::Context& context) {
+    const libraries::KernelRule& rule = context.rule("adamw", sizes.dtype);
+    if (!sizes.torch) {
+        const std::array<Operand, 7> operands = operands_of(sizes.dtype);
+        const StreamRule ideal =
+            ideal_stream(context.rule("ideal stream", sizes.dtype), rule.mix("body"),
+                       static_cast<double>(rule.whole("vector")), sizes.element_bytes());
+        lower_stream("adamw", sizes.n, operands, ideal, context.program.add_kernel());
+        return;
+    }
+    const std::int64_t length = arrays::ceil_div(sizes.n, sizes.tensors);
+    const std::int64_t chunk = rule.whole("chunk");
+    const std::int64_t chunks = arrays::ceil_div(length, chunk) * sizes.tensors;
+    if (chunks / rule.whole("most_ctas") > static_cast<std::int64_t>(most_launches) ||
+        sizes.tensors / rule.whole("most_tensors") > static_cast<std::int64_t>(most_launches)) {
+        throw Error("adamw tensors", fmt::format("{} with n={}", sizes.tensors, sizes.n),
+                    fmt::format("at most {} launches of the fused optimizer", most_launches));
+    }
+    const std::vector<std::int64_t> launches = chunk_launches(
+        sizes.tensors, length, chunk, rule.whole("most_ctas"), rule.whole("most_tensors"));
+    std::int64_t first = 0;
+    for (const std::int64_t ctas : launches) {
+        lower_launch(sizes, rule, first, ctas, arrays::ceil_div(sizes.n, chunks), context.program.add_kernel());
+        first += ctas;
+    }
+}
+
+}  // namespace warptime::workloads::elementwise

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/elementwise/dropout.hpp"
+
+#include "workloads/elementwise/stream.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::workloads::elementwise {
+
+void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
+    const libraries::KernelRule& rule = context.rule("dropout", sizes.dtype);
+    const std::int64_t vector = rule.whole("vector");
+    const std::array<Operand, 3> operands{{{"a", sizes.dtype, mk::Direction::read},
+                                           {"out", sizes.dtype, mk::Direction::write},
+                                           {"mask", mk::Dtype::int8, mk::Direction::write}}};
+    if (!sizes.torch) {
+        const StreamRule ideal = ideal_stream(context.rule("ideal stream", sizes.dtype), rule.mix("body"),
+                                            static_cast<double>(vector), sizes.element_bytes());
+        lower_stream("dropout", sizes.n, operands, ideal, context.program.add_kernel());
+        return;
+    }
+    const std::int64_t threads = rule.whole("threads");
+    const std::int64_t resident = static_cast<std::int64_t>(context.gpu.sm.count.value()) *
+                                  (static_cast<std::int64_t>(context.gpu.sm.threads_max.value()) / threads);
+    const std::int64_t ctas = std::min(resident, arrays::ceil_div(sizes.n, threads));
+    mk::Kernel& kernel = context.program.add_kernel();
+    arrays::Launch launch;
+    launch.name = "dropout";
+    launch.ctas = ctas;
+    launch.threads = threads;
+    launch.registers = rule.whole("registers");
+    arrays::Body body(kernel, launch);
+    const mk::Id in = body.vector("a", sizes.dtype, sizes.n);
+    const mk::Id out = body.vector("out", sizes.dtype, sizes.n);
+    const mk::Id mask = body.vector("mask", mk::Dtype::int8, sizes.n);
+    body.begin();
+    const std::int64_t stride = ctas * threads * vector;
+    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
+    body.builder().loop(arrays::ceil_div(sizes.n, stride));
+    const auto each = [&](mk::Id buffer, mk::Direction direction, mk::Dtype dtype, auto&& use) {
+        const std::int64_t bytes = vector * hw::bytes_of(dtype);
+        const std::int64_t pieces = std::max<std::int64_t>(1, bytes / 16);
+        for (std::int64_t piece = 0; piece < pieces; ++piece) {
+            mk::Access access = arrays::Body::lanes(
+                buffer, direction,
+                body.sum(piece * (vector / pieces), {mk::term(mk::Variable::loop, stride),
+                                                     mk::term(mk::Variable::tile, threads * vector),
+                                                     mk::term(mk::Variable::warp, 32 * vector)}),
+                bytes / pieces);
+            if (pieces > 1) {
+                access.pattern = mk::PatternKind::stride;
+                access.inner = vector;
+            }
+            use(access);
+        }
+    };
+    mk::Id loaded = mk::no_id;
+    each(in, mk::Direction::read, sizes.dtype,
+         [&](const mk::Access& access) { loaded = body.load(access, started); });
+    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, static_cast<double>(vector) / 4.0);
+    each(out, mk::Direction::write, sizes.dtype,
+         [&](const mk::Access& access) { (void)body.store(access, made); });
+    each(mask, mk::Direction::write, mk::Dtype::int8,
+         [&](const mk::Access& access) { (void)body.store(access, made); });
+    body.builder().end();
+    body.finish();
+}
+
+}  // namespace warptime::workloads::elementwise

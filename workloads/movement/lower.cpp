@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/movement/lower.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::movement {
+
+using arrays::Body;
+using arrays::ceil_div;
+using mk::Direction;
+using mk::Variable;
+
+void add_copy(const arrays::Context& context, std::int64_t bytes) {
+    mk::Memcpy copy;
+    copy.bytes = bytes;
+    const libraries::DeviceCopyRule& rule = context.libraries.device_copy;
+    if (copy.bytes > rule.ragged_above && copy.bytes % rule.granule != 0) copy.passes = 2;
+    context.program.add_memcpy(copy);
+}
+
+void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context& context) {
+    const libraries::KernelRule& rule = context.rule("strided", dtype);
+    const std::int64_t threads = rule.whole("threads");
+    const std::int64_t each = rule.whole("elements");
+    arrays::Launch launch;
+    launch.name = map.name;
+    launch.ctas = ceil_div(map.elements, threads * each);
+    launch.threads = threads;
+    launch.registers = rule.whole("registers");
+    Body body(context.program.add_kernel(), launch);
+    const std::int64_t bytes = hw::bytes_of(dtype);
+    const mk::Id in = body.vector("in", dtype, map.source);
+    const mk::Id out = body.vector("out", dtype, map.elements);
+    body.begin();
+    mk::Builder& b = body.builder();
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    for (std::int64_t i = 0; i < each; ++i) {
+        const mk::Index linear = body.sum(i * threads, {mk::term(Variable::tile, threads * each),
+                                                        mk::term(Variable::warp, 32)});
+        last = body.add(rule.mix("element"), 1.0, last);
+        const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last);
+        const mk::Index inner = b.modulo(linear, map.n[0]);
+        const mk::Index rest = b.floordiv(linear, map.n[0]);
+        mk::Index source = b.sum(b.scaled(inner, map.s[0]), b.scaled(b.modulo(rest, map.n[1]), map.s[1]));
+        if (map.s[2] != 0) source = b.sum(source, b.scaled(b.floordiv(rest, map.n[1]), map.s[2]));
+        mk::Access read = Body::lanes(in, Direction::read, source, bytes);
+        read.pattern = mk::PatternKind::stride;
+        read.inner = map.s[0];
+        read.bounds = mk::Bounds::wrap;
+        // A warp whose rows are shorter than it takes several rows at once.
+        if (map.n[0] < 32 && 32 % map.n[0] == 0) {
+            read.inner_extent = map.n[0];
+            read.outer = map.s[1];
+        }
+        const mk::Id loaded = body.load(read, addressed);
+        // The store waits for the load, and the next element comes after the store.
+        last = body.store(Body::lanes(out, Direction::write, linear, bytes), loaded);
+    }
+    body.finish();
+}
+
+namespace {
+
+/// The kernel that goes over both matrices by vectors, or element by element.
+void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
+                    const libraries::KernelRule& rule, std::int64_t ctas, std::int64_t vector) {
+    const std::int64_t threads = rule.whole("threads");
+    const std::int64_t bytes = hw::bytes_of(cat.dtype);
+    arrays::Launch launch;
+    launch.name = "cat";
+    launch.ctas = ctas;
+    launch.ctas_y = 2;
+    launch.threads = threads;
+    launch.registers = rule.whole("registers");
+    Body body(context.program.add_kernel(), launch);
+    mk::Builder& b = body.builder();
+    const std::int64_t each = cat.rows * cat.cols;
+    // Both sources as one array: the second one begins where the first one ends.
+    const mk::Id in = body.vector("in", cat.dtype, 2 * each);
+    const mk::Id out = body.vector("out", cat.dtype, 2 * each);
+    body.begin();
+    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
+    const std::int64_t step = ctas * threads * vector;
+    b.loop(ceil_div(each, step));
+    const mk::Index place =
+        body.sum(0, {mk::term(Variable::loop, step), mk::term(Variable::tile, threads * vector),
+                     mk::term(Variable::warp, 32 * vector)});
+    const mk::Index source = b.sum(place, body.sum(0, {mk::term(Variable::tile, each, 1)}));
+    const std::int64_t narrow = rule.has("stores_by_element") ? 1 : vector;
+    const mk::Id loaded = body.load(Body::lanes(in, Direction::read, source, vector * bytes), started);
+    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
+    const mk::Index row = b.floordiv(place, cat.cols);
+    const mk::Index target = b.sum(b.sum(place, b.scaled(row, cat.cols)),
+                                   body.sum(0, {mk::term(Variable::tile, cat.cols, 1)}));
+    mk::Access write = Body::lanes(out, Direction::write, target, narrow * bytes);
+    if (narrow != vector) {
+        write.pattern = mk::PatternKind::stride;
+        write.inner = vector;
+        write.step = 1;
+    }
+    (void)body.store(write, made, vector / narrow);
+    b.end();
+    body.finish();
+}
+
+}  // namespace
+
+void lower_cat(const Concatenation& cat, const arrays::Context& context) {
+    const std::int64_t bytes = hw::bytes_of(cat.dtype);
+    const std::int64_t each = cat.rows * cat.cols;
+    const std::int64_t sms = static_cast<std::int64_t>(context.gpu.sm.count.value());
+    const bool whole_vectors = cat.cols * bytes % 16 == 0;
+    const char* name = !cat.contiguous ? "cat_strided" : whole_vectors ? "cat_vectors" : "cat_aligned";
+    const libraries::KernelRule& rule = context.rule(name, cat.dtype);
+    if (!cat.contiguous) {
+        lower_cat_loop(cat, context, rule, rule.whole("ctas_per_sm") * sms, 1);
+        return;
+    }
+    const std::int64_t vector = std::max<std::int64_t>(1, rule.whole("bytes") / bytes);
+    const std::int64_t ctas =
+        std::min(sms * rule.whole("most_ctas_per_sm"), ceil_div(ceil_div(each, vector), rule.whole("threads")));
+    lower_cat_loop(cat, context, rule, ctas, vector);
+}
+
+}  // namespace warptime::workloads::movement
