@@ -125,7 +125,15 @@ class Collector {
         if (op.cls != hw::InstructionClass::ld_global || op.access_count != 1) return false;
         const kernel::Access& access = kernel_.accesses[op.first_access];
         return access.cache == kernel::CachePolicy::ca && is_global(kernel_, access) &&
-               access.pattern != kernel::PatternKind::collective && !comes_back_by_itself(access);
+               access.pattern != kernel::PatternKind::collective && !comes_back_by_itself(access) &&
+               !stands_still(access);
+    }
+
+    /// An origin that stands still for all warps and items may only be described loosely.
+    [[nodiscard]] bool stands_still(const kernel::Access& access) const {
+        return access.reuse == 0 && access.origin[0].is_constant() && warps_ > 1.0 &&
+               (access.pattern == kernel::PatternKind::contiguous ||
+                access.pattern == kernel::PatternKind::stride);
     }
 
     /// Such accesses have a law of their own (l1_share.hpp).
