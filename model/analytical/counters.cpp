@@ -50,12 +50,11 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
                                                         const prediction::Conditions& conditions) {
     const Lookups asked = lookups(kernel, a.item, a.concurrent(), gpu, conditions, a.sms);
     const double profiled = conditions.cache == prediction::Cache::cold
-                                ? profiler_writes(asked.dram_read, a.traffic.l2_written, gpu)
+                                ? profiler_writes(asked.dram_read, a.traffic.dirtied, gpu)
                                 : 0.0;
     const double visits = machine::slice_visits(gpu);
     const double sector = gpu.l1.sector.value();
-    const double stored =
-        (a.traffic.l2_written - a.traffic.l2_changed).value() + written_twice(kernel, a, gpu);
+    const double stored = a.traffic.sectors_written.value() + written_twice(kernel, a, gpu);
     const double writes = stored / sector * visits;
     const double atomics = a.traffic.passes.value() / sector * visits;
     const double returning = a.traffic.returned.value() / sector * visits;

@@ -25,6 +25,7 @@
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/l1.hpp"
+#include "model/machine/l1/l1_neighbours.hpp"
 #include "model/machine/l1/l1_room.hpp"
 #include "model/machine/l1/l1_share.hpp"
 #include "model/machine/l1/lane_copies.hpp"
@@ -89,6 +90,7 @@ class Accumulator {
           beyond_typical_(kernel::beyond_typical(kernel)),
           pieces_(machine::pieces_of(gpu)),
           result_(result),
+          neighbours_(kernel, gpu),
           stores_(machine::store_slowdown(machine::storing_sms(kernel, gpu), gpu)) {}
 
     Accumulator(const Accumulator&) = delete;
@@ -382,9 +384,27 @@ class Accumulator {
         }
     }
 
-    /// Share of an op's reads that the L1 serves. With `lines`: the share of warps that find that many lines
-    /// there.
-    double l1_hits(const Op& op, double lines = 1.0) {
+    /// Share of an op's reads that the L1 serves.
+    double l1_hits(const Op& op) {
+        const double own = own_hits(op, 1.0);
+        if (op.cls != InstructionClass::ld_global || op.access_count != 1) return own;
+        return own + (1.0 - own) * neighbours_.found(op.first_access);
+    }
+
+    /// Share of an op's warps that do not wait for the L2: those that find so many lines in the L1.
+    double warps_served(const Op& op, double lines) {
+        const double own = own_hits(op, lines);
+        if (op.cls != InstructionClass::ld_global || op.access_count != 1) return own;
+        const double found = neighbours_.found_at_once(op.first_access);
+        // Scattered lines are found one by one, lines of the same slice together.
+        const kernel::PatternKind pattern = kernel_.accesses[op.first_access].pattern;
+        const bool scattered =
+            pattern == kernel::PatternKind::listed || pattern == kernel::PatternKind::random;
+        return own + (1.0 - own) * (scattered ? std::pow(found, lines) : found);
+    }
+
+    /// Share of reads, or of warps that find `lines` lines, by what the item itself has read before.
+    double own_hits(const Op& op, double lines) {
         if (!machine::may_hit_l1(kernel_, op)) {
             return 0.0;
         }
@@ -455,10 +475,10 @@ class Accumulator {
         }
         if (machine::is_load(op.cls)) {
             // A warp waits for the latency of a miss if any line of the warp misses.
-            double share = l1_hits(op);
+            double share = warps_served(op, 1.0);
             if (share > 0.0) {
                 const Access& access = kernel_.accesses[op.first_access];
-                share = l1_hits(op, machine::touch_of(kernel_, access, op.active, pieces_).lines);
+                share = warps_served(op, machine::touch_of(kernel_, access, op.active, pieces_).lines);
             }
             const double hit = share;
             if (runs_ahead(op)) return gpu_.latency.l1;
@@ -477,7 +497,7 @@ class Accumulator {
     Cycles room_for_loads(const Op& op, double times) {
         times *= enabled_;
         if (batch_.drained()) {
-            part_->load_rounds += times * (1.0 - l1_hits(op));
+            part_->load_rounds += times * (1.0 - warps_served(op, 1.0));
             if (part_ == &result_.loop && runs_ahead(op)) local_.wait(times);
         }
         return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * enabled_ * lanes_per_warp), gpu_);
@@ -729,19 +749,23 @@ class Accumulator {
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
             if (machine::note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
-            traffic.read_bytes += trips * executions * opened * (1.0 - hits) * access.multicast_ctas;
+            // Bytes that another item has brought into the L1 are part of what the item reads.
+            const double own = 1.0 - own_hits(op, 1.0);
+            traffic.read_bytes += trips * executions * opened * own * access.multicast_ctas;
             if (machine::comes_back(kernel_, access)) {
                 traffic.random = traffic.random || access.pattern == kernel::PatternKind::chase;
                 traffic.span_bytes += machine::span_bytes(kernel_, op, access, free_, gpu_.l1.line.value());
             }
             if (access.pattern == kernel::PatternKind::listed) {
-                traffic.scattered_bytes += trips * executions * opened * (1.0 - hits);
+                traffic.scattered_bytes += trips * executions * opened * own;
+                traffic.scattered_visits += trips * executions * touch.lines * own;
                 const double reach =
                     static_cast<double>(access.distinct) *
                     hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);
                 traffic.scattered_span = std::max(traffic.scattered_span, reach);
             }
             traffic.fetched_bytes += trips * executions * asked;
+            traffic.sectors_read += trips * executions * moved / sector;
             traffic.multicast = traffic.multicast || access.multicast_ctas > 1;
             traffic.in_rows = traffic.in_rows ||
                               (bytes.rows > 1.0 && bytes.row_bytes < static_cast<double>(bytes.pitch_bytes));
@@ -758,8 +782,10 @@ class Accumulator {
         if (access.direction != kernel::Direction::read) {
             const double sent = executions * (1.0 - access.joined) * demand.sent;
             if (!collective) part_->global_passes += Cycles(machine::store_passes(touch) * executions);
-            machine::add_stores(executions, std::min(demand.useful, bytes.inside), sent, trips, gpu_, *part_,
-                                traffic);
+            const double written = std::min(demand.useful, bytes.inside);
+            const double counted = collective ? written : demand.touch.sectors * sector;
+            machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
+                                *part_, traffic);
             result_.boxes_stored = executions;
             result_.sent_per_stored = demand.padded;
             if (op.cls == InstructionClass::st_local) {
@@ -834,6 +860,7 @@ class Accumulator {
     bool through_array_ = false;
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
+    machine::Neighbours neighbours_;
     machine::LoadBatch batch_;
     machine::StoreDrain stores_;
     machine::UnitQueue units_;

@@ -29,12 +29,13 @@ struct Traffic {
     hw::Bytes dram_written{};
     hw::Bytes l2_read{};  ///< read requests that the time charges, after merging
     hw::Bytes l2_written{};
-    hw::Bytes l2_changed{};  ///< part of `l2_written` by atomics
-    hw::Bytes l2_stored{};   ///< `l2_written` as the slices count it: partly written sectors twice
-    hw::Bytes received{};    ///< by all SMs
-    hw::Cycles atomics{};    ///< time of the L2 slices that carry out atomics
-    hw::Bytes passes{};      ///< sectors of the atomics' passes
-    hw::Bytes returned{};    ///< sectors of passes whose old value goes back
+    hw::Bytes dirtied{};          ///< part of `l2_written` that can leave the L2
+    hw::Bytes l2_stored{};        ///< `l2_written` as the slices count it: partly written sectors twice
+    hw::Bytes sectors_written{};  ///< sectors of plain and bulk stores, whole or in part
+    hw::Bytes received{};         ///< by all SMs
+    hw::Cycles atomics{};         ///< time of the L2 slices that carry out atomics
+    hw::Bytes passes{};           ///< sectors of the atomics' passes
+    hw::Bytes returned{};         ///< sectors of passes whose old value goes back
     /// Time of the slices that hold the lines which all items copy at the same time.
     hw::Cycles hot_lines{};
     /// Time of the slices that serve the parts of boxes beyond their matrix.

@@ -5,7 +5,6 @@
 #include "model/analytical/shared_reads.hpp"
 #include "model/machine/atomics/atomic_service.hpp"
 #include "model/machine/bulk/outside.hpp"
-#include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/fresh_in_waves.hpp"
@@ -15,6 +14,7 @@
 #include "model/machine/l2/merging_in_waves.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/l2/request_merging.hpp"
+#include "model/machine/l2/scattered_reads.hpp"
 #include "model/machine/occupancy/groups_at_work.hpp"
 #include "model/machine/occupancy/tile_order.hpp"
 
@@ -22,6 +22,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace warptime::model::analytical {
 
@@ -81,6 +82,12 @@ double lines_dirtied(double written, double whole, const hw::Gpu& gpu) {
     return whole + (written - whole) * (1.0 - kept);
 }
 
+/// Share of a buffer's reads at addresses of their own. CTAs that read a buffer so are at other lines of it
+/// at any time, and their requests do not merge.
+double scattered_share(const machine::BufferTraffic& use) {
+    return use.read_bytes > 0.0 ? std::min(1.0, use.scattered_bytes / use.read_bytes) : 0.0;
+}
+
 /// Items of one cluster of SMs that ask for the same lines at a time.
 double readers_of(const machine::BufferTraffic& use, const machine::Operand& operand,
                   const machine::TileOrder& order, const machine::GroupRuns& runs, bool laps) {
@@ -93,21 +100,16 @@ double readers_of(const machine::BufferTraffic& use, const machine::Operand& ope
     return machine::readers_in_group(order, slices, runs);
 }
 
-/// Bytes from DRAM of a buffer that is read at scattered addresses, as far as these are: each piece once, and
-/// again where it has left the L2 in between. A piece asked for anew is still there with the probability
-/// capacity / footprint: independent references to equally likely pieces find those that a cache of that
-/// capacity holds (King, Analysis of demand paging algorithms, IFIP 1971). `in_order`: what all of its reads
-/// would bring if they came in the order of the items.
-double scattered_from_dram(const machine::BufferTraffic& use, double whole, double items, double in_order,
-                           double footprint, const hw::Gpu& gpu) {
-    const double share = std::min(1.0, use.scattered_bytes / use.read_bytes);
+/// Scattered reads of a buffer by all items.
+machine::ScatteredSet scattered_set(const machine::BufferTraffic& use, double whole, double items,
+                                    const hw::Gpu& gpu) {
     const double span = use.scattered_span > 0.0 ? use.scattered_span : whole;
-    const double piece = gpu.dram.access_bytes.value();
-    const double asked = use.scattered_bytes * items;
-    const double once = std::min(asked, machine::expected_distinct(asked / piece, span / piece) * piece);
-    const double kept =
-        std::min(1.0, gpu.l2.capacity.value() * gpu.l2.usable.value() / std::max(footprint, 1.0));
-    return (1.0 - share) * in_order + once + (asked - once) * (1.0 - kept);
+    const double line = gpu.l1.line.value();
+    machine::ScatteredSet set;
+    set.visits = use.scattered_visits * items;
+    set.lines = std::max(1.0, span / line);
+    set.parts = std::max(1.0, line / std::max(use.scattered_bytes / use.scattered_visits, 1.0));
+    return set;
 }
 
 /// Reads of one buffer by all items.
@@ -154,9 +156,10 @@ struct Reads {
 /// Share of a buffer's requests that is left when all possible merges happen.
 double left_of(const Reads& reads, std::size_t i, const hw::Gpu& gpu) {
     const machine::GroupRuns runs = machine::group_runs(reads.reuse.concurrent, gpu);
-    return machine::left_of_merged(
+    const double left = machine::left_of_merged(
         readers_of(*reads.buffers[i].use, reads.operands[i], reads.reuse.order, runs, reads.buffers[i].laps),
         gpu);
+    return std::lerp(left, 1.0, scattered_share(*reads.buffers[i].use));
 }
 
 /// Share of the possible merges that happen while CTAs wait for the L2. The bytes that lanes copy in a trip
@@ -197,7 +200,7 @@ Lookups lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::G
     Lookups result;
     for (std::size_t i = 0; i < reads.count; ++i) {
         const BufferReads& buffer = reads.buffers[i];
-        const double fetched = buffer.use->fetched_bytes * items;
+        const double fetched = buffer.use->sectors_read * gpu.l1.sector.value() * items;
         // The number of merges hardly changes how often both partitions are asked, so half of the possible
         // merges count.
         const double requests = fetched * (0.5 * (1.0 + left_of(reads, i, gpu)));
@@ -233,7 +236,7 @@ Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemD
         const BufferReads& buffer = reads.buffers[i];
         const machine::Operand& operand = reads.operands[i];
         if (buffer.use->multicast) continue;  // meets no other request
-        const double fetched = buffer.use->fetched_bytes * items;
+        const double fetched = buffer.use->sectors_read * gpu.l1.sector.value() * items;
         if (buffer.laps || buffer.use->repeat > 0.0) {
             merged += fetched * (1.0 - left_of(reads, i, gpu)) *
                       in_step_of(*buffer.use, reads.reuse.concurrent, item, gpu);
@@ -247,6 +250,7 @@ Bytes merged_reads(const Reads& reads, const kernel::Kernel& kernel, const ItemD
             kernel.cluster.volume(),
             kernel.schedule.kind != kernel::ScheduleKind::one_per_cta};
         merged += fetched * in_step * in_pieces(kernel, item, buffer, gpu) *
+                  (1.0 - scattered_share(*buffer.use)) *
                   machine::merged_share(readers, machine::merging_law(gpu));
     }
     return Bytes(merged);
@@ -269,6 +273,25 @@ double served_sectors(const Reads& reads, const kernel::Kernel& kernel, const It
                  machine::crossings(fetched * (1.0 - 0.5 * merged), buffer.lines, gpu);
     }
     return served / machine::slice_visits(gpu);
+}
+
+/// Share of the kernel for which lines stay in the L2, where some buffers are read at scattered places.
+double stay_of_lines(const Reads& reads, double items, double written, const hw::Gpu& gpu) {
+    hw::SmallVector<machine::ScatteredSet, usual_buffers> sets;
+    sets.reset(reads.count);
+    std::size_t scattered = 0;
+    machine::PassingLines passing;
+    const double line = gpu.l1.line.value();
+    for (std::size_t i = 0; i < reads.count; ++i) {
+        const machine::BufferTraffic& use = *reads.buffers[i].use;
+        const double whole = reads.operands[i].total_bytes;
+        if (use.scattered_bytes > 0.0) sets[scattered++] = scattered_set(use, whole, items, gpu);
+        // Lines that are read once cross to another partition as often as not.
+        passing.read += (1.0 - scattered_share(use)) * whole / line * machine::slice_visits(gpu);
+    }
+    if (scattered == 0) return 1.0;
+    passing.written = written / line;
+    return machine::stay_of(std::span(sets.begin(), scattered), passing, gpu);
 }
 
 /// Looks up how CTAs share the reads. `most`: room that all operands would take. `stay`: CTAs take one item
@@ -304,6 +327,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double written = 0.0;
     double dirtied = 0.0;
     double sent = 0.0;
+    double counted = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         const machine::BufferTraffic& use = item.buffers[b];
         const kernel::Buffer& buffer = kernel.buffers[b];
@@ -313,9 +337,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         written += use.written_bytes * items;
         dirtied += lines_dirtied(use.written_bytes * items, whole, gpu);
         sent += use.sent_bytes * items;
+        counted += use.sectors_written * items;
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += machine::atomic_cycles(use.atomics, items, gpu);
-            result.l2_changed += Bytes(use.atomics.changed * items);
             result.passes += gpu.l1.sector * ((use.atomics.whole + use.atomics.part) * items);
             result.returned += gpu.l1.sector * (use.atomics.returned * items);
         }
@@ -353,6 +377,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     result.waits.reset(kernel.buffers.size());
     reads.merge = reads.merge || by_lanes;
     share(footprint + written, stay, gpu, reads);
+    const double stay_in_l2 = stay_of_lines(reads, items, written, gpu);
     double read = 0.0;
     double row_read = 0.0;
     // Share of the items after the first wave whose slices an earlier wave has read.
@@ -378,7 +403,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         const double carried =
             use.repeat > 0.0 || buffer.laps
                 ? 1.0 - in_step_of(use, reuse.concurrent, item, gpu) * (1.0 - left_of(reads, i, gpu))
-                : machine::unmerged_share(distinct, gpu);
+                : machine::unmerged_share(std::lerp(distinct, 1.0, scattered_share(use)), gpu);
         fetched_by_item = fetched_by_item + use.fetched_bytes;
         result.own_share = result.own_share + use.fetched_bytes * (buffer.laps ? 0.0 : distinct);
         // A slice takes the same time for one sector of a line as for two.
@@ -405,11 +430,14 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             use.span_bytes > 0.0 && footprint > all ? std::max(1.0, use.read_bytes / use.span_bytes) : 1.0;
         const double missed =
             use.shifted && footprint > all ? use.read_bytes * items : moved.dram_bytes * turns;
-        buffer.from_dram = buffer.lines =
-            use.scattered_bytes > 0.0
-                ? scattered_from_dram(use, operand.total_bytes, items, missed,
-                                      footprint + machine::room_of_written(gpu) * written, gpu)
-                : missed;
+        buffer.from_dram = buffer.lines = missed;
+        if (use.scattered_bytes > 0.0) {
+            const machine::ScatteredSet set = scattered_set(use, operand.total_bytes, items, gpu);
+            const double part = use.scattered_bytes / use.scattered_visits;
+            const double visits = machine::visits_to_dram(set, stay_in_l2, gpu);
+            buffer.from_dram = buffer.lines =
+                (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
+        }
         read += buffer.from_dram;
         if (warm[i]) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.
@@ -456,7 +484,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
                                          machine::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
+    result.dirtied = dirty;
     result.l2_stored = Bytes(sent);
+    result.sectors_written = gpu.l1.sector * counted;
     result.received = Bytes(items * item.total([](const machine::Part& p) { return p.received_bytes; }));
     return result;
 }

@@ -38,14 +38,18 @@ struct BufferTraffic {
     double written_bytes = 0.0;  ///< inside the buffer
     double sent_bytes = 0.0;     ///< written bytes as sent to L2; partly written sectors count twice
     double fetched_bytes = 0.0;  ///< read requests to L2: multicast counts once
+    /// Sectors of the read requests and of the stores, as a profiler counts them. A slice is busy for longer
+    /// than a sector takes (fetched_bytes, sent_bytes).
+    double sectors_read = 0.0, sectors_written = 0.0;
     bool along_m = false, along_n = false, along_batch = false, along_split = false;
     double span_bytes = 0.0;  ///< distinct bytes read, at most
     /// Bytes of the buffer that accesses of lanes reach over all items; the whole buffer where that is not
     /// known.
     Reach reach;
     bool in_rows = false;  ///< read in rows that are short against their pitch
-    /// of read_bytes: at addresses that follow no order, and the bytes among which these fall
-    double scattered_bytes = 0.0, scattered_span = 0.0;
+    /// of read_bytes: at addresses that follow no order, the visits to lines that bring them, and the bytes
+    /// among which these fall
+    double scattered_bytes = 0.0, scattered_visits = 0.0, scattered_span = 0.0;
     bool random = false;        ///< a chase: line by line in an order of its own
     bool shifted = false;       ///< items go round the whole buffer, each from another place
     bool multicast = false;     ///< one request for several receivers

@@ -15,6 +15,7 @@
 #include "model/machine/shared/shared.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::model::machine {
 
@@ -33,7 +34,9 @@ struct AccessDemand {
 /// the touch goes with the share, and an execution touches one sector at least.
 [[nodiscard]] inline LaneTouch touched_by_share(const LaneTouch& whole, double active) {
     const auto share = [active](double of_all) { return std::max(1.0, of_all * active); };
-    return {share(whole.sectors), share(whole.granules), share(whole.lines), share(whole.passes)};
+    const double sectors = share(whole.sectors);
+    return {sectors, share(whole.granules), share(whole.lines), share(whole.passes),
+            whole.sectors > 0.0 ? whole.parted * (sectors / whole.sectors) : 0.0};
 }
 
 /// Means over executions are no whole numbers.
@@ -70,7 +73,12 @@ inline constexpr double rounding = 1e-9;
     // A sector that lanes write in part counts twice: the L2 keeps its mask and merges the parts.
     const bool partial = !collective && !broadcast && access.direction == kernel::Direction::write &&
                          d.touch.sectors * pieces.sector > d.useful * (1.0 + rounding);
-    d.sent = partial ? 2.0 * d.touch.sectors * pieces.sector : bytes.inside * on * d.padded;
+    if (partial) {
+        // At most so many sectors are whole.
+        const double whole = std::floor(d.useful / pieces.sector * (1.0 + rounding));
+        d.touch.parted = std::clamp(d.touch.sectors - whole, d.touch.parted, d.touch.sectors);
+    }
+    d.sent = partial ? (d.touch.sectors + d.touch.parted) * pieces.sector : bytes.inside * on * d.padded;
     return d;
 }
 

@@ -1,5 +1,7 @@
 // Memory that the 32 lanes of one instruction touch: sectors, lines and passes over the banks of the L1.
-// Ignores: the value of index terms that move the whole warp; they count as multiples of a line.
+// Index terms that move the whole warp put its first lane at any multiple of their common divisor in a line,
+// each as often: rows whose pitch is no multiple of a line begin anywhere.
+// Ignores: which of these places a short loop leaves out.
 // Source: model/kernel/README.md, Access; coalescing.hpp and bank_conflicts.hpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,6 +32,7 @@ struct MemoryPieces {
 struct LaneTouch {
     double sectors = 0.0, granules = 0.0, lines = 0.0;
     double passes = 0.0;  ///< passes over the banks, as shared memory or as data of the L1
+    double parted = 0.0;  ///< sectors of which the lanes touch a part alone
 };
 /// Touch of an access with a lane pattern, not a collective one. `active`: share of active lanes, at most 1.
 [[nodiscard]] LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,

@@ -179,4 +179,40 @@ TEST_CASE("one address for all lanes takes as many passes as lanes no bytes apar
     }
 }
 
+TEST_CASE("rows whose pitch is no multiple of a line begin at each of their places as often") {
+    Case c;
+    // 128 bytes at multiples of 8 of a line: (128 + 32 - 8) / 32 sectors and 1 + 15 / 16 lines on average.
+    c.kernel.terms.push_back({});
+    c.kernel.terms.back().variable = kernel::Variable::warp;
+    c.kernel.terms.back().coefficient = 150;
+    c.access.origin[0].first = static_cast<std::uint32_t>(c.kernel.terms.size() - 1);
+    c.access.origin[0].count = 1;
+    CHECK(c.touch().sectors == doctest::Approx(4.75));
+    CHECK(c.touch().lines == doctest::Approx(1.9375));
+    // Both ends of a row are parts of sectors, but for one place of four.
+    CHECK(c.touch().parted == doctest::Approx(1.5));
+    c.kernel.terms.back().coefficient = 32;
+    CHECK(c.touch().sectors == 4.0);
+    CHECK(c.touch().lines == 1.0);
+    CHECK(c.touch().parted == 0.0);
+}
+
+TEST_CASE("sectors that lanes cover in part") {
+    Case c;
+    c.access.pattern = kernel::PatternKind::stride;
+    c.access.inner_extent = 32;
+    for (const std::int64_t inner : {1, 2, 4, 8, 16}) {
+        c.access.inner = inner;
+        CHECK(c.touch().parted == (inner == 1 ? 0.0 : c.touch().sectors));
+    }
+    // All lanes at one word cover a part, however many they are; lanes of 16 bytes side by side cover all.
+    c.access.inner = 0;
+    CHECK(c.touch().parted == 1.0);
+    c.list({apart(0, 4)});
+    c.access.bytes = 16;
+    CHECK(c.touch().parted == 0.0);
+    c.list({apart(0, 8)});
+    CHECK(c.touch().parted == 32.0);
+}
+
 }  // namespace warptime::model::machine

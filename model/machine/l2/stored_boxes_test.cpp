@@ -16,7 +16,7 @@ TEST_CASE("another share inside the matrix is what a store of that share would h
     const auto stored = [&gpu](double inside) {
         Part after;
         BufferTraffic traffic;
-        add_stores(3.0, inside, 3.0 * inside * 1.25, 1.0, gpu, after, traffic);
+        add_stores(3.0, inside, inside, 3.0 * inside * 1.25, 1.0, gpu, after, traffic);
         return std::pair(after, traffic);
     };
     auto [after, traffic] = stored(1000.0);

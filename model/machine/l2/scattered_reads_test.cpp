@@ -1,0 +1,84 @@
+// Scattered reads against closed forms of a cache without partitions, and against what must hold for any set.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/machine/l2/scattered_reads.hpp"
+
+#include "hw/sheet.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace warptime::model::machine {
+namespace {
+
+const hw::Gpu& gpu() {
+    static const hw::Gpu sheet = hw::load_gpu("h200-sxm");
+    return sheet;
+}
+
+double room() {
+    return gpu().l2.capacity.value() * gpu().l2.partition_usable.value() / gpu().l1.line.value();
+}
+
+}  // namespace
+
+TEST_CASE("one partition and whole lines: the characteristic time of an LRU cache in closed form") {
+    // A line that stays for a time t is there with 1 - exp(-rate t); all lines together fill the cache.
+    const ScatteredSet set{4.0e6, 1.0e5, 1.0};
+    for (const double window : {0.01, 0.05, 0.2}) {
+        const ScatteredHold hold = hold_of(set, window, 1.0);
+        const double there = 1.0 - std::exp(-40.0 * window);
+        CHECK(hold.lines == doctest::Approx(1.0e5 * there));
+        CHECK(hold.missed == doctest::Approx(1.0 - there));
+    }
+}
+
+TEST_CASE("a part is there when a visit since the line came was to it") {
+    // The chain of visits backwards: each stays within the line's time with chance q and is to this part with
+    // 1 / n; the sum of q / n (q (1 - 1 / n))^k over k.
+    for (const double q : {0.1, 0.5, 0.9}) {
+        for (const double n : {1.0, 2.0, 4.0}) {
+            double sum = 0.0;
+            double left = q;
+            for (int k = 0; k < 400; ++k) {
+                sum += left / n;
+                left *= q * (1.0 - 1.0 / n);
+            }
+            CHECK(part_there(q, n) == doctest::Approx(sum));
+        }
+    }
+}
+
+TEST_CASE("sets that fit are read once, sets of any size no less, and more room never reads more") {
+    CHECK(rc::check("any set among any passing lines", [] {
+        const auto lines = static_cast<double>(*rc::gen::inRange(1000, 4'000'000));
+        const auto visits = static_cast<double>(*rc::gen::inRange(1000, 40'000'000));
+        const double parts = *rc::gen::element(1.0, 2.0, 4.0);
+        const auto passing = static_cast<double>(*rc::gen::inRange(0, 2'000'000));
+        const ScatteredSet set{visits, lines, parts};
+        const std::array<ScatteredSet, 1> sets{set};
+        const double stay = stay_of(sets, {passing, 0.0}, gpu());
+        const double once = std::min(visits, lines * parts);
+        const double read = visits_to_dram(set, stay, gpu());
+        RC_ASSERT(read >= once * (1.0 - 1e-9));
+        RC_ASSERT(read <= visits * (1.0 + 1e-9));
+        if (gpu().l2.partitions.value() * lines + passing < room()) RC_ASSERT(read <= once * (1.0 + 1e-9));
+        const double longer = visits_to_dram(set, stay_of(sets, {0.5 * passing, 0.0}, gpu()), gpu());
+        RC_ASSERT(longer <= read * (1.0 + 1e-6));
+    }));
+}
+
+TEST_CASE("what stays fills the room") {
+    const std::array<ScatteredSet, 2> sets{ScatteredSet{8.0e6, 5.0e5, 2.0}, ScatteredSet{1.0e6, 2.0e5, 1.0}};
+    const PassingLines passing{3.0e5, 1.0e5};
+    const double stay = stay_of(sets, passing, gpu());
+    REQUIRE(stay < 1.0);
+    double held = stay * (passing.read + passing.written);
+    for (const ScatteredSet& set : sets) held += hold_of(set, stay, gpu().l2.partitions.value()).lines;
+    CHECK(held == doctest::Approx(room()).epsilon(1e-6));
+}
+
+}  // namespace warptime::model::machine
