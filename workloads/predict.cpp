@@ -22,6 +22,7 @@ Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu& gpu
       gpu_(&gpu),
       stages_(engine.make_stages(gpu)),
       choosing_((chooser == nullptr ? engine : *chooser).make_stages(gpu)),
+      choice_memory_(gpu),
       last_(&program_) {}
 
 Predictor::~Predictor() = default;
@@ -37,19 +38,25 @@ Predictor::KnownBodies* Predictor::bodies_of(const OperatorInfo& info) {
 }
 
 choice::Score Predictor::score_under(const model::prediction::Conditions& conditions) {
-    return [this, &conditions](const model::kernel::Program& candidate, double limit) {
-        // The least busy time of an SM already makes some candidates slower than the best so far.
-        if (std::isfinite(limit) && candidate.kernel_count > 0 &&
-            !(choosing_->least_time(candidate.kernels.front(), conditions) < limit)) {
+    const auto time = [this, &conditions](const choice::Candidate& candidate, double limit) {
+        const auto& [program, body] = candidate;
+        // The least time already makes some candidates slower than the best so far.
+        if (std::isfinite(limit) &&
+            !(model::system::least_time(program, *choosing_, conditions, limit, body) < limit)) {
             return std::numeric_limits<double>::infinity();
         }
-        return model::system::evaluate(candidate, *choosing_, conditions).time;
+        return model::system::evaluate(program, *choosing_, conditions).time;
     };
+    const auto least = [this, &conditions](model::prediction::BodyNumber body,
+                                           const model::prediction::LaunchSizes& sizes, double limit) {
+        return choosing_->least_time_of(body, sizes, conditions, limit);
+    };
+    return {time, least};
 }
 
 void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
     last_ = &program_;
-    choice::lower(operation, libraries_, *gpu_, score_under(conditions), program_);
+    choice::lower(operation, libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
 }
 
 model::prediction::Estimate Predictor::evaluate(const Operation& operation,
@@ -68,7 +75,7 @@ model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const 
         return model::system::evaluate(lowered.program, *bodies->stages, conditions, lowered.body);
     }
     last_ = &program_;
-    choice::lower(info, request, libraries_, *gpu_, score_under(conditions), program_);
+    choice::lower(info, request, libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
     return model::system::evaluate(program_, *stages_, conditions);
 }
 

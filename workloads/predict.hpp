@@ -50,6 +50,7 @@ class Predictor {
     const hw::Gpu* gpu_;
     std::unique_ptr<model::prediction::Stages> stages_;    ///< of `engine_`
     std::unique_ptr<model::prediction::Stages> choosing_;  ///< of the chooser
+    choice::ChoiceMemory choice_memory_;                   ///< numbers the bodies that `choosing_` knows
     model::kernel::Program program_;
     std::vector<std::unique_ptr<KnownBodies>> bodies_;  ///< one for each operator
     const model::kernel::Program* last_;

@@ -39,9 +39,19 @@ class Stages final : public prediction::Stages {
         return with_band(t.time.value(), limiter_of(t), gpu_);
     }
 
-    [[nodiscard]] double least_time(const kernel::Kernel& kernel,
-                                    const Conditions& conditions) const override {
-        return analytical::least_time(kernel, gpu_, conditions).value();
+    [[nodiscard]] double least_time(const kernel::Kernel& kernel, const Conditions& conditions, double limit,
+                                    prediction::BodyNumber body) override {
+        if (body == prediction::unknown_body) {
+            return analytical::least_time(kernel, gpu_, conditions, limit).value();
+        }
+        const LeastWork& work = least_work_.of(kernel, body, gpu_);
+        return analytical::least_time(work, sizes_of(kernel), gpu_, conditions, limit).value();
+    }
+    [[nodiscard]] double least_time_of(prediction::BodyNumber body, const prediction::LaunchSizes& sizes,
+                                       const Conditions& conditions, double limit) override {
+        const LeastWork* work = least_work_.find(body);
+        return work == nullptr ? 0.0
+                               : analytical::least_time(*work, sizes, gpu_, conditions, limit).value();
     }
 
     void evaluate_groups(kernel::Program& program, std::span<const std::int64_t> groups,
@@ -61,6 +71,7 @@ class Stages final : public prediction::Stages {
   private:
     const hw::Gpu& gpu_;
     KeptStages kept_;
+    KeptLeastWork least_work_;
 };
 
 class Engine final : public prediction::Engine {

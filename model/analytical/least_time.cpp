@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/least_time.hpp"
 
+#include "hw/tensor_rate.hpp"
 #include "model/analytical/chain.hpp"
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/item_demand.hpp"
@@ -19,12 +20,15 @@
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/waves.hpp"
+#include "model/machine/power/clock.hpp"
 #include "model/machine/shared/matrix_rows.hpp"
 #include "model/machine/shared/shared.hpp"
+#include "model/machine/tensor/matrix_demand.hpp"
 #include "model/machine/tensor/tensor_core.hpp"
 #include "model/steady/waits_in_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -32,30 +36,22 @@ namespace warptime::model::analytical {
 
 namespace {
 
-/// Work of all main loops of an item.
-struct LoopWork {
-    double tensor_cycles = 0.0;
-    double shared_cycles = 0.0;   ///< of operands that are read, and of writes where both take turns
-    double received_bytes = 0.0;  ///< by asynchronous copies in all trips but the last
-    double received_a_trip = 0.0;
-    double written_cycles = 0.0;  ///< of shared memory, for received bytes
-    bool by_wgmma = false;
-    bool by_lanes = false, in_bulk = false;     ///< kind of asynchronous copies
-    double copies = 0.0, copies_along_k = 0.0;  ///< by lanes, of one warp in a trip
-    double trips = 0.0;
-};
+using prediction::LaunchSizes;
 
 void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const kernel::Op& op, double share,
-                 double trips, const hw::Gpu& gpu, LoopWork& work) {
+                 const hw::Gpu& gpu, LeastWork& work) {
     const int warps = role.warps * (role.alternate ? 1 : role.instances);
     const double executions = share * static_cast<double>(op.count);
     if (machine::is_matrix(op.cls)) {
-        work.tensor_cycles += trips * machine::tensor_core_cycles(op, executions, warps, gpu).value();
+        work.tensor_cycles += machine::tensor_core_cycles(op, executions, warps, gpu).value();
+        machine::Part part;
+        machine::add_matrix(op, executions, warps, gpu, part);
+        work.tensor_flop += part.tensor_flop;
+        work.tensor_dtype = op.dtype;
         if (op.cls == hw::InstructionClass::wgmma) {
             constexpr double warpgroup = 4.0;
             work.by_wgmma = true;
             work.shared_cycles +=
-                trips *
                 machine::shared_cycles(executions * warps / warpgroup * kernel::wgmma_operand_bytes(op), gpu)
                     .value();
         }
@@ -64,7 +60,7 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
     if (machine::moves_matrices(op)) {
         const double passes = machine::matrix_rows(kernel, op, machine::banks_of(gpu)).passes;
         const double bytes = gpu.shared.banks.value() * gpu.shared.bank_width.value() * passes;
-        work.shared_cycles += trips * machine::shared_cycles(executions * warps * bytes, gpu).value();
+        work.shared_cycles += machine::shared_cycles(executions * warps * bytes, gpu).value();
         return;
     }
     (op.cls == hw::InstructionClass::cp_async ? work.by_lanes : work.in_bulk) = true;
@@ -81,19 +77,118 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
                               kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
         const double received =
             share * movers * machine::access_bytes(kernel, access, origin).full * access.multicast_ctas;
-        work.written_cycles += trips * machine::shared_cycles(received, gpu).value();
-        work.received_bytes += std::max(0.0, trips - 1.0) * received;
-        work.received_a_trip += received;
+        work.written_cycles += machine::shared_cycles(received, gpu).value();
+        work.received_bytes += received;
     }
 }
 
-LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+/// Whether a CTA takes one item after another, rather than being replaced.
+bool stays(const LaunchSizes& sizes) {
+    return !sizes.one_per_cta && sizes.ctas < sizes.items;
+}
+
+/// Items that a slot takes one after another, and slots of an SM that are at work at once.
+struct Turns {
+    double items = 1.0, slots = 1.0;
+};
+
+Turns turns_of(const LeastWork& work, const LaunchSizes& sizes, std::int64_t sms) {
+    const std::int64_t items = sizes.items;
+    const std::int64_t ctas = stays(sizes) ? sizes.ctas : items;
+    const std::int64_t slots = ctas <= sms ? ctas : sms * work.ctas_per_sm;
+    const std::int64_t at_once = std::max<std::int64_t>(1, std::min(ctas, slots));
+    return {static_cast<double>(machine::ceil_divide(items, at_once)),
+            static_cast<double>(machine::ceil_divide(at_once, sms))};
+}
+
+/// Cycles until the first stage has come from the L2.
+double first_stage(const LeastWork& work, bool for_themselves, double port, const hw::Gpu& gpu) {
+    if (for_themselves) return near_copy_latency(gpu).value() + work.received_bytes * port;
+    const bool waits = work.in_bulk && work.received_bytes > 0.0;
+    return waits ? load_latency(false, gpu).value() + work.received_bytes * port : 0.0;
+}
+
+/// Time that a CTA alone on its SM takes for an item, where its warps copy ahead for themselves. The first
+/// stage comes from the L2. Later trips wait for their stages or follow one another as fast as a warp issues
+/// them.
+double one_after_another(const LeastWork& work, double trips, double port, const hw::Gpu& gpu) {
+    const double received = work.received_bytes * port;
+    const double warps = std::max(1.0, work.warps_of_first_role / gpu.sm.sub_partitions.value());
+    const double across = work.copies - work.copies_along_k;
+    const double turn =
+        work.by_wgmma
+            ? std::max(received, gpu.pipeline.copying_turn.value() +
+                                     warps * (gpu.pipeline.copy_interval.value() * work.copies_along_k +
+                                              gpu.pipeline.copy_interval_across.value() * across))
+            : received + gpu.pipeline.turn.value();
+    const double fill = first_stage(work, true, port, gpu);
+    const double round = fill + steady::waits_in_order(work.ahead, 0.0, gpu).value();
+    const double more = std::max(0.0, trips - 1.0);
+    const double waiting = steady::trips_that_wait(more, work.ahead);
+    return fill + waiting * std::max(turn, round / work.ahead) + (more - waiting) * turn;
+}
+
+/// The highest clock that a kernel may have whose time is below `limit`. `trips`: of all items. Its tensor
+/// work over its time gives the least use of the tensor cores. The clock falls with the use, and the time
+/// falls with the clock.
+double highest_clock(const LeastWork& work, double trips, const hw::Gpu& gpu,
+                     const prediction::Conditions& conditions, double limit) {
+    if (conditions.clock_hz > 0.0) return conditions.clock_hz;
+    const double tensor = gpu.clock.tensor_base.value();
+    if (!(work.tensor_cycles > 0.0))
+        return gpu.clock.boost.value() * std::max(tensor, gpu.clock.plain.value());
+    const double highest = gpu.clock.boost.value() * tensor;
+    if (!(work.by_lanes || work.in_bulk)) return highest;
+    // Overlapped times below a quarter of the longest do not count (overlap.hpp), so that a clock may change
+    // a time by a little more than itself.
+    constexpr double about = 0.98;
+    const double flop = trips * work.tensor_flop;
+    const double peak = hw::tensor_rate(work.tensor_dtype, gpu).value() * gpu.sm.count.value();
+    const double use = about * flop / (limit * highest * peak);
+    return std::min(highest, machine::launch_clock(true, use, gpu, conditions.data).value());
+}
+
+}  // namespace
+
+namespace {
+
+/// Whether a loop has one trip for each k-iteration of an item, however many there are.
+bool goes_by_iterations(const kernel::Kernel& kernel, const kernel::Loop& loop) {
+    if (loop.trips.expected) return false;
+    constexpr std::array<std::int64_t, 4> numbers{1, 2, 1021, 1 << 20};
+    return std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t iterations) {
+        kernel::Coordinates item;
+        item.item_end = iterations;
+        return kernel::evaluate(kernel, loop.trips.index, item) == iterations;
+    });
+}
+
+}  // namespace
+
+LeastWork least_work(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     const kernel::Coordinates item = kernel::typical_item(kernel);
-    LoopWork work;
+    LeastWork work;
+    work.fed_by_others = true;
+    bool alike = true;  // whatever the sizes are
     int first_warp = 0;
     for (const kernel::Role& role : kernel.roles) {
         const kernel::MainLoop main = kernel::main_loop(kernel, role, item);
         work.trips = std::max(work.trips, main.trips);
+        work.alternates = work.alternates || (role.alternate && role.instances > 1);
+        if (main.node < role.last_node) {
+            alike = alike && goes_by_iterations(kernel, kernel.loops[kernel.nodes[main.node].payload]);
+        }
+        for (std::size_t n = role.first_node; n < role.last_node; n = kernel::next_node(kernel, n)) {
+            alike = alike && (n == main.node || kernel.nodes[n].kind != kernel::NodeKind::loop);
+        }
+        bool copies = false;
+        bool multiplies = false;
+        for (std::size_t n = role.first_node; n < role.last_node; ++n) {
+            if (kernel.nodes[n].kind != kernel::NodeKind::op) continue;
+            const hw::InstructionClass cls = kernel.ops[kernel.nodes[n].payload].cls;
+            copies = copies || machine::is_asynchronous_copy(cls);
+            multiplies = multiplies || machine::is_matrix(cls);
+        }
         const std::size_t end = main.node < role.last_node ? kernel.nodes[main.node].end : main.node;
         for (std::size_t n = main.node + 1; n < end; n = kernel::next_node(kernel, n)) {
             if (kernel.nodes[n].kind != kernel::NodeKind::op) continue;
@@ -103,103 +198,105 @@ LoopWork main_loops(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
                 continue;
             // An execution without an enabled lane takes less.
             if (op.enabled < 1.0 || op.lanes != kernel::no_id) continue;
+            alike = alike && !op.when.active;
             const double share = kernel::guarded_share(kernel, op, role, first_warp, item, 1, main.trips);
-            add_trip_op(kernel, role, op, share, main.trips, gpu, work);
+            add_trip_op(kernel, role, op, share, gpu, work);
         }
+        work.fed_by_others = work.fed_by_others && !(copies && multiplies);
         first_warp += role.warps * role.instances;
     }
+    work.by_iterations = alike && kernel.schedule.kind != kernel::ScheduleKind::listed;
+    work.one_role = kernel.roles.size() == 1;
+    if (!kernel.roles.empty()) work.warps_of_first_role = kernel.roles[0].warps * kernel.roles[0].instances;
+    work.cluster = kernel.cluster.volume();
+    work.ctas_per_sm = machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm;
+    work.ahead = kernel::stages_ahead(kernel);
+    work.in_ring = work.in_bulk && work.fed_by_others && kernel::copy_ring(kernel).of_trip <= 1.0;
+    work.turnaround = machine::cta_turnaround(kernel, gpu).value();
+    work.maps = work.in_bulk && work.received_bytes > 0.0 && machine::copies_by_tensor_map(kernel);
     return work;
 }
 
-/// Whether a CTA takes one item after another, rather than being replaced.
-bool stays(const kernel::Kernel& kernel) {
-    return kernel.schedule.kind != kernel::ScheduleKind::one_per_cta &&
-           kernel.grid.volume() < kernel.schedule.item_count();
+prediction::LaunchSizes sizes_of(const kernel::Kernel& kernel) {
+    return {kernel.schedule.item_count(), kernel::typical_item(kernel).item_end, kernel.grid.volume(),
+            kernel.schedule.kind == kernel::ScheduleKind::one_per_cta};
 }
 
-/// Items that a slot takes one after another, and slots of an SM that are at work at once.
-struct Turns {
-    double items = 1.0, slots = 1.0;
-};
-
-Turns turns_of(const kernel::Kernel& kernel, const hw::Gpu& gpu, std::int64_t sms) {
-    const std::int64_t items = kernel.schedule.item_count();
-    const std::int64_t ctas = stays(kernel) ? kernel.grid.volume() : items;
-    const std::int64_t slots =
-        ctas <= sms ? ctas : sms * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm;
-    const std::int64_t at_once = std::max<std::int64_t>(1, std::min(ctas, slots));
-    return {static_cast<double>(machine::ceil_divide(items, at_once)),
-            static_cast<double>(machine::ceil_divide(at_once, sms))};
-}
-
-/// Cycles until the first stage has come from the L2.
-double first_stage(const LoopWork& work, bool for_themselves, double port, const hw::Gpu& gpu) {
-    if (for_themselves) return near_copy_latency(gpu).value() + work.received_a_trip * port;
-    const bool waits = work.in_bulk && work.received_a_trip > 0.0;
-    return waits ? load_latency(false, gpu).value() + work.received_a_trip * port : 0.0;
-}
-
-/// Time that a CTA alone on its SM takes for an item, where its warps copy ahead for themselves. The first
-/// stage comes from the L2. Later trips wait for their stages or follow one another as fast as a warp issues
-/// them.
-double one_after_another(const kernel::Kernel& kernel, const LoopWork& work, double port,
-                         const hw::Gpu& gpu) {
-    const double received = work.received_a_trip * port;
-    const kernel::Role& role = kernel.roles[0];
-    const double warps = std::max(1.0, role.warps * role.instances / gpu.sm.sub_partitions.value());
-    const double across = work.copies - work.copies_along_k;
-    const double turn =
-        work.by_wgmma
-            ? std::max(received, gpu.pipeline.copying_turn.value() +
-                                     warps * (gpu.pipeline.copy_interval.value() * work.copies_along_k +
-                                              gpu.pipeline.copy_interval_across.value() * across))
-            : received + gpu.pipeline.turn.value();
-    const int ahead = kernel::stages_ahead(kernel);
-    const double fill = first_stage(work, true, port, gpu);
-    const double round = fill + steady::waits_in_order(ahead, 0.0, gpu).value();
-    const double more = std::max(0.0, work.trips - 1.0);
-    const double waiting = steady::trips_that_wait(more, ahead);
-    return fill + waiting * std::max(turn, round / ahead) + (more - waiting) * turn;
-}
-
-}  // namespace
-
-hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                       const prediction::Conditions& conditions) {
-    const LoopWork work = main_loops(kernel, gpu);
+hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& sizes, const hw::Gpu& gpu,
+                       const prediction::Conditions& conditions, double limit) {
+    const double trips = work.by_iterations ? static_cast<double>(sizes.iterations) : work.trips;
     const std::int64_t sms = machine::given_sms(gpu, conditions);
-    const double at_work = std::min(static_cast<double>(sms), static_cast<double>(kernel.grid.volume()));
-    const Turns turns = turns_of(kernel, gpu, sms);
+    const double at_work = std::min(static_cast<double>(sms), static_cast<double>(sizes.ctas));
+    const Turns turns = turns_of(work, sizes, sms);
     // With few SMs at work, bytes that a single SM asks for come faster.
     const machine::PortCosts ports = machine::port_costs(
-        machine::fullest_group(gpu, static_cast<std::int64_t>(at_work), kernel.cluster.volume()), gpu);
+        machine::fullest_group(gpu, static_cast<std::int64_t>(at_work), work.cluster), gpu);
     const double port = std::min(ports.own, ports.shared);
-    const bool for_themselves = kernel.roles.size() == 1 && kernel.cluster.volume() == 1 && work.by_lanes &&
-                                !work.in_bulk && work.tensor_cycles > 0.0;
+    const bool for_themselves =
+        work.one_role && work.cluster == 1 && work.by_lanes && !work.in_bulk && work.tensor_cycles > 0.0;
     // Lanes' copies and reads by ldmatrix take turns at shared memory.
     const double array = work.shared_cycles + (for_themselves && !work.by_wgmma ? work.written_cycles : 0.0);
-    const double busiest = std::max({work.tensor_cycles, array, work.received_bytes * port});
+    const bool on = stays(sizes);
+    // A producer that goes on with the next tile copies in every trip; others have copied before the last.
+    const bool goes_on = on && work.fed_by_others;
+    const double copied = goes_on ? trips : std::max(0.0, trips - 1.0);
+    double busiest =
+        std::max(std::max(work.tensor_cycles, array) * trips, work.received_bytes * port * copied);
+    // A separate producer takes its turn in each trip, and fills a stage again once it has been multiplied.
+    const bool produced = work.in_ring && work.tensor_cycles > 0.0 && turns.slots == 1.0;
+    if (produced) {
+        const double around = load_latency(false, gpu).value() + gpu.latency.tma_extra.value() +
+                              work.received_bytes * port + work.tensor_cycles;
+        const double turn = std::max(gpu.pipeline.step_floor.value(), around / work.ahead);
+        busiest = std::max(busiest, turn * copied);
+    }
     // Where items are dealt out evenly, the SM with the most items ends last.
-    const std::int64_t of_sm = machine::ceil_divide(kernel.schedule.item_count(), sms);
-    const double of_items =
-        busiest * (stays(kernel) ? turns.items * turns.slots : static_cast<double>(of_sm));
+    const std::int64_t of_sm = machine::ceil_divide(sizes.items, sms);
+    const double of_items = busiest * (on ? turns.items * turns.slots : static_cast<double>(of_sm));
     double cycles = 0.0;
-    if (turns.items == 1.0 || stays(kernel)) {
+    if (turns.items == 1.0 || on) {
         cycles = of_items + first_stage(work, for_themselves, port, gpu);
     } else {
         // Room for a CTA's successor is made while other CTAs of the SM go on.
-        cycles = of_items - machine::cta_turnaround(kernel, gpu).value();
+        cycles = of_items - work.turnaround;
     }
-    if (for_themselves) cycles = std::max(cycles, turns.items * one_after_another(kernel, work, port, gpu));
-    const double tensor = gpu.clock.tensor_base.value();
-    const double fastest = work.tensor_cycles > 0.0 ? tensor : std::max(tensor, gpu.clock.plain.value());
-    const double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value() * fastest;
-    const prediction::Cache cache = work.received_bytes > 0.0 ? conditions.cache : prediction::Cache::warm;
-    const bool maps = work.in_bulk && work.received_bytes > 0.0 && machine::copies_by_tensor_map(kernel);
+    if (goes_on && produced && !work.alternates)
+        cycles += gpu.pipeline.tile_gap.value() * (turns.items - 1.0);
+    if (for_themselves) cycles = std::max(cycles, turns.items * one_after_another(work, trips, port, gpu));
+    const double clock =
+        highest_clock(work, static_cast<double>(sizes.items) * trips, gpu, conditions, limit);
+    const bool receives = work.received_bytes > 0.0 && trips > 1.0;
+    const prediction::Cache cache = receives ? conditions.cache : prediction::Cache::warm;
     // Sums in another order round differently.
     constexpr double rounding = 1.0 - 1e-9;
-    return hw::Seconds((machine::launch_floor(cache, maps, gpu).value() + std::max(0.0, cycles) / clock) *
-                       rounding);
+    return hw::Seconds(
+        (machine::launch_floor(cache, work.maps && receives, gpu).value() + std::max(0.0, cycles) / clock) *
+        rounding);
+}
+
+hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
+                       const prediction::Conditions& conditions, double limit) {
+    return least_time(least_work(kernel, gpu), sizes_of(kernel), gpu, conditions, limit);
+}
+
+std::size_t KeptLeastWork::place_of(prediction::BodyNumber body) {
+    constexpr std::size_t places = 4096;
+    return static_cast<std::size_t>(body % places);
+}
+
+const LeastWork& KeptLeastWork::of(const kernel::Kernel& kernel, prediction::BodyNumber body,
+                                   const hw::Gpu& gpu) {
+    const std::size_t at = place_of(body);
+    if (places_.size() <= at) places_.resize(at + 1);
+    Place& place = places_[at];
+    if (place.body != body || !place.work.by_iterations) place = {body, least_work(kernel, gpu)};
+    return place.work;
+}
+
+const LeastWork* KeptLeastWork::find(prediction::BodyNumber body) const {
+    const std::size_t at = place_of(body);
+    if (places_.size() <= at || places_[at].body != body || !places_[at].work.by_iterations) return nullptr;
+    return &places_[at].work;
 }
 
 }  // namespace warptime::model::analytical

@@ -17,6 +17,14 @@
 
 namespace warptime::model::prediction {
 
+/// What a problem's sizes change of a launch, for lower bounds.
+struct LaunchSizes {
+    std::int64_t items = 1;
+    std::int64_t iterations = 1;  ///< k-iterations of a typical item
+    std::int64_t ctas = 1;
+    bool one_per_cta = true;  ///< each CTA takes one item
+};
+
 /// The stages of one engine on one GPU, for one thread. The caller keeps the stages as long as their memory
 /// helps. The body stage remembers numbered bodies. The problem stage remembers results that tiles of one
 /// problem share. The memory is bounded. Answers do not depend on the memory; kernels without a body number
@@ -33,9 +41,16 @@ class Stages {
     [[nodiscard]] virtual Estimate evaluate(const kernel::Program& program, const kernel::Step& step,
                                             const Conditions& conditions, BodyNumber body = unknown_body) = 0;
 
-    /// Lower bound in seconds of `evaluate` for the kernel, from its main loop alone.
+    /// Seconds that `evaluate` does not fall below for the kernel, or at least `limit`, in which case
+    /// `evaluate` is not below `limit`. `body`: as there.
     [[nodiscard]] virtual double least_time(const kernel::Kernel& /*kernel*/,
-                                            const Conditions& /*conditions*/) const {
+                                            const Conditions& /*conditions*/, double /*limit*/,
+                                            BodyNumber /*body*/ = unknown_body) {
+        return 0.0;
+    }
+    /// The same for a body that these stages have seen, without its description; 0 for other bodies.
+    [[nodiscard]] virtual double least_time_of(BodyNumber /*body*/, const LaunchSizes& /*sizes*/,
+                                               const Conditions& /*conditions*/, double /*limit*/) {
         return 0.0;
     }
 

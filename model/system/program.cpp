@@ -33,6 +33,21 @@ Estimate evaluate(const kernel::Program& program, prediction::Stages& stages,
     return total;
 }
 
+double least_time(const kernel::Program& program, prediction::Stages& stages,
+                  const prediction::Conditions& conditions, double limit, prediction::BodyNumber body) {
+    // Steps beside the first kernel leave it so much less time.
+    double others = 0.0;
+    for (const kernel::Step& step : program.steps) {
+        if (step.kind != kernel::StepKind::kernel) {
+            others += stages.evaluate(program, step, conditions).time;
+        } else if (step.payload > 0) {
+            others += stages.least_time(program.kernels[step.payload], conditions, limit);
+        }
+    }
+    if (program.kernel_count == 0 || !(others < limit)) return others;
+    return others + stages.least_time(program.kernels.front(), conditions, limit - others, body);
+}
+
 namespace {
 
 void add_counters(const Prediction& from, Prediction& to) {

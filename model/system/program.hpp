@@ -15,6 +15,12 @@ namespace warptime::model::system {
                                             const prediction::Conditions& conditions,
                                             prediction::BodyNumber body = prediction::unknown_body);
 
+/// A time that `evaluate` does not fall below, or a time of at least `limit`, in which case the program takes
+/// no less than `limit`.
+[[nodiscard]] double least_time(const kernel::Program& program, prediction::Stages& stages,
+                                const prediction::Conditions& conditions, double limit,
+                                prediction::BodyNumber body = prediction::unknown_body);
+
 /// Succession of a program's steps: in a stream or along a graph, either by programmatic dependent launch or
 /// not.
 enum class Between : std::uint8_t { stream, graph, dependent, graph_dependent };

@@ -42,10 +42,10 @@ Libraries one_leaf(const std::string& pick) {
 }
 
 Config chosen(const Libraries& libraries, const Problem& problem) {
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     const Config config = choose_vendor_kernel(
-        problem, libraries, gpu(), [](const mk::Program&, double) { return 1.0; }, program);
-    program.clear();
+        problem, libraries, gpu(), [](const mk::Program&, double) { return 1.0; }, memory);
+    mk::Program program;
     lower(problem, config, gpu(), program);
     mk::check(program);
     return config;
@@ -132,7 +132,7 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
     CHECK(picks.likely.size() == 1);
     CHECK(picks.around.size() == 21);
     CHECK(chosen(libraries, p).cta_m == 64);  // the score is equal for all
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     const auto tile_m_by = [&](double exponent) {
         return choose_vendor_kernel(
                    p, libraries, gpu(),
@@ -142,7 +142,7 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
                            static_cast<double>(kernel.schedule.tiles[0] * kernel.schedule.tiles[1]);
                        return std::pow(tiles, exponent);
                    },
-                   program)
+                   memory)
             .cta_m;
     };
     CHECK(tile_m_by(1.0) == 128);   // eight times as many tiles

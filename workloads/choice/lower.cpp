@@ -13,14 +13,13 @@ namespace warptime::workloads::choice {
 namespace {
 
 using Chooser = std::unique_ptr<Request> (*)(const Request&, const libraries::Libraries&, const hw::Gpu&,
-                                             const Score&, model::kernel::Program&);
+                                             const Score&, ChoiceMemory&);
 
 std::unique_ptr<Request> choose_gemm(const Request& open, const libraries::Libraries& libraries,
-                                     const hw::Gpu& gpu, const Score& score,
-                                     model::kernel::Program& program) {
+                                     const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     const gemm::Problem& problem = static_cast<const gemm::GemmRequest&>(open).problem;
     return std::make_unique<gemm::GemmRequest>(problem,
-                                               choose_vendor_kernel(problem, libraries, gpu, score, program));
+                                               choose_vendor_kernel(problem, libraries, gpu, score, memory));
 }
 
 /// The chooser of each operator that has one.
@@ -30,31 +29,50 @@ struct Choice {
 };
 constexpr std::array<Choice, 1> choices{{{gemm::gemm_operator, choose_gemm}}};
 
+/// The numbers of a memory that ends mean nothing to the score's next call.
+Score without_bodies(const Score& score) {
+    return [&score](const model::kernel::Program& candidate, double limit) {
+        return score.time({candidate}, limit);
+    };
+}
+
 }  // namespace
 
 std::unique_ptr<Request> chosen(const OperatorInfo& info, const Request& open,
                                 const libraries::Libraries& libraries, const hw::Gpu& gpu, const Score& score,
-                                model::kernel::Program& program) {
+                                ChoiceMemory& memory) {
     for (const Choice& choice : choices) {
-        if (choice.info().name == info.name) return choice.choose(open, libraries, gpu, score, program);
+        if (choice.info().name == info.name) return choice.choose(open, libraries, gpu, score, memory);
     }
     throw Error("op", std::string(info.name), "an operator whose kernel is given");
 }
 
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
-           const hw::Gpu& gpu, const Score& score, model::kernel::Program& program) {
+           const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory, model::kernel::Program& program) {
     request.check(gpu);
     const std::unique_ptr<Request> closed =
-        request.is_open() ? chosen(info, request, libraries, gpu, score, program) : nullptr;
+        request.is_open() ? chosen(info, request, libraries, gpu, score, memory) : nullptr;
     program.clear();
     (closed != nullptr ? *closed : request).lower(libraries, gpu, program);
 }
 
+void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
+           const hw::Gpu& gpu, const Score& score, model::kernel::Program& program) {
+    ChoiceMemory memory(gpu);
+    lower(info, request, libraries, gpu, without_bodies(score), memory, program);
+}
+
 void lower(const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu,
-           const Score& score, model::kernel::Program& program) {
+           const Score& score, ChoiceMemory& memory, model::kernel::Program& program) {
     const OperatorInfo& info = find_operator(operation.op);
     require_memory(operation, gpu, info.work(operation).memory);
-    lower(info, *read_request(info, operation), libraries, gpu, score, program);
+    lower(info, *read_request(info, operation), libraries, gpu, score, memory, program);
+}
+
+void lower(const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu,
+           const Score& score, model::kernel::Program& program) {
+    ChoiceMemory memory(gpu);
+    lower(operation, libraries, gpu, without_bodies(score), memory, program);
 }
 
 }  // namespace warptime::workloads::choice

@@ -9,16 +9,22 @@
 
 namespace warptime::workloads::choice {
 
-/// The closed request that a library makes of an open one. `program` holds one candidate after another.
+/// The closed request that a library makes of an open one. `score` may use the numbers of bodies in `memory`.
 [[nodiscard]] std::unique_ptr<Request> chosen(const OperatorInfo& info, const Request& open,
                                               const libraries::Libraries& libraries, const hw::Gpu& gpu,
-                                              const Score& score, model::kernel::Program& program);
+                                              const Score& score, ChoiceMemory& memory);
 
 /// Refills `program`. Throws Error naming the parameter for a request that cannot run.
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
+           const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory, model::kernel::Program& program);
+
+/// Does the same without a memory; `score` gets no numbers of bodies.
+void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,
            const hw::Gpu& gpu, const Score& score, model::kernel::Program& program);
 
-/// Does the same from text. Throws Error with the size for a problem larger than the GPU's memory.
+/// Both from text. Throws Error with the size for a problem larger than the GPU's memory.
+void lower(const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu,
+           const Score& score, ChoiceMemory& memory, model::kernel::Program& program);
 void lower(const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu,
            const Score& score, model::kernel::Program& program);
 

@@ -6,7 +6,6 @@
 #include "workloads/choice/library_picks.hpp"
 #include "workloads/gemm/footprint.hpp"
 #include "workloads/gemm/library_kernel.hpp"
-#include "workloads/gemm/lower.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@
 
 namespace warptime::workloads::choice {
 
-namespace mk = model::kernel;
 using gemm::ceil_div;
 using gemm::Config;
 using gemm::Major;
@@ -160,29 +158,30 @@ struct TimedConfig {
     double time = std::numeric_limits<double>::infinity();
 };
 
-/// Picks by their numbers, without those in `timed`; only times below `limit` count.
-struct Sought {
-    std::span<const int> numbers, timed;
-    double limit = std::numeric_limits<double>::infinity();
-};
+/// The time of a pick, or infinity where it is at least `limit`.
+double time_of_pick(int number, const Problem& problem, const Config& config, const Score& score,
+                    double limit, ChoiceMemory& memory) {
+    KnownBody* known = memory.body_of(number, problem, config);
+    if (known != nullptr && known->body != model::prediction::unknown_body && score.least != nullptr &&
+        !(score.least(known->body, ChoiceMemory::sizes_of(*known, problem, config), limit) < limit)) {
+        return std::numeric_limits<double>::infinity();
+    }
+    const model::kernel::Program& program = memory.lower(problem, config, known);
+    return score.time({program, known == nullptr ? model::prediction::unknown_body : known->body}, limit);
+}
 
-/// The fastest pick. Its time stays infinite where no pick is known or all take at least the limit.
-TimedConfig fastest_pick(const Problem& problem, const Sought& sought, const libraries::Libraries& libraries,
-                         const libraries::PickTable& table, const hw::Gpu& gpu, const Score& score,
-                         mk::Program& program) {
-    const auto [numbers, timed, limit] = sought;
+/// The fastest of the picks that `memory` has not yet in its list. Only times below `limit` count. The time
+/// stays infinite where no pick is known or all take at least the limit.
+TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers, double limit,
+                         const libraries::Libraries& libraries, const libraries::PickTable& table,
+                         const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     TimedConfig best;
-    for (auto number = numbers.begin(); number != numbers.end(); ++number) {
-        const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(*number)];
-        if (pick.family < 0 || std::find(numbers.begin(), number, *number) != number ||
-            std::find(timed.begin(), timed.end(), *number) != timed.end()) {
-            continue;
-        }
+    for (const int number : numbers) {
+        const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(number)];
+        if (pick.family < 0 || !memory.add_pick(number)) continue;
         const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
         const Config config = config_of_pick(problem, pick, table, family, gpu);
-        program.clear();
-        gemm::lower(problem, config, gpu, program);
-        const double time = score(program, std::min(best.time, limit));
+        const double time = time_of_pick(number, problem, config, score, std::min(best.time, limit), memory);
         if (time < best.time) best = {config, time};
     }
     return best;
@@ -200,7 +199,7 @@ int next_split(const GemmFamily& family, const Config& config, std::int64_t k_it
 }
 
 Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily>& families,
-                            const hw::Gpu& gpu, const Score& score, mk::Program& program) {
+                            const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     Config best;
     double best_time = std::numeric_limits<double>::infinity();
     // The library takes the widest copies that the alignment of rows allows.
@@ -217,9 +216,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                problem.m <= family.rows_always;
     });
     const auto consider = [&](const Config& config) {
-        program.clear();
-        gemm::lower(problem, config, gpu, program);
-        const double time = score(program, best_time);
+        const double time = score.time({memory.lower(problem, config, nullptr)}, best_time);
         if (time < best_time) {
             best_time = time;
             best = config;
@@ -263,21 +260,23 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
 }
 
 Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries, const hw::Gpu& gpu,
-                            const Score& score, mk::Program& program) {
+                            const Score& score, ChoiceMemory& memory) {
     for (const libraries::PickTable& table : libraries.pick_tables) {
         const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
-        const auto likely = fastest_pick(problem, {.numbers = picks.likely, .timed = {}}, libraries, table,
-                                         gpu, score, program);
-        if (likely.time == std::numeric_limits<double>::infinity()) continue;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        memory.begin_picks(table.picks.size());
+        const TimedConfig likely =
+            fastest_pick(problem, picks.likely, infinity, libraries, table, gpu, score, memory);
+        if (likely.time == infinity) continue;
         // Only picks faster by this factor matter. The last factor allows for rounding of the product.
         const double limit = likely.time / too_slow_to_be_picked * (1.0 + 1e-12);
-        const auto nearby =
-            fastest_pick(problem, {picks.around, picks.likely, limit}, libraries, table, gpu, score, program);
+        const TimedConfig nearby =
+            fastest_pick(problem, picks.around, limit, libraries, table, gpu, score, memory);
         const bool too_slow = likely.time > too_slow_to_be_picked * nearby.time;
         const Config& best = too_slow ? nearby.config : likely.config;
         return best;
     }
-    return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, program);
+    return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, memory);
 }
 
 }  // namespace warptime::workloads::choice

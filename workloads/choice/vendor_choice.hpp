@@ -8,30 +8,60 @@
 
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
+#include "model/prediction/body_number.hpp"
+#include "model/prediction/engine.hpp"
+#include "workloads/choice/choice_memory.hpp"
 #include "workloads/gemm/problem.hpp"
 #include "workloads/libraries/library.hpp"
 
 #include <functional>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace warptime::workloads::choice {
 
-/// Predicted seconds of a candidate program. For a program that takes at least `limit`, the scorer may return
-/// infinity.
-using Score = std::function<double(const model::kernel::Program&, double limit)>;
+/// A kernel that the library might launch. `body`: the number of its first kernel in a ChoiceMemory.
+struct Candidate {
+    const model::kernel::Program& program;
+    model::prediction::BodyNumber body = model::prediction::unknown_body;
+};
+
+/// Predicted seconds of candidates.
+struct Score {
+    using Time = std::function<double(const Candidate&, double limit)>;
+    using Least = std::function<double(model::prediction::BodyNumber, const model::prediction::LaunchSizes&,
+                                       double limit)>;
+
+    Score(Time of_candidate, Least of_body) : time(std::move(of_candidate)), least(std::move(of_body)) {}
+    /// A score that knows programs alone.
+    template <class OfProgram>
+    requires std::is_invocable_r_v<double, OfProgram, const model::kernel::Program&, double> Score(
+        OfProgram of_program)
+        : time([of_program](const Candidate& candidate, double limit) {
+              return of_program(candidate.program, limit);
+          }) {}
+
+    /// For a candidate that takes at least `limit`, the time may be infinity.
+    Time time;
+    /// Seconds that `time` does not fall below, or at least `limit` if `time` does not either. For candidates
+    /// whose body `time` has seen; null: nothing is known before.
+    Least least;
+};
 
 /// The number of splits to try after `split` in families whose splits are searched; 0: the search ends.
 [[nodiscard]] int next_split(const libraries::GemmFamily& family, const gemm::Config& config,
                              std::int64_t k_iterations, int split);
 
-/// The configuration with the best score; `program` holds one candidate after another. Throws Error when no
-/// family of the library serves this GPU and dtype.
+/// The configuration with the best score. Throws Error when no family of the library serves this GPU and
+/// dtype. `memory` must be of this GPU.
 gemm::Config choose_vendor_kernel(const gemm::Problem& problem,
                                   const std::vector<libraries::GemmFamily>& families, const hw::Gpu& gpu,
-                                  const Score& score, model::kernel::Program& program);
+                                  const Score& score, ChoiceMemory& memory);
 
 /// Does the same among the kernels that the library was seen to launch for such products, where launches are
 /// recorded.
 gemm::Config choose_vendor_kernel(const gemm::Problem& problem, const libraries::Libraries& libraries,
-                                  const hw::Gpu& gpu, const Score& score, model::kernel::Program& program);
+                                  const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory);
 
 }  // namespace warptime::workloads::choice

@@ -60,9 +60,9 @@ TEST_CASE("searched splits ascend from one to the family's limits and end") {
 }
 
 TEST_CASE("the alignment of rows picks the family") {
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     const auto choose = [&](const Problem& p) {
-        return choose_vendor_kernel(p, families(), gpu(), fewest_items, program);
+        return choose_vendor_kernel(p, families(), gpu(), fewest_items, memory);
     };
     CHECK(choose(problem_of(2048, 2048, 2048)).mma == MatrixInstruction::wgmma);
     const Config two_elements = choose(problem_of(2068, 3772, 1142));
@@ -75,8 +75,8 @@ TEST_CASE("the alignment of rows picks the family") {
 
 TEST_CASE("the best-scoring candidate wins") {
     const Problem p = problem_of(4096, 4096, 4096);
-    mk::Program program;
-    const Config best = choose_vendor_kernel(p, families(), gpu(), fewest_items, program);
+    ChoiceMemory memory(gpu());
+    const Config best = choose_vendor_kernel(p, families(), gpu(), fewest_items, memory);
     double largest = 0.0;
     for (const Tile& t : nvjet().tiles) {
         largest = std::max(largest, 1.0 * t.m * t.n);
@@ -98,9 +98,9 @@ TEST_CASE("the best-scoring candidate wins") {
 TEST_CASE("a dtype that no family serves is an error with a way out") {
     Problem p = problem_of(512, 512, 512);
     p.a = p.b = p.out = Dtype::fp64;
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     try {
-        (void)choose_vendor_kernel(p, families(), gpu(), fewest_items, program);
+        (void)choose_vendor_kernel(p, families(), gpu(), fewest_items, memory);
         FAIL("not refused");
     } catch (const warptime::Error& error) {
         CHECK(error.parameter() == "gemm dtype");
@@ -110,7 +110,7 @@ TEST_CASE("a dtype that no family serves is an error with a way out") {
     }
     p.a = p.out = Dtype::bf16;
     p.b = Dtype::fp8;
-    CHECK_THROWS_WITH_AS((void)choose_vendor_kernel(p, families(), gpu(), fewest_items, program),
+    CHECK_THROWS_WITH_AS((void)choose_vendor_kernel(p, families(), gpu(), fewest_items, memory),
                          doctest::Contains("gemm dtype_b: got 'fp8', expected bf16"), warptime::Error);
 }
 
@@ -118,35 +118,35 @@ TEST_CASE("a family for ragged N is taken where its number does not divide N, an
     Problem p = problem_of(256, 824, 2368);
     p.a = p.b = Dtype::int8;
     p.out = p.accumulator = Dtype::int32;
-    mk::Program program;
-    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).mma == MatrixInstruction::wgmma);
+    ChoiceMemory memory(gpu());
+    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, memory).mma == MatrixInstruction::wgmma);
     p.n = 832;
-    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).mma ==
+    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, memory).mma ==
           MatrixInstruction::mma_sync);
 }
 
 TEST_CASE("several waves of fp8 run tiles that the consumers share") {
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     // This score prefers many items. If ping-pong tiles were allowed, their number would decide.
     const auto most_items = [](const mk::Program& candidate, double limit) {
         return -fewest_items(candidate, limit);
     };
     const Config waves =
-        choose_vendor_kernel(problem_of(8192, 8192, 128), families(), gpu(), most_items, program);
+        choose_vendor_kernel(problem_of(8192, 8192, 128), families(), gpu(), most_items, memory);
     CHECK(waves.specialization == Specialization::pingpong);
     Problem p = problem_of(8192, 8192, 128);
     p.a = p.b = Dtype::fp8;
-    const Config shared = choose_vendor_kernel(p, families(), gpu(), most_items, program);
+    const Config shared = choose_vendor_kernel(p, families(), gpu(), most_items, memory);
     CHECK(
         (shared.specialization == Specialization::cooperative || std::min(shared.cta_m, shared.cta_n) < 64));
 }
 
 TEST_CASE("one row runs a dot product where bulk copies are ruled out, and never a tile of more rows") {
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     const auto chosen = [&](std::int64_t m, std::int64_t n, Dtype dtype) {
         Problem p = problem_of(m, n, 1024);
         p.a = p.b = p.out = dtype;
-        return choose_vendor_kernel(p, families(), gpu(), fewest_items, program);
+        return choose_vendor_kernel(p, families(), gpu(), fewest_items, memory);
     };
     CHECK(chosen(1, 4097, Dtype::bf16).streamed_columns);
     CHECK(chosen(2, 4097, Dtype::bf16).dot_products);
@@ -158,9 +158,9 @@ TEST_CASE("one row runs a dot product where bulk copies are ruled out, and never
 }
 
 TEST_CASE("a family of one cluster serves what that cluster does not divide") {
-    mk::Program program;
+    ChoiceMemory memory(gpu());
     Problem p = problem_of(6400, 88, 80);
     p.a = p.b = Dtype::int8;
     p.out = Dtype::int32;
-    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, program).cluster_n == 2);
+    CHECK(choose_vendor_kernel(p, families(), gpu(), fewest_items, memory).cluster_n == 2);
 }

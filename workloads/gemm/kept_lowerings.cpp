@@ -21,16 +21,6 @@ bool starts_with_kernel(const Config& c) {
     return c.schedule != mk::ScheduleKind::dynamic_counter && c.reduction != Reduction::last_cta;
 }
 
-/// Whether no lane's share of a copy or store depends on the pitches.
-bool in_whole_lanes(const Config& c) {
-    return c.copy_bytes == widest_copy && copy_bytes_of(c, false) == widest_copy &&
-           c.store_bytes >= widest_copy && !c.dot_products;
-}
-
-OperandTypes types_of(const Problem& p) {
-    return {p.a, p.b, p.accumulator, p.out, p.a_major, p.b_major};
-}
-
 std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iterations) {
     auto hash = static_cast<std::uint64_t>(k_iterations);
     for (const int part : {c.cta_m, c.cta_n, c.cta_k, c.stages, c.warps, c.split_k, c.cluster_m, c.cluster_n,
@@ -42,6 +32,15 @@ std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iteration
 }
 
 }  // namespace
+
+bool in_whole_lanes(const Config& c) {
+    return c.copy_bytes == widest_copy && copy_bytes_of(c, false) == widest_copy &&
+           c.store_bytes >= widest_copy && !c.dot_products;
+}
+
+OperandTypes types_of(const Problem& p) {
+    return {p.a, p.b, p.accumulator, p.out, p.a_major, p.b_major};
+}
 
 KeptLowerings::KeptLowerings(const hw::Gpu& gpu) : gpu_(&gpu), places_(places) {}
 

@@ -25,6 +25,11 @@ struct OperandTypes {
     friend bool operator==(const OperandTypes&, const OperandTypes&) = default;
 };
 
+[[nodiscard]] OperandTypes types_of(const Problem& problem);
+
+/// Whether no lane's share of a copy or store depends on the pitches.
+[[nodiscard]] bool in_whole_lanes(const Config& config);
+
 class KeptLowerings {
   public:
     struct Lowered {

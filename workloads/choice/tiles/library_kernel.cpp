@@ -35,11 +35,12 @@ std::optional<LibraryKernel> library_kernel(const Operation& operation,
     const Score score = [&](const model::kernel::Program& candidate, double) {
         return model::system::evaluate(candidate, *stages, conditions).time;
     };
+    ChoiceMemory memory(gpu);
     model::kernel::Program program;
     try {
         const std::unique_ptr<Request> open = info.read(problem);
         open->check(gpu);
-        const std::unique_ptr<Request> closed = chosen(info, *open, libraries, gpu, score, program);
+        const std::unique_ptr<Request> closed = chosen(info, *open, libraries, gpu, score, memory);
         program.clear();
         closed->lower(libraries, gpu, program);
         LibraryKernel kernel;

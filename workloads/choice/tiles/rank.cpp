@@ -88,10 +88,9 @@ class Fastest {
         }
         std::push_heap(times_.begin(), times_.end());
     }
-    /// Whether every recorded time is below `time`; false until `count` times are recorded.
-    [[nodiscard]] bool beat(double time) const {
-        return times_.size() == count_ && count_ > 0 && times_.front() < time;
-    }
+    /// Whether `count` times are recorded, the slowest of them `slowest`.
+    [[nodiscard]] bool full() const { return times_.size() == count_ && count_ > 0; }
+    [[nodiscard]] double slowest() const { return times_.front(); }
 
   private:
     std::size_t count_;
@@ -122,9 +121,10 @@ class Runs {
             for (std::size_t i = first; i < end; ++i) ranking.dropped.push_back(i);
             return;
         }
-        if (fastest != nullptr && program_.kernel_count > 0 &&
-            fastest->beat(stages_->least_time(program_.kernels.front(), conditions_))) {
-            return;
+        if (fastest != nullptr && fastest->full()) {
+            // A tile of the same time as the slowest one may come before it.
+            const double limit = std::nextafter(fastest->slowest(), std::numeric_limits<double>::infinity());
+            if (!(model::system::least_time(program_, *stages_, conditions_, limit) < limit)) return;
         }
         const std::size_t before = ranking.tiles.size();
         if (program_.steps.size() != 1 || end == first + 1) {

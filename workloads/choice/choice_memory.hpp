@@ -1,0 +1,62 @@
+// What the choices of a library's kernel on one GPU leave for later choices: numbers of candidates' bodies.
+// Candidates of one kernel have one body for all problems of the same types. So a number and the sizes are
+// enough to pass over a candidate without its description.
+// Ignores: candidates that split K, and those whose lanes copy or store less than 16 bytes. Their bodies hang
+// on the problem's sizes.
+// Source: the members of Problem that the lowering of such a configuration reads (kept_lowerings.hpp).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/kernel/description.hpp"
+#include "model/prediction/body_number.hpp"
+#include "model/prediction/engine.hpp"
+#include "workloads/gemm/kept_lowerings.hpp"
+#include "workloads/gemm/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace warptime::workloads::choice {
+
+/// The body of a pick for problems of some types.
+struct KnownBody {
+    int pick = -1;  ///< -1: none
+    model::kernel::ScheduleKind schedule{};
+    gemm::OperandTypes types;
+    model::prediction::BodyNumber body = model::prediction::unknown_body;
+    std::int64_t most_ctas = 0;  ///< as gemm::most_ctas
+};
+
+class ChoiceMemory {
+  public:
+    /// `gpu` must outlive this object and must not change.
+    explicit ChoiceMemory(const hw::Gpu& gpu) : gpu_(&gpu) {}
+
+    /// Begins another list of picks.
+    void begin_picks(std::size_t count);
+    /// Adds a pick to the list. False if it was there.
+    bool add_pick(int number);
+
+    /// The body of a pick under this configuration, or null if the problem's sizes change it.
+    [[nodiscard]] KnownBody* body_of(int pick, const gemm::Problem& problem, const gemm::Config& config);
+    /// Sizes of the launch, once the body has been lowered.
+    [[nodiscard]] static model::prediction::LaunchSizes sizes_of(const KnownBody& known,
+                                                                 const gemm::Problem& problem,
+                                                                 const gemm::Config& config);
+    /// Lowers a candidate. The program stays until the next call. `known` may be null.
+    [[nodiscard]] const model::kernel::Program& lower(const gemm::Problem& problem,
+                                                      const gemm::Config& config, KnownBody* known);
+
+  private:
+    const hw::Gpu* gpu_;
+    std::vector<std::uint64_t> seen_;  ///< by pick, the latest list that had it
+    std::uint64_t list_ = 0;
+    std::vector<KnownBody> bodies_;  ///< by hash; others with the same place are replaced
+    model::prediction::BodyNumber last_body_ = model::prediction::unknown_body;
+    model::kernel::Program program_;
+};
+
+}  // namespace warptime::workloads::choice
