@@ -149,11 +149,16 @@ class Timeline {
 
     /// The same for listed items of different lengths (uneven_items.hpp). The mean item gives the pace; all
     /// that SMs wait beyond their own work is tail. Persistent CTAs take every `ctas`-th item.
-    [[nodiscard]] Exposure of_items(std::span<const kernel::WorkItem> items) const {
+    [[nodiscard]] Exposure of_items(std::span<const kernel::WorkItem> items, bool on_demand) const {
         Exposure even = exposure();
+        // Trips of the main loop go with the k-iterations, of which some may stand before the loop.
+        double iterations = 0.0;
+        for (const kernel::WorkItem& item : items) iterations += static_cast<double>(item.end - item.begin);
+        const double share =
+            iterations > 0.0 ? a_.item.trips * static_cast<double>(items.size()) / iterations : 0.0;
         const auto length = [&](std::int64_t i) {
             const kernel::WorkItem& item = items[static_cast<std::size_t>(i)];
-            return static_cast<double>(item.end - item.begin);
+            return static_cast<double>(item.end - item.begin) * share;
         };
         const auto count = static_cast<std::int64_t>(items.size());
         const bool differ = std::any_of(items.begin(), items.end(), [&](const kernel::WorkItem& item) {
@@ -170,6 +175,13 @@ class Timeline {
             // Time of a CTA that has a mean number of mean items.
             const double fixed = even.prologue.value() + even.epilogue.value();
             const double trip = even.main_loop.value() / (turns * a_.item.trips);
+            if (on_demand) {
+                // CTAs ask for the next item, so that the list runs over as many slots as there are CTAs.
+                const std::vector<machine::ItemPace> alone{{fixed / turns, trip}};
+                time = machine::uneven_makespan(count, length, ctas, alone);
+                mean = time.busy;
+                return with_tail(even, time.makespan, mean);
+            }
             for (std::int64_t r = 0; r < machine::ceil_divide(ctas, sms_); ++r)
                 paces.push_back({fixed, trip});
             std::vector<double> of_cta(static_cast<std::size_t>(ctas), 0.0);
@@ -188,16 +200,22 @@ class Timeline {
             time = machine::uneven_makespan(count, length, sms_, paces);
             mean = time.busy;
         }
-        const double parts = (even.prologue + even.main_loop + even.epilogue).value();
-        const double scale = parts > 0.0 ? std::min(mean, time.makespan) / parts : 1.0;
-        even.prologue = even.prologue * scale;
-        even.main_loop = even.main_loop * scale;
-        even.epilogue = even.epilogue * scale;
-        even.tail = hw::Cycles(std::max(0.0, time.makespan - std::min(mean, time.makespan)));
-        return even;
+        return with_tail(even, time.makespan, mean);
     }
 
   private:
+    /// An exposure whose parts add up to `mean`, with the rest of the makespan as tail.
+    [[nodiscard]] static Exposure with_tail(Exposure even, double makespan, double mean) {
+        const double parts = (even.prologue + even.main_loop + even.epilogue).value();
+        const double work = std::min(mean, makespan);
+        const double scale = parts > 0.0 ? work / parts : 1.0;
+        even.prologue = even.prologue * scale;
+        even.main_loop = even.main_loop * scale;
+        even.epilogue = even.epilogue * scale;
+        even.tail = hw::Cycles(makespan - work);
+        return even;
+    }
+
     /// Busy time of the busiest server before the loop. While the first stage is multiplied, the later stages
     /// arrive. So on the way into the SM the loop waits for one of `ahead` stages, not for all. Writes of all
     /// stages to shared memory still delay the reads there.
