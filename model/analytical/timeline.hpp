@@ -80,8 +80,11 @@ class Timeline {
             const hw::Cycles trip = std::max(chain, own);
             const hw::Cycles alone = std::max(std::max(trip, once), copying_turn_);
             const double rest = (alone - once).value();
-            return hw::Cycles(copies_in_bulk() ? steady::steady_turn_time(resident, once.value(), rest)
-                                               : steady::turn_time(resident, once.value(), rest));
+            // Issue slots serve single instructions, so that a CTA fills the gaps of the others and does not
+            // wait for a whole trip (torch_attention, fit rows of flash2: the slots are full).
+            const bool in_order = copies_in_bulk() || busiest_ == machine::Server::issue;
+            return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
+                                       : steady::turn_time(resident, once.value(), rest));
         }
         if (!a_.item.asynchronous && machine::of_sub_partition(busiest_)) {
             const hw::Cycles jumps = machine::jump_cycles(a_.item.loop.code, gpu_) * a_.item.loop.branches;

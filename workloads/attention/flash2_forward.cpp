@@ -19,9 +19,6 @@ namespace {
 /// divisions of the head by its group depend on one another.
 constexpr std::int64_t before = 300, chain_before = 120;
 
-/// Masked blocks come first and compare each score with its row.
-constexpr std::int64_t of_masked_score = 2;
-
 constexpr std::int64_t most_trips = std::int64_t{1} << 40;
 
 struct Forward {
