@@ -123,7 +123,30 @@ class Timeline {
         if (multiplies_before_copies(a_.item)) {
             return with_waits(without_waits(resident), waits_.copies);
         }
-        return std::max(std::max(std::max(busy + gaps, pace), chain), std::max(least, added));
+        const hw::Cycles beside = among_groups(resident);
+        return std::max(std::max(std::max(busy + gaps, pace), std::max(chain, beside)),
+                        std::max(least, added));
+    }
+
+    /// Groups of warps that wait for their own products and then compute with the results go round two
+    /// queues: the tensor cores, and the unit that is busiest otherwise. So a part of the arithmetic stays
+    /// exposed (torch_attention, fit rows of cudnn).
+    [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
+        const int groups = a_.item.side_by_side;
+        if (groups < 2) return {};
+        double other = 0.0;
+        for (const machine::Server server :
+             {machine::Server::issue, machine::Server::registers, machine::Server::fp32,
+              machine::Server::integer, machine::Server::sfu}) {
+            other = std::max(other, a_.item.loop.demand[server].value());
+        }
+        const double products = a_.item.loop.demand[machine::Server::tensor].value() / groups;
+        other /= groups;
+        // The chain of a group counts the products of all groups, which it would wait for in step.
+        const double elsewhere = std::max(0.0, a_.item.loop.chain.value() - groups * products - other);
+        const auto customers = static_cast<std::int64_t>(groups) * resident;
+        return hw::Cycles(steady::pace_of_two_queues(customers, products, other, elsewhere) *
+                          static_cast<double>(customers));
     }
 
     /// Extra time of the first pass through the code. Negative where the caches hold more at the start than

@@ -138,14 +138,12 @@ struct Specialized {
         return id;
     }
 
-    Id add_softmax_of_group(bool masked) {
+    Id add_softmax_of_group(Id scored) {
         BlockCounts counts;
         counts.scores = scores();
         counts.rows = rows_of_lane;
         counts.outputs = 0;  // sums are scaled when their product is complete
-        Id from = mk::no_id;
-        if (masked) from = body.add(InstructionClass::compare_select, of_masked_score * counts.scores);
-        return add_lean_softmax(body, counts, from);
+        return add_lean_softmax(body, counts, scored);
     }
 
     void add_consumers() {
@@ -153,17 +151,17 @@ struct Specialized {
         builder.wait(q_full);
         builder.loop(trips());
         builder.wait(k_full);
-        multiply(tile.n, tile.head, true, shared_k, scores_done, mk::no_id);
+        const Id scored = multiply(tile.n, tile.head, true, shared_k, scores_done, mk::no_id);
         builder.wait(scores_done);
-        body.add(InstructionClass::mbarrier_arrive, 1);
+        body.add(InstructionClass::mbarrier_arrive, 1, scored);
         builder.signal(k_empty, mk::SignalOn::completion);
-        const Id packed = add_softmax_of_group(false);
+        const Id packed = add_softmax_of_group(scored);
         const Id scaled = body.add(InstructionClass::mul_f32, outputs(), packed);
         body.add(InstructionClass::add_s32, tile.aside);
         builder.wait(v_full);
-        multiply(tile.head, tile.n, false, shared_v, sums_done, scaled);
+        const Id summed = multiply(tile.head, tile.n, false, shared_v, sums_done, scaled);
         builder.wait(sums_done);
-        body.add(InstructionClass::mbarrier_arrive, 1);
+        body.add(InstructionClass::mbarrier_arrive, 1, summed);
         builder.signal(v_empty, mk::SignalOn::completion);
         builder.end();
         builder.signal(q_empty, mk::SignalOn::completion);
