@@ -289,7 +289,7 @@ void settle_sm(const kernel::Kernel& kernel, const hw::Gpu& gpu, const predictio
     const Timeline timeline(a, gpu, waits, a.slots / a.occupancy.ctas_per_sm);
     a.loop_period = waits_in_a_loop(a) ? timeline.period(a.occupancy.ctas_per_sm, waits.first) : Cycles{};
     a.exposure = kernel.schedule.kind == kernel::ScheduleKind::listed
-                     ? timeline.of_items(kernel.schedule.items)
+                     ? timeline.of_items(kernel.schedule.items, kernel.schedule.on_demand)
                      : timeline.exposure();
     a.first_text = timeline.first_pass(conditions.cache != prediction::Cache::warm);
     a.alone = timeline.alone() + a.first_text;

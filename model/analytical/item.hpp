@@ -21,6 +21,8 @@ struct ItemDemand {
     double trips = 0.0;        ///< of the main loop
     bool alternating = false;  ///< consumer instances take items in turn: `after` hides behind the next item
     int alternating_instances = 1;
+    /// Groups of warps that go round the same loop, each with products of its own (wgmma).
+    int side_by_side = 1;
     bool in_turn = false;       ///< a token orders the instances, item by item
     bool asynchronous = false;  ///< loads of the loop run ahead of their use
     bool self_fed = false;      ///< the warps that multiply also issue the copies, in one instruction stream

@@ -195,6 +195,8 @@ class Accumulator {
             }
             free_.loop[0] = 0.0;
             result_.self_fed = result_.self_fed || (role_copies_ && role_multiplies_);
+            if (role_multiplies_ && !role.alternate && tensor_cores_read_)
+                result_.side_by_side = role.instances;
             result_.loads_itself =
                 result_.loads_itself || (role_loads_ && (role_multiplies_ || role_stages_));
             local_.leave(result_.loop, result_.loads_itself, load_latency_, gpu_);

@@ -80,8 +80,11 @@ class Timeline {
             const hw::Cycles trip = std::max(chain, own);
             const hw::Cycles alone = std::max(std::max(trip, once), copying_turn_);
             const double rest = (alone - once).value();
-            return hw::Cycles(copies_in_bulk() ? steady::steady_turn_time(resident, once.value(), rest)
-                                               : steady::turn_time(resident, once.value(), rest));
+            // Issue slots serve single instructions, so that a CTA fills the gaps of the others and does not
+            // wait for a whole trip (torch_attention, fit rows of flash2: the slots are full).
+            const bool in_order = copies_in_bulk() || busiest_ == machine::Server::issue;
+            return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
+                                       : steady::turn_time(resident, once.value(), rest));
         }
         if (!a_.item.asynchronous && machine::of_sub_partition(busiest_)) {
             const hw::Cycles jumps = machine::jump_cycles(a_.item.loop.code, gpu_) * a_.item.loop.branches;
@@ -120,7 +123,30 @@ class Timeline {
         if (multiplies_before_copies(a_.item)) {
             return with_waits(without_waits(resident), waits_.copies);
         }
-        return std::max(std::max(std::max(busy + gaps, pace), chain), std::max(least, added));
+        const hw::Cycles beside = among_groups(resident);
+        return std::max(std::max(std::max(busy + gaps, pace), std::max(chain, beside)),
+                        std::max(least, added));
+    }
+
+    /// Groups of warps that wait for their own products and then compute with the results go round two
+    /// queues: the tensor cores, and the unit that is busiest otherwise. So a part of the arithmetic stays
+    /// exposed (torch_attention, fit rows of cudnn).
+    [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
+        const int groups = a_.item.side_by_side;
+        if (groups < 2) return {};
+        double other = 0.0;
+        for (const machine::Server server :
+             {machine::Server::issue, machine::Server::registers, machine::Server::fp32,
+              machine::Server::integer, machine::Server::sfu}) {
+            other = std::max(other, a_.item.loop.demand[server].value());
+        }
+        const double products = a_.item.loop.demand[machine::Server::tensor].value() / groups;
+        other /= groups;
+        // The chain of a group counts the products of all groups, which it would wait for in step.
+        const double elsewhere = std::max(0.0, a_.item.loop.chain.value() - groups * products - other);
+        const auto customers = static_cast<std::int64_t>(groups) * resident;
+        return hw::Cycles(steady::pace_of_two_queues(customers, products, other, elsewhere) *
+                          static_cast<double>(customers));
     }
 
     /// Extra time of the first pass through the code. Negative where the caches hold more at the start than
@@ -149,11 +175,16 @@ class Timeline {
 
     /// The same for listed items of different lengths (uneven_items.hpp). The mean item gives the pace; all
     /// that SMs wait beyond their own work is tail. Persistent CTAs take every `ctas`-th item.
-    [[nodiscard]] Exposure of_items(std::span<const kernel::WorkItem> items) const {
+    [[nodiscard]] Exposure of_items(std::span<const kernel::WorkItem> items, bool on_demand) const {
         Exposure even = exposure();
+        // Trips of the main loop go with the k-iterations, of which some may stand before the loop.
+        double iterations = 0.0;
+        for (const kernel::WorkItem& item : items) iterations += static_cast<double>(item.end - item.begin);
+        const double share =
+            iterations > 0.0 ? a_.item.trips * static_cast<double>(items.size()) / iterations : 0.0;
         const auto length = [&](std::int64_t i) {
             const kernel::WorkItem& item = items[static_cast<std::size_t>(i)];
-            return static_cast<double>(item.end - item.begin);
+            return static_cast<double>(item.end - item.begin) * share;
         };
         const auto count = static_cast<std::int64_t>(items.size());
         const bool differ = std::any_of(items.begin(), items.end(), [&](const kernel::WorkItem& item) {
@@ -170,6 +201,13 @@ class Timeline {
             // Time of a CTA that has a mean number of mean items.
             const double fixed = even.prologue.value() + even.epilogue.value();
             const double trip = even.main_loop.value() / (turns * a_.item.trips);
+            if (on_demand) {
+                // CTAs ask for the next item, so that the list runs over as many slots as there are CTAs.
+                const std::vector<machine::ItemPace> alone{{fixed / turns, trip}};
+                time = machine::uneven_makespan(count, length, ctas, alone);
+                mean = time.busy;
+                return with_tail(even, time.makespan, mean);
+            }
             for (std::int64_t r = 0; r < machine::ceil_divide(ctas, sms_); ++r)
                 paces.push_back({fixed, trip});
             std::vector<double> of_cta(static_cast<std::size_t>(ctas), 0.0);
@@ -188,16 +226,22 @@ class Timeline {
             time = machine::uneven_makespan(count, length, sms_, paces);
             mean = time.busy;
         }
-        const double parts = (even.prologue + even.main_loop + even.epilogue).value();
-        const double scale = parts > 0.0 ? std::min(mean, time.makespan) / parts : 1.0;
-        even.prologue = even.prologue * scale;
-        even.main_loop = even.main_loop * scale;
-        even.epilogue = even.epilogue * scale;
-        even.tail = hw::Cycles(std::max(0.0, time.makespan - std::min(mean, time.makespan)));
-        return even;
+        return with_tail(even, time.makespan, mean);
     }
 
   private:
+    /// An exposure whose parts add up to `mean`, with the rest of the makespan as tail.
+    [[nodiscard]] static Exposure with_tail(Exposure even, double makespan, double mean) {
+        const double parts = (even.prologue + even.main_loop + even.epilogue).value();
+        const double work = std::min(mean, makespan);
+        const double scale = parts > 0.0 ? work / parts : 1.0;
+        even.prologue = even.prologue * scale;
+        even.main_loop = even.main_loop * scale;
+        even.epilogue = even.epilogue * scale;
+        even.tail = hw::Cycles(makespan - work);
+        return even;
+    }
+
     /// Busy time of the busiest server before the loop. While the first stage is multiplied, the later stages
     /// arrive. So on the way into the SM the loop waits for one of `ahead` stages, not for all. Writes of all
     /// stages to shared memory still delay the reads there.

@@ -108,6 +108,10 @@ void check_schedule(const Kernel& kernel) {
     record.expect(listed == !schedule.items.empty(), "items",
                   static_cast<std::int64_t>(schedule.items.size()),
                   "some items when the kind is listed, none otherwise");
+    record.expect(listed || !schedule.on_demand, "on_demand", std::int64_t{schedule.on_demand},
+                  "0 unless the items are listed");
+    record.expect(!schedule.on_demand || !schedule.stream_k, "on_demand", std::int64_t{schedule.on_demand},
+                  "0 where the list is in the order of the CTAs (stream_k)");
     if (schedule.kind == ScheduleKind::one_per_cta) {
         record.expect(count <= kernel.grid.volume(), "tiles", count, "at most one work item per CTA");
     }

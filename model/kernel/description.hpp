@@ -66,6 +66,7 @@ struct Schedule {
     std::int64_t split_k = 1;
     bool stream_k = false;
     std::int64_t k_iterations = 1;  ///< of a whole tile; item_begin and item_end run over these
+    bool on_demand = false;         ///< listed: a CTA asks for its next item
     std::vector<WorkItem> items;    ///< only when listed
 
     [[nodiscard]] std::int64_t item_count() const {

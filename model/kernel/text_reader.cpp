@@ -134,7 +134,7 @@ void KernelReader::coverage() {
 void KernelReader::schedule() {
     Schedule& schedule = kernel_.schedule;
     schedule.kind = cursor_.enumerator<ScheduleKind>();
-    fields("tiles=, raster=, group=, split_k=, stream_k= or k_iterations=", [&](std::string_view key) {
+    fields("tiles=, raster=, group=, split_k=, stream_k=, k_iterations= or on_demand=", [&](std::string_view key) {
         if (key == "tiles") {
             list(schedule.tiles, [&] { return cursor_.integer(); });
         } else if (key == "raster") {
@@ -147,6 +147,8 @@ void KernelReader::schedule() {
             schedule.stream_k = cursor_.flag();
         } else if (key == "k_iterations") {
             schedule.k_iterations = cursor_.integer();
+        } else if (key == "on_demand") {
+            schedule.on_demand = cursor_.flag();
         } else {
             return false;
         }

@@ -154,6 +154,7 @@ class KernelWriter {
         field("split_k", schedule.split_k, usual.split_k);
         field("stream_k", schedule.stream_k, usual.stream_k);
         field("k_iterations", schedule.k_iterations, usual.k_iterations);
+        field("on_demand", schedule.on_demand, usual.on_demand);
         out_ += '\n';
         for (const WorkItem& item : schedule.items) {
             begin();

@@ -85,6 +85,18 @@ Id add_softmax(Body& body, const BlockCounts& c, Id scores) {
     return body.add(InstructionClass::convert_pack, c.scores / 2, exponentials);
 }
 
+Id add_lean_softmax(Body& body, const BlockCounts& c, Id scores) {
+    const std::int64_t of_row = std::max<std::int64_t>(1, c.scores / c.rows);
+    const Id most =
+        body.add(InstructionClass::compare_select, c.scores + 2 * c.rows, scores, mk::no_id, of_row);
+    const Id shared = body.add(InstructionClass::shfl, 2 * c.rows, most, mk::no_id, 2);
+    const Id scaled = body.add(InstructionClass::fma_f32, c.scores + 2 * c.rows, shared);
+    const Id exponentials = body.add(InstructionClass::mufu, c.scores + c.rows, scaled);
+    body.add(InstructionClass::add_f32, c.scores, exponentials, mk::no_id, of_row);
+    body.add(InstructionClass::mul_f32, c.outputs, shared);
+    return body.add(InstructionClass::convert_pack, c.scores / 2, exponentials);
+}
+
 void set_launch(const AttentionTile& tile, mk::Kernel& kernel) {
     kernel.evidence = mk::Evidence::own;
     kernel.cta = {lanes * tile.warps, 1, 1};

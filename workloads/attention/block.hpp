@@ -19,6 +19,8 @@ using model::kernel::InstructionClass;
 
 /// Lanes of a warp, and bytes of its widest access.
 inline constexpr std::int64_t lanes = 32, widest = 16;
+/// Instructions that compare a score with its row, where a block is masked.
+inline constexpr std::int64_t of_masked_score = 2;
 
 /// Instructions and numbers of a block of m x n scores with heads of `head` elements, shared by `warps`.
 struct BlockCounts {
@@ -55,6 +57,10 @@ class Body {
 /// Scores of a block in registers, from their maximum to exponentials in 16 bits, and the rescaled sums.
 /// Returns the op that packs them.
 Id add_softmax(Body& body, const BlockCounts& counts, Id scores);
+
+/// The same with a multiply-add for each score's scale and maximum, and exponentials without a guard, as
+/// hand-tuned kernels for wgmma have it.
+Id add_lean_softmax(Body& body, const BlockCounts& counts, Id scores);
 
 /// Threads of a kernel whose warps all multiply.
 void set_launch(const AttentionTile& tile, model::kernel::Kernel& kernel);

@@ -19,8 +19,7 @@ namespace {
 /// divisions of the head by its group depend on one another.
 constexpr std::int64_t before = 300, chain_before = 120;
 
-/// Masked blocks come first and compare each score with its row.
-constexpr std::int64_t of_masked_score = 2;
+constexpr std::int64_t most_trips = std::int64_t{1} << 40;
 
 struct Forward {
     const Problem& problem;
@@ -56,21 +55,23 @@ struct Forward {
         barrier = add_barrier(builder, tile.warps);
     }
 
-    /// First key of the block `ahead` trips on; blocks come from the last to the first.
-    [[nodiscard]] mk::Index key(std::int64_t ahead, bool in_loop) {
-        mk::Index index = builder.begin(-tile.n * (1 + ahead));
+    /// First key of the block `ahead` trips after number `done` of the loop; blocks come from the last to the
+    /// first.
+    [[nodiscard]] mk::Index key(std::int64_t done, bool in_loop) {
+        mk::Index index = builder.begin(-tile.n * (1 + done));
         builder.add(index, mk::Variable::item_end, tile.n);
         if (in_loop) builder.add(index, mk::Variable::loop, -tile.n);
         return index;
     }
 
-    void copy(Id buffer, std::int64_t ahead, bool in_loop, const mk::Index& head) {
+    /// Copies a block of keys; `next`: the one after number `done`, where there is one.
+    void copy(Id buffer, std::int64_t done, bool next, bool in_loop, const mk::Index& head) {
         mk::Op& op = builder.op(InstructionClass::cp_async);
         op.dtype = problem.dtype;
         op.count = counts.copies_k;
         op.completes = copies;
-        if (ahead > 0) guard_trip(builder, kernel, ahead);
-        body.box(buffer, mk::Direction::read, key(ahead, in_loop), head, tile.head, tile.n);
+        if (next) guard_trip(builder, kernel, done + 1);
+        body.box(buffer, mk::Direction::read, key(done + (next ? 1 : 0), in_loop), head, tile.head, tile.n);
         builder.signal(copies, mk::SignalOn::issue);
     }
 
@@ -83,33 +84,30 @@ struct Forward {
         return body.products(problem.dtype, counts.products, operands, other);
     }
 
-    void add_trip(const mk::Index& kv) {
+    /// One block of keys, after `done` blocks outside of the loop.
+    void add_trip(const mk::Index& kv, std::int64_t done, bool masked) {
         builder.wait(copies, 0);
         body.meet(barrier);
-        copy(v, 0, true, kv);
-        const Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
+        copy(v, done, false, true, kv);
+        Id scores = multiply(counts.loads_q + counts.loads_k, tile.head / 16, mk::no_id);
         builder.wait(copies, 0);
         body.meet(barrier);
-        copy(k, 1, true, kv);
+        copy(k, done, true, true, kv);
         body.add(InstructionClass::add_s32, tile.aside);
-        if (masked_blocks() > 0) {
-            const Id mask =
-                body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
-            mk::Op& op = kernel.ops[static_cast<std::size_t>(mask)];
-            op.when.active = true;
-            op.when.value = builder.variable(mk::Variable::loop);
-            op.when.low = 0;
-            op.when.high = masked_blocks();
+        if (masked) {
+            scores = body.add(InstructionClass::compare_select, of_masked_score * counts.scores, scores);
         }
         const Id packed = add_softmax(body, counts, scores);
         multiply(counts.loads_k, tile.n / 16, packed);
     }
 
-    /// Blocks of keys whose scores are compared: along the diagonal, and the last one of a ragged length.
-    [[nodiscard]] std::int64_t masked_blocks() const {
-        if (problem.causal) return ceil_div(tile.m, tile.n) + (problem.sk % tile.n != 0 ? 1 : 0);
-        return problem.sk % tile.n != 0 ? 1 : 0;
+    /// Blocks of keys that have code of their own before the loop: along the diagonal, and the last one of a
+    /// ragged length. Without a mask the last block has its own code too.
+    [[nodiscard]] std::int64_t own_blocks() const {
+        const bool ragged = problem.sk % tile.n != 0 || problem.sq % tile.m != 0;
+        return problem.causal ? ceil_div(tile.m, tile.n) + (ragged ? 1 : 0) : 1;
     }
+    [[nodiscard]] bool compares() const { return problem.causal || problem.sk % tile.n != 0; }
 
     void add_result() {
         const Id sums = body.add(InstructionClass::shfl, 2 * counts.rows, mk::no_id, mk::no_id, 2);
@@ -139,6 +137,13 @@ struct Forward {
         body.box(lse, mk::Direction::write, row(), result_head(), 1, tile.m);
     }
 
+    [[nodiscard]] mk::Index trips_after(std::int64_t done) {
+        mk::Index trips = builder.begin(-done);
+        builder.add(trips, mk::Variable::item_end);
+        builder.add(trips, mk::Variable::item_begin, -1);
+        return trips;
+    }
+
     [[nodiscard]] mk::Index row() { return builder.variable(mk::Variable::tile, tile.m); }
     [[nodiscard]] mk::Index result_head() {
         mk::Index index = builder.begin();
@@ -159,12 +164,15 @@ struct Forward {
         body.box(q, mk::Direction::read, row(), builder.variable(mk::Variable::tile, 1, 2), tile.head,
                  tile.m);
         const mk::Index kv = kv_head(builder, problem);
-        copy(k, 0, false, kv);
-        mk::Index trips = builder.begin();
-        builder.add(trips, mk::Variable::item_end);
-        builder.add(trips, mk::Variable::item_begin, -1);
-        builder.loop(trips);
-        add_trip(kv);
+        copy(k, 0, false, false, kv);
+        const std::int64_t own = own_blocks();
+        for (std::int64_t done = 0; done < own; ++done) {
+            builder.loop(builder.clamp(trips_after(done), 0, 1));
+            add_trip(kv, done, compares());
+            builder.end();
+        }
+        builder.loop(builder.clamp(trips_after(own), 0, most_trips));
+        add_trip(kv, own, false);
         builder.end();
         add_result();
         builder.finish();

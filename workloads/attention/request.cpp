@@ -3,6 +3,7 @@
 
 #include "hw/error.hpp"
 #include "workloads/attention/flash2.hpp"
+#include "workloads/attention/specialized.hpp"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,10 @@ const AttentionTile& tile_of(const AttentionFamily& family, const Problem& probl
 void lower_forward(const libraries::Libraries& libraries, Implementation implementation, const Problem& given,
                    const hw::Gpu& gpu, mk::Program& program) {
     const AttentionFamily& whole = family_of(libraries, implementation, "forward", gpu);
+    if (implementation != Implementation::flash2) {
+        lower_specialized(given, whole, tile_of(whole, given, gpu), gpu, program);
+        return;
+    }
     const Problem problem = as_grouped(given);
     const AttentionFamily& split = family_of(libraries, implementation, "split", gpu);
     const AttentionTile& split_tile = tile_of(split, problem, gpu);

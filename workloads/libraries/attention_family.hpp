@@ -15,6 +15,8 @@ struct AttentionTile {
     int head = 0;
     int warps = 0;
     int registers = 0;
+    int stages = 0;         ///< blocks of K, and of V, in shared memory
+    int shared = 0;         ///< bytes of shared memory; 0: those of its blocks
     int aside = 0;          ///< instructions of a trip for addresses, moves and spilled registers
     bool causal = false;    ///< only with a causal mask
     bool full = false;      ///< only without a mask

@@ -207,6 +207,8 @@ AttentionFamily read_attention(const Section& section) {
         tile.head = number_of(t, "head", section.place);
         tile.warps = number_of(t, "warps", section.place);
         tile.registers = number_of(t, "registers", section.place);
+        tile.stages = number_of(t, "stages", section.place);
+        tile.shared = number_of(t, "shared", section.place);
         tile.aside = number_of(t, "aside", section.place);
         tile.causal = t.find(" causal") != std::string::npos;
         tile.full = t.find(" full") != std::string::npos;

@@ -103,7 +103,8 @@ kernel::WorkItem WorkItems::at(std::int64_t position) const {
 
 bool WorkItems::on_demand() const {
     const ScheduleKind kind = kernel_->schedule.kind;
-    return kind == ScheduleKind::dynamic_counter || kind == ScheduleKind::cluster_launch_control;
+    return kind == ScheduleKind::dynamic_counter || kind == ScheduleKind::cluster_launch_control ||
+           (kind == ScheduleKind::listed && kernel_->schedule.on_demand);
 }
 
 void WorkItems::append_of_cta(std::int64_t cta, std::vector<std::int64_t>& positions) const {
