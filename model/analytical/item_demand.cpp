@@ -466,6 +466,22 @@ class Accumulator {
         return near + (all - near) * (waits.fresh * (first + under_way));
     }
 
+    /// Way of an atomic to its line and back. Of the items that add to the same places, one finds them in
+    /// DRAM.
+    Cycles atomic_load(const Op& op) const {
+        if (op.access_count != 1) return load_latency_;
+        const kernel::AccessOrigin origin = kernel::origin_of(kernel_, kernel_.accesses[op.first_access]);
+        const kernel::Schedule& schedule = kernel_.schedule;
+        const auto same = [](bool along, std::int64_t items) {
+            return along ? 1.0 : 1.0 / static_cast<double>(std::max<std::int64_t>(1, items));
+        };
+        const double first =
+            same(origin.along_m, schedule.tiles[0]) * same(origin.along_n, schedule.tiles[1]) *
+            same(origin.along_batch, schedule.tiles[2]) * same(origin.along_split, schedule.split_k);
+        const Cycles near = std::min(gpu_.latency.l2_far, load_latency_);
+        return near + (load_latency_ - near) * first;
+    }
+
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (op.cls == InstructionClass::wgmma) {
@@ -473,7 +489,7 @@ class Accumulator {
         }
         if (machine::is_asynchronous_copy(op.cls)) return Cycles{};
         if (op.cls == InstructionClass::atom_global) {
-            return machine::atomic_latency(kernel_, op, load_latency_, gpu_);
+            return machine::atomic_latency(kernel_, op, atomic_load(op), gpu_);
         }
         if (machine::is_load(op.cls)) {
             // A warp waits for the latency of a miss if any line of the warp misses.
@@ -531,7 +547,9 @@ class Accumulator {
         if (op.cls == InstructionClass::fence) start = stores_.arrived(std::max(start, done), gpu_);
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         start = units_.begin(cost.unit, start);
-        if (Cycles{} < sent_) {
+        // Additions go the fence's own way ahead of it, and are done when it comes back.
+        const bool adds = op.cls == InstructionClass::red_global || op.cls == InstructionClass::atom_global;
+        if (Cycles{} < sent_ && !adds) {
             stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
         }
         const double count = static_cast<double>(op.count);

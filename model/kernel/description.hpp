@@ -271,6 +271,7 @@ struct Loop {
     std::int32_t unroll = 1;
     std::int32_t machine_unroll = 1;
     SlowestWarps slowest{};  ///< their trips
+    bool overlap = false;    ///< deps name all that a trip needs of trips before
     friend bool operator==(const Loop&, const Loop&) = default;
 };
 /// Passes when all but the `lag` newest phases (groups) of the token are complete.

@@ -121,9 +121,10 @@ void KernelReader::loop() {
     std::int32_t unroll = 1;
     std::int32_t machine_unroll = 1;
     SlowestWarps slowest;
+    bool overlap = false;
     fields(
-        "trips=, mean=, max_over_lanes=, max_over_warps=, slowest_of_cta=, slowest_of_grid=, unroll= or "
-        "machine_unroll=",
+        "trips=, mean=, max_over_lanes=, max_over_warps=, slowest_of_cta=, slowest_of_grid=, unroll=, "
+        "machine_unroll= or overlap=",
         [&](std::string_view key) {
             if (key == "trips") {
                 trips.index = read_index(cursor_, kernel_);
@@ -142,6 +143,8 @@ void KernelReader::loop() {
                 unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
             } else if (key == "machine_unroll") {
                 machine_unroll = static_cast<std::int32_t>(cursor_.integer(1, most_int));
+            } else if (key == "overlap") {
+                overlap = cursor_.flag();
             } else {
                 return false;
             }
@@ -149,6 +152,7 @@ void KernelReader::loop() {
         });
     build_.loop(trips, unroll, machine_unroll);
     kernel_.loops.back().slowest = slowest;
+    kernel_.loops.back().overlap = overlap;
 }
 
 void KernelReader::branch() {

@@ -82,6 +82,16 @@ TEST_CASE("records out of place and unknown fields are refused by what would be 
     CHECK(message(deep).find("at most 16 nested loops") != std::string::npos);
 }
 
+TEST_CASE("a loop says that its trips overlap, or nothing") {
+    const Kernel kernel = parse_text(
+        kernel_of("loop trips={3} overlap=1\nop 0 add_f32 deps=0:1\nend\nloop trips={2}\nop 1 add_f32\nend\n"));
+    REQUIRE(kernel.loops.size() == 2);
+    CHECK(kernel.loops[0].overlap);
+    CHECK_FALSE(kernel.loops[1].overlap);
+    CHECK(to_text(kernel).find("loop trips={3} overlap=1") != std::string::npos);
+    CHECK(parse_text(to_text(kernel)).loops == kernel.loops);
+}
+
 TEST_CASE("loops and branches say what their slowest warps do, or nothing where warps are alike") {
     const Kernel kernel = parse_text(kernel_of(
         "loop trips={3} slowest_of_cta=4.5 slowest_of_grid=9\nloop mean=2 slowest_of_grid=7 unroll=2\n"

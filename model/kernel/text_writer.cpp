@@ -416,6 +416,9 @@ class KernelWriter {
         slowest(loop.slowest);
         field("unroll", loop.unroll, 1);
         field("machine_unroll", loop.machine_unroll, 1);
+        if (loop.overlap) {
+            add(" overlap=1");
+        }
     }
 
     void write_op(std::size_t id, const Op& op) {

@@ -63,6 +63,7 @@ LoopKinds::LoopKinds(const kernel::Kernel& kernel)
         }
         meets_[n] = meets;
         if (node.kind == NodeKind::loop) {
+            described = described || kernel.loops[node.payload].overlap;
             serial_[node.payload] = works && !described;
         }
     }

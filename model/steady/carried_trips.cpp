@@ -15,6 +15,13 @@ constexpr std::size_t replayed = 24, averaged = 12;
 /// Farther dependences are taken as ones at this distance.
 constexpr std::size_t farthest = 16;
 
+/// Part of its issue that an op is spared where it waits for itself: each of its chains waits for its own
+/// last instruction, and not for the last one of all.
+double behind_own(const kernel::Op& op) {
+    const auto count = static_cast<double>(std::max<std::int64_t>(1, op.count));
+    return 1.0 - std::clamp(static_cast<double>(op.chain) / count, 1.0 / count, 1.0);
+}
+
 }  // namespace
 
 std::pair<std::size_t, std::size_t> ops_of(const kernel::Kernel& kernel, std::size_t first,
@@ -30,14 +37,9 @@ std::pair<std::size_t, std::size_t> ops_of(const kernel::Kernel& kernel, std::si
 }
 
 void CarriedTrips::begin(const kernel::Kernel& kernel, std::size_t first_node, std::size_t last_node) {
-    std::tie(first, last) = ops_of(kernel, first_node, last_node);
-    described = false;
+    described = kernel.loops[kernel.nodes[first_node - 1].payload].overlap;
     events.clear();
-    for (std::size_t op = first; op < last && !described; ++op) {
-        for (const kernel::Dep& dep : kernel.deps_of(kernel.ops[op])) {
-            described = described || dep.distance > 0;
-        }
-    }
+    if (described) std::tie(first, last) = ops_of(kernel, first_node, last_node);
 }
 
 void CarriedTrips::take_in_part(std::size_t from, const hw::Cycles& end, double taken) {
@@ -86,12 +88,7 @@ SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel) const {
                         std::min<std::size_t>(farthest, static_cast<std::size_t>(dep.distance));
                     if (from < first || from >= last || own || back > trip) continue;
                     double there = complete[(trip - back) % window * ops + (from - first)];
-                    if (from == op) {
-                        // Each instruction of the op waits for its own result, not for the last one's.
-                        const auto count =
-                            static_cast<double>(std::max<std::int64_t>(1, kernel.ops[op].count));
-                        there -= event.held.value() * (1.0 - 1.0 / count);
-                    }
+                    if (from == op) there -= behind_own(kernel.ops[op]) * event.held.value();
                     (loads[from - first] ? loaded : start) =
                         std::max(loads[from - first] ? loaded : start, there);
                 }

@@ -34,10 +34,11 @@ struct SteadyTrip {
                                                          std::size_t last);
 
 struct CarriedTrips {
-    bool described = false;  ///< the loop's ops say what they need of earlier trips
+    bool described = false;  ///< deps name all that a trip needs of trips before
     std::size_t first = 0, last = 0;
     std::vector<TripEvent> events;
 
+    /// Of the loop at node `first_node` - 1, whose body is nodes [first_node, last_node).
     void begin(const kernel::Kernel& kernel, std::size_t first_node, std::size_t last_node);
     void note(const TripEvent& event) { events.push_back(event); }
     /// Events from number `from` on stand in a branch that ends at `end` and that is taken in part.

@@ -29,6 +29,7 @@ Kernel looping(const std::vector<std::vector<Dep>>& deps) {
     Builder build(kernel);
     build.role("warp", 1);
     build.loop(64);
+    kernel.loops.back().overlap = true;
     for (const std::vector<Dep>& own : deps) {
         build.op(InstructionClass::fma_f32);
         for (const Dep& dep : own) build.dep(dep);
@@ -41,7 +42,7 @@ Kernel looping(const std::vector<std::vector<Dep>>& deps) {
 
 CarriedTrips begun(const Kernel& kernel) {
     CarriedTrips trips;
-    trips.begin(kernel, kernel.roles[0].first_node, kernel.roles[0].last_node);
+    trips.begin(kernel, kernel.roles[0].first_node + 1, kernel.roles[0].last_node);
     return trips;
 }
 
@@ -57,9 +58,11 @@ TripEvent event(std::size_t op, double held, double ready, bool loads = false) {
 
 }  // namespace
 
-TEST_CASE("a loop whose ops need nothing of earlier trips is not described") {
-    CHECK_FALSE(begun(looping({{}, {{0, 0}}})).described);
-    CHECK(begun(looping({{{1, 1}}, {{0, 0}}})).described);
+TEST_CASE("trips overlap where the description says that its deps are complete") {
+    Kernel kernel = looping({{{1, 1}}, {{0, 0}}});
+    CHECK(begun(kernel).described);
+    kernel.loops[0].overlap = false;
+    CHECK_FALSE(begun(kernel).described);
 }
 
 TEST_CASE("a load for a later trip hides its latency behind the work of as many trips") {
@@ -91,6 +94,9 @@ TEST_CASE("independent instructions of an op wait for their own results of the t
     trips.note(event(0, 16.0, 14.0 + 33.0));  // Eight at two cycles each, and 33 until the last one is done.
     // The first one issues again when it is done, after 33 cycles.
     CHECK(trips.steady(kernel).period.value() == doctest::Approx(33.0));
+    // In series, the first one needs the last one.
+    kernel.ops[0].chain = 8;
+    CHECK(trips.steady(kernel).period.value() == doctest::Approx(14.0 + 33.0));
 }
 
 TEST_CASE("a branch that is taken in part takes that part of its time") {

@@ -364,8 +364,11 @@ class KernelBuilder:
         mean: float | None = None,
         max_over_lanes: float | None = None,
         max_over_warps: float | None = None,
+        overlap: bool = False,
     ) -> Iterator[Index]:
         """A loop of `trips`, or of `mean` trips where data decide; its variable counts from 0.
+
+        With `overlap`, deps with a distance name all that a trip needs of the trips before.
 
         >>> import warptime as wt
         >>> k = wt.KernelBuilder("loops", grid=1, block=32)
@@ -385,6 +388,7 @@ class KernelBuilder:
         given.update(
             {} if unroll == 1 else {"unroll": unroll},
             **({"machine_unroll": machine_unroll} if machine_unroll != 1 else {}),
+            **({"overlap": overlap} if overlap else {}),
         )
         with self._within(" ".join(["loop", *_texts("loop", given, _LOOP)]), inside=True) as place:
             self._loops += 1
@@ -675,6 +679,7 @@ _ROLE = {**_forms(_number, "warps instances registers"), "alternate": _flag}
 _LOOP = {
     **_forms(_real, "mean max_over_lanes max_over_warps"),
     **_forms(_number, "unroll machine_unroll"),
+    "overlap": _flag,
     "trips": _expression,
 }
 _BRANCH = {**_forms(_real, "warps_taking mean_lanes"), "lanes": _expression}

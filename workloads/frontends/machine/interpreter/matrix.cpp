@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -53,14 +54,19 @@ Product unpacked(std::uint32_t variant) {
 
 constexpr std::size_t columns = 8;
 
+/// Sums of reals are kept in fp64; those of bytes are exact in fp32.
+template <class Real>
 struct Operands {
-    std::array<std::array<double, max_k>, 16> a;       // NOLINT: filled as far as it is read.
-    std::array<std::array<double, columns>, max_k> b;  // NOLINT: the same.
+    std::array<std::array<Real, max_k>, 16> a;       // NOLINT: filled as far as it is read.
+    std::array<std::array<Real, columns>, max_k> b;  // NOLINT: the same.
 };
-using Sums = std::array<std::array<double, columns>, 16>;
+/// Row after row.
+template <class Real>
+using Sums = std::array<Real, 16 * columns>;
 
-/// left right + sum. Products of the elements' types are exact in fp64, hence one rounding is as good as two.
-double with_product(double left, double right, double sum) {
+/// left right + sum. Products of the elements' types are exact, hence one rounding is as good as two.
+template <class Real>
+Real with_product(Real left, Real right, Real sum) {
 #ifdef __FMA__
     return std::fma(left, right, sum);
 #else
@@ -69,82 +75,84 @@ double with_product(double left, double right, double sum) {
 }
 
 /// In blocks of rows whose sums stay in the host's registers.
-Sums product_of(const Operands& operands, std::size_t rows, std::size_t k) {
-    constexpr std::size_t block = 4;
-    Sums sums;  // NOLINT: filled as far as it is read.
+template <class Real>
+Sums<Real> product_of(const Operands<Real>& operands, std::size_t rows, std::size_t k) {
+    constexpr std::size_t block = 32 / sizeof(Real);
+    Sums<Real> sums;  // NOLINT: filled as far as it is read.
     for (std::size_t first = 0; first < rows; first += block) {
-        std::array<std::array<double, columns>, block> own{};
+        std::array<std::array<Real, columns>, block> own{};
         for (std::size_t e = 0; e < k; ++e) {
             for (std::size_t i = 0; i < block; ++i) {
-                const double left = operands.a[first + i][e];
+                const Real left = operands.a[first + i][e];
                 for (std::size_t j = 0; j < columns; ++j) {
                     own[i][j] = with_product(left, operands.b[e][j], own[i][j]);
                 }
             }
         }
-        std::ranges::copy(own, sums.begin() + static_cast<std::ptrdiff_t>(first));
+        std::memcpy(sums.data() + first * columns, own.data(), sizeof own);
     }
     return sums;
 }
 
-using LaneSums = std::array<double, lanes_per_warp>;
+template <class Real>
+using LaneSums = std::array<Real, lanes_per_warp>;
 
-/// What the lanes hold of rows 8 `half` and the seven below: columns 2 t + `part`.
-LaneSums sums_of_lanes(const Sums& sums, std::size_t half, std::size_t part) {
-    LaneSums own;  // NOLINT: filled whole below.
-    for (std::size_t g = 0; g < 8; ++g) {
-        for (std::size_t t = 0; t < 4; ++t) {
-            own[4 * g + t] = sums[g + 8 * half][2 * t + part];
-        }
+/// What the lanes hold of rows 8 `half` and the seven below: columns 2 t + `part`, t = lane % 4.
+template <class Real>
+LaneSums<Real> sums_of_lanes(const Sums<Real>& sums, std::size_t half, std::size_t part) {
+    LaneSums<Real> own;  // NOLINT: filled whole below.
+    const Real* const from = sums.data() + 8 * columns * half + part;
+    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+        own[lane] = from[2 * lane];
     }
     return own;
 }
 
-/// Element `part` of every lane's word.
 template <MatrixElement element>
-std::array<double, lanes_per_warp> elements_of(const Row& words, std::uint32_t part) {
-    std::array<double, lanes_per_warp> values;  // NOLINT: filled whole below.
-    for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
-        values[lane] = static_cast<double>(element_of(element, words.lane[lane], part));
+inline constexpr std::size_t elements_of_row = lanes_per_warp * 4U / bytes_of(element);
+
+/// The elements of a register in the order of the lanes. Lanes 4 g to 4 g + 3 hold a piece of row g.
+template <MatrixElement element, class Real>
+std::array<Real, elements_of_row<element>> elements_of(const Row& words) {
+    constexpr std::uint32_t bytes = bytes_of(element);
+    using Part = std::conditional_t<bytes == 1, std::uint8_t,
+                                    std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
+    std::array<Part, elements_of_row<element>> parts;   // NOLINT: filled by the copy.
+    std::array<Real, elements_of_row<element>> values;  // NOLINT: filled whole below.
+    static_assert(sizeof parts == sizeof words.lane);
+    std::memcpy(parts.data(), words.lane.data(), sizeof parts);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        values[i] = static_cast<Real>(element_of(element, parts[i], 0));
     }
     return values;
 }
 
-template <MatrixElement a, MatrixElement b>
+template <MatrixElement a, MatrixElement b, class Real>
 void read_words(const Warp& warp, const Instruction& instruction, const Product& product,
-                Operands& operands) {
-    constexpr std::uint32_t per_word = 4U / bytes_of(a);
+                Operands<Real>& operands) {
+    constexpr std::uint32_t piece = 4U * (4U / bytes_of(a));  // Elements of a row that four lanes hold.
     const std::uint32_t halves = product.sixteen_rows ? 2U : 1U;
-    const std::uint32_t words_of_row = product.k / (4U * per_word);
-    for (std::uint32_t step = 0; step < words_of_row; ++step) {
+    for (std::uint32_t step = 0; step < product.k / piece; ++step) {
         for (std::uint32_t half = 0; half < halves; ++half) {
-            const Row& words = warp.rows[instruction.sources[0].row + step * halves + half];
-            for (std::uint32_t part = 0; part < per_word; ++part) {
-                const auto values = elements_of<a>(words, part);
-                for (std::uint32_t g = 0; g < 8; ++g) {
-                    double* const row = operands.a[g + 8U * half].data() + 4U * step * per_word + part;
-                    for (std::uint32_t t = 0; t < 4; ++t) {
-                        row[t * per_word] = values[4U * g + t];
-                    }
-                }
+            const auto values =
+                elements_of<a, Real>(warp.rows[instruction.sources[0].row + step * halves + half]);
+            for (std::uint32_t g = 0; g < 8; ++g) {
+                std::memcpy(operands.a[g + 8U * half].data() + std::size_t{step} * piece,
+                            values.data() + std::size_t{g} * piece, piece * sizeof(Real));
             }
         }
-        const Row& words = warp.rows[instruction.sources[1].row + step];
-        for (std::uint32_t part = 0; part < per_word; ++part) {
-            const auto values = elements_of<b>(words, part);
-            for (std::uint32_t t = 0; t < 4; ++t) {
-                auto& row = operands.b[(t + 4U * step) * per_word + part];
-                for (std::uint32_t g = 0; g < 8; ++g) {
-                    row[g] = values[4U * g + t];
-                }
+        const auto values = elements_of<b, Real>(warp.rows[instruction.sources[1].row + step]);
+        for (std::uint32_t g = 0; g < 8; ++g) {
+            for (std::uint32_t e = 0; e < piece; ++e) {
+                operands.b[step * piece + e][g] = values[std::size_t{g} * piece + e];
             }
         }
     }
 }
 
-/// The elements' types are known at compile time where they are common, which makes their conversion fast.
-void read_operands(const Warp& warp, const Instruction& instruction, const Product& product,
-                   Operands& operands) {
+/// The elements' types are known at compile time, which makes their conversion fast.
+void read_reals(const Warp& warp, const Instruction& instruction, const Product& product,
+                Operands<double>& operands) {
     using enum MatrixElement;
     const auto is = [&product](MatrixElement a, MatrixElement b) { return product.a == a && product.b == b; };
     if (is(f16, f16)) {
@@ -153,14 +161,6 @@ void read_operands(const Warp& warp, const Instruction& instruction, const Produ
         read_words<bf16, bf16>(warp, instruction, product, operands);
     } else if (is(tf32, tf32)) {
         read_words<tf32, tf32>(warp, instruction, product, operands);
-    } else if (is(s8, s8)) {
-        read_words<s8, s8>(warp, instruction, product, operands);
-    } else if (is(s8, u8)) {
-        read_words<s8, u8>(warp, instruction, product, operands);
-    } else if (is(u8, s8)) {
-        read_words<u8, s8>(warp, instruction, product, operands);
-    } else if (is(u8, u8)) {
-        read_words<u8, u8>(warp, instruction, product, operands);
     } else if (is(e4m3, e4m3)) {
         read_words<e4m3, e4m3>(warp, instruction, product, operands);
     } else if (is(e4m3, e5m2)) {
@@ -169,6 +169,18 @@ void read_operands(const Warp& warp, const Instruction& instruction, const Produ
         read_words<e5m2, e4m3>(warp, instruction, product, operands);
     } else {
         read_words<e5m2, e5m2>(warp, instruction, product, operands);
+    }
+}
+
+void read_bytes(const Warp& warp, const Instruction& instruction, const Product& product,
+                Operands<float>& operands) {
+    using enum MatrixElement;
+    if (product.a == s8) {
+        product.b == s8 ? read_words<s8, s8>(warp, instruction, product, operands)
+                        : read_words<s8, u8>(warp, instruction, product, operands);
+    } else {
+        product.b == s8 ? read_words<u8, s8>(warp, instruction, product, operands)
+                        : read_words<u8, u8>(warp, instruction, product, operands);
     }
 }
 
@@ -191,13 +203,13 @@ Flow multiply_reals(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     const Product product = unpacked(instruction.variant);
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
-    Operands operands;
-    read_operands(warp, instruction, product, operands);
-    const Sums sums = product_of(operands, 8 * halves, product.k);
+    Operands<double> operands;  // NOLINT: see there.
+    read_reals(warp, instruction, product, operands);
+    const Sums<double> sums = product_of(operands, 8 * halves, product.k);
     const std::uint16_t addend = instruction.sources[2].row;
     std::array<Row, 4> out;
     for (std::size_t half = 0; half < halves; ++half) {
-        const LaneSums first = sums_of_lanes(sums, half, 0), second = sums_of_lanes(sums, half, 1);
+        const LaneSums<double> first = sums_of_lanes(sums, half, 0), second = sums_of_lanes(sums, half, 1);
         if (product.half_result) {
             const Row old = product.no_addend ? Row{} : warp.rows[addend + half];
             for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
@@ -211,7 +223,7 @@ Flow multiply_reals(Warp& warp, const Instruction& instruction, Mask enabled) {
             continue;
         }
         for (std::size_t part = 0; part < 2; ++part) {
-            const LaneSums& own = part == 0 ? first : second;
+            const LaneSums<double>& own = part == 0 ? first : second;
             const Row old = product.no_addend ? Row{} : warp.rows[addend + 2 * half + part];
             for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
                 const auto before = static_cast<double>(std::bit_cast<float>(old.lane[lane]));
@@ -236,21 +248,23 @@ Flow multiply_integers(Warp& warp, const Instruction& instruction, Mask enabled)
     }
     const Product product = unpacked(instruction.variant);
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
-    Operands operands;  // Sums of 64 products of bytes are exact in doubles.
-    read_operands(warp, instruction, product, operands);
-    const Sums sums = product_of(operands, 8 * halves, product.k);
+    Operands<float> operands;  // NOLINT: see there.
+    read_bytes(warp, instruction, product, operands);
+    const Sums<float> sums = product_of(operands, 8 * halves, product.k);
     std::array<Row, 4> out;
     for (std::size_t i = 0; i < 2 * halves; ++i) {
-        const LaneSums own = sums_of_lanes(sums, i / 2, i % 2);
+        const LaneSums<float> own = sums_of_lanes(sums, i / 2, i % 2);
         const Row old = product.no_addend ? Row{} : warp.rows[instruction.sources[2].row + i];
         for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
-            // Exact: sums of 64 products of bytes and one word have less than 53 bits.
-            double value = static_cast<double>(static_cast<std::int32_t>(old.lane[lane])) + own[lane];
+            const auto sum = static_cast<std::int32_t>(own[lane]);
+            // Without saturation words wrap.
+            out[i].lane[lane] = old.lane[lane] + static_cast<std::uint32_t>(sum);
             if (product.saturates) {
-                value = std::clamp<double>(value, std::numeric_limits<std::int32_t>::min(),
-                                           std::numeric_limits<std::int32_t>::max());
+                const std::int64_t whole = std::int64_t{static_cast<std::int32_t>(old.lane[lane])} + sum;
+                out[i].lane[lane] = static_cast<std::uint32_t>(
+                    std::clamp<std::int64_t>(whole, std::numeric_limits<std::int32_t>::min(),
+                                             std::numeric_limits<std::int32_t>::max()));
             }
-            out[i].lane[lane] = static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
         }
     }
     for (std::size_t r = 0; r < 2 * halves; ++r) {
@@ -272,7 +286,7 @@ Flow multiply_doubles(Warp& warp, const Instruction& instruction, Mask enabled) 
         return Flow::next;
     }
     const Product product = unpacked(instruction.variant);
-    Operands operands;
+    Operands<double> operands;  // NOLINT: see there.
     const std::size_t halves = product.sixteen_rows ? 2U : 1U;
     for (std::size_t lane = 0; lane < 32; ++lane) {
         for (std::size_t step = 0; step < product.k / 4; ++step) {

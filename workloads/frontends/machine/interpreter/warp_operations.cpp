@@ -368,10 +368,18 @@ Flow read_thread(Warp& warp, const Instruction& instruction, Mask enabled) {
 
 Flow read_special_pair(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto special = static_cast<Special>(instruction.variant);
+    Row& low = warp.rows[instruction.destination];
+    Row& high = warp.rows[instruction.destination + 1];
     const bool counts = special == Special::clock_low || special == Special::timer_low;
-    const std::uint64_t clock = warp.launch->clock + warp.executed;
-    write_lanes64(warp.rows[instruction.destination], warp.rows[instruction.destination + 1], enabled,
-                  [&](int lane) { return counts ? clock : special_value(warp, special, lane); });
+    if (counts || same_in_all_lanes(special)) {
+        // Mostly zeros, for sums that begin.
+        const std::uint64_t value =
+            counts ? warp.launch->clock + warp.executed : special_value(warp, special, 0);
+        write_lanes(low, enabled, [value](int) { return static_cast<std::uint32_t>(value); });
+        write_lanes(high, enabled, [value](int) { return high_word(value); });
+        return Flow::next;
+    }
+    write_lanes64(low, high, enabled, [&](int lane) { return special_value(warp, special, lane); });
     return Flow::next;
 }
 

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -53,25 +55,6 @@ void piece_of(const std::byte* from, std::uint32_t count, float* values) {
     }
 }
 
-void piece_of(MatrixElement element, const std::byte* from, std::uint32_t count, float* values) {
-    switch (element) {
-        case MatrixElement::f16:
-            return piece_of<MatrixElement::f16>(from, count, values);
-        case MatrixElement::bf16:
-            return piece_of<MatrixElement::bf16>(from, count, values);
-        case MatrixElement::tf32:
-            return piece_of<MatrixElement::tf32>(from, count, values);
-        case MatrixElement::e4m3:
-            return piece_of<MatrixElement::e4m3>(from, count, values);
-        case MatrixElement::e5m2:
-            return piece_of<MatrixElement::e5m2>(from, count, values);
-        case MatrixElement::s8:
-            return piece_of<MatrixElement::s8>(from, count, values);
-        case MatrixElement::u8:
-            return piece_of<MatrixElement::u8>(from, count, values);
-    }
-}
-
 /// A matrix in shared memory: its descriptor, whether `outer` (rows of A, columns of B) is the direction in
 /// which elements lie side by side, and their type.
 struct SharedMatrix {
@@ -80,15 +63,26 @@ struct SharedMatrix {
     MatrixElement element = MatrixElement::f16;
 };
 
-/// Calls take(outer, inner, value) for the elements with outer from `first` on, and inner below `depth`.
-template <class Take>
+/// Numbers of a factor in the order in which they lie in shared memory: `outer` or `inner` side by side.
+struct Numbers {
+    alignas(64) std::array<float, std::size_t{max_columns} * max_depth> value;  // NOLINT: filled as needed.
+    std::size_t outer_step = 0, inner_step = 0;
+};
+
+/// Reads `count` rows of A or columns of B from `first` on. Pieces are whole: 32 bytes along the depth, or
+/// rows and columns in eights; only in fp8 and int8 eight columns are half a piece.
+template <MatrixElement element>
 void read_shared(const Warp& warp, const Instruction& instruction, const SharedMatrix& matrix,
-                 std::uint32_t first, std::uint32_t count, std::uint32_t depth, Take take) {
-    const std::uint32_t bytes = bytes_of(matrix.element);
-    const std::uint32_t of_piece = piece_bytes / bytes;
+                 std::uint32_t first, std::uint32_t count, Numbers& numbers) {
+    constexpr std::uint32_t bytes = bytes_of(element), of_piece = piece_bytes / bytes;
+    constexpr std::uint32_t depth = 32U / bytes;
     const std::uint32_t along = matrix.across ? count : depth;
     const std::uint32_t lines = matrix.across ? depth : count;
-    std::array<float, piece_bytes> values;  // NOLINT: filled as far as it is read.
+    const std::uint32_t pitch = (along + of_piece - 1) / of_piece * of_piece;
+    numbers.outer_step = matrix.across ? 1 : pitch;
+    numbers.inner_step = matrix.across ? pitch : 1;
+    const auto size = static_cast<std::uint64_t>(warp.launch->shared_bytes);
+    const std::byte* const shared = warp.cta->shared.data();
     for (std::uint32_t line = 0; line < lines; ++line) {
         for (std::uint32_t place = 0; place < along; place += of_piece) {
             const std::uint32_t outer = first + (matrix.across ? place : line);
@@ -96,58 +90,94 @@ void read_shared(const Warp& warp, const Instruction& instruction, const SharedM
             const std::uint32_t elements = std::min(of_piece, along - place);
             const std::uint32_t offset =
                 element_offset(matrix.descriptor, matrix.across, bytes, outer, inner);
-            if (offset + std::uint64_t{elements} * bytes >
-                static_cast<std::uint64_t>(warp.launch->shared_bytes)) {
+            if (offset + std::uint64_t{elements} * bytes > size) {
                 fault(warp, instruction, 0,
                       fmt::format("a matrix beyond shared memory, at offset {:#x}", offset));
             }
-            piece_of(matrix.element, warp.cta->shared.data() + offset, elements, values.data());
-            for (std::uint32_t i = 0; i < elements; ++i) {
-                take(outer + (matrix.across ? i : 0U), inner + (matrix.across ? 0U : i), values[i]);
-            }
+            piece_of<element>(shared + offset, elements,
+                              numbers.value.data() + std::size_t{line} * pitch + place);
         }
     }
 }
 
-struct Tile {
-    std::array<std::array<float, max_depth>, rows_of_warp> a;      // NOLINT: filled as far as it is read.
-    std::array<std::array<float, max_columns>, max_depth> b;       // NOLINT: the same.
-    std::array<std::array<float, max_columns>, rows_of_warp> sum;  // NOLINT: the same.
-};
+void read_shared(const Warp& warp, const Instruction& instruction, const SharedMatrix& matrix,
+                 std::uint32_t first, std::uint32_t count, Numbers& numbers) {
+    const auto read = [&]<MatrixElement element>() {
+        read_shared<element>(warp, instruction, matrix, first, count, numbers);
+    };
+    switch (matrix.element) {
+        case MatrixElement::f16:
+            return read.operator()<MatrixElement::f16>();
+        case MatrixElement::bf16:
+            return read.operator()<MatrixElement::bf16>();
+        case MatrixElement::tf32:
+            return read.operator()<MatrixElement::tf32>();
+        case MatrixElement::e4m3:
+            return read.operator()<MatrixElement::e4m3>();
+        case MatrixElement::e5m2:
+            return read.operator()<MatrixElement::e5m2>();
+        case MatrixElement::s8:
+            return read.operator()<MatrixElement::s8>();
+        case MatrixElement::u8:
+            return read.operator()<MatrixElement::u8>();
+    }
+}
 
 /// Compilers left to themselves make vectors along the depth here, which must be shuffled.
 using EightReals [[gnu::vector_size(32)]] = float;
 
-/// sum = sign a b, in blocks of rows and columns whose sums stay in the host's registers.
-void multiply_tile(Tile& tile, std::uint32_t columns, std::uint32_t depth, float sign) {
-    constexpr std::size_t block_rows = 8, block_columns = 8;
-    for (std::size_t first = 0; first < columns; first += block_columns) {
-        for (std::size_t row = 0; row < rows_of_warp; row += block_rows) {
-            std::array<EightReals, block_rows> sums{};
-            for (std::size_t e = 0; e < depth; ++e) {
-                EightReals right;  // NOLINT: filled by the copy.
-                std::memcpy(&right, tile.b[e].data() + first, sizeof right);
-                for (std::size_t r = 0; r < block_rows; ++r) {
-                    sums[r] += (sign * tile.a[row + r][e]) * right;
-                }
+/// A by its depth, and the sums by columns: the rows of a warp are two vectors, and B's numbers one by one.
+struct Tile {
+    std::array<std::array<EightReals, 2>, max_depth> a;      // NOLINT: filled as far as it is read.
+    std::array<std::array<EightReals, 2>, max_columns> sum;  // NOLINT: the same.
+};
+
+/// left right + sum. Products of the elements' types are exact in fp32, hence one rounding is as good as two.
+EightReals with_product(const EightReals& left, float right, const EightReals& sum) {
+    EightReals result;  // NOLINT: filled whole below.
+    for (int i = 0; i < 8; ++i) {
+#ifdef __FMA__
+        result[i] = std::fma(left[i], right, sum[i]);
+#else
+        result[i] = left[i] * right + sum[i];
+#endif
+    }
+    return result;
+}
+
+/// sum = a b, in blocks of columns whose sums stay in the host's registers.
+void multiply_tile(const Numbers& b, std::uint32_t columns, std::uint32_t depth, Tile& tile) {
+    constexpr std::size_t block = 4;
+    for (std::size_t first = 0; first < columns; first += block) {
+        std::array<std::array<EightReals, 2>, block> sums{};
+        const float* const from = b.value.data() + first * b.outer_step;
+        for (std::size_t e = 0; e < depth; ++e) {
+            for (std::size_t c = 0; c < block; ++c) {
+                const float right = from[c * b.outer_step + e * b.inner_step];
+                sums[c][0] = with_product(tile.a[e][0], right, sums[c][0]);
+                sums[c][1] = with_product(tile.a[e][1], right, sums[c][1]);
             }
-            for (std::size_t r = 0; r < block_rows; ++r) {
-                std::memcpy(tile.sum[row + r].data() + first, &sums[r], sizeof sums[r]);
-            }
+        }
+        for (std::size_t c = 0; c < block; ++c) {
+            tile.sum[first + c] = sums[c];
         }
     }
 }
 
+void set_a(Tile& tile, std::size_t row, std::size_t e, float value) {
+    tile.a[e][row / 8][row % 8] = value;
+}
+
 /// A's registers are those of mma: see matrix.cpp.
 void read_registers(const Warp& warp, const Instruction& instruction, MatrixElement element,
-                    std::uint32_t depth, Tile& tile) {
+                    std::uint32_t depth, float sign, Tile& tile) {
     const std::uint32_t per_word = 4U / bytes_of(element);
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
         for (std::uint32_t r = 0; r < depth / (2U * per_word); ++r) {
             const std::uint32_t word = warp.rows[instruction.sources[0].row + r].lane[lane];
             const std::uint32_t first = (lane % 4U + 4U * (r / 2U)) * per_word;
             for (std::uint32_t part = 0; part < per_word && first + part < depth; ++part) {
-                tile.a[lane / 4U + 8U * (r % 2U)][first + part] = element_of(element, word, part);
+                set_a(tile, lane / 4U + 8U * (r % 2U), first + part, sign * element_of(element, word, part));
             }
         }
     }
@@ -156,15 +186,17 @@ void read_registers(const Warp& warp, const Instruction& instruction, MatrixElem
 /// The sums, as bits of reals, that lanes hold in result i of theirs. Registers 4 j to 4 j + 3: columns 8 j +
 /// 2 t and the next, of row g, then of row g + 8.
 Row sums_of_register(const Tile& tile, std::size_t i) {
-    Row sums;  // NOLINT: filled whole below.
     const std::size_t column = 8 * (i / 4) + i % 2;
-    for (std::size_t g = 0; g < 8; ++g) {
-        const float* const row = tile.sum[g + 8 * (i / 2 % 2)].data() + column;
-        for (std::size_t t = 0; t < 4; ++t) {
-            sums.lane[4 * g + t] = std::bit_cast<std::uint32_t>(row[2 * t]);
-        }
+    const std::size_t half = i / 2 % 2;
+    // Lanes 4 g to 4 g + 3 hold place g of four columns: turned from columns to rows.
+    using FourReals [[gnu::vector_size(16)]] = float;
+    std::array<FourReals, 8> turned;  // NOLINT: filled whole below.
+    const auto& c = tile.sum;
+    for (int g = 0; g < 8; ++g) {
+        turned[static_cast<std::size_t>(g)] = FourReals{c[column][half][g], c[column + 2][half][g],
+                                                        c[column + 4][half][g], c[column + 6][half][g]};
     }
-    return sums;
+    return std::bit_cast<Row>(turned);
 }
 
 void add_reals(const Row& sums, const Row& old, Row& to) {
@@ -207,24 +239,26 @@ Flow multiply(Warp& warp, const Instruction& instruction, Mask enabled) {
     const auto b = static_cast<MatrixElement>((variant >> b_shift) & 15U);
     const std::uint32_t columns = (variant >> columns_shift) & 0x1ffU;
     const std::uint32_t depth = 32U / bytes_of(a);
-    Tile tile;  // NOLINT: see there.
+    const float sign = ((variant & a_negated) != 0) != ((variant & b_negated) != 0) ? -1.0F : 1.0F;
+    Tile tile;        // NOLINT: see there.
+    Numbers numbers;  // NOLINT: see there.
     if ((variant & a_in_registers) != 0) {
-        read_registers(warp, instruction, a, depth, tile);
+        read_registers(warp, instruction, a, depth, sign, tile);
     } else {
         const SharedMatrix from{descriptor_of(uniform_pair(warp, instruction.sources[1].row)),
                                 (variant & a_transposed) != 0, a};
         const auto first = static_cast<std::uint32_t>(warp.index % 4) * rows_of_warp;
-        read_shared(warp, instruction, from, first, rows_of_warp, depth,
-                    [&tile, first](std::uint32_t row, std::uint32_t e, float value) {
-                        tile.a[row - first][e] = value;
-                    });
+        read_shared(warp, instruction, from, first, rows_of_warp, numbers);
+        for (std::size_t e = 0; e < depth; ++e) {
+            for (std::size_t row = 0; row < rows_of_warp; ++row) {
+                set_a(tile, row, e, sign * numbers.value[row * numbers.outer_step + e * numbers.inner_step]);
+            }
+        }
     }
     const SharedMatrix from{descriptor_of(uniform_pair(warp, instruction.sources[1].row + 2U)),
                             (variant & b_transposed) != 0, b};
-    read_shared(warp, instruction, from, 0, columns, depth,
-                [&tile](std::uint32_t column, std::uint32_t e, float value) { tile.b[e][column] = value; });
-    const float sign = ((variant & a_negated) != 0) != ((variant & b_negated) != 0) ? -1.0F : 1.0F;
-    multiply_tile(tile, columns, depth, sign);
+    read_shared(warp, instruction, from, 0, columns, numbers);
+    multiply_tile(numbers, columns, depth, tile);
     const bool adds =
         (variant & no_addend) == 0 && (read_predicate(warp, instruction.predicates_in[0]) & enabled) != 0;
     const std::uint32_t addend = instruction.sources[2].row;
@@ -271,16 +305,18 @@ std::uint32_t element_offset(const MatrixDescriptor& descriptor, bool transposed
                              std::uint32_t outer, std::uint32_t inner) {
     // Pieces of 16 bytes; eight of them, one below the other, are a core matrix.
     const std::uint32_t row_bytes = descriptor.swizzle_bytes == 0 ? 16U : descriptor.swizzle_bytes;
+    const auto row_shift = static_cast<unsigned>(std::countr_zero(row_bytes));
+    const std::uint32_t in_row = row_bytes - 1U;
     std::uint32_t offset = descriptor.start;
     if (!transposed) {
         const std::uint32_t along = inner * element_bytes;
-        offset += outer / 8U * descriptor.stride_step + outer % 8U * row_bytes + along % row_bytes;
-        offset += along / row_bytes * descriptor.leading_step;
+        offset += outer / 8U * descriptor.stride_step + outer % 8U * row_bytes + (along & in_row);
+        offset += (along >> row_shift) * descriptor.leading_step;
     } else {
         const std::uint32_t along = outer * element_bytes;
         const bool plain = descriptor.swizzle_bytes == 0;
-        offset += inner % 8U * row_bytes + along % row_bytes;
-        offset += along / row_bytes * (plain ? descriptor.stride_step : descriptor.leading_step);
+        offset += inner % 8U * row_bytes + (along & in_row);
+        offset += (along >> row_shift) * (plain ? descriptor.stride_step : descriptor.leading_step);
         offset += inner / 8U * (plain ? descriptor.leading_step : descriptor.stride_step);
     }
     return static_cast<std::uint32_t>(model::machine::swizzled(static_cast<std::int64_t>(offset),

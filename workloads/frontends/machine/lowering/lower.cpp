@@ -500,6 +500,7 @@ class Lowering {
             builder_.loop(expected);
         }
         kernel_.loops.back().slowest = times;
+        kernel_.loops.back().overlap = true;
         ++depth_;
         around_.push_back(loop.loop);
         open_.push_back({static_cast<mk::Id>(kernel_.ops.size()), product_groups_.size(), {}, {}});
@@ -614,8 +615,12 @@ class Lowering {
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
-        const double lanes = enabled_lanes(first);
-        op.active = std::clamp(lanes / 32.0, 1.0 / 32.0, 1.0);
+        const bool accesses = traced != accesses_.end() && elected == elected_.end();
+        const Enabled enabled = accesses && ring == rings_.ring_of.end()
+                                    ? enabled_accesses(first, *traced->second.front().event)
+                                    : Enabled{1.0, enabled_lanes(first)};
+        op.active = std::clamp(enabled.lanes / 32.0, 1.0 / 32.0, 1.0);
+        op.enabled = enabled.share;
         std::vector<mk::Dep> deps;
         op.chain = products ? chain_and_dependences(products_.instructions, 0, products_.instructions.size(),
                                                     id, deps)
@@ -717,6 +722,26 @@ class Lowering {
         const auto destination = std::ranges::find_if(
             line.operands, [](const Operand& operand) { return operand.kind == OperandKind::general; });
         return destination != line.operands.end() && destination->number == zero_register;
+    }
+
+    /// Share of the executions that make an access, and the lanes in these.
+    struct Enabled {
+        double share = 1.0;
+        double lanes = 32.0;
+    };
+
+    /// Copies of the last trips, which have nothing left to bring, are off by a predicate: all lanes write
+    /// zeros to shared memory and read nothing. The waits of guarded loads are those of warps that load.
+    [[nodiscard]] Enabled enabled_accesses(std::uint32_t instruction, const AccessEvent& sample) const {
+        const InstructionCounts& counts = input_.counts->instructions[instruction];
+        const AccessCounts& made = input_.counts->accesses[instruction];
+        Enabled enabled{1.0, enabled_lanes(instruction)};
+        if (sample.kind == AccessKind::asynchronous_copy && sample.width > 0 && counts.enabled_threads > 0) {
+            const auto threads = static_cast<double>(counts.enabled_threads);
+            const double read = static_cast<double>(made.bytes) / sample.width - threads;
+            enabled.share = std::clamp(read / threads, 0.0, 1.0);
+        }
+        return enabled;
     }
 
     [[nodiscard]] double enabled_lanes(std::uint32_t instruction) const {
@@ -828,7 +853,8 @@ class Lowering {
         access.bytes = std::max<std::int32_t>(1, sample.width);
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);
-        if (text.has("STRONG") || text.has("SYS") || text.has("GPU")) {
+        // Copies to shared memory that pass by the L1: cp.async.cg.
+        if (text.has("STRONG") || text.has("SYS") || text.has("GPU") || text.has("BYPASS")) {
             access.cache = mk::CachePolicy::cg;
         } else if (text.has("EF")) {
             access.cache = mk::CachePolicy::cs;

@@ -142,10 +142,11 @@ constexpr std::array entries{
     Entry{"UCGABAR_WAIT", InstructionClass::cluster_barrier},
     Entry{"MEMBAR", InstructionClass::fence},
     Entry{"FENCE", InstructionClass::fence},
-    Entry{"ERRBAR", InstructionClass::fence},
-    Entry{"CGAERRBAR", InstructionClass::fence},
-    Entry{"CCTL", InstructionClass::fence},
-    Entry{"CCTLL", InstructionClass::fence},
+    // What follows a fence in the code, and what makes the L1 forget, wait for nothing themselves.
+    Entry{"ERRBAR", InstructionClass::move},
+    Entry{"CGAERRBAR", InstructionClass::move},
+    Entry{"CCTL", InstructionClass::move},
+    Entry{"CCTLL", InstructionClass::move},
     Entry{"UTMACCTL", InstructionClass::fence},
     Entry{"DEPBAR", InstructionClass::move},
     Entry{"ACQBULK", InstructionClass::move},
@@ -261,6 +262,10 @@ OpcodeClass class_of(const AssemblyLine& line) {
     // Multiply-adds that the compiler uses as moves, additions and shifts keep the multiplier's pipe.
     if (opcode == "BAR" && line.has("ARV")) {
         result.cls = InstructionClass::bar_arrive;
+    }
+    // The threads of a CTA share an L1: such a fence waits for nothing.
+    if (opcode == "MEMBAR" && line.has("CTA")) {
+        result.cls = InstructionClass::move;
     }
     if (opcode == "SYNCS" && line.has("PHASECHK")) {
         result.cls = InstructionClass::mbarrier_try_wait;

@@ -17,6 +17,9 @@ constexpr std::uint16_t first_uniform = 256;
 constexpr std::uint16_t first_predicate = 512;
 constexpr std::uint16_t first_uniform_predicate_place = 520;
 
+constexpr std::uint16_t first_scoreboard = 528;
+constexpr unsigned scoreboards = 6;
+
 constexpr int predicate_count = 7;
 
 /// Opcodes that write no register: stores, reductions, control.
@@ -242,6 +245,14 @@ RegisterUse registers_of(const AssemblyLine& line) {
     const std::size_t first = writes_nothing(line.opcode) ? 0 : add_results(use, line);
     for (std::size_t i = first; i < line.operands.size(); ++i) {
         add_operand(use.reads, line.operands[i], words_of(line, static_cast<int>(i - first)));
+    }
+    for (unsigned board = 0; board < scoreboards; ++board) {
+        if (((line.control.wait_mask >> board) & 1U) != 0) {
+            use.reads.push_back(static_cast<std::uint16_t>(first_scoreboard + board));
+        }
+    }
+    if (line.control.write_barrier < scoreboards) {
+        use.writes.push_back(static_cast<std::uint16_t>(first_scoreboard + line.control.write_barrier));
     }
     if (line.opcode == "R2P") {
         add_predicates(use.writes, line);

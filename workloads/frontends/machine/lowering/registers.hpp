@@ -10,13 +10,14 @@
 namespace warptime::workloads::frontends::machine {
 
 /// Registers by number: general ones from 0, uniform ones from 256, predicates from 512, uniform predicates
-/// from 520.
+/// from 520. Scoreboards from 528: what sets one when its result is there writes it, what waits for it reads
+/// it.
 struct RegisterUse {
     std::vector<std::uint16_t> reads;
     std::vector<std::uint16_t> writes;
 };
 
-inline constexpr std::size_t register_places = 528;
+inline constexpr std::size_t register_places = 534;
 
 [[nodiscard]] RegisterUse registers_of(const AssemblyLine& line);
 
