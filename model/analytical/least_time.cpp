@@ -194,11 +194,10 @@ hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     const double tensor = gpu.clock.tensor_base.value();
     const double fastest = work.tensor_cycles > 0.0 ? tensor : std::max(tensor, gpu.clock.plain.value());
     const double clock = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value() * fastest;
-    const prediction::Cache cache = work.received_bytes > 0.0 ? conditions.cache : prediction::Cache::warm;
     const bool maps = work.in_bulk && work.received_bytes > 0.0 && machine::copies_by_tensor_map(kernel);
     // Sums in another order round differently.
     constexpr double rounding = 1.0 - 1e-9;
-    return hw::Seconds((machine::launch_floor(cache, maps, gpu).value() + std::max(0.0, cycles) / clock) *
+    return hw::Seconds((machine::launch_floor(conditions.cache, maps, {}, gpu).value() + std::max(0.0, cycles) / clock) *
                        rounding);
 }
 
