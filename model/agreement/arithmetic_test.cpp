@@ -221,7 +221,7 @@ TEST_CASE("fewer SMs: ceil(CTAs / available) x time") {
     conditions.available_sms = 50;
     const auto gpu = teaching_gpu();
     const Times times = times_of(kernel, gpu, conditions);
-    const double expected = floor_of(kernel, gpu, conditions.cache) + 3.0 * 400 * dependent_cycles / clock_hz;
+    const double expected = floor_of(gpu) + 3.0 * 400 * dependent_cycles / clock_hz;
     check_near(times.analytical, expected);
     check_near(times.simulation, expected);
 }

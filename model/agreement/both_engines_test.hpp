@@ -37,6 +37,7 @@ inline hw::Gpu teaching_gpu() {
     gpu.overlap.exponent = hw::Number(1e7);
     gpu.dram.queue = hw::Cycles(0.0);
     gpu.dram.round_spread = gpu.l2.round_spread = hw::Cycles(0.0);
+    gpu.launch.cold = hw::Seconds(0.0);
     gpu.launch.cta_interval = hw::Cycles(0.0);
     gpu.launch.cluster_interval = hw::Cycles(0.0);
     gpu.launch.cta_turnaround = hw::Cycles(0.0);
@@ -75,15 +76,9 @@ inline Times times_of(const mk::Kernel& kernel, const hw::Gpu& gpu, const Condit
     return times_of(program, gpu, conditions);
 }
 
-/// Seconds of the launch before and after the work of a kernel without bulk copies. A kernel that reads
-/// nothing waits for nothing cold.
-inline double floor_of(const mk::Kernel& kernel, const hw::Gpu& gpu, prediction::Cache cache) {
-    const bool reads = std::any_of(kernel.accesses.begin(), kernel.accesses.end(), [&](const mk::Access& a) {
-        return a.direction == mk::Direction::read && a.buffer >= 0 &&
-               kernel.buffers[static_cast<std::size_t>(a.buffer)].space == mk::Space::global;
-    });
-    const bool cold = reads && cache != prediction::Cache::warm;
-    return gpu.launch.floor.value() + (cold ? gpu.launch.cold.value() : 0.0);
+/// Seconds of the launch before and after the work of a kernel without bulk copies.
+inline double floor_of(const hw::Gpu& gpu) {
+    return gpu.launch.floor.value();
 }
 
 inline void check_near(double value, double expected) {
@@ -95,7 +90,7 @@ inline void check_near(double value, double expected) {
 inline void check_cycles(const mk::Kernel& kernel, double cycles, const hw::Gpu& gpu = teaching_gpu(),
                          prediction::Cache cache = prediction::Cache::cold) {
     const Times times = times_of(kernel, gpu, at_fixed_clock(cache));
-    const double expected = floor_of(kernel, gpu, cache) + cycles / clock_hz;
+    const double expected = floor_of(gpu) + cycles / clock_hz;
     CAPTURE(cycles);
     CAPTURE(times.analytical);
     CAPTURE(times.simulation);

@@ -46,8 +46,8 @@ mk::Kernel reads(int inputs, double enabled, std::int64_t ctas, std::int64_t tri
 Times reading(const mk::Kernel& kernel) {
     const auto gpu = teaching_gpu();
     Times times = times_of(kernel, gpu, at_fixed_clock());
-    times.analytical -= floor_of(kernel, gpu, Cache::cold);
-    times.simulation -= floor_of(kernel, gpu, Cache::cold);
+    times.analytical -= floor_of(gpu);
+    times.simulation -= floor_of(gpu);
     return times;
 }
 

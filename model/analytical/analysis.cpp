@@ -129,11 +129,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     // The last CTA cannot end before it has been handed out and has run.
     const Cycles ended = std::max(handed, launch + a.alone);
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
-    // A flush makes lines cold. A kernel that reads nothing does not wait for cold lines: recorded stores of
-    // 1 to 8 MB, empty kernels.
-    const bool reads_nothing = !bulk && !(0.0 < a.traffic.received.value());
-    a.floor = machine::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
-                                    bulk && machine::copies_by_tensor_map(kernel), gpu);
+    a.floor = machine::launch_floor(conditions.cache, bulk && machine::copies_by_tensor_map(kernel),
+                                    a.traffic.dram_read, gpu);
     // launch.descriptor holds the arithmetic before the first box. A description that states this arithmetic
     // pays for it once.
     if (bulk && a.item.self_fed) {
@@ -182,7 +179,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
             of[0] = machine::loop_at_memory(
                 of[0],
                 {chain, load_rounds(a), of[2], of[1],
-                 machine::written_seconds(a.traffic.dram_written, gpu).value(), (last / clock).value()},
+                 machine::written_seconds(a.traffic.dram_written, gpu).value(), (last / clock).value(),
+                 a.traffic.from_dram ? a.dram_time.value() : 0.0},
                 clock, gpu);
             of[1] = of[2] = 0.0;
         }

@@ -166,9 +166,14 @@ TEST_CASE("a kernel that nothing holds back takes the launch floor") {
     CHECK(a.limiter == Limiter::launch);
     CHECK(a.time >= gpu().launch.floor);
     CHECK(a.time.value() < gpu().launch.floor.value() + 1e-6);
-    // After a flush the instructions come from DRAM.
-    const Analysis cold = of(fixture::arithmetic(1, 1));
-    CHECK((cold.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
+    // After a flush a kernel waits for DRAM as far as it reads from there.
+    CHECK(of(fixture::arithmetic(1, 1)).floor == a.floor);
+    const Analysis few = of(fixture::stream(8));
+    const Analysis many = of(fixture::stream(800));
+    const double share = (few.traffic.dram_read / machine::dram_under_way(gpu())).value();
+    CHECK(share == doctest::Approx(8 * 16384.0 / machine::dram_under_way(gpu()).value()));
+    CHECK((few.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value() * share));
+    CHECK((many.floor - a.floor).value() == doctest::Approx(gpu().launch.cold.value()));
 }
 
 TEST_CASE("what warps that ask for boxes compute before is a part of the launch only where nobody says it") {
@@ -180,7 +185,7 @@ TEST_CASE("what warps that ask for boxes compute before is a part of the launch 
     const auto a = analyse(kernel, gpu(), Conditions{});
     REQUIRE(a.item.self_fed);
     REQUIRE(a.item.before.chain.value() > 0.0);
-    const auto all = machine::launch_floor(Conditions{}.cache, true, gpu());
+    const auto all = machine::launch_floor(Conditions{}.cache, true, a.traffic.dram_read, gpu());
     const auto clock = gpu().clock.boost * gpu().clock.tensor_base;
     CHECK(a.floor.value() == doctest::Approx((all - a.item.before.chain / clock).value()));
 }

@@ -516,6 +516,7 @@ class Accumulator {
         times *= enabled_;
         if (batch_.drained()) {
             part_->load_rounds += times * (1.0 - warps_served(op, 1.0));
+            part_->load_turns += times;
             if (part_ == &result_.loop && runs_ahead(op)) local_.wait(times);
         }
         return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * enabled_ * lanes_per_warp), gpu_);
@@ -526,11 +527,14 @@ class Accumulator {
         Cycles start = issued;
         const bool waits = machine::is_load(op.cls) && !machine::is_asynchronous_copy(op.cls);
         Cycles loaded{};  // when the loads that the op waits for have arrived
+        bool shared = false;
         for (const kernel::Dep& dep : kernel_.deps_of(op)) {
             // Results from before the loop are complete when the loop begins.
             if (dep.distance == 0 && dep.op >= 0 && static_cast<std::size_t>(dep.op) >= first_op_) {
                 const Cycles there(complete_[static_cast<std::size_t>(dep.op)]);
-                if (machine::is_load(kernel_.ops[static_cast<std::size_t>(dep.op)].cls)) {
+                const InstructionClass before = kernel_.ops[static_cast<std::size_t>(dep.op)].cls;
+                shared = shared || (machine::is_shared(before) && issued < there);
+                if (machine::is_load(before)) {
                     loaded = std::max(loaded, there);
                     batch_.drain();
                 } else {
@@ -538,6 +542,7 @@ class Accumulator {
                 }
             }
         }
+        if (shared) part_->shared_turns += times * enabled_;
         if (start < loaded) {
             waited_ += loaded - start;
             start = loaded;

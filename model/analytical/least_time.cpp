@@ -270,7 +270,7 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     // Sums in another order round differently.
     constexpr double rounding = 1.0 - 1e-9;
     return hw::Seconds(
-        (machine::launch_floor(cache, work.maps && receives, gpu).value() + std::max(0.0, cycles) / clock) *
+        (machine::launch_floor(cache, work.maps && receives, {}, gpu).value() + std::max(0.0, cycles) / clock) *
         rounding);
 }
 

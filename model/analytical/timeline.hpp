@@ -291,20 +291,33 @@ class Timeline {
                (busiest_ == machine::Server::crossbar_read || busiest_ == machine::Server::tma);
     }
 
-    /// Straight code: the chain of one CTA, then the queue of its neighbours on the busiest server. Code that
-    /// goes round loops of its own keeps the units of the sub-partitions as such loops do: one warp's gaps
-    /// are filled by the others.
+    /// Straight code. Warps fill each other's gaps at the units of the sub-partitions, so these and the chain
+    /// overlap. At the ways to memory all warps ask at once: their queue stands behind the chain.
+    /// Copies that run ahead and products keep the sum also at the units: their constants were fitted so.
     [[nodiscard]] hw::Cycles straight(const machine::Part& part, const hw::Cycles& busiest,
                                       std::int64_t resident) const {
-        const hw::Cycles all = busiest * static_cast<double>(resident);
+        const auto ctas = static_cast<double>(resident);
         const hw::Cycles text = text_of(part, resident);
-        const bool loops = part.instructions > part.code * static_cast<double>(a_.item.warps);
-        if (computes_ && loops && !a_.item.asynchronous && !a_.item.uses_tensor &&
-            machine::of_sub_partition(part.demand.busiest())) {
-            const hw::Cycles in_step = machine::pass_in_step(part, part.chain, looping_warps(resident), gpu_);
-            return std::max(std::max(in_step, all), text);
+        if (a_.item.asynchronous || a_.item.uses_tensor) {
+            return std::max(part.chain + busiest * ctas, text);
         }
-        return std::max(part.chain + all, text);
+        hw::Cycles longest = machine::pass_in_step(part, part.chain, looping_warps(resident), gpu_);
+        const double others = ctas - 1.0 / static_cast<double>(std::max(1, a_.item.warps));
+        for (std::size_t i = 0; i < machine::server_count; ++i) {
+            const auto server = static_cast<machine::Server>(i);
+            const hw::Cycles once = part.demand.cycles[i];
+            longest = std::max(longest, once * ctas);
+            if (machine::of_sub_partition(server)) continue;
+            longest = std::max(longest, part.chain + once * (others / turns_at(part, server)));
+        }
+        return std::max(longest, text);
+    }
+
+    /// Times that a warp waits in a part for what a server gives.
+    [[nodiscard]] static double turns_at(const machine::Part& part, machine::Server server) {
+        const bool loads = server == machine::Server::l1 || server == machine::Server::crossbar_read;
+        if (loads) return std::max(1.0, part.load_turns);
+        return server == machine::Server::shared ? std::max(1.0, part.shared_turns) : 1.0;
     }
 
     [[nodiscard]] machine::Fetchers fetchers(std::int64_t resident) const {

@@ -273,7 +273,9 @@ TEST_CASE(
     }
     SUBCASE("nor where copies run ahead") {
         a.item.asynchronous = true;
-        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+        const double single = of_waves(a, 1) + vacant;
+        CHECK(single > in_step);
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(single));
     }
     SUBCASE("nor where the memory is busier than the SMs") {
         a.traffic.dram_read = hw::Bytes(1e15);
@@ -392,4 +394,35 @@ TEST_CASE("CTAs whose warps meet and wait for loads are the customers of a close
     CHECK(period(8) >= 8.0 * banks);
     CHECK(period(8) < 8.0 * banks + 600.0);
     CHECK(period(2) == doctest::Approx(std::max(apart[1], steady::turn_time(2, banks, 600.0))));
+}
+
+TEST_CASE(
+    "straight code of several CTAs takes its chain and the queue of one of its turns at a way to memory") {
+    auto a = analyse(loading(20000, 400, 40), gpu(), Conditions{});
+    const std::int64_t resident = a.occupancy.ctas_per_sm;
+    const auto waits = waits_of_waves(loading(20000, 400, 40), a.item, a.traffic, gpu());
+    a.items = a.ctas = a.slots;
+    a.traffic.from_dram = false;
+    machine::Part& part = a.item.before;
+    part.runs = part.run_slots = 0.0;
+    const auto wave = [&] { return Timeline(a, gpu(), waits, a.sms).exposure().prologue.value(); };
+    const double chain = part.chain.value();
+    const auto ctas = static_cast<double>(resident);
+    // Units of the sub-partitions overlap with the chain: the longer sets the pace.
+    for (hw::Cycles& busy : part.demand.cycles) busy = hw::Cycles(0.0);
+    part.demand[machine::Server::fp32] = hw::Cycles(0.9 * chain / ctas);
+    CHECK(wave() == doctest::Approx(chain));
+    part.demand[machine::Server::fp32] = hw::Cycles(1.5 * chain / ctas);
+    CHECK(wave() == doctest::Approx(1.5 * chain));
+    // N warps that ask at once: the last one waits for the others, N - 1 services.
+    part.demand[machine::Server::fp32] = hw::Cycles(0.0);
+    part.demand[machine::Server::crossbar_read] = hw::Cycles(100.0);
+    const double others = 100.0 * ctas * (1.0 - 1.0 / (ctas * a.item.warps));
+    part.load_turns = 1.0;
+    CHECK(wave() == doctest::Approx(chain + others));
+    // Later turns find the warps one after another, as jobs of a flow shop.
+    part.load_turns = 4.0;
+    CHECK(wave() == doctest::Approx(chain + others / 4.0));
+    part.load_turns = 1e9;
+    CHECK(wave() == doctest::Approx(std::max(chain, 100.0 * ctas)));
 }

@@ -122,15 +122,10 @@ KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Cond
         result.clock_hz = clock_hz;
         whole_up_to = most_whole;
         result.run = run(kernel, gpu, conditions, clock_hz, nullptr, most_whole);
-        // A kernel that reads nothing, or only results of earlier steps, waits for nothing that a flush has
-        // made cold.
-        const Traffic& moved = result.run.traffic;
-        const bool reads_nothing =
-            (!result.run.uses_bulk && moved.received <= 0.0) || machine::reads_results_only(kernel);
-        result.floor =
-            machine::launch_floor(reads_nothing ? prediction::Cache::warm : conditions.cache,
-                                  result.run.uses_bulk && machine::copies_by_tensor_map(kernel), gpu)
-                .value();
+        result.floor = machine::launch_floor(conditions.cache,
+                                             result.run.uses_bulk && machine::copies_by_tensor_map(kernel),
+                                             hw::Bytes(result.run.traffic.dram_read), gpu)
+                           .value();
     };
     for (int i = 0; i < most_runs && (result.clock_hz != clock || !result.run.cut.whole()); ++i) {
         run_at(clock, i == 0 && !given ? most_cut_events : most_whole_events);

@@ -84,7 +84,7 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype ty
     // a CTA takes a multiple of 16 rows instead. The factor is the needed number over 512, rounded down (all
     // recorded grids of more than one row).
     constexpr std::int64_t rows_of_cta = 16, columns = 32, enough_ctas = 512;
-    constexpr std::int64_t before_first = 60, of_row = 40, of_turn = 5;
+    constexpr std::int64_t before_first = 140, of_row = 40, of_turn = 5;
     const std::int64_t across = ceil_div(p.n, columns);
     const std::int64_t single = across * ceil_div(p.m, rows_of_cta) * p.batch;
     const std::int64_t rounds = std::max<std::int64_t>(1, single / enough_ctas);

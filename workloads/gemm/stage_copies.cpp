@@ -125,7 +125,7 @@ void add_arithmetic(Parts& parts, std::int64_t count, std::int64_t chain) {
 }
 
 void add_iterators(Parts& parts) {
-    add_arithmetic(parts, 260, 130);
+    add_arithmetic(parts, 340, 170);
 }
 
 }  // namespace warptime::workloads::gemm

@@ -25,6 +25,8 @@ struct Part {
     double runs = 0.0;            ///< runs of one warp's instructions without a wait in between
     double run_slots = 0.0;       ///< issue slots of these runs
     double load_rounds = 0.0;     ///< times that a warp waits for plain loads issued together
+    double load_turns = 0.0;      ///< the same where the L1 holds what is loaded, too
+    double shared_turns = 0.0;    ///< times that a warp waits for loads from shared memory
     hw::Cycles global_passes{};   ///< of the data path to L1 and shared memory, by plain loads and stores
     hw::Cycles load_wait{};       ///< of `chain`, time in which a warp waits for plain loads
     hw::Cycles copied{};          ///< L1 cycles of lanes' copies of whole rows

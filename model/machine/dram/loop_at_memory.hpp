@@ -10,6 +10,7 @@
 
 #include "hw/gpu.hpp"
 #include "model/machine/dram/loaded_latency.hpp"
+#include "model/machine/dram/round_spread.hpp"
 #include "model/steady/overlap.hpp"
 
 #include <algorithm>
@@ -23,8 +24,9 @@ struct MemoryOfLoop {
     double chain = 0.0;   ///< share of a trip for its dependences; 1 and more where nothing else binds
     double rounds = 0.0;  ///< times that a slot waits for plain loads issued together
     double l2 = 0.0, dram = 0.0;
-    double written = 0.0;  ///< part of `dram` for writes
-    double last = 0.0;     ///< delay of the last warp (round_spread.hpp)
+    double written = 0.0;    ///< part of `dram` for writes
+    double last = 0.0;       ///< delay of the last warp over a busy memory (round_spread.hpp)
+    double from_dram = 0.0;  ///< time of DRAM where `last` comes from its queues; otherwise 0
 };
 
 /// Time of a loop that takes `alone` seconds on idle memories.
@@ -37,7 +39,14 @@ struct MemoryOfLoop {
         time = std::max(time,
                         steady::overlapped(std::span<const double>(overlap), gpu.overlap.exponent.value()));
     }
-    time = time + memory.last;
+    double late = memory.last;
+    if (0.0 < late && 0.0 < memory.from_dram) {
+        const double waits = memory.rounds * (gpu.dram.queue / clock).value();
+        const double busy = memory.from_dram / queued(time, memory.from_dram, waits);
+        // With an idle DRAM all rounds take the same time.
+        late *= std::min(1.0, spread_of_queue(busy, gpu).value() / gpu.dram.round_spread.value());
+    }
+    time = time + late;
     if (0.0 < memory.dram) {
         time = queued(time, memory.dram, memory.rounds * (gpu.dram.queue / clock).value());
     }

@@ -49,3 +49,24 @@ TEST_CASE("the last warp is late behind a busy L2, and unnoticed where DRAM has 
     CHECK(at({1.0, 0.0, 5e-5, 0.0, 0.0, 1e-6}) == doctest::Approx(busy + 1e-6));
     CHECK(at({1.0, 0.0, 0.0, 5e-5, 0.0, 1e-6}) == doctest::Approx(5e-5));
 }
+
+TEST_CASE(
+    "rounds of loads spread as far as the waits in DRAM's queues, and no further than in busy streams") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    // One round: DRAM is busy for a part of the time, and the wait there is that of one request.
+    const auto late = [](double dram) {
+        return at({1.0, 1e-9, 0.0, 0.0, 0.0, 1e-6, dram}) - at({1.0, 1e-9, 0.0, 0.0, 0.0});
+    };
+    // M/M/1: a wait is 0 with probability 1 - u, and otherwise exponential with mean 1 / (1 - u) services.
+    const auto deviation = [&](double u) {
+        const double mean = 1.0 / (1.0 - u);
+        return std::sqrt(u * 2.0 * mean * mean - u * mean * u * mean) * gpu.dram.queue.value();
+    };
+    for (const double u : {0.1, 0.3, 0.5}) {
+        CAPTURE(u);
+        CHECK(late(u * 1e-5) ==
+              doctest::Approx(1e-6 * deviation(u) / gpu.dram.round_spread.value()).epsilon(1e-3));
+    }
+    CHECK(late(1e-12) < 1e-9);
+    CHECK(late(0.99e-5) == doctest::Approx(1e-6));
+}

@@ -6,7 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "hw/quantity.hpp"
+#include "hw/gpu.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +23,13 @@ namespace warptime::model::machine {
     const double root = std::sqrt(2.0 * log);
     return std::max(0.0,
                     root - (std::log(std::max(log, 1.0)) + std::log(four_pi) - 2.0 * euler) / (2.0 * root));
+}
+
+/// Standard deviation of a wait in DRAM's queues at utilisation `busy` (M/M/1, Kleinrock, Queueing Systems I,
+/// 1975, section 5.7).
+[[nodiscard]] inline hw::Cycles spread_of_queue(double busy, const hw::Gpu& gpu) {
+    const double idle = std::max(1e-9, 1.0 - busy);
+    return gpu.dram.queue * (std::sqrt(std::max(0.0, busy * (2.0 - busy))) / idle);
 }
 
 /// Delay of the last warp; `spread` is the standard deviation of one round.

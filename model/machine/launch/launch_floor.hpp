@@ -22,21 +22,26 @@ namespace warptime::model::machine {
     });
 }
 
-/// True if a previous step has written all data that the kernel reads. Then no data is cold.
-[[nodiscard]] inline bool reads_results_only(const kernel::Kernel& kernel) {
-    return std::all_of(
-        kernel.accesses.begin(), kernel.accesses.end(), [&kernel](const kernel::Access& access) {
-            if (access.direction == kernel::Direction::write || access.buffer == kernel::no_id) return true;
-            const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-            return buffer.space != kernel::Space::global || buffer.contents == kernel::Contents::written_by;
-        });
+/// Bytes that DRAM has under way when it is busy all the time: rate times latency (Little's law).
+[[nodiscard]] inline hw::Bytes dram_under_way(const hw::Gpu& gpu) {
+    return gpu.dram.bandwidth * gpu.dram.read_efficiency * (gpu.latency.dram / gpu.clock.boost);
 }
 
-/// Time before the first useful instruction and after the last one. After a flush, instructions, constants
-/// and descriptors come from DRAM. `tensor_maps`: the kernel fetches tensor maps before its first copy.
-[[nodiscard]] inline hw::Seconds launch_floor(prediction::Cache cache, bool tensor_maps, const hw::Gpu& gpu) {
+/// Share of launch.cold that a kernel pays which reads `bytes` from DRAM: all of it from as many bytes on as
+/// keep DRAM busy.
+[[nodiscard]] inline double cold_share(const hw::Bytes& bytes, const hw::Gpu& gpu) {
+    const double busy = dram_under_way(gpu).value();
+    return busy > bytes.value() ? bytes.value() / busy : 1.0;
+}
+
+/// Time before the first useful instruction and after the last one. `read`: bytes from DRAM; the SM that is
+/// served last waits longer than most. `tensor_maps`: the kernel fetches tensor maps before its first copy,
+/// and these are cold whatever it reads.
+[[nodiscard]] inline hw::Seconds launch_floor(prediction::Cache cache, bool tensor_maps,
+                                              const hw::Bytes& read, const hw::Gpu& gpu) {
     const hw::Seconds warm = tensor_maps ? gpu.launch.floor + gpu.launch.descriptor : gpu.launch.floor;
-    return cache == prediction::Cache::warm ? warm : warm + gpu.launch.cold;
+    if (cache == prediction::Cache::warm) return warm;
+    return warm + gpu.launch.cold * (tensor_maps ? 1.0 : cold_share(read, gpu));
 }
 
 /// Warps of a CTA over all its roles.
@@ -47,8 +52,9 @@ namespace warptime::model::machine {
 /// Launch of the driver's copy within the device, recorded after a flush, and its further passes.
 [[nodiscard]] inline hw::Seconds copy_floor(const kernel::Memcpy& copy, prediction::Cache cache,
                                             const hw::Gpu& gpu) {
-    const hw::Seconds launch =
-        cache == prediction::Cache::warm ? gpu.launch.memcpy - gpu.launch.cold : gpu.launch.memcpy;
+    const double cold =
+        cache == prediction::Cache::warm ? 0.0 : cold_share(hw::Bytes(static_cast<double>(copy.bytes)), gpu);
+    const hw::Seconds launch = gpu.launch.memcpy - gpu.launch.cold * (1.0 - cold);
     return launch + gpu.launch.memcpy_pass * static_cast<double>(copy.passes - 1);
 }
 

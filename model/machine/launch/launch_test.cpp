@@ -13,18 +13,36 @@
 namespace hw = warptime::hw;
 using warptime::model::prediction::Cache;
 
-TEST_CASE("only a warm launch finds its instructions in the caches") {
+TEST_CASE("a flush delays kernels that keep DRAM busy, and those with tensor maps") {
     auto gpu = hw::load_gpu("h200-sxm");
     gpu.launch.floor = hw::Seconds(2e-6);
     gpu.launch.cold = hw::Seconds(1e-6);
     gpu.launch.descriptor = hw::Seconds(0.25e-6);
     using warptime::model::machine::launch_floor;
+    const hw::Bytes much(1e9);
     for (const bool bulk : {false, true}) {
         const double maps = bulk ? 0.25e-6 : 0.0;
-        CHECK(launch_floor(Cache::warm, bulk, gpu).value() == doctest::Approx(2e-6 + maps));
-        CHECK(launch_floor(Cache::flushed, bulk, gpu).value() == doctest::Approx(3e-6 + maps));
-        CHECK(launch_floor(Cache::cold, bulk, gpu).value() == doctest::Approx(3e-6 + maps));
+        CHECK(launch_floor(Cache::warm, bulk, much, gpu).value() == doctest::Approx(2e-6 + maps));
+        CHECK(launch_floor(Cache::flushed, bulk, much, gpu).value() == doctest::Approx(3e-6 + maps));
+        CHECK(launch_floor(Cache::cold, bulk, much, gpu).value() == doctest::Approx(3e-6 + maps));
     }
+    CHECK(launch_floor(Cache::flushed, true, {}, gpu).value() == doctest::Approx(3.25e-6));
+    CHECK(launch_floor(Cache::flushed, false, {}, gpu).value() == doctest::Approx(2e-6));
+}
+
+TEST_CASE("a kernel waits in proportion to its bytes until they are as many as DRAM has under way") {
+    auto gpu = hw::load_gpu("h200-sxm");
+    // 4 TB/s at half efficiency, and 1000 cycles of 2 GHz: 2 bytes a picosecond for half a microsecond.
+    gpu.dram.bandwidth = hw::BytesPerSecond(4e12);
+    gpu.dram.read_efficiency = hw::Number(0.5);
+    gpu.latency.dram = hw::Cycles(1000.0);
+    gpu.clock.boost = hw::Frequency(2e9);
+    using warptime::model::machine::cold_share;
+    CHECK(warptime::model::machine::dram_under_way(gpu).value() == doctest::Approx(1e6));
+    CHECK(cold_share(hw::Bytes(0.0), gpu) == 0.0);
+    CHECK(cold_share(hw::Bytes(0.25e6), gpu) == doctest::Approx(0.25));
+    CHECK(cold_share(hw::Bytes(1e6), gpu) == doctest::Approx(1.0));
+    CHECK(cold_share(hw::Bytes(7e6), gpu) == 1.0);
 }
 
 TEST_CASE("CTAs are handed out at a fixed interval for the whole chip, large ones in several turns") {

@@ -85,6 +85,8 @@ Value predict(const Probe& probe, std::string_view quantity, const model::predic
     if (quantity == "region_cycles" || quantity == "cycles_per_instruction") {
         // The clock of the median CTA does not see the last warp of the grid.
         hw::Gpu even = gpu;
+        // Nor does it wait for what the SM waits that DRAM serves last.
+        even.launch.cold = hw::Seconds(0.0);
         even.dram.round_spread = even.l2.round_spread = hw::Cycles(0.0);
         // The median CTA begins when half of all CTAs have been handed out.
         even.launch.cta_interval = even.launch.cta_interval * hw::Number(0.5);
