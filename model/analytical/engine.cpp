@@ -50,8 +50,7 @@ class Stages final : public prediction::Stages {
     [[nodiscard]] double least_time_of(prediction::BodyNumber body, const prediction::LaunchSizes& sizes,
                                        const Conditions& conditions, double limit) override {
         const LeastWork* work = least_work_.find(body);
-        return work == nullptr ? 0.0
-                               : analytical::least_time(*work, sizes, gpu_, conditions, limit).value();
+        return work == nullptr ? 0.0 : analytical::least_time(*work, sizes, gpu_, conditions, limit).value();
     }
 
     void evaluate_groups(kernel::Program& program, std::span<const std::int64_t> groups,

@@ -269,9 +269,9 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     const prediction::Cache cache = receives ? conditions.cache : prediction::Cache::warm;
     // Sums in another order round differently.
     constexpr double rounding = 1.0 - 1e-9;
-    return hw::Seconds(
-        (machine::launch_floor(cache, work.maps && receives, {}, gpu).value() + std::max(0.0, cycles) / clock) *
-        rounding);
+    return hw::Seconds((machine::launch_floor(cache, work.maps && receives, {}, gpu).value() +
+                        std::max(0.0, cycles) / clock) *
+                       rounding);
 }
 
 hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
