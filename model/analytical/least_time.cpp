@@ -11,9 +11,11 @@
 #include "model/kernel/collective.hpp"
 #include "model/kernel/stages_ahead.hpp"
 #include "model/kernel/typical_item.hpp"
+#include "model/machine/bulk/tma.hpp"
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/lane_copies.hpp"
+#include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l2/l2_ports.hpp"
 #include "model/machine/launch/launch.hpp"
 #include "model/machine/occupancy/given_sms.hpp"
@@ -75,10 +77,16 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
         const kernel::AccessOrigin origin = kernel::origin_of(kernel, access);
         const double movers = static_cast<double>(warps) /
                               kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
-        const double received =
-            share * movers * machine::access_bytes(kernel, access, origin).full * access.multicast_ctas;
+        const machine::AccessBytes bytes = machine::access_bytes(kernel, access, origin);
+        const double boxes = share * movers * access.multicast_ctas;
+        const double received = boxes * bytes.full;
+        if (op.cls == hw::InstructionClass::cp_async_bulk_tensor) {
+            if (work.rows_count < work.rows.size())
+                work.rows[work.rows_count++] = {access.buffer, boxes * bytes.rows, bytes.row_bytes};
+        }
         work.written_cycles += machine::shared_cycles(received, gpu).value();
         work.received_bytes += received;
+        work.multicast = work.multicast || access.multicast_ctas > 1;
     }
 }
 
@@ -218,9 +226,35 @@ LeastWork least_work(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
 }
 
 prediction::LaunchSizes sizes_of(const kernel::Kernel& kernel) {
-    return {kernel.schedule.item_count(), kernel::typical_item(kernel).item_end, kernel.grid.volume(),
-            kernel.schedule.kind == kernel::ScheduleKind::one_per_cta};
+    LaunchSizes sizes{kernel.schedule.item_count(),
+                      kernel::typical_item(kernel).item_end,
+                      kernel.grid.volume(),
+                      kernel.schedule.kind == kernel::ScheduleKind::one_per_cta,
+                      {}};
+    for (std::size_t i = 0; i < std::min(sizes.pitches.size(), kernel.buffers.size()); ++i) {
+        const kernel::Buffer& buffer = kernel.buffers[i];
+        if (buffer.rank > 1) sizes.pitches[i] = buffer.stride[1] * hw::bytes_of(buffer.dtype);
+    }
+    return sizes;
 }
+
+namespace {
+
+/// Cycles of the bulk engine for a trip's boxes. Where the pitch is not known, rows begin at lines.
+double engine_cycles(const LeastWork& work, const LaunchSizes& sizes, const hw::Gpu& gpu) {
+    const double line = gpu.l1.line.value();
+    double lines = 0.0;
+    for (std::size_t i = 0; i < work.rows_count; ++i) {
+        const LeastWork::Rows& rows = work.rows[i];
+        const auto buffer = static_cast<std::size_t>(rows.buffer);
+        const std::int64_t pitch = buffer < sizes.pitches.size() ? sizes.pitches[buffer] : 0;
+        lines += rows.rows * (pitch > 0 ? machine::lines_per_row(rows.bytes, pitch, line)
+                                        : std::max(1.0, rows.bytes / line));
+    }
+    return machine::tma_cycles(lines, gpu).value();
+}
+
+}  // namespace
 
 hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& sizes, const hw::Gpu& gpu,
                        const prediction::Conditions& conditions, double limit) {
@@ -231,7 +265,8 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     // With few SMs at work, bytes that a single SM asks for come faster.
     const machine::PortCosts ports = machine::port_costs(
         machine::fullest_group(gpu, static_cast<std::int64_t>(at_work), work.cluster), gpu);
-    const double port = std::min(ports.own, ports.shared);
+    double port = work.multicast ? ports.shared : std::min(ports.own, ports.shared);
+    if (work.in_bulk && work.cluster == 1) port = std::min(port, 1.0 / gpu.l2.box_bandwidth.value());
     const bool for_themselves =
         work.one_role && work.cluster == 1 && work.by_lanes && !work.in_bulk && work.tensor_cycles > 0.0;
     // Lanes' copies and reads by ldmatrix take turns at shared memory.
@@ -240,8 +275,8 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     // A producer that goes on with the next tile copies in every trip; others have copied before the last.
     const bool goes_on = on && work.fed_by_others;
     const double copied = goes_on ? trips : std::max(0.0, trips - 1.0);
-    double busiest =
-        std::max(std::max(work.tensor_cycles, array) * trips, work.received_bytes * port * copied);
+    double busiest = std::max(std::max(work.tensor_cycles, array) * trips,
+                              std::max(work.received_bytes * port, engine_cycles(work, sizes, gpu)) * copied);
     // A separate producer takes its turn in each trip, and fills a stage again once it has been multiplied.
     const bool produced = work.in_ring && work.tensor_cycles > 0.0 && turns.slots == 1.0;
     if (produced) {

@@ -17,7 +17,9 @@
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/engine.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -25,6 +27,13 @@ namespace warptime::model::analytical {
 
 /// Work of an item's main loops in one trip, and what else of the bound the problem's sizes do not change.
 struct LeastWork {
+    /// Rows of the boxes that the bulk engine copies from a buffer.
+    struct Rows {
+        kernel::Id buffer = kernel::no_id;
+        double rows = 0.0, bytes = 0.0;
+    };
+    std::array<Rows, 2> rows{};  ///< others do not count
+    std::size_t rows_count = 0;
     double tensor_cycles = 0.0;
     double tensor_flop = 0.0;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;
@@ -32,6 +41,7 @@ struct LeastWork {
     double received_bytes = 0.0;  ///< by asynchronous copies
     double written_cycles = 0.0;  ///< of shared memory, for received bytes
     bool by_wgmma = false;
+    bool multicast = false;                     ///< received bytes are shared
     bool by_lanes = false, in_bulk = false;     ///< kind of asynchronous copies
     bool fed_by_others = false;                 ///< no role both copies and multiplies
     bool alternates = false;                    ///< instances of a role take items in turn

@@ -55,9 +55,14 @@ model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, co
     const std::int64_t items =
         ceil_div(ceil_div(problem.m, config.cta_m), config.cluster_m) * config.cluster_m *
         ceil_div(ceil_div(problem.n, config.cta_n), config.cluster_n) * config.cluster_n * problem.batch;
-    return {items, std::max<std::int64_t>(1, ceil_div(problem.k, config.cta_k)),
+    const std::int64_t row_of_a = problem.a_major == gemm::Major::k ? problem.k : problem.m;
+    const std::int64_t row_of_b = problem.b_major == gemm::Major::k ? problem.k : problem.n;
+    return {items,
+            std::max<std::int64_t>(1, ceil_div(problem.k, config.cta_k)),
             known.most_ctas > 0 ? std::min(items, known.most_ctas) : items,
-            config.schedule == model::kernel::ScheduleKind::one_per_cta};
+            config.schedule == model::kernel::ScheduleKind::one_per_cta,
+            {(problem.lda > 0 ? problem.lda : row_of_a) * hw::bytes_of(problem.a),
+             (problem.ldb > 0 ? problem.ldb : row_of_b) * hw::bytes_of(problem.b)}};
 }
 
 const model::kernel::Program& ChoiceMemory::lower(const gemm::Problem& problem, const gemm::Config& config,

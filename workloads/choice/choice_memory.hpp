@@ -16,7 +16,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace warptime::workloads::choice {
@@ -50,7 +49,15 @@ class ChoiceMemory {
     [[nodiscard]] const model::kernel::Program& lower(const gemm::Problem& problem,
                                                       const gemm::Config& config, KnownBody* known);
 
+    /// Counts the calls of a score's time in one choice, and which of them was for the kernel chosen last.
+    void begin_choice() { calls_ = chosen_call_ = 0; }
+    void count_call() { ++calls_; }
+    [[nodiscard]] std::size_t calls() const { return calls_; }
+    void choose_call(std::size_t call) { chosen_call_ = call; }
+    [[nodiscard]] std::size_t chosen_call() const { return chosen_call_; }
+
   private:
+    std::size_t calls_ = 0, chosen_call_ = 0;
     const hw::Gpu* gpu_;
     std::vector<std::uint64_t> seen_;  ///< by pick, the latest list that had it
     std::uint64_t list_ = 0;

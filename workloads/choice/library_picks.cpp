@@ -25,14 +25,9 @@ namespace {
 
 /// The picks of all leaves below a node.
 std::span<const int> picks_below(const PickTable& table, std::size_t node) {
-    std::size_t first = node;
-    while (table.nodes[first].feature >= 0) ++first;
-    std::size_t last = node;
-    while (table.nodes[last].feature >= 0) last = static_cast<std::size_t>(table.nodes[last].above);
-    const auto begin = static_cast<std::size_t>(table.nodes[first].above);
-    const auto end =
-        static_cast<std::size_t>(table.nodes[last].above) + static_cast<std::size_t>(table.nodes[last].count);
-    return std::span(table.leaf_picks).subspan(begin, end - begin);
+    return std::span(table.leaf_picks)
+        .subspan(static_cast<std::size_t>(table.nodes[node].first),
+                 static_cast<std::size_t>(table.nodes[node].count));
 }
 
 bool all_persistent(std::span<const int> found, const PickTable& table,
@@ -112,7 +107,6 @@ LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::
     if (group == nullptr) return {};
     const auto features = features_of(problem, table.sms);
     auto at = static_cast<std::size_t>(group->root);
-    // Leaves lie in the order of the tree, so the picks below one question are neighbours.
     LikelyPicks picks;
     for (;;) {
         picks.likely = picks_below(table, at);

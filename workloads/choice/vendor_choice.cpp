@@ -156,6 +156,7 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
 struct TimedConfig {
     Config config;
     double time = std::numeric_limits<double>::infinity();
+    std::size_t call = 0;  ///< of the score
 };
 
 /// The time of a pick, or infinity where it is at least `limit`.
@@ -167,6 +168,7 @@ double time_of_pick(int number, const Problem& problem, const Config& config, co
         return std::numeric_limits<double>::infinity();
     }
     const model::kernel::Program& program = memory.lower(problem, config, known);
+    memory.count_call();
     return score.time({program, known == nullptr ? model::prediction::unknown_body : known->body}, limit);
 }
 
@@ -182,7 +184,7 @@ TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers, d
         const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
         const Config config = config_of_pick(problem, pick, table, family, gpu);
         const double time = time_of_pick(number, problem, config, score, std::min(best.time, limit), memory);
-        if (time < best.time) best = {config, time};
+        if (time < best.time) best = {config, time, memory.calls() - 1};
     }
     return best;
 }
@@ -216,9 +218,11 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                problem.m <= family.rows_always;
     });
     const auto consider = [&](const Config& config) {
+        memory.count_call();
         const double time = score.time({memory.lower(problem, config, nullptr)}, best_time);
         if (time < best_time) {
             best_time = time;
+            memory.choose_call(memory.calls() - 1);
             best = config;
         }
     };
@@ -261,6 +265,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
 
 Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries, const hw::Gpu& gpu,
                             const Score& score, ChoiceMemory& memory) {
+    memory.begin_choice();
     for (const libraries::PickTable& table : libraries.pick_tables) {
         const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
         constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -273,8 +278,9 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
         const TimedConfig nearby =
             fastest_pick(problem, picks.around, limit, libraries, table, gpu, score, memory);
         const bool too_slow = likely.time > too_slow_to_be_picked * nearby.time;
-        const Config& best = too_slow ? nearby.config : likely.config;
-        return best;
+        const TimedConfig& best = too_slow ? nearby : likely;
+        memory.choose_call(best.call);
+        return best.config;
     }
     return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, memory);
 }

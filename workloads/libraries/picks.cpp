@@ -95,7 +95,7 @@ KernelPick read_pick(Words& words, const std::vector<GemmFamily>& families) {
 
 void read_leaf(Words& words, PickTable& table) {
     PickNode leaf;
-    leaf.above = static_cast<int>(table.leaf_picks.size());
+    leaf.first = static_cast<int>(table.leaf_picks.size());
     while (!words.left.empty()) {
         const int pick = words.whole();
         if (pick < 0 || pick >= static_cast<int>(table.picks.size())) {
@@ -112,6 +112,18 @@ void read_leaf(Words& words, PickTable& table) {
 void close_questions(std::vector<int>& open, std::vector<PickNode>& nodes) {
     while (!open.empty() && nodes[static_cast<std::size_t>(open.back())].above != 0) open.pop_back();
     if (!open.empty()) nodes[static_cast<std::size_t>(open.back())].above = static_cast<int>(nodes.size());
+}
+
+/// Leaves lie in the order of the tree, so the picks below one question are neighbours. Both parts of a
+/// question come after it.
+void note_picks_below(std::vector<PickNode>& nodes) {
+    for (std::size_t n = nodes.size(); n-- > 0;) {
+        PickNode& node = nodes[n];
+        if (node.feature < 0) continue;
+        const PickNode& last = nodes[static_cast<std::size_t>(node.above)];
+        node.first = nodes[n + 1].first;
+        node.count = last.first + last.count - node.first;
+    }
 }
 
 }  // namespace
@@ -146,10 +158,11 @@ PickTable read_picks(std::string_view text, std::string_view origin,
             table.groups.push_back(std::move(group));
         } else {
             open.push_back(static_cast<int>(table.nodes.size()));
-            table.nodes.push_back({words.number<int>(first), words.number<double>(words.next()), 0, 0});
+            table.nodes.push_back({words.number<int>(first), words.number<double>(words.next()), 0, 0, 0});
         }
     }
     if (!open.empty()) throw Error(std::string(origin), "a tree without end", "leaves for every question");
+    note_picks_below(table.nodes);
     return table;
 }
 
