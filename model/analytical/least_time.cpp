@@ -315,7 +315,7 @@ hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
 }
 
 std::size_t KeptLeastWork::place_of(prediction::BodyNumber body) {
-    constexpr std::size_t places = 4096;
+    constexpr std::size_t places = 16384;
     return static_cast<std::size_t>(body % places);
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("kept work gives the same bound for other sizes of a body, and forgets
     const double expected = least_time(other, gpu(), {}).value();
     CHECK(least_time(*kept.find(7), sizes_of(other), gpu(), {}).value() == expected);
     CHECK(least_time(one, gpu(), {}).value() != expected);
-    static_cast<void>(kept.of(one, 7 + 4096, gpu()));
+    static_cast<void>(kept.of(one, 7 + 16384, gpu()));
     CHECK(kept.find(7) == nullptr);
     // Guards of copies make the work of a trip depend on the number of trips.
     mk::Kernel guarded;

@@ -93,7 +93,7 @@ TEST_CASE("no kernel that the library is known to launch is predicted below its 
     CHECK(rc::check([&] {
         const Problem p = any_problem();
         const prediction::Conditions conditions = any_conditions();
-        const LikelyPicks picks = picks_of(p, table, data().gemm_families, h200());
+        const LikelyPicks picks = picks_of(p, table, h200());
         std::vector<int> numbers(picks.likely.begin(), picks.likely.end());
         numbers.insert(numbers.end(), picks.around.begin(), picks.around.end());
         if (numbers.size() > 24) numbers.resize(24);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/choice_memory.hpp"
 
-#include "hw/hash.hpp"
 #include "workloads/gemm/lower.hpp"
 #include "workloads/gemm/sizes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace warptime::workloads::choice {
 
@@ -13,17 +13,9 @@ namespace {
 
 using gemm::ceil_div;
 
-constexpr std::size_t body_places = 4096;
-
-std::size_t place_of(int pick, model::kernel::ScheduleKind schedule, const gemm::OperandTypes& types) {
-    std::uint64_t hash = static_cast<std::uint64_t>(pick);
-    for (const int part : {static_cast<int>(schedule), static_cast<int>(types.a), static_cast<int>(types.out),
-                           static_cast<int>(types.a_major), static_cast<int>(types.b_major)}) {
-        hash = hw::hashed(hash, static_cast<std::uint64_t>(part));
-        hash ^= hash >> 32U;
-    }
-    return static_cast<std::size_t>(hash) % body_places;
-}
+/// Types of problems whose bodies are known at a time.
+constexpr std::size_t most_types = 64;
+constexpr std::size_t schedules = static_cast<std::size_t>(model::kernel::ScheduleKind::listed) + 1;
 
 }  // namespace
 
@@ -42,12 +34,21 @@ bool ChoiceMemory::add_pick(int number) {
 KnownBody* ChoiceMemory::body_of(int pick, const gemm::Problem& problem, const gemm::Config& config) {
     if (config.split_k != 1 || config.whole_bands || !gemm::in_whole_lanes(config)) return nullptr;
     const gemm::OperandTypes types = gemm::types_of(problem);
-    if (bodies_.empty()) bodies_.resize(body_places);
-    KnownBody& place = bodies_[place_of(pick, config.schedule, types)];
-    if (place.pick != pick || place.schedule != config.schedule || !(place.types == types)) {
-        place = {pick, config.schedule, types, model::prediction::unknown_body, 0};
+    if (known_.empty() || !(known_.back().types == types)) {
+        const auto found = std::find_if(known_.begin(), known_.end(),
+                                        [&](const BodiesOfTypes& one) { return one.types == types; });
+        if (found != known_.end()) {
+            std::swap(*found, known_.back());
+        } else {
+            if (known_.size() == most_types) known_.clear();
+            known_.push_back({types, {}});
+        }
     }
-    return &place;
+    std::vector<KnownBody>& bodies = known_.back().bodies;
+    const std::size_t at =
+        static_cast<std::size_t>(pick) * schedules + static_cast<std::size_t>(config.schedule);
+    if (bodies.size() <= at) bodies.resize(at + 1);
+    return &bodies[at];
 }
 
 model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, const gemm::Problem& problem,

@@ -22,11 +22,8 @@ namespace warptime::workloads::choice {
 
 /// The body of a pick for problems of some types.
 struct KnownBody {
-    int pick = -1;  ///< -1: none
-    model::kernel::ScheduleKind schedule{};
-    gemm::OperandTypes types;
-    model::prediction::BodyNumber body = model::prediction::unknown_body;
-    std::int64_t most_ctas = 0;  ///< as gemm::most_ctas
+    model::prediction::BodyNumber body = model::prediction::unknown_body;  ///< until it has been lowered
+    std::int64_t most_ctas = 0;                                            ///< as gemm::most_ctas
 };
 
 class ChoiceMemory {
@@ -61,7 +58,12 @@ class ChoiceMemory {
     const hw::Gpu* gpu_;
     std::vector<std::uint64_t> seen_;  ///< by pick, the latest list that had it
     std::uint64_t list_ = 0;
-    std::vector<KnownBody> bodies_;  ///< by hash; others with the same place are replaced
+    /// Bodies for problems of some types, by pick and schedule.
+    struct BodiesOfTypes {
+        gemm::OperandTypes types;
+        std::vector<KnownBody> bodies;
+    };
+    std::vector<BodiesOfTypes> known_;  ///< the latest types are the last
     model::prediction::BodyNumber last_body_ = model::prediction::unknown_body;
     model::kernel::Program program_;
 };

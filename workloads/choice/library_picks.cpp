@@ -30,14 +30,6 @@ std::span<const int> picks_below(const PickTable& table, std::size_t node) {
                  static_cast<std::size_t>(table.nodes[node].count));
 }
 
-bool all_persistent(std::span<const int> found, const PickTable& table,
-                    const std::vector<GemmFamily>& families) {
-    return std::all_of(found.begin(), found.end(), [&](int number) {
-        const int family = table.picks[static_cast<std::size_t>(number)].family;
-        return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
-    });
-}
-
 /// The number of picks to which the trees narrow a choice among persistent kernels; predicted times decide
 /// the rest. These kernels have so many tiles and clusters that one leaf holds a random few. Evidence: fit
 /// and development rows, with trees that had not seen the shapes of the rows. With 6, 9, 12, 16 and 30 picks
@@ -92,8 +84,7 @@ std::array<double, feature_count> features_of(const Problem& problem, int sms) {
     return features;
 }
 
-LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::vector<GemmFamily>& families,
-                     const hw::Gpu& gpu) {
+LikelyPicks picks_of(const Problem& problem, const PickTable& table, const hw::Gpu& gpu) {
     const bool known = std::find(table.gpus.begin(), table.gpus.end(), gpu.id) != table.gpus.end();
     if (problem.a != problem.b || !known) return {};
     const libraries::PickGroup* group = nullptr;
@@ -110,8 +101,7 @@ LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::
     LikelyPicks picks;
     for (;;) {
         picks.likely = picks_below(table, at);
-        const bool times_decide =
-            picks.likely.size() <= around && all_persistent(picks.likely, table, families);
+        const bool times_decide = picks.likely.size() <= around && table.nodes[at].persistent;
         if (times_decide && picks.around.empty()) picks.around = picks.likely;
         if (table.nodes[at].feature < 0 || (times_decide && picks.likely.size() <= few)) return picks;
         const PickNode& node = table.nodes[at];

@@ -267,7 +267,7 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
                             const Score& score, ChoiceMemory& memory) {
     memory.begin_choice();
     for (const libraries::PickTable& table : libraries.pick_tables) {
-        const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
+        const LikelyPicks picks = picks_of(problem, table, gpu);
         constexpr double infinity = std::numeric_limits<double>::infinity();
         memory.begin_picks(table.picks.size());
         const TimedConfig likely =

@@ -93,7 +93,7 @@ KernelPick read_pick(Words& words, const std::vector<GemmFamily>& families) {
     return pick;
 }
 
-void read_leaf(Words& words, PickTable& table) {
+void read_leaf(Words& words, const std::vector<GemmFamily>& families, PickTable& table) {
     PickNode leaf;
     leaf.first = static_cast<int>(table.leaf_picks.size());
     while (!words.left.empty()) {
@@ -104,6 +104,11 @@ void read_leaf(Words& words, PickTable& table) {
         table.leaf_picks.push_back(pick);
         ++leaf.count;
     }
+    leaf.persistent =
+        std::all_of(table.leaf_picks.begin() + leaf.first, table.leaf_picks.end(), [&](int number) {
+            const int family = table.picks[static_cast<std::size_t>(number)].family;
+            return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
+        });
     table.nodes.push_back(leaf);
 }
 
@@ -123,6 +128,7 @@ void note_picks_below(std::vector<PickNode>& nodes) {
         const PickNode& last = nodes[static_cast<std::size_t>(node.above)];
         node.first = nodes[n + 1].first;
         node.count = last.first + last.count - node.first;
+        node.persistent = nodes[n + 1].persistent && last.persistent;
     }
 }
 
@@ -139,7 +145,7 @@ PickTable read_picks(std::string_view text, std::string_view origin,
         if (line.empty() || line.front() == '#') continue;
         const std::string_view first = words.next();
         if (first == "=") {
-            read_leaf(words, table);
+            read_leaf(words, families, table);
             close_questions(open, table.nodes);
         } else if (first == "gpus") {
             while (!words.left.empty()) table.gpus.emplace_back(words.next());
@@ -158,7 +164,8 @@ PickTable read_picks(std::string_view text, std::string_view origin,
             table.groups.push_back(std::move(group));
         } else {
             open.push_back(static_cast<int>(table.nodes.size()));
-            table.nodes.push_back({words.number<int>(first), words.number<double>(words.next()), 0, 0, 0});
+            table.nodes.push_back(
+                {words.number<int>(first), words.number<double>(words.next()), 0, 0, 0, false});
         }
     }
     if (!open.empty()) throw Error(std::string(origin), "a tree without end", "leaves for every question");
