@@ -47,7 +47,7 @@ KnownBody* ChoiceMemory::body_of(int pick, const gemm::Problem& problem, const g
     std::vector<KnownBody>& bodies = known_.back().bodies;
     const std::size_t at =
         static_cast<std::size_t>(pick) * schedules + static_cast<std::size_t>(config.schedule);
-    if (bodies.size() <= at) bodies.resize(at + 1);
+    if (bodies.size() <= at) bodies.resize(seen_.size() * schedules);
     return &bodies[at];
 }
 

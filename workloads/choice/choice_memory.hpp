@@ -26,6 +26,13 @@ struct KnownBody {
     std::int64_t most_ctas = 0;                                            ///< as gemm::most_ctas
 };
 
+/// A pick for a problem, and the seconds that it takes at least.
+struct BoundedPick {
+    double least = 0.0;
+    KnownBody* known = nullptr;  ///< null: see ChoiceMemory::body_of
+    gemm::Config config;
+};
+
 class ChoiceMemory {
   public:
     /// `gpu` must outlive this object and must not change.
@@ -36,7 +43,11 @@ class ChoiceMemory {
     /// Adds a pick to the list. False if it was there.
     bool add_pick(int number);
 
-    /// The body of a pick under this configuration, or null if the problem's sizes change it.
+    std::vector<BoundedPick> bounded_picks;  ///< room for the picks of a list
+    std::vector<std::size_t> order;          ///< room for their order
+
+    /// The body of a pick of the list under this configuration, or null if the problem's sizes change it.
+    /// Stays until the next list.
     [[nodiscard]] KnownBody* body_of(int pick, const gemm::Problem& problem, const gemm::Config& config);
     /// Sizes of the launch, once the body has been lowered.
     [[nodiscard]] static model::prediction::LaunchSizes sizes_of(const KnownBody& known,
