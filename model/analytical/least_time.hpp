@@ -46,6 +46,7 @@ struct LeastWork {
     bool fed_by_others = false;                 ///< no role both copies and multiplies
     bool alternates = false;                    ///< instances of a role take items in turn
     bool in_ring = false;                       ///< a separate producer fills one stage a trip in bulk
+    bool by_conditions = true;                  ///< no copied buffer has a place of its own before the kernel
     bool maps = false;                          ///< copies by tensor maps
     double copies = 0.0, copies_along_k = 0.0;  ///< by lanes, of one warp
     double trips = 0.0;                         ///< of the kernel at hand
@@ -57,6 +58,9 @@ struct LeastWork {
     std::int64_t ctas_per_sm = 0;
     int ahead = 0;            ///< stages_ahead
     double turnaround = 0.0;  ///< cycles between two CTAs of a slot
+    /// Of a warp's path before and behind the main loop. Known for kept work alone, since it costs more than
+    /// the rest of the bound.
+    double straight_cycles = 0.0;
 };
 [[nodiscard]] LeastWork least_work(const kernel::Kernel& kernel, const hw::Gpu& gpu);
 

@@ -3,6 +3,8 @@
 #include "model/analytical/least_time.hpp"
 
 #include "model/analytical/analysis.hpp"
+#include "model/analytical/chain.hpp"
+#include "model/analytical/item_demand.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
@@ -84,8 +86,16 @@ TEST_CASE("kept work gives the same bound for other sizes of a body, and forgets
     CHECK(kept.find(7) == nullptr);
     CHECK(kept.of(one, 7, gpu()).by_iterations);
     REQUIRE(kept.find(7) != nullptr);
+    // Kept work also has the way before and behind the loop.
+    LeastWork loop = *kept.find(7);
+    const double whole = least_time(loop, sizes_of(other), gpu(), {}).value();
+    CHECK(whole <= analyse(other, gpu(), {}).time.value());
+    CHECK(loop.straight_cycles ==
+          item_demand(other, gpu(), load_latency(false, gpu()), 1).after.chain.value());
+    loop.straight_cycles = 0.0;
     const double expected = least_time(other, gpu(), {}).value();
-    CHECK(least_time(*kept.find(7), sizes_of(other), gpu(), {}).value() == expected);
+    CHECK(least_time(loop, sizes_of(other), gpu(), {}).value() == expected);
+    CHECK(whole > expected);
     CHECK(least_time(one, gpu(), {}).value() != expected);
     static_cast<void>(kept.of(one, 7 + 16384, gpu()));
     CHECK(kept.find(7) == nullptr);

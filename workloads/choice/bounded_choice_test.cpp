@@ -121,7 +121,7 @@ TEST_CASE("no kernel that the library is known to launch is predicted below its 
             if (of_sizes == 0.0) continue;
             ++without_description;
             RC_ASSERT(of_sizes == stages->least_time(kernel, conditions, limit, body));
-            RC_ASSERT(of_sizes == stages->least_time(kernel, conditions, limit));
+            RC_ASSERT(of_sizes >= stages->least_time(kernel, conditions, limit));
         }
     }));
     CHECK(without_description > 0);
