@@ -22,6 +22,7 @@ Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu& gpu
       gpu_(&gpu),
       stages_(engine.make_stages(gpu)),
       choosing_((chooser == nullptr ? engine : *chooser).make_stages(gpu)),
+      same_engine_(chooser == nullptr || chooser->name() == engine.name()),
       choice_memory_(gpu),
       last_(&program_) {}
 
@@ -43,9 +44,10 @@ choice::Score Predictor::score_under(const model::prediction::Conditions& condit
         // The least time already makes some candidates slower than the best so far.
         if (std::isfinite(limit) &&
             !(model::system::least_time(program, *choosing_, conditions, limit, body) < limit)) {
+            scored_.emplace_back();
             return std::numeric_limits<double>::infinity();
         }
-        return model::system::evaluate(program, *choosing_, conditions).time;
+        return scored_.emplace_back(model::system::evaluate(program, *choosing_, conditions)).time;
     };
     const auto least = [this, &conditions](model::prediction::BodyNumber body,
                                            const model::prediction::LaunchSizes& sizes, double limit) {
@@ -56,13 +58,15 @@ choice::Score Predictor::score_under(const model::prediction::Conditions& condit
 
 void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
     last_ = &program_;
+    scored_.clear();
     choice::lower(operation, libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
 }
 
 model::prediction::Estimate Predictor::evaluate(const Operation& operation,
                                                 const model::prediction::Conditions& conditions) {
-    lower(operation, conditions);
-    return model::system::evaluate(program_, *stages_, conditions);
+    const OperatorInfo& info = find_operator(operation.op);
+    require_memory(operation, *gpu_, info.work(operation).memory);
+    return evaluate(info, *read_request(info, operation), conditions);
 }
 
 model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const Request& request,
@@ -75,7 +79,10 @@ model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const 
         return model::system::evaluate(lowered.program, *bodies->stages, conditions, lowered.body);
     }
     last_ = &program_;
+    scored_.clear();
     choice::lower(info, request, libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
+    // The choice has predicted the kernel already.
+    if (request.is_open() && same_engine_) return scored_[choice_memory_.chosen_call()];
     return model::system::evaluate(program_, *stages_, conditions);
 }
 

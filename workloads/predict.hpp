@@ -50,7 +50,10 @@ class Predictor {
     const hw::Gpu* gpu_;
     std::unique_ptr<model::prediction::Stages> stages_;    ///< of `engine_`
     std::unique_ptr<model::prediction::Stages> choosing_;  ///< of the chooser
-    choice::ChoiceMemory choice_memory_;                   ///< numbers the bodies that `choosing_` knows
+    bool same_engine_;                                     ///< the chooser is `engine_`
+    /// Of the candidates that the score was asked for, in the order of its calls.
+    std::vector<model::prediction::Estimate> scored_;
+    choice::ChoiceMemory choice_memory_;  ///< numbers the bodies that `choosing_` knows
     model::kernel::Program program_;
     std::vector<std::unique_ptr<KnownBodies>> bodies_;  ///< one for each operator
     const model::kernel::Program* last_;

@@ -61,6 +61,9 @@ std::vector<BatchColumnRole> roles_of(const workloads::CsvTable& table) {
             continue;
         }
         const auto index = hw::find_name(column, names);
+        if (!index && column.find_first_of(";\t") != std::string::npos) {
+            throw UsageError(owner, column, "columns that are separated by commas");
+        }
         if (!index) {
             throw UsageError(
                 owner, column,

@@ -55,3 +55,12 @@ TEST_CASE("an unknown column is named with the nearest one") {
     CHECK_THROWS_WITH_AS(static_cast<void>(roles("m,n,k")), doctest::Contains("a column 'op'"), UsageError);
     CHECK_THROWS_AS(static_cast<void>(roles("op,time")), UsageError);
 }
+
+TEST_CASE("a table with other separators is told so") {
+    for (const char* header : {"op;m;n;k", "op\tm\tn\tk"}) {
+        CHECK_THROWS_WITH_AS(static_cast<void>(roles(header)), doctest::Contains("separated by commas"),
+                             UsageError);
+    }
+    CHECK_THROWS_WITH_AS(static_cast<void>(roles("op,_a;b,stagse")), doctest::Contains("'stages'"),
+                         UsageError);
+}

@@ -11,10 +11,13 @@
 #include "model/kernel/collective.hpp"
 #include "model/kernel/stages_ahead.hpp"
 #include "model/kernel/typical_item.hpp"
+#include "model/machine/bulk/tma.hpp"
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/lane_copies.hpp"
+#include "model/machine/l1/row_sectors.hpp"
 #include "model/machine/l2/l2_ports.hpp"
+#include "model/machine/l2/store_drain.hpp"
 #include "model/machine/launch/launch.hpp"
 #include "model/machine/occupancy/given_sms.hpp"
 #include "model/machine/occupancy/placement.hpp"
@@ -75,10 +78,18 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
         const kernel::AccessOrigin origin = kernel::origin_of(kernel, access);
         const double movers = static_cast<double>(warps) /
                               kernel::box_share(kernel, role, op, access, origin.variables).warps(role);
-        const double received =
-            share * movers * machine::access_bytes(kernel, access, origin).full * access.multicast_ctas;
+        const machine::AccessBytes bytes = machine::access_bytes(kernel, access, origin);
+        const double boxes = share * movers * access.multicast_ctas;
+        const double received = boxes * bytes.full;
+        if (op.cls == hw::InstructionClass::cp_async_bulk_tensor) {
+            if (work.rows_count < work.rows.size())
+                work.rows[work.rows_count++] = {access.buffer, boxes * bytes.rows, bytes.row_bytes};
+        }
         work.written_cycles += machine::shared_cycles(received, gpu).value();
         work.received_bytes += received;
+        work.multicast = work.multicast || access.multicast_ctas > 1;
+        const kernel::Before before = kernel.buffers[static_cast<std::size_t>(access.buffer)].before;
+        work.by_conditions = work.by_conditions && before == kernel::Before::by_conditions;
     }
 }
 
@@ -102,10 +113,11 @@ Turns turns_of(const LeastWork& work, const LaunchSizes& sizes, std::int64_t sms
 }
 
 /// Cycles until the first stage has come from the L2.
-double first_stage(const LeastWork& work, bool for_themselves, double port, const hw::Gpu& gpu) {
+double first_stage(const LeastWork& work, bool for_themselves, bool from_dram, double port,
+                   const hw::Gpu& gpu) {
     if (for_themselves) return near_copy_latency(gpu).value() + work.received_bytes * port;
     const bool waits = work.in_bulk && work.received_bytes > 0.0;
-    return waits ? load_latency(false, gpu).value() + work.received_bytes * port : 0.0;
+    return waits ? load_latency(from_dram, gpu).value() + work.received_bytes * port : 0.0;
 }
 
 /// Time that a CTA alone on its SM takes for an item, where its warps copy ahead for themselves. The first
@@ -121,7 +133,7 @@ double one_after_another(const LeastWork& work, double trips, double port, const
                                      warps * (gpu.pipeline.copy_interval.value() * work.copies_along_k +
                                               gpu.pipeline.copy_interval_across.value() * across))
             : received + gpu.pipeline.turn.value();
-    const double fill = first_stage(work, true, port, gpu);
+    const double fill = first_stage(work, true, false, port, gpu);
     const double round = fill + steady::waits_in_order(work.ahead, 0.0, gpu).value();
     const double more = std::max(0.0, trips - 1.0);
     const double waiting = steady::trips_that_wait(more, work.ahead);
@@ -218,9 +230,35 @@ LeastWork least_work(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
 }
 
 prediction::LaunchSizes sizes_of(const kernel::Kernel& kernel) {
-    return {kernel.schedule.item_count(), kernel::typical_item(kernel).item_end, kernel.grid.volume(),
-            kernel.schedule.kind == kernel::ScheduleKind::one_per_cta};
+    LaunchSizes sizes{kernel.schedule.item_count(),
+                      kernel::typical_item(kernel).item_end,
+                      kernel.grid.volume(),
+                      kernel.schedule.kind == kernel::ScheduleKind::one_per_cta,
+                      {}};
+    for (std::size_t i = 0; i < std::min(sizes.pitches.size(), kernel.buffers.size()); ++i) {
+        const kernel::Buffer& buffer = kernel.buffers[i];
+        if (buffer.rank > 1) sizes.pitches[i] = buffer.stride[1] * hw::bytes_of(buffer.dtype);
+    }
+    return sizes;
 }
+
+namespace {
+
+/// Cycles of the bulk engine for a trip's boxes. Where the pitch is not known, rows begin at lines.
+double engine_cycles(const LeastWork& work, const LaunchSizes& sizes, const hw::Gpu& gpu) {
+    const double line = gpu.l1.line.value();
+    double lines = 0.0;
+    for (std::size_t i = 0; i < work.rows_count; ++i) {
+        const LeastWork::Rows& rows = work.rows[i];
+        const auto buffer = static_cast<std::size_t>(rows.buffer);
+        const std::int64_t pitch = buffer < sizes.pitches.size() ? sizes.pitches[buffer] : 0;
+        lines += rows.rows * (pitch > 0 ? machine::lines_per_row(rows.bytes, pitch, line)
+                                        : std::max(1.0, rows.bytes / line));
+    }
+    return machine::tma_cycles(lines, gpu).value();
+}
+
+}  // namespace
 
 hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& sizes, const hw::Gpu& gpu,
                        const prediction::Conditions& conditions, double limit) {
@@ -228,10 +266,12 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     const std::int64_t sms = machine::given_sms(gpu, conditions);
     const double at_work = std::min(static_cast<double>(sms), static_cast<double>(sizes.ctas));
     const Turns turns = turns_of(work, sizes, sms);
+    const bool from_dram = work.by_conditions && conditions.cache != prediction::Cache::warm;
     // With few SMs at work, bytes that a single SM asks for come faster.
     const machine::PortCosts ports = machine::port_costs(
         machine::fullest_group(gpu, static_cast<std::int64_t>(at_work), work.cluster), gpu);
-    const double port = std::min(ports.own, ports.shared);
+    double port = work.multicast ? ports.shared : std::min(ports.own, ports.shared);
+    if (work.in_bulk && work.cluster == 1) port = std::min(port, 1.0 / gpu.l2.box_bandwidth.value());
     const bool for_themselves =
         work.one_role && work.cluster == 1 && work.by_lanes && !work.in_bulk && work.tensor_cycles > 0.0;
     // Lanes' copies and reads by ldmatrix take turns at shared memory.
@@ -240,12 +280,12 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     // A producer that goes on with the next tile copies in every trip; others have copied before the last.
     const bool goes_on = on && work.fed_by_others;
     const double copied = goes_on ? trips : std::max(0.0, trips - 1.0);
-    double busiest =
-        std::max(std::max(work.tensor_cycles, array) * trips, work.received_bytes * port * copied);
+    double busiest = std::max(std::max(work.tensor_cycles, array) * trips,
+                              std::max(work.received_bytes * port, engine_cycles(work, sizes, gpu)) * copied);
     // A separate producer takes its turn in each trip, and fills a stage again once it has been multiplied.
     const bool produced = work.in_ring && work.tensor_cycles > 0.0 && turns.slots == 1.0;
     if (produced) {
-        const double around = load_latency(false, gpu).value() + gpu.latency.tma_extra.value() +
+        const double around = load_latency(from_dram, gpu).value() + gpu.latency.tma_extra.value() +
                               work.received_bytes * port + work.tensor_cycles;
         const double turn = std::max(gpu.pipeline.step_floor.value(), around / work.ahead);
         busiest = std::max(busiest, turn * copied);
@@ -255,7 +295,7 @@ hw::Seconds least_time(const LeastWork& work, const prediction::LaunchSizes& siz
     const double of_items = busiest * (on ? turns.items * turns.slots : static_cast<double>(of_sm));
     double cycles = 0.0;
     if (turns.items == 1.0 || on) {
-        cycles = of_items + first_stage(work, for_themselves, port, gpu);
+        cycles = of_items + first_stage(work, for_themselves, from_dram, port, gpu) + work.straight_cycles;
     } else {
         // Room for a CTA's successor is made while other CTAs of the SM go on.
         cycles = of_items - work.turnaround;
@@ -279,8 +319,26 @@ hw::Seconds least_time(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     return least_time(least_work(kernel, gpu), sizes_of(kernel), gpu, conditions, limit);
 }
 
+namespace {
+
+/// Cycles of a warp's path before and behind the main loop, if no size of a problem changes them; otherwise
+/// 0. Guards count trips, and waits for stores last as long as the bytes inside the matrix take.
+double straight_cycles(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
+    const bool guarded = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
+        return op.when.active || op.lanes != kernel::no_id || op.cls == hw::InstructionClass::fence;
+    });
+    const bool waits = std::any_of(kernel.waits.begin(), kernel.waits.end(), [&](const kernel::Wait& wait) {
+        return machine::ends_bulk_stores(kernel, wait.token);
+    });
+    if (guarded || waits) return 0.0;
+    const ItemDemand item = item_demand(kernel, gpu, load_latency(false, gpu), 1);
+    return (item.before.chain + item.after.chain).value();
+}
+
+}  // namespace
+
 std::size_t KeptLeastWork::place_of(prediction::BodyNumber body) {
-    constexpr std::size_t places = 4096;
+    constexpr std::size_t places = 16384;
     return static_cast<std::size_t>(body % places);
 }
 
@@ -289,7 +347,9 @@ const LeastWork& KeptLeastWork::of(const kernel::Kernel& kernel, prediction::Bod
     const std::size_t at = place_of(body);
     if (places_.size() <= at) places_.resize(at + 1);
     Place& place = places_[at];
-    if (place.body != body || !place.work.by_iterations) place = {body, least_work(kernel, gpu)};
+    if (place.body == body && place.work.by_iterations) return place.work;
+    place = {body, least_work(kernel, gpu)};
+    if (place.work.by_iterations) place.work.straight_cycles = straight_cycles(kernel, gpu);
     return place.work;
 }
 

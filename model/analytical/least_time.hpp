@@ -17,7 +17,9 @@
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/engine.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -25,6 +27,13 @@ namespace warptime::model::analytical {
 
 /// Work of an item's main loops in one trip, and what else of the bound the problem's sizes do not change.
 struct LeastWork {
+    /// Rows of the boxes that the bulk engine copies from a buffer.
+    struct Rows {
+        kernel::Id buffer = kernel::no_id;
+        double rows = 0.0, bytes = 0.0;
+    };
+    std::array<Rows, 2> rows{};  ///< others do not count
+    std::size_t rows_count = 0;
     double tensor_cycles = 0.0;
     double tensor_flop = 0.0;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;
@@ -32,10 +41,12 @@ struct LeastWork {
     double received_bytes = 0.0;  ///< by asynchronous copies
     double written_cycles = 0.0;  ///< of shared memory, for received bytes
     bool by_wgmma = false;
+    bool multicast = false;                     ///< received bytes are shared
     bool by_lanes = false, in_bulk = false;     ///< kind of asynchronous copies
     bool fed_by_others = false;                 ///< no role both copies and multiplies
     bool alternates = false;                    ///< instances of a role take items in turn
     bool in_ring = false;                       ///< a separate producer fills one stage a trip in bulk
+    bool by_conditions = true;                  ///< no copied buffer has a place of its own before the kernel
     bool maps = false;                          ///< copies by tensor maps
     double copies = 0.0, copies_along_k = 0.0;  ///< by lanes, of one warp
     double trips = 0.0;                         ///< of the kernel at hand
@@ -47,6 +58,9 @@ struct LeastWork {
     std::int64_t ctas_per_sm = 0;
     int ahead = 0;            ///< stages_ahead
     double turnaround = 0.0;  ///< cycles between two CTAs of a slot
+    /// Of a warp's path before and behind the main loop. Known for kept work alone, since it costs more than
+    /// the rest of the bound.
+    double straight_cycles = 0.0;
 };
 [[nodiscard]] LeastWork least_work(const kernel::Kernel& kernel, const hw::Gpu& gpu);
 

@@ -3,6 +3,8 @@
 #include "model/analytical/least_time.hpp"
 
 #include "model/analytical/analysis.hpp"
+#include "model/analytical/chain.hpp"
+#include "model/analytical/item_demand.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
@@ -51,7 +53,57 @@ TEST_CASE("no analysis falls below it") {
         const double least = least_time(kernel, gpu(), conditions).value();
         RC_ASSERT(least > 0.0);
         RC_ASSERT(least <= analyse(kernel, gpu(), conditions).time.value());
+        const double time = analyse(kernel, gpu(), conditions).time.value();
+        const double limit = time * *rc::gen::element(0.5, 0.9, 1.0, 1.01, 1.2, 3.0);
+        const double limited = least_time(kernel, gpu(), conditions, limit).value();
+        RC_ASSERT(limited >= least);
+        RC_ASSERT((limited < limit ? limited : limit) <= time);
     }));
+}
+
+TEST_CASE("a limit lowers the clock of tensor work, and of nothing else") {
+    mk::Kernel kernel;
+    mk::examples::warp_specialized_gemm(kernel, {.m = 4096, .n = 4096, .k = 4096, .stages = 3});
+    prediction::Conditions conditions;
+    const double free = least_time(kernel, gpu(), conditions).value();
+    const double time = analyse(kernel, gpu(), conditions).time.value();
+    CHECK(least_time(kernel, gpu(), conditions, time).value() > 1.02 * free);
+    // The less time is left, the more the tensor cores must do in it.
+    CHECK(least_time(kernel, gpu(), conditions, 2.0 * time).value() <
+          least_time(kernel, gpu(), conditions, time).value());
+    conditions.clock_hz = 1e9;
+    CHECK(least_time(kernel, gpu(), conditions, time).value() ==
+          least_time(kernel, gpu(), conditions).value());
+    const mk::Kernel plain = fixture::stream(500);
+    CHECK(least_time(plain, gpu(), {}, 1e-6).value() == least_time(plain, gpu(), {}).value());
+}
+
+TEST_CASE("kept work gives the same bound for other sizes of a body, and forgets bodies that were replaced") {
+    KeptLeastWork kept;
+    mk::Kernel one, other;
+    mk::examples::warp_specialized_gemm(one, {.m = 4096, .n = 4096, .k = 4096, .stages = 3});
+    mk::examples::warp_specialized_gemm(other, {.m = 1000, .n = 8192, .k = 640, .stages = 3});
+    CHECK(kept.find(7) == nullptr);
+    CHECK(kept.of(one, 7, gpu()).by_iterations);
+    REQUIRE(kept.find(7) != nullptr);
+    // Kept work also has the way before and behind the loop.
+    LeastWork loop = *kept.find(7);
+    const double whole = least_time(loop, sizes_of(other), gpu(), {}).value();
+    CHECK(whole <= analyse(other, gpu(), {}).time.value());
+    CHECK(loop.straight_cycles ==
+          item_demand(other, gpu(), load_latency(false, gpu()), 1).after.chain.value());
+    loop.straight_cycles = 0.0;
+    const double expected = least_time(other, gpu(), {}).value();
+    CHECK(least_time(loop, sizes_of(other), gpu(), {}).value() == expected);
+    CHECK(whole > expected);
+    CHECK(least_time(one, gpu(), {}).value() != expected);
+    static_cast<void>(kept.of(one, 7 + 16384, gpu()));
+    CHECK(kept.find(7) == nullptr);
+    // Guards of copies make the work of a trip depend on the number of trips.
+    mk::Kernel guarded;
+    mk::examples::cp_async_gemm(guarded, {1024, 1024, 1024});
+    static_cast<void>(kept.of(guarded, 8, gpu()));
+    CHECK(kept.find(8) == nullptr);
 }
 
 TEST_CASE("a short product takes its launch, its first stage and its trips one after another") {

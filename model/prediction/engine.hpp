@@ -9,6 +9,7 @@
 #include "model/prediction/body_number.hpp"
 #include "model/prediction/prediction.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,8 @@ struct LaunchSizes {
     std::int64_t items = 1;
     std::int64_t iterations = 1;  ///< k-iterations of a typical item
     std::int64_t ctas = 1;
-    bool one_per_cta = true;  ///< each CTA takes one item
+    bool one_per_cta = true;                ///< each CTA takes one item
+    std::array<std::int64_t, 2> pitches{};  ///< bytes between rows of the first buffers; 0: not known
 };
 
 /// The stages of one engine on one GPU, for one thread. The caller keeps the stages as long as their memory

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/choice_memory.hpp"
 
-#include "hw/hash.hpp"
 #include "workloads/gemm/lower.hpp"
 #include "workloads/gemm/sizes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace warptime::workloads::choice {
 
@@ -13,17 +13,9 @@ namespace {
 
 using gemm::ceil_div;
 
-constexpr std::size_t body_places = 4096;
-
-std::size_t place_of(int pick, model::kernel::ScheduleKind schedule, const gemm::OperandTypes& types) {
-    std::uint64_t hash = static_cast<std::uint64_t>(pick);
-    for (const int part : {static_cast<int>(schedule), static_cast<int>(types.a), static_cast<int>(types.out),
-                           static_cast<int>(types.a_major), static_cast<int>(types.b_major)}) {
-        hash = hw::hashed(hash, static_cast<std::uint64_t>(part));
-        hash ^= hash >> 32U;
-    }
-    return static_cast<std::size_t>(hash) % body_places;
-}
+/// Types of problems whose bodies are known at a time.
+constexpr std::size_t most_types = 64;
+constexpr std::size_t schedules = static_cast<std::size_t>(model::kernel::ScheduleKind::listed) + 1;
 
 }  // namespace
 
@@ -42,12 +34,21 @@ bool ChoiceMemory::add_pick(int number) {
 KnownBody* ChoiceMemory::body_of(int pick, const gemm::Problem& problem, const gemm::Config& config) {
     if (config.split_k != 1 || config.whole_bands || !gemm::in_whole_lanes(config)) return nullptr;
     const gemm::OperandTypes types = gemm::types_of(problem);
-    if (bodies_.empty()) bodies_.resize(body_places);
-    KnownBody& place = bodies_[place_of(pick, config.schedule, types)];
-    if (place.pick != pick || place.schedule != config.schedule || !(place.types == types)) {
-        place = {pick, config.schedule, types, model::prediction::unknown_body, 0};
+    if (known_.empty() || !(known_.back().types == types)) {
+        const auto found = std::find_if(known_.begin(), known_.end(),
+                                        [&](const BodiesOfTypes& one) { return one.types == types; });
+        if (found != known_.end()) {
+            std::swap(*found, known_.back());
+        } else {
+            if (known_.size() == most_types) known_.clear();
+            known_.push_back({types, {}});
+        }
     }
-    return &place;
+    std::vector<KnownBody>& bodies = known_.back().bodies;
+    const std::size_t at =
+        static_cast<std::size_t>(pick) * schedules + static_cast<std::size_t>(config.schedule);
+    if (bodies.size() <= at) bodies.resize(seen_.size() * schedules);
+    return &bodies[at];
 }
 
 model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, const gemm::Problem& problem,
@@ -55,9 +56,14 @@ model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, co
     const std::int64_t items =
         ceil_div(ceil_div(problem.m, config.cta_m), config.cluster_m) * config.cluster_m *
         ceil_div(ceil_div(problem.n, config.cta_n), config.cluster_n) * config.cluster_n * problem.batch;
-    return {items, std::max<std::int64_t>(1, ceil_div(problem.k, config.cta_k)),
+    const std::int64_t row_of_a = problem.a_major == gemm::Major::k ? problem.k : problem.m;
+    const std::int64_t row_of_b = problem.b_major == gemm::Major::k ? problem.k : problem.n;
+    return {items,
+            std::max<std::int64_t>(1, ceil_div(problem.k, config.cta_k)),
             known.most_ctas > 0 ? std::min(items, known.most_ctas) : items,
-            config.schedule == model::kernel::ScheduleKind::one_per_cta};
+            config.schedule == model::kernel::ScheduleKind::one_per_cta,
+            {(problem.lda > 0 ? problem.lda : row_of_a) * hw::bytes_of(problem.a),
+             (problem.ldb > 0 ? problem.ldb : row_of_b) * hw::bytes_of(problem.b)}};
 }
 
 const model::kernel::Program& ChoiceMemory::lower(const gemm::Problem& problem, const gemm::Config& config,

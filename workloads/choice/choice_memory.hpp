@@ -16,18 +16,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace warptime::workloads::choice {
 
 /// The body of a pick for problems of some types.
 struct KnownBody {
-    int pick = -1;  ///< -1: none
-    model::kernel::ScheduleKind schedule{};
-    gemm::OperandTypes types;
-    model::prediction::BodyNumber body = model::prediction::unknown_body;
-    std::int64_t most_ctas = 0;  ///< as gemm::most_ctas
+    model::prediction::BodyNumber body = model::prediction::unknown_body;  ///< until it has been lowered
+    std::int64_t most_ctas = 0;                                            ///< as gemm::most_ctas
+};
+
+/// A pick for a problem, and the seconds that it takes at least.
+struct BoundedPick {
+    double least = 0.0;
+    KnownBody* known = nullptr;  ///< null: see ChoiceMemory::body_of
+    gemm::Config config;
 };
 
 class ChoiceMemory {
@@ -40,7 +43,11 @@ class ChoiceMemory {
     /// Adds a pick to the list. False if it was there.
     bool add_pick(int number);
 
-    /// The body of a pick under this configuration, or null if the problem's sizes change it.
+    std::vector<BoundedPick> bounded_picks;  ///< room for the picks of a list
+    std::vector<std::size_t> order;          ///< room for their order
+
+    /// The body of a pick of the list under this configuration, or null if the problem's sizes change it.
+    /// Stays until the next list.
     [[nodiscard]] KnownBody* body_of(int pick, const gemm::Problem& problem, const gemm::Config& config);
     /// Sizes of the launch, once the body has been lowered.
     [[nodiscard]] static model::prediction::LaunchSizes sizes_of(const KnownBody& known,
@@ -50,11 +57,24 @@ class ChoiceMemory {
     [[nodiscard]] const model::kernel::Program& lower(const gemm::Problem& problem,
                                                       const gemm::Config& config, KnownBody* known);
 
+    /// Counts the calls of a score's time in one choice, and which of them was for the kernel chosen last.
+    void begin_choice() { calls_ = chosen_call_ = 0; }
+    void count_call() { ++calls_; }
+    [[nodiscard]] std::size_t calls() const { return calls_; }
+    void choose_call(std::size_t call) { chosen_call_ = call; }
+    [[nodiscard]] std::size_t chosen_call() const { return chosen_call_; }
+
   private:
+    std::size_t calls_ = 0, chosen_call_ = 0;
     const hw::Gpu* gpu_;
     std::vector<std::uint64_t> seen_;  ///< by pick, the latest list that had it
     std::uint64_t list_ = 0;
-    std::vector<KnownBody> bodies_;  ///< by hash; others with the same place are replaced
+    /// Bodies for problems of some types, by pick and schedule.
+    struct BodiesOfTypes {
+        gemm::OperandTypes types;
+        std::vector<KnownBody> bodies;
+    };
+    std::vector<BodiesOfTypes> known_;  ///< the latest types are the last
     model::prediction::BodyNumber last_body_ = model::prediction::unknown_body;
     model::kernel::Program program_;
 };

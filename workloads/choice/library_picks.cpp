@@ -25,22 +25,9 @@ namespace {
 
 /// The picks of all leaves below a node.
 std::span<const int> picks_below(const PickTable& table, std::size_t node) {
-    std::size_t first = node;
-    while (table.nodes[first].feature >= 0) ++first;
-    std::size_t last = node;
-    while (table.nodes[last].feature >= 0) last = static_cast<std::size_t>(table.nodes[last].above);
-    const auto begin = static_cast<std::size_t>(table.nodes[first].above);
-    const auto end =
-        static_cast<std::size_t>(table.nodes[last].above) + static_cast<std::size_t>(table.nodes[last].count);
-    return std::span(table.leaf_picks).subspan(begin, end - begin);
-}
-
-bool all_persistent(std::span<const int> found, const PickTable& table,
-                    const std::vector<GemmFamily>& families) {
-    return std::all_of(found.begin(), found.end(), [&](int number) {
-        const int family = table.picks[static_cast<std::size_t>(number)].family;
-        return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
-    });
+    return std::span(table.leaf_picks)
+        .subspan(static_cast<std::size_t>(table.nodes[node].first),
+                 static_cast<std::size_t>(table.nodes[node].count));
 }
 
 /// The number of picks to which the trees narrow a choice among persistent kernels; predicted times decide
@@ -97,8 +84,7 @@ std::array<double, feature_count> features_of(const Problem& problem, int sms) {
     return features;
 }
 
-LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::vector<GemmFamily>& families,
-                     const hw::Gpu& gpu) {
+LikelyPicks picks_of(const Problem& problem, const PickTable& table, const hw::Gpu& gpu) {
     const bool known = std::find(table.gpus.begin(), table.gpus.end(), gpu.id) != table.gpus.end();
     if (problem.a != problem.b || !known) return {};
     const libraries::PickGroup* group = nullptr;
@@ -112,12 +98,10 @@ LikelyPicks picks_of(const Problem& problem, const PickTable& table, const std::
     if (group == nullptr) return {};
     const auto features = features_of(problem, table.sms);
     auto at = static_cast<std::size_t>(group->root);
-    // Leaves lie in the order of the tree, so the picks below one question are neighbours.
     LikelyPicks picks;
     for (;;) {
         picks.likely = picks_below(table, at);
-        const bool times_decide =
-            picks.likely.size() <= around && all_persistent(picks.likely, table, families);
+        const bool times_decide = picks.likely.size() <= around && table.nodes[at].persistent;
         if (times_decide && picks.around.empty()) picks.around = picks.likely;
         if (table.nodes[at].feature < 0 || (times_decide && picks.likely.size() <= few)) return picks;
         const PickNode& node = table.nodes[at];

@@ -37,9 +37,8 @@ struct LikelyPicks {
     std::span<const int> around;  ///< where times decide: the candidates and picks of less similar products
 };
 
-/// `families`: the families that the picks name.
 [[nodiscard]] LikelyPicks picks_of(const gemm::Problem& problem, const libraries::PickTable& table,
-                                   const std::vector<libraries::GemmFamily>& families, const hw::Gpu& gpu);
+                                   const hw::Gpu& gpu);
 
 /// If the fastest likely pick takes this many times as long as a pick around, the pick around is taken. This
 /// happens for products between recorded products. Trees that had not seen the rows' shapes: gemm_bf16_second

@@ -69,10 +69,10 @@ TEST_CASE("the features that trees ask for are those that they were learned with
 
 TEST_CASE("only the GPU that was asked has picks, and a kernel chosen there is one of them") {
     const Problem p = problem_of(4096, 4096, 4096);
-    CHECK_FALSE(picks_of(p, table(), data().gemm_families, gpu()).likely.empty());
-    CHECK(picks_of(p, table(), data().gemm_families, warptime::hw::load_gpu("h100-sxm")).likely.empty());
+    CHECK_FALSE(picks_of(p, table(), gpu()).likely.empty());
+    CHECK(picks_of(p, table(), warptime::hw::load_gpu("h100-sxm")).likely.empty());
     const Config config = chosen(data(), p);
-    const auto numbers = picks_of(p, table(), data().gemm_families, gpu()).likely;
+    const auto numbers = picks_of(p, table(), gpu()).likely;
     CHECK(std::any_of(numbers.begin(), numbers.end(), [&](int number) {
         const KernelPick& pick = table().picks[static_cast<std::size_t>(number)];
         return pick.tile.m == config.cta_m && pick.tile.n == config.cta_n;
@@ -128,7 +128,7 @@ TEST_CASE("a likely kernel that is far slower than those around is not believed"
             large + "\n",
         "test.picks", libraries.gemm_families)};
     const Problem p = problem_of(4096, 4096, 4096);
-    const LikelyPicks picks = picks_of(p, libraries.pick_tables.front(), libraries.gemm_families, gpu());
+    const LikelyPicks picks = picks_of(p, libraries.pick_tables.front(), gpu());
     CHECK(picks.likely.size() == 1);
     CHECK(picks.around.size() == 21);
     CHECK(chosen(libraries, p).cta_m == 64);  // the score is equal for all

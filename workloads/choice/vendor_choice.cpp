@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
+#include <vector>
 
 namespace warptime::workloads::choice {
 
@@ -156,33 +158,66 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
 struct TimedConfig {
     Config config;
     double time = std::numeric_limits<double>::infinity();
+    std::size_t call = 0;  ///< of the score
 };
 
-/// The time of a pick, or infinity where it is at least `limit`.
-double time_of_pick(int number, const Problem& problem, const Config& config, const Score& score,
-                    double limit, ChoiceMemory& memory) {
-    KnownBody* known = memory.body_of(number, problem, config);
-    if (known != nullptr && known->body != model::prediction::unknown_body && score.least != nullptr &&
-        !(score.least(known->body, ChoiceMemory::sizes_of(*known, problem, config), limit) < limit)) {
-        return std::numeric_limits<double>::infinity();
+/// Seconds that a pick takes at least, as Score::least; 0 where nothing is known of it yet.
+double least_of(const BoundedPick& pick, const Problem& problem, const Score& score, double limit) {
+    if (score.least == nullptr || pick.known == nullptr ||
+        pick.known->body == model::prediction::unknown_body) {
+        return 0.0;
     }
-    const model::kernel::Program& program = memory.lower(problem, config, known);
-    return score.time({program, known == nullptr ? model::prediction::unknown_body : known->body}, limit);
+    return score.least(pick.known->body, ChoiceMemory::sizes_of(*pick.known, problem, pick.config), limit);
 }
 
-/// The fastest of the picks that `memory` has not yet in its list. Only times below `limit` count. The time
-/// stays infinite where no pick is known or all take at least the limit.
-TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers, double limit,
-                         const libraries::Libraries& libraries, const libraries::PickTable& table,
-                         const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
-    TimedConfig best;
+/// Picks of a list that `memory` has not had yet and that may take less than `limit`.
+void bound_picks(const Problem& problem, std::span<const int> numbers, double limit,
+                 const libraries::Libraries& libraries, const libraries::PickTable& table, const hw::Gpu& gpu,
+                 const Score& score, ChoiceMemory& memory) {
+    std::vector<BoundedPick>& picks = memory.bounded_picks;
+    picks.clear();
     for (const int number : numbers) {
         const libraries::KernelPick& pick = table.picks[static_cast<std::size_t>(number)];
         if (pick.family < 0 || !memory.add_pick(number)) continue;
         const GemmFamily& family = libraries.gemm_families[static_cast<std::size_t>(pick.family)];
-        const Config config = config_of_pick(problem, pick, table, family, gpu);
-        const double time = time_of_pick(number, problem, config, score, std::min(best.time, limit), memory);
-        if (time < best.time) best = {config, time};
+        BoundedPick& bounded = picks.emplace_back();
+        bounded.config = config_of_pick(problem, pick, table, family, gpu);
+        bounded.known = memory.body_of(number, problem, bounded.config);
+        bounded.least = least_of(bounded, problem, score, limit);
+        if (!(bounded.least < limit)) picks.pop_back();
+    }
+}
+
+/// The fastest of the picks that `memory` has not yet in its list, the first one of equals. Only times below
+/// `limit` count. The time stays infinite where no pick is known or all take at least the limit.
+TimedConfig fastest_pick(const Problem& problem, std::span<const int> numbers, double limit,
+                         const libraries::Libraries& libraries, const libraries::PickTable& table,
+                         const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
+    bound_picks(problem, numbers, limit, libraries, table, gpu, score, memory);
+    const std::vector<BoundedPick>& picks = memory.bounded_picks;
+    // The sooner a fast pick has been predicted, the fewer others are.
+    std::vector<std::size_t>& order = memory.order;
+    order.resize(picks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&picks](std::size_t one, std::size_t other) {
+        return picks[one].least != picks[other].least ? picks[one].least < picks[other].least : one < other;
+    });
+    TimedConfig best;
+    std::size_t place = 0;  // of the best
+    for (const std::size_t at : order) {
+        const BoundedPick& pick = picks[at];
+        // A pick that comes before the best one in the list is taken at the same time, too.
+        const double below =
+            std::min(limit, at < place ? std::nextafter(best.time, std::numeric_limits<double>::infinity())
+                                       : best.time);
+        if (!(pick.least < below) || !(least_of(pick, problem, score, below) < below)) continue;
+        const model::kernel::Program& program = memory.lower(problem, pick.config, pick.known);
+        memory.count_call();
+        const auto body = pick.known == nullptr ? model::prediction::unknown_body : pick.known->body;
+        const double time = score.time({program, body}, below);
+        if (!(time < below)) continue;
+        best = {pick.config, time, memory.calls() - 1};
+        place = at;
     }
     return best;
 }
@@ -216,9 +251,11 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                problem.m <= family.rows_always;
     });
     const auto consider = [&](const Config& config) {
+        memory.count_call();
         const double time = score.time({memory.lower(problem, config, nullptr)}, best_time);
         if (time < best_time) {
             best_time = time;
+            memory.choose_call(memory.calls() - 1);
             best = config;
         }
     };
@@ -261,8 +298,9 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
 
 Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& libraries, const hw::Gpu& gpu,
                             const Score& score, ChoiceMemory& memory) {
+    memory.begin_choice();
     for (const libraries::PickTable& table : libraries.pick_tables) {
-        const LikelyPicks picks = picks_of(problem, table, libraries.gemm_families, gpu);
+        const LikelyPicks picks = picks_of(problem, table, gpu);
         constexpr double infinity = std::numeric_limits<double>::infinity();
         memory.begin_picks(table.picks.size());
         const TimedConfig likely =
@@ -273,8 +311,9 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
         const TimedConfig nearby =
             fastest_pick(problem, picks.around, limit, libraries, table, gpu, score, memory);
         const bool too_slow = likely.time > too_slow_to_be_picked * nearby.time;
-        const Config& best = too_slow ? nearby.config : likely.config;
-        return best;
+        const TimedConfig& best = too_slow ? nearby : likely;
+        memory.choose_call(best.call);
+        return best.config;
     }
     return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, memory);
 }

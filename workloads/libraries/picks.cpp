@@ -93,9 +93,9 @@ KernelPick read_pick(Words& words, const std::vector<GemmFamily>& families) {
     return pick;
 }
 
-void read_leaf(Words& words, PickTable& table) {
+void read_leaf(Words& words, const std::vector<GemmFamily>& families, PickTable& table) {
     PickNode leaf;
-    leaf.above = static_cast<int>(table.leaf_picks.size());
+    leaf.first = static_cast<int>(table.leaf_picks.size());
     while (!words.left.empty()) {
         const int pick = words.whole();
         if (pick < 0 || pick >= static_cast<int>(table.picks.size())) {
@@ -104,6 +104,11 @@ void read_leaf(Words& words, PickTable& table) {
         table.leaf_picks.push_back(pick);
         ++leaf.count;
     }
+    leaf.persistent =
+        std::all_of(table.leaf_picks.begin() + leaf.first, table.leaf_picks.end(), [&](int number) {
+            const int family = table.picks[static_cast<std::size_t>(number)].family;
+            return family >= 0 && families[static_cast<std::size_t>(family)].persistent;
+        });
     table.nodes.push_back(leaf);
 }
 
@@ -112,6 +117,19 @@ void read_leaf(Words& words, PickTable& table) {
 void close_questions(std::vector<int>& open, std::vector<PickNode>& nodes) {
     while (!open.empty() && nodes[static_cast<std::size_t>(open.back())].above != 0) open.pop_back();
     if (!open.empty()) nodes[static_cast<std::size_t>(open.back())].above = static_cast<int>(nodes.size());
+}
+
+/// Leaves lie in the order of the tree, so the picks below one question are neighbours. Both parts of a
+/// question come after it.
+void note_picks_below(std::vector<PickNode>& nodes) {
+    for (std::size_t n = nodes.size(); n-- > 0;) {
+        PickNode& node = nodes[n];
+        if (node.feature < 0) continue;
+        const PickNode& last = nodes[static_cast<std::size_t>(node.above)];
+        node.first = nodes[n + 1].first;
+        node.count = last.first + last.count - node.first;
+        node.persistent = nodes[n + 1].persistent && last.persistent;
+    }
 }
 
 }  // namespace
@@ -127,7 +145,7 @@ PickTable read_picks(std::string_view text, std::string_view origin,
         if (line.empty() || line.front() == '#') continue;
         const std::string_view first = words.next();
         if (first == "=") {
-            read_leaf(words, table);
+            read_leaf(words, families, table);
             close_questions(open, table.nodes);
         } else if (first == "gpus") {
             while (!words.left.empty()) table.gpus.emplace_back(words.next());
@@ -146,10 +164,12 @@ PickTable read_picks(std::string_view text, std::string_view origin,
             table.groups.push_back(std::move(group));
         } else {
             open.push_back(static_cast<int>(table.nodes.size()));
-            table.nodes.push_back({words.number<int>(first), words.number<double>(words.next()), 0, 0});
+            table.nodes.push_back(
+                {words.number<int>(first), words.number<double>(words.next()), 0, 0, 0, false});
         }
     }
     if (!open.empty()) throw Error(std::string(origin), "a tree without end", "leaves for every question");
+    note_picks_below(table.nodes);
     return table;
 }
 

@@ -36,8 +36,10 @@ struct KernelPick {
 struct PickNode {
     int feature = -1;  ///< number in features_of (workloads/choice/library_picks.hpp); -1: a leaf
     double threshold = 0.0;
-    int above = 0;  ///< node for the answer no; the next node is for yes. In a leaf: its first pick
-    int count = 0;  ///< picks of a leaf
+    int above = 0;            ///< node for the answer no; the next node is for yes. In a leaf: 0
+    int count = 0;            ///< picks of all leaves below, or of a leaf
+    int first = 0;            ///< place of the first of these picks in leaf_picks
+    bool persistent = false;  ///< all of these picks are kernels of persistent families
 };
 
 /// The tree of some types, for rows aligned to at least `row_alignment` bytes.

@@ -54,7 +54,14 @@ TEST_CASE("the part above a question follows all that is below it") {
     CHECK(table.nodes[1].above == 3);
     CHECK(table.nodes[1].threshold == 4.0);
     CHECK(table.nodes[3].count == 2);
-    CHECK(table.leaf_picks[static_cast<std::size_t>(table.nodes[4].above)] == 2);
+    CHECK(table.leaf_picks[static_cast<std::size_t>(table.nodes[4].first)] == 2);
+    // A question counts the picks of both parts.
+    for (const std::size_t question : {0U, 1U}) {
+        const auto& below = table.nodes[question + 1];
+        const auto& above = table.nodes[static_cast<std::size_t>(table.nodes[question].above)];
+        CHECK(table.nodes[question].first == below.first);
+        CHECK(table.nodes[question].count == below.count + above.count);
+    }
 }
 
 TEST_CASE("a file that makes no sense is refused with its line") {
