@@ -5,6 +5,7 @@
 
 #include "workloads/libraries/attention_family.hpp"
 #include "workloads/libraries/gemm_family.hpp"
+#include "workloads/libraries/grouped_rule.hpp"
 #include "workloads/libraries/picks.hpp"
 
 #include <cstdint>
@@ -43,6 +44,7 @@ struct Libraries {
     std::vector<PickTable> pick_tables;
     std::vector<ElementwiseRule> elementwise_rules;
     std::vector<AttentionFamily> attention_families;
+    std::vector<GroupedRule> grouped_rules;
 };
 
 /// Reads the embedded data files.

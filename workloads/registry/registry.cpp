@@ -10,6 +10,7 @@
 #include "workloads/elementwise/operator.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
+#include "workloads/grouped/operator.hpp"
 
 #include <fmt/format.h>
 
@@ -86,11 +87,17 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
 
 std::span<const OperatorInfo> operators() {
     static const std::vector<OperatorInfo> all = [] {
+        // clang-format off
         std::vector<OperatorInfo> list{
-            elementwise::add_operator(),     elementwise::copy_operator(),
-            gemm::gemm_operator(),           frontends::kernel_operator(),
-            attention::attention_operator(), attention::attention_backward_operator(),
+            elementwise::add_operator(),
+            elementwise::copy_operator(),
+            gemm::gemm_operator(),
+            frontends::kernel_operator(),
+            attention::attention_operator(),
+            attention::attention_backward_operator(),
+            grouped::grouped_gemm_operator(),
         };
+        // clang-format on
         std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
         return list;
     }();
