@@ -265,6 +265,8 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
     const toml::table file = hw::parse_toml(text, origin);
     for_each_table(file, "gemm_family", origin,
                    [&](const Section& s) { libraries.gemm_families.push_back(read_family(s)); });
+    for_each_table(file, "convolution", origin,
+                   [&](const Section& s) { libraries.convolution_families.push_back(read_family(s)); });
     for_each_table(file, "elementwise", origin,
                    [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
     for_each_table(file, "attention", origin,

@@ -41,6 +41,7 @@ struct DeviceCopyRule {
 struct Libraries {
     DeviceCopyRule device_copy;
     std::vector<GemmFamily> gemm_families;
+    std::vector<GemmFamily> convolution_families;  ///< implicit products of convolutions
     std::vector<PickTable> pick_tables;
     std::vector<ElementwiseRule> elementwise_rules;
     std::vector<AttentionFamily> attention_families;

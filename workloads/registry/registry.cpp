@@ -7,6 +7,7 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "workloads/attention/operator.hpp"
+#include "workloads/convolution/operator.hpp"
 #include "workloads/elementwise/operator.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
@@ -96,6 +97,7 @@ std::span<const OperatorInfo> operators() {
             attention::attention_operator(),
             attention::attention_backward_operator(),
             grouped::grouped_gemm_operator(),
+            convolution::conv2d_operator(),
         };
         // clang-format on
         std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
