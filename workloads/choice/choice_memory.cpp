@@ -32,7 +32,10 @@ bool ChoiceMemory::add_pick(int number) {
 }
 
 KnownBody* ChoiceMemory::body_of(int pick, const gemm::Problem& problem, const gemm::Config& config) {
-    if (config.split_k != 1 || config.whole_bands || !gemm::in_whole_lanes(config)) return nullptr;
+    if (config.split_k != 1 || config.whole_bands || !gemm::in_whole_lanes(config) ||
+        problem.epilogue != gemm::Epilogue::none) {
+        return nullptr;
+    }
     const gemm::OperandTypes types = gemm::types_of(problem);
     if (known_.empty() || !(known_.back().types == types)) {
         const auto found = std::find_if(known_.begin(), known_.end(),

@@ -2,6 +2,9 @@
 #include "workloads/choice/lower.hpp"
 
 #include "hw/error.hpp"
+#include "workloads/choice/convolution_choice.hpp"
+#include "workloads/convolution/operator.hpp"
+#include "workloads/convolution/request.hpp"
 #include "workloads/gemm/operator.hpp"
 #include "workloads/gemm/request.hpp"
 #include "workloads/registry/registry.hpp"
@@ -22,12 +25,21 @@ std::unique_ptr<Request> choose_gemm(const Request& open, const libraries::Libra
                                                choose_vendor_kernel(problem, libraries, gpu, score, memory));
 }
 
+std::unique_ptr<Request> choose_conv2d(const Request& open, const libraries::Libraries& libraries,
+                                       const hw::Gpu& gpu, const Score& score,
+                                       model::kernel::Program& program) {
+    const auto& problem = static_cast<const convolution::ConvolutionRequest&>(open).problem;
+    return std::make_unique<convolution::ConvolutionRequest>(
+        problem, choose_convolution(problem, libraries, gpu, score, program));
+}
+
 /// The chooser of each operator that has one.
 struct Choice {
     const OperatorInfo& (*info)();
     Chooser choose;
 };
-constexpr std::array<Choice, 1> choices{{{gemm::gemm_operator, choose_gemm}}};
+constexpr std::array<Choice, 2> choices{
+    {{gemm::gemm_operator, choose_gemm}, {convolution::conv2d_operator, choose_conv2d}}};
 
 /// The numbers of a memory that ends mean nothing to the score's next call.
 Score without_bodies(const Score& score) {

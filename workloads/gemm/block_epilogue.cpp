@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/block_epilogue.hpp"
 
+#include "workloads/gemm/fused.hpp"
 #include "workloads/gemm/lane_block.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
@@ -78,8 +79,10 @@ void add_block_epilogue(Parts& parts) {
     const LaneBlock block = lane_block(c);
     const std::int64_t elements = std::int64_t{block.rows} * block.columns;
     const int passes = store_passes(c);
+    const FusedTile tile{parts.tile_m, parts.tile_n, parts.batch, c.cta_n, c.cta_m};
     if (parts.workspace == mk::no_id) {
-        add_element_stores(b, elements, passes, mk::no_id);
+        add_element_stores(b, elements, passes,
+                           add_fused(b, parts.problem, tile, elements, c.warps, mk::no_id));
         add_store_access(parts);
         return;
     }
@@ -95,7 +98,7 @@ void add_block_epilogue(Parts& parts) {
                                          box_of_sums(partial, parts.tile_m, parts.tile_n, slice,
                                                      {c.cta_n, c.cta_m, c.split_k}, mk::Direction::read),
                                          mk::no_id);
-    add_element_stores(b, elements, passes, sum);
+    add_element_stores(b, elements, passes, add_fused(b, parts.problem, tile, elements, c.warps, sum));
     Parts whole = parts;
     whole.workspace = mk::no_id;
     add_store_access(whole);

@@ -3,6 +3,7 @@
 
 #include "model/kernel/builder.hpp"
 #include "workloads/gemm/block_epilogue.hpp"
+#include "workloads/gemm/fused.hpp"
 #include "workloads/gemm/lane_block.hpp"
 #include "workloads/gemm/reduction.hpp"
 
@@ -44,7 +45,8 @@ void lower_block_reduction(const Problem& p, const Config& c, mk::Kernel& kernel
                                          box_of_sums(source, row, column, slices_of(b, c.split_k),
                                                      {c.cta_n, rows, c.split_k}, mk::Direction::read),
                                          placed);
-    add_element_stores(b, elements, 1, sum);
+    const FusedTile tile{row, column, slices_of(b, 1), c.cta_n, rows};
+    add_element_stores(b, elements, 1, add_fused(b, p, tile, elements, c.warps, sum));
     b.access(box_of_sums(target, row, column, slices_of(b, 1), {c.cta_n, rows, 1}, mk::Direction::write));
     b.finish();
 }

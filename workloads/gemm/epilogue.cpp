@@ -1,6 +1,7 @@
 // The end of a tile: accumulators to the output type, through shared memory, to global memory in wide stores.
-// Ignores: bias, activation and other fused arithmetic.
+// What is fused with it: fused.hpp.
 // SPDX-License-Identifier: Apache-2.0
+#include "workloads/gemm/fused.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
 
@@ -21,8 +22,17 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     const int bytes = hw::bytes_of(stored);
 
     mk::Id last = mk::no_id;
+    if (!to_workspace) {
+        const FusedTile tile{parts.tile_m, parts.tile_n, parts.batch, c.cta_n, c.cta_m};
+        last = add_fused(b, parts.problem, tile, per_warp_lanes, warps, last);
+    }
     if (bytes < 4) {
-        b.op(InstructionClass::convert_pack).count = std::max<std::int64_t>(1, per_warp_lanes / 2);
+        mk::Op& pack = b.op(InstructionClass::convert_pack);
+        pack.count = std::max<std::int64_t>(1, per_warp_lanes / 2);
+        if (last != mk::no_id) {
+            pack.dep_count = 1;
+            pack.deps[0] = {last, 0};
+        }
         last = b.last_op();
     }
     const std::int64_t staged = std::max<std::int64_t>(1, per_warp_lanes * bytes / 16);

@@ -2,6 +2,7 @@
 #include "workloads/gemm/from_parameters.hpp"
 
 #include "hw/error.hpp"
+#include "workloads/gemm/fused.hpp"
 #include "workloads/gemm/parameters.hpp"
 
 #include <fmt/format.h>
@@ -93,6 +94,7 @@ Problem read_problem(const Operation& operation) {
     p.out = dtype_of(operation, "out_dtype");
     p.a_major = value_of(operation, "a_major") == "k" ? Major::k : Major::other;
     p.b_major = value_of(operation, "b_major") == "k" ? Major::k : Major::other;
+    p.epilogue = parse_epilogue(value_of(operation, "epilogue"));
     p.lda = given_size(operation, "lda");
     p.ldb = given_size(operation, "ldb");
     p.ldc = given_size(operation, "ldc");

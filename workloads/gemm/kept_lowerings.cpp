@@ -14,7 +14,7 @@ namespace mk = model::kernel;
 namespace {
 
 constexpr std::size_t places = 1024;
-constexpr int widest_copy = 16;
+constexpr int whole_lane = 16;
 
 /// Whether the kernel is the program's first step, because no memory must be cleared before it.
 bool starts_with_kernel(const Config& c) {
@@ -34,8 +34,8 @@ std::size_t place_of(const Problem& p, const Config& c, std::int64_t k_iteration
 }  // namespace
 
 bool in_whole_lanes(const Config& c) {
-    return c.copy_bytes == widest_copy && copy_bytes_of(c, false) == widest_copy &&
-           c.store_bytes >= widest_copy && !c.dot_products;
+    return c.copy_bytes == whole_lane && copy_bytes_of(c, false) == whole_lane &&
+           c.store_bytes >= whole_lane && !c.dot_products;
 }
 
 OperandTypes types_of(const Problem& p) {
@@ -46,7 +46,7 @@ KeptLowerings::KeptLowerings(const hw::Gpu& gpu) : gpu_(&gpu), places_(places) {
 
 KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config& given) {
     const Config config = completed(problem, given, *gpu_);
-    if (!in_whole_lanes(config) || !starts_with_kernel(given)) {
+    if (!in_whole_lanes(config) || !starts_with_kernel(given) || problem.epilogue != Epilogue::none) {
         other_.clear();
         gemm::lower(problem, given, *gpu_, other_);
         return {other_};

@@ -102,6 +102,10 @@ void add_reduction(const Problem& problem, const Config& config, mk::Program& pr
 }
 
 void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
+    if (problem.epilogue != Epilogue::none && adds_atomically(config)) {
+        throw Error("gemm epilogue", "given",
+                    "none where splits of K add up atomically: no CTA has whole sums");
+    }
     add_counters(problem, config, program);
     lower_completed(problem, completed(problem, config, gpu), gpu, program);
 }

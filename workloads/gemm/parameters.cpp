@@ -17,7 +17,7 @@ constexpr std::array<Words, 4> accumulator_dtypes{"fp32", "fp16", "fp64", "int32
 constexpr std::array<Words, 8> result_dtypes{"bf16", "fp16", "fp32", "tf32", "fp8", "int8", "int32", "fp64"};
 constexpr std::array<Words, 2> a_majors{"k", "m"};
 constexpr std::array<Words, 2> b_majors{"k", "n"};
-constexpr std::array<Words, 1> epilogues{"none"};  // fused epilogues have no lowering yet
+constexpr std::array<Words, 7> epilogues{"none", "bias", "relu", "gelu", "silu", "residual", "scale"};
 constexpr std::array<Words, 4> implementations{"cublas", "triton", "inductor", "cutlass"};
 constexpr std::array<Words, 2> rasters{"along_m", "along_n"};
 constexpr std::array<Words, 3> reductions{"atomic", "workspace", "serial"};
@@ -59,7 +59,7 @@ constexpr auto all = std::to_array<ParameterInfo>({
      in_key},
     {"ldc", Kind::size, false, "", {}, "elements from one row of C to the next; default: packed", in_key},
     {"epilogue", Kind::choice, false, "none", epilogues,
-     "what is applied to C before it is stored; only none so far", in_key},
+     "what is applied to C before it is stored; bias: a vector of n; residual: a matrix like C", in_key},
     {"implementation", Kind::choice, false, "cublas", implementations,
      "library whose kernel runs; inductor: Triton's from torch.compile, with strides as constants",
      configuration},

@@ -19,8 +19,11 @@ int Problem::row_alignment() const {
 
 double Problem::bytes() const {
     const auto d = [](std::int64_t v) { return static_cast<double>(v); };
-    return d(batch) *
-           (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) + d(m) * d(n) * hw::bytes_of(out));
+    const double fused = epilogue == Epilogue::bias       ? d(n) * hw::bytes_of(out)
+                         : epilogue == Epilogue::residual ? d(batch) * d(m) * d(n) * hw::bytes_of(out)
+                                                          : 0.0;
+    return fused + d(batch) * (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) +
+                               d(m) * d(n) * hw::bytes_of(out));
 }
 
 std::int64_t stage_bytes(const Problem& problem, const Config& config) {

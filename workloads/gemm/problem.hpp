@@ -19,12 +19,16 @@ using hw::Dtype;
 /// The contiguous index of an operand: k, or the other one (m of A, n of B).
 enum class Major : std::uint8_t { k, other };
 
+/// What is applied to C before it is stored.
+enum class Epilogue : std::uint8_t { none, bias, relu, gelu, silu, residual, scale };
+
 /// Sizes in elements; a leading dimension of 0 means dense. C is row-major [m, n].
 struct Problem {
     std::int64_t m = 0, n = 0, k = 0, batch = 1;
     Dtype a = Dtype::bf16, b = Dtype::bf16, accumulator = Dtype::fp32, out = Dtype::bf16;
     Major a_major = Major::k, b_major = Major::k;
     std::int64_t lda = 0, ldb = 0, ldc = 0;
+    Epilogue epilogue = Epilogue::none;
 
     /// The widest possible copy in bytes: the largest power of two, at most 16, that divides every matrix's
     /// pitch.
@@ -34,7 +38,7 @@ struct Problem {
     /// are equal. A kernel converts the other operand to this type; that work is not counted.
     [[nodiscard]] Dtype multiplied() const { return hw::bits_of(b) > hw::bits_of(a) ? b : a; }
 
-    /// Bytes of A, B and C together.
+    /// Bytes of A, B and C together, and of what the epilogue reads.
     [[nodiscard]] double bytes() const;
 
     [[nodiscard]] double flop() const {

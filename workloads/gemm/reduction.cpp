@@ -7,6 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/gemm/reduction.hpp"
 
+#include "workloads/gemm/fused.hpp"
+
 #include <algorithm>
 
 namespace warptime::workloads::gemm {
@@ -144,6 +146,10 @@ void lower_reduction(const Problem& p, int split_k, mk::Kernel& kernel, Dtype ty
         added += together;
     }
     b.end();
+    const FusedTile tile{b.index(0, {mk::Term{.coefficient = rows, .position = 0}}),
+                         b.index(0, {mk::Term{.coefficient = columns, .position = 1}}), slices_of(b, 1),
+                         columns, rows};
+    last = add_fused(b, p, tile, rounds, static_cast<int>(rows_of_cta), last);
     mk::Op store;
     store.cls = mk::InstructionClass::st_global;
     store.dtype = p.out;

@@ -187,6 +187,25 @@ ElementwiseRule read_elementwise(const Section& section) {
     return rule;
 }
 
+GroupedRule read_grouped(const Section& section) {
+    GroupedRule rule;
+    rule.compute_major = section.whole("compute_major");
+    rule.side_most = section.whole("side_most");
+    rule.m = section.whole("m");
+    rule.n = section.whole("n");
+    rule.k = section.whole("k");
+    rule.cluster_m = section.whole("cluster_m");
+    rule.cluster_n = section.whole("cluster_n");
+    rule.stages = section.whole("stages");
+    rule.warps = section.whole("warps");
+    rule.registers = section.whole("registers");
+    rule.shared = section.whole("shared");
+    rule.pingpong = section.get<bool>("pingpong", "true or false");
+    rule.prepare_registers = section.whole("prepare_registers");
+    rule.numbers = numbers_in(section.table);
+    return rule;
+}
+
 AttentionFamily read_attention(const Section& section) {
     AttentionFamily family;
     family.implementation = section.text("implementation");
@@ -268,12 +287,16 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
     const toml::table file = hw::parse_toml(text, origin);
     for_each_table(file, "gemm_family", origin,
                    [&](const Section& s) { libraries.gemm_families.push_back(read_family(s)); });
+    for_each_table(file, "convolution", origin,
+                   [&](const Section& s) { libraries.convolution_families.push_back(read_family(s)); });
     for_each_table(file, "elementwise", origin,
                    [&](const Section& s) { libraries.elementwise_rules.push_back(read_elementwise(s)); });
     for_each_table(file, "attention", origin,
                    [&](const Section& s) { libraries.attention_families.push_back(read_attention(s)); });
     for_each_table(file, "kernel", origin,
                    [&](const Section& s) { libraries.kernel_rules.push_back(read_kernel(s)); });
+    for_each_table(file, "grouped", origin,
+                   [&](const Section& s) { libraries.grouped_rules.push_back(read_grouped(s)); });
     for_each_table(file, "device_copy", origin, [&](const Section& s) {
         libraries.device_copy.granule = s.whole("granule");
         libraries.device_copy.ragged_above = s.whole("ragged_above");

@@ -5,6 +5,7 @@
 
 #include "workloads/libraries/attention_family.hpp"
 #include "workloads/libraries/gemm_family.hpp"
+#include "workloads/libraries/grouped_rule.hpp"
 #include "workloads/libraries/kernel_rule.hpp"
 #include "workloads/libraries/picks.hpp"
 
@@ -41,10 +42,12 @@ struct DeviceCopyRule {
 struct Libraries {
     DeviceCopyRule device_copy;
     std::vector<GemmFamily> gemm_families;
+    std::vector<GemmFamily> convolution_families;  ///< implicit products of convolutions
     std::vector<PickTable> pick_tables;
     std::vector<ElementwiseRule> elementwise_rules;
     std::vector<AttentionFamily> attention_families;
     std::vector<KernelRule> kernel_rules;
+    std::vector<GroupedRule> grouped_rules;
 };
 
 /// Reads the embedded data files.

@@ -7,9 +7,11 @@
 #include "hw/error.hpp"
 #include "hw/nearest_name.hpp"
 #include "workloads/attention/operator.hpp"
+#include "workloads/convolution/operator.hpp"
 #include "workloads/elementwise/operator.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
+#include "workloads/grouped/operator.hpp"
 
 #include <fmt/format.h>
 
@@ -89,12 +91,16 @@ std::string canonical_value(const OperatorInfo& info, const ParameterInfo& param
 
 std::span<const OperatorInfo> operators() {
     static const std::vector<OperatorInfo> all = [] {
+        // clang-format off
         std::vector<OperatorInfo> list{
             gemm::gemm_operator(),
             frontends::kernel_operator(),
             attention::attention_operator(),
             attention::attention_backward_operator(),
+            grouped::grouped_gemm_operator(),
+            convolution::conv2d_operator(),
         };
+        // clang-format on
         append(list, elementwise::operators());
         std::sort(list.begin(), list.end(),
                   [](const OperatorInfo& a, const OperatorInfo& b) { return a.name < b.name; });

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/choice/convolution_choice.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/convolution/lower.hpp"
+#include "workloads/gemm/library_kernel.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace warptime::workloads::choice {
+
+gemm::Config choose_convolution(const convolution::Problem& problem, const libraries::Libraries& libraries,
+                                const hw::Gpu& gpu, const Score& score, model::kernel::Program& program) {
+    const gemm::Problem product = convolution::as_product(problem);
+    const bool whole = convolution::whole_words(problem.channels, problem.dtype) == problem.channels &&
+                       convolution::whole_words(problem.out_channels, problem.dtype) == problem.out_channels;
+    if (problem.plain() && whole) return choose_vendor_kernel(product, libraries, gpu, score, program);
+    gemm::Config best;
+    double best_time = std::numeric_limits<double>::infinity();
+    for (const libraries::GemmFamily& family : libraries.convolution_families) {
+        if (family.compute_major != gpu.compute_major || gpu.compute_minor < family.compute_minor_min ||
+            std::find(family.dtypes.begin(), family.dtypes.end(), problem.dtype) == family.dtypes.end()) {
+            continue;
+        }
+        for (const libraries::Tile& tile : family.tiles) {
+            const gemm::Config config =
+                gemm::vendor_config(product, family, tile, family.clusters.front(), gpu);
+            program.clear();
+            convolution::lower_implicit(problem, config, gpu, program);
+            const double time = score(program, std::numeric_limits<double>::infinity());
+            if (time < best_time) {
+                best_time = time;
+                best = config;
+            }
+        }
+    }
+    if (best_time == std::numeric_limits<double>::infinity()) {
+        throw Error("conv2d gpu", gpu.id,
+                    "a GPU of compute capability 8.x or 9.x, whose cuDNN kernels are known");
+    }
+    return best;
+}
+
+}  // namespace warptime::workloads::choice

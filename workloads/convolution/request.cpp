@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/convolution/request.hpp"
+
+#include "hw/error.hpp"
+#include "workloads/convolution/lower.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+namespace warptime::workloads::convolution {
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view parameter, std::int64_t value, std::string expected) {
+    throw Error(fmt::format("conv2d {}", parameter), std::to_string(value), std::move(expected));
+}
+
+}  // namespace
+
+void ConvolutionRequest::check(const hw::Gpu& gpu) const {
+    const Problem& p = problem;
+    if (p.channels % p.groups != 0)
+        refuse("groups", p.groups, fmt::format("a divisor of the {} channels", p.channels));
+    if (p.out_channels % p.groups != 0) {
+        refuse("groups", p.groups, fmt::format("a divisor of the {} out_channels", p.out_channels));
+    }
+    if (p.kernel > p.size + 2 * p.padding()) {
+        refuse("kernel", p.kernel, fmt::format("at most the padded size, {}", p.size + 2 * p.padding()));
+    }
+    if (p.dtype == hw::Dtype::fp32 && !p.depthwise()) {
+        throw Error(
+            "conv2d dtype", "fp32",
+            "bf16 or fp16; in fp32 only groups = channels, since cuDNN's other algorithms are not modelled");
+    }
+    const double bytes = p.input_bytes() + p.weight_bytes() + p.output_bytes();
+    if (bytes > gpu.dram.capacity.value()) {
+        throw Error(
+            "conv2d size", fmt::format("{:.3g} GB", bytes / 1e9),
+            fmt::format("a problem that fits the {:.0f} GB of {}", gpu.dram.capacity.value() / 1e9, gpu.id));
+    }
+}
+
+void ConvolutionRequest::lower(const libraries::Libraries& /*libraries*/, const hw::Gpu& gpu,
+                               model::kernel::Program& program) const {
+    if (problem.depthwise()) {
+        lower_depthwise(problem, program.add_kernel());
+        return;
+    }
+    if (!config) throw Error("conv2d tile", "none", "a tile, which workloads/choice finds for a library");
+    lower_implicit(problem, *config, gpu, program);
+}
+
+}  // namespace warptime::workloads::convolution
