@@ -844,3 +844,56 @@ TEST_CASE("code behind a plain loop does not wait for the loop's results once mo
                   addition.value() * static_cast<double>(chain) + product.value());
     }));
 }
+
+namespace {
+
+/// One item of 32 in eight columns; its warp stores or adds to words of its place along m, and along n too if
+/// `own`. A fence or an addition follows.
+mk::Kernel stores_and_waits(InstructionClass stores, bool own, InstructionClass waits) {
+    mk::Kernel kernel;
+    kernel.name = "ordered";
+    kernel.grid = {32, 1, 1};
+    kernel.cta = {32, 1, 1};
+    kernel.schedule.tiles = {4, 8, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Id x = build.buffer(examples::vector_of("x", hw::Dtype::fp32, 1 << 12));
+    build.role("warp", 1);
+    examples::Draft store = examples::make_op(stores);
+    store.returns = false;
+    const bool plain = stores == InstructionClass::st_global;
+    mk::Index place = build.begin(0);
+    build.add(place, mk::Variable::tile, 32, 0);
+    if (own) build.add(place, mk::Variable::tile, 128, 1);
+    examples::add_access(store,
+                         examples::lanes(x, plain ? mk::Direction::write : mk::Direction::atomic, place, 4));
+    const mk::Id first = examples::add_op(build, store);
+    const bool needs = waits != InstructionClass::fence;
+    examples::add_op(build, needs ? examples::make_op(waits, 1, {{first, 0}}) : examples::make_op(waits));
+    build.finish();
+    mk::check(kernel);
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("a fence waits until stores have arrived, and not for additions that go ahead of it") {
+    const auto chain = [](InstructionClass stores) {
+        return demand_of(stores_and_waits(stores, true, InstructionClass::fence)).before.chain.value();
+    };
+    const double fence = gpu().instructions[InstructionClass::fence].latency.value();
+    CHECK(chain(InstructionClass::st_global) >= fence + gpu().latency.store.value());
+    CHECK(chain(InstructionClass::red_global) >= fence);
+    CHECK(chain(InstructionClass::red_global) < fence + 0.1 * gpu().latency.store.value());
+}
+
+TEST_CASE("of the items that add to the same places, one waits for DRAM") {
+    const hw::Cycles dram(3000.0);
+    const auto chain = [&dram](bool own) {
+        const mk::Kernel kernel =
+            stores_and_waits(InstructionClass::atom_global, own, InstructionClass::add_f32);
+        return item_demand(kernel, gpu(), dram).before.chain.value();
+    };
+    // Eight items share the places that do not depend on n.
+    CHECK(
+        near(chain(true) - chain(false), (1.0 - 1.0 / 8.0) * (dram.value() - gpu().latency.l2_far.value())));
+}

@@ -51,6 +51,7 @@ void CarriedTrips::take_in_part(std::size_t from, const hw::Cycles& end, double 
         events[e].held = events[e].held * taken;
         events[e].ready = events[e].ready * taken;
         events[e].waited = events[e].waited * taken;
+        events[e].taken *= taken;
     }
 }
 
@@ -93,9 +94,10 @@ SteadyTrip CarriedTrips::steady(const kernel::Kernel& kernel) const {
                         std::max(loads[from - first] ? loaded : start, there);
                 }
             }
+            start = issued + (start - issued) * event.taken;
             if (start < loaded) {
-                waited += loaded - start;
-                start = loaded;
+                waited += (loaded - start) * event.taken;
+                start += (loaded - start) * event.taken;
             }
             waited += event.waited.value();
             start += event.stall.value();

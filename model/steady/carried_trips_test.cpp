@@ -111,6 +111,20 @@ TEST_CASE("a branch that is taken in part takes that part of its time") {
     CHECK(trips.steady(kernel).period.value() == doctest::Approx(5.0 + 0.25 * 60.0));
 }
 
+TEST_CASE("what a branch that is seldom taken waits for is seldom waited for") {
+    // A slow op, and a branch behind it that needs its result.
+    const Kernel kernel = looping({{}, {{0, 0}}});
+    for (const double taken : {0.0, 0.5, 1.0}) {
+        CarriedTrips trips = begun(kernel);
+        trips.note(event(0, 10.0, 510.0));
+        TripEvent inside = event(1, 4.0, 4.0);
+        inside.issued = Cycles(514.0);
+        trips.note(inside);
+        trips.take_in_part(1, Cycles(514.0), taken);
+        CHECK(trips.steady(kernel).period.value() == doctest::Approx(10.0 + taken * 504.0));
+    }
+}
+
 TEST_CASE("the period is the largest ratio of a cycle of the event graph") {
     CHECK(rc::check("random loops", [] {
         const int ops = *rc::gen::inRange(1, 12);

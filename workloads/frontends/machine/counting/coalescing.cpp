@@ -184,24 +184,34 @@ std::size_t rounds_of(const std::array<std::uint64_t, 32>& address, std::uint32_
     return count;
 }
 
-bool PatternMemo::same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::uint32_t width,
-                       const AccessGeometry& geometry) {
+PatternMemo::Pattern& PatternMemo::find(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
+                                        std::uint32_t width, const AccessGeometry& geometry) {
     const auto period = static_cast<std::uint64_t>(geometry.period());
     const std::uint64_t line = address[static_cast<std::size_t>(std::countr_zero(lanes))] & ~(period - 1U);
     std::array<std::uint64_t, 32> relative;  // NOLINT: filled whole below.
-    std::uint64_t different = 0;
     for (std::size_t lane = 0; lane < relative.size(); ++lane) {
         const std::uint64_t on = 0U - std::uint64_t{(lanes >> lane) & 1U};
         relative[lane] = (address[lane] - line) & on;
-        different |= relative[lane] ^ relative_[lane];
     }
-    if (different == 0 && lanes == lanes_ && width == width_) {
-        return true;
+    for (std::size_t i = 0; i < kept; ++i) {
+        const std::size_t place = (last_ + i) % kept;
+        Pattern& known = patterns_[place];
+        if (known.lanes != lanes || known.width != width) {
+            continue;
+        }
+        std::uint64_t different = 0;
+        for (std::size_t lane = 0; lane < relative.size(); ++lane) {
+            different |= relative[lane] ^ known.relative[lane];
+        }
+        if (different == 0) {
+            last_ = place;
+            return known;
+        }
     }
-    relative_ = relative;
-    lanes_ = lanes;
-    width_ = width;
-    return false;
+    // The oldest one makes place, so that patterns in turn stay where they are.
+    last_ = (last_ + kept - 1) % kept;
+    patterns_[last_] = {relative, lanes, width, {}, 0};
+    return patterns_[last_];
 }
 
 LineCount PatternMemo::lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
@@ -209,13 +219,11 @@ LineCount PatternMemo::lines(const std::array<std::uint64_t, 32>& address, std::
     if (lanes == 0) {
         return {};
     }
-    if (!same(address, lanes, width, geometry)) {
-        lines_ = count_lines(address, lanes, width, geometry);
-        passes_ = 0;
-    } else if (lines_.lines == 0) {
-        lines_ = count_lines(address, lanes, width, geometry);
+    Pattern& pattern = find(address, lanes, width, geometry);
+    if (pattern.lines_of.lines == 0) {
+        pattern.lines_of = count_lines(address, lanes, width, geometry);
     }
-    return lines_;
+    return pattern.lines_of;
 }
 
 std::uint32_t PatternMemo::passes(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
@@ -224,13 +232,11 @@ std::uint32_t PatternMemo::passes(const std::array<std::uint64_t, 32>& address, 
     if (lanes == 0) {
         return 0;
     }
-    if (!same(address, lanes, width, geometry)) {
-        passes_ = count_passes(address, lanes, width, use, geometry);
-        lines_ = {};
-    } else if (passes_ == 0) {
-        passes_ = count_passes(address, lanes, width, use, geometry);
+    Pattern& pattern = find(address, lanes, width, geometry);
+    if (pattern.passes_of == 0) {
+        pattern.passes_of = count_passes(address, lanes, width, use, geometry);
     }
-    return passes_;
+    return pattern.passes_of;
 }
 
 }  // namespace warptime::workloads::frontends::machine

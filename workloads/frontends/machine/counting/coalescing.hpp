@@ -56,8 +56,9 @@ void for_each_round(const std::array<std::uint64_t, 32>& address, std::uint32_t 
     }
 }
 
-/// The last pattern that an instruction was asked for, and what it costs. Most instructions come with the
-/// same one again, or one that differs from it by a multiple of the period.
+/// The last patterns that an instruction was asked for, and what they cost. Most instructions come with the
+/// same one again, or one that differs from it by a multiple of the period. Swizzled rows take turns, and
+/// copies have a pattern in global and one in shared memory.
 class PatternMemo {
   public:
     [[nodiscard]] LineCount lines(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes,
@@ -67,15 +68,22 @@ class PatternMemo {
                                        const AccessGeometry& geometry);
 
   private:
-    /// True when the pattern is the one kept; keeps it otherwise.
-    bool same(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::uint32_t width,
-              const AccessGeometry& geometry);
+    struct Pattern {
+        std::array<std::uint64_t, 32>
+            relative{};  ///< to the line of the first lane; 0 for lanes that are off
+        std::uint32_t lanes = 0;
+        std::uint32_t width = 0;
+        LineCount lines_of;
+        std::uint32_t passes_of = 0;
+    };
+    static constexpr std::size_t kept = 4;
 
-    std::array<std::uint64_t, 32> relative_{};  ///< to the line of the first lane; 0 for lanes that are off
-    std::uint32_t lanes_ = 0;
-    std::uint32_t width_ = 0;
-    LineCount lines_;
-    std::uint32_t passes_ = 0;
+    /// The place of the pattern, with what is known of its cost; nothing is known of a new one.
+    Pattern& find(const std::array<std::uint64_t, 32>& address, std::uint32_t lanes, std::uint32_t width,
+                  const AccessGeometry& geometry);
+
+    std::array<Pattern, kept> patterns_;
+    std::size_t last_ = 0;
 };
 
 }  // namespace warptime::workloads::frontends::machine

@@ -108,43 +108,46 @@ LaneSums<Real> sums_of_lanes(const Sums<Real>& sums, std::size_t half, std::size
     return own;
 }
 
-template <MatrixElement element>
-inline constexpr std::size_t elements_of_row = lanes_per_warp * 4U / bytes_of(element);
+/// Lanes 4 g to 4 g + 3 hold a piece of row g of A, or of column g of B: its elements one after another.
+constexpr std::size_t piece_bytes = 16;
 
-/// The elements of a register in the order of the lanes. Lanes 4 g to 4 g + 3 hold a piece of row g.
+template <MatrixElement element>
+inline constexpr std::size_t piece_elements = piece_bytes / bytes_of(element);
+
 template <MatrixElement element, class Real>
-std::array<Real, elements_of_row<element>> elements_of(const Row& words) {
+void read_piece(const Row& words, std::size_t g, Real* values) {
     constexpr std::uint32_t bytes = bytes_of(element);
     using Part = std::conditional_t<bytes == 1, std::uint8_t,
                                     std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
-    std::array<Part, elements_of_row<element>> parts;   // NOLINT: filled by the copy.
-    std::array<Real, elements_of_row<element>> values;  // NOLINT: filled whole below.
-    static_assert(sizeof parts == sizeof words.lane);
-    std::memcpy(parts.data(), words.lane.data(), sizeof parts);
+    std::array<Part, piece_elements<element>> parts;  // NOLINT: filled by the copy.
+    static_assert(sizeof parts == piece_bytes);
+    std::memcpy(parts.data(), words.lane.data() + 4 * g, piece_bytes);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         values[i] = static_cast<Real>(element_of(element, parts[i], 0));
     }
-    return values;
 }
 
 template <MatrixElement a, MatrixElement b, class Real>
 void read_words(const Warp& warp, const Instruction& instruction, const Product& product,
                 Operands<Real>& operands) {
-    constexpr std::uint32_t piece = 4U * (4U / bytes_of(a));  // Elements of a row that four lanes hold.
-    const std::uint32_t halves = product.sixteen_rows ? 2U : 1U;
-    for (std::uint32_t step = 0; step < product.k / piece; ++step) {
-        for (std::uint32_t half = 0; half < halves; ++half) {
-            const auto values =
-                elements_of<a, Real>(warp.rows[instruction.sources[0].row + step * halves + half]);
-            for (std::uint32_t g = 0; g < 8; ++g) {
-                std::memcpy(operands.a[g + 8U * half].data() + std::size_t{step} * piece,
-                            values.data() + std::size_t{g} * piece, piece * sizeof(Real));
+    constexpr std::size_t piece = piece_elements<a>;
+    static_assert(piece == piece_elements<b>);
+    const std::size_t halves = product.sixteen_rows ? 2U : 1U;
+    for (std::size_t step = 0; step < product.k / piece; ++step) {
+        for (std::size_t half = 0; half < halves; ++half) {
+            const Row& words = warp.rows[instruction.sources[0].row + step * halves + half];
+            for (std::size_t g = 0; g < 8; ++g) {
+                read_piece<a>(words, g, operands.a[g + 8 * half].data() + step * piece);
             }
         }
-        const auto values = elements_of<b, Real>(warp.rows[instruction.sources[1].row + step]);
-        for (std::uint32_t g = 0; g < 8; ++g) {
-            for (std::uint32_t e = 0; e < piece; ++e) {
-                operands.b[step * piece + e][g] = values[std::size_t{g} * piece + e];
+        const Row& words = warp.rows[instruction.sources[1].row + step];
+        std::array<std::array<Real, piece>, columns> across;  // NOLINT: filled whole below.
+        for (std::size_t g = 0; g < columns; ++g) {
+            read_piece<b>(words, g, across[g].data());
+        }
+        for (std::size_t e = 0; e < piece; ++e) {
+            for (std::size_t g = 0; g < columns; ++g) {
+                operands.b[step * piece + e][g] = across[g][e];
             }
         }
     }

@@ -63,6 +63,29 @@ struct SharedMatrix {
     MatrixElement element = MatrixElement::f16;
 };
 
+/// See element_offset.
+inline std::uint32_t offset_of(const MatrixDescriptor& descriptor, bool transposed,
+                               std::uint32_t element_bytes, std::uint32_t outer, std::uint32_t inner) {
+    // Pieces of 16 bytes; eight of them, one below the other, are a core matrix.
+    const std::uint32_t row_bytes = descriptor.swizzle_bytes == 0 ? 16U : descriptor.swizzle_bytes;
+    const auto row_shift = static_cast<unsigned>(std::countr_zero(row_bytes));
+    const std::uint32_t in_row = row_bytes - 1U;
+    std::uint32_t offset = descriptor.start;
+    if (!transposed) {
+        const std::uint32_t along = inner * element_bytes;
+        offset += outer / 8U * descriptor.stride_step + outer % 8U * row_bytes + (along & in_row);
+        offset += (along >> row_shift) * descriptor.leading_step;
+    } else {
+        const std::uint32_t along = outer * element_bytes;
+        const bool plain = descriptor.swizzle_bytes == 0;
+        offset += inner % 8U * row_bytes + (along & in_row);
+        offset += (along >> row_shift) * (plain ? descriptor.stride_step : descriptor.leading_step);
+        offset += inner / 8U * (plain ? descriptor.leading_step : descriptor.stride_step);
+    }
+    return static_cast<std::uint32_t>(model::machine::swizzled(static_cast<std::int64_t>(offset),
+                                                               static_cast<int>(descriptor.swizzle_bytes)));
+}
+
 /// Numbers of a factor in the order in which they lie in shared memory: `outer` or `inner` side by side.
 struct Numbers {
     alignas(64) std::array<float, std::size_t{max_columns} * max_depth> value;  // NOLINT: filled as needed.
@@ -88,8 +111,7 @@ void read_shared(const Warp& warp, const Instruction& instruction, const SharedM
             const std::uint32_t outer = first + (matrix.across ? place : line);
             const std::uint32_t inner = matrix.across ? line : place;
             const std::uint32_t elements = std::min(of_piece, along - place);
-            const std::uint32_t offset =
-                element_offset(matrix.descriptor, matrix.across, bytes, outer, inner);
+            const std::uint32_t offset = offset_of(matrix.descriptor, matrix.across, bytes, outer, inner);
             if (offset + std::uint64_t{elements} * bytes > size) {
                 fault(warp, instruction, 0,
                       fmt::format("a matrix beyond shared memory, at offset {:#x}", offset));
@@ -152,11 +174,17 @@ void multiply_tile(const Numbers& b, std::uint32_t columns, std::uint32_t depth,
         std::array<std::array<EightReals, 2>, block> sums{};
         const float* const from = b.value.data() + first * b.outer_step;
         for (std::size_t e = 0; e < depth; ++e) {
-            for (std::size_t c = 0; c < block; ++c) {
+            const auto& left = tile.a[e];
+            const auto add = [&](std::size_t c) {
                 const float right = from[c * b.outer_step + e * b.inner_step];
-                sums[c][0] = with_product(tile.a[e][0], right, sums[c][0]);
-                sums[c][1] = with_product(tile.a[e][1], right, sums[c][1]);
-            }
+                sums[c][0] = with_product(left[0], right, sums[c][0]);
+                sums[c][1] = with_product(left[1], right, sums[c][1]);
+            };
+            // Written out: compilers keep sums of a loop in memory.
+            add(0);
+            add(1);
+            add(2);
+            add(3);
         }
         for (std::size_t c = 0; c < block; ++c) {
             tile.sum[first + c] = sums[c];
@@ -303,24 +331,7 @@ MatrixDescriptor descriptor_of(std::uint64_t bits) {
 
 std::uint32_t element_offset(const MatrixDescriptor& descriptor, bool transposed, std::uint32_t element_bytes,
                              std::uint32_t outer, std::uint32_t inner) {
-    // Pieces of 16 bytes; eight of them, one below the other, are a core matrix.
-    const std::uint32_t row_bytes = descriptor.swizzle_bytes == 0 ? 16U : descriptor.swizzle_bytes;
-    const auto row_shift = static_cast<unsigned>(std::countr_zero(row_bytes));
-    const std::uint32_t in_row = row_bytes - 1U;
-    std::uint32_t offset = descriptor.start;
-    if (!transposed) {
-        const std::uint32_t along = inner * element_bytes;
-        offset += outer / 8U * descriptor.stride_step + outer % 8U * row_bytes + (along & in_row);
-        offset += (along >> row_shift) * descriptor.leading_step;
-    } else {
-        const std::uint32_t along = outer * element_bytes;
-        const bool plain = descriptor.swizzle_bytes == 0;
-        offset += inner % 8U * row_bytes + (along & in_row);
-        offset += (along >> row_shift) * (plain ? descriptor.stride_step : descriptor.leading_step);
-        offset += inner / 8U * (plain ? descriptor.leading_step : descriptor.stride_step);
-    }
-    return static_cast<std::uint32_t>(model::machine::swizzled(static_cast<std::int64_t>(offset),
-                                                               static_cast<int>(descriptor.swizzle_bytes)));
+    return offset_of(descriptor, transposed, element_bytes, outer, inner);
 }
 
 /// HGMMA.64x128x16.F32.BF16 Rd, [Ra,] gdesc[UR], Rc [, UP] [, gsb0]

@@ -436,10 +436,29 @@ TEST_CASE("copies to shared memory read and write, and their groups are waited f
         CHECK(access.direction == (global ? mk::Direction::read : mk::Direction::write));
         CHECK(access.bytes == 16);
         CHECK(access.pattern == mk::PatternKind::contiguous);
+        // Such copies pass by the L1.
+        CHECK(access.cache == mk::CachePolicy::cg);
     }
+    CHECK(op.enabled == 1.0);
     // Without a group there is nothing to wait for.
     const Program bare(joined({copy, {"DEPBAR.LE SB0, 0x0"}}), with_parameters(1, 512));
     CHECK(lowered(bare, one_cta(32), {buffer.address()}).tokens.empty());
+}
+
+TEST_CASE("copies that a predicate turns off in the last trips read in a share of the trips") {
+    // The counter goes from 8 to 1: a copy is made where it is above 3.
+    const Buffer buffer(std::uint64_t{512});
+    const Program program(joined({{"S2R R0, SR_TID.X", "IMAD.SHL.U32 R1, R0, 0x10, RZ",
+                                   "IMAD.WIDE.U32 R2, R0, 0x10, c[0x0][0x210]"},
+                                  counted_loop("loop", 10, "0x8",
+                                               {"ISETP.GT.AND P1, PT, R10, 0x3, PT",
+                                                "LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], P1"})}),
+                          with_parameters(1, 512));
+    const mk::Kernel kernel = lowered(program, one_cta(32), {buffer.address()});
+    mk::check(kernel);
+    const mk::Op op = ops_of(kernel, InstructionClass::cp_async).at(0);
+    CHECK(op.enabled == doctest::Approx(5.0 / 8.0));
+    CHECK(op.active == 1.0);
 }
 
 TEST_CASE("atomics return where a register takes the old value, and caches are named by modifiers") {

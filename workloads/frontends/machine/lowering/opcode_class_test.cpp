@@ -99,10 +99,14 @@ TEST_CASE("rare control, prefetches and reductions by the copy engine have the c
           Case{"UBLKRED.G.S.ADD [UR8], [UR4], UR6", InstructionClass::cp_async_bulk_store},
           Case{"UBLKPF [UR4], UR6", InstructionClass::cp_async_bulk},
           Case{"UTMAPF.L2.2D [UR8], [UR4]", InstructionClass::cp_async_bulk_tensor},
-          Case{"UTMACCTL.IV [UR4]", InstructionClass::fence}, Case{"CCTLL.IVALL", InstructionClass::fence},
-          Case{"KILL", InstructionClass::exit}, Case{"BPT.TRAP 0x1", InstructionClass::exit},
-          Case{"BRXU UR4 0x10", InstructionClass::branch}, Case{"JMX R4 0x10", InstructionClass::branch},
-          Case{"ENDCOLLECTIVE", InstructionClass::branch},
+          Case{"UTMACCTL.IV [UR4]", InstructionClass::fence},
+          // A fence of the GPU waits. What the compiler puts behind it, or within a CTA, does not.
+          Case{"MEMBAR.SC.GPU", InstructionClass::fence}, Case{"MEMBAR.ALL.SYS", InstructionClass::fence},
+          Case{"MEMBAR.ALL.CTA", InstructionClass::move}, Case{"ERRBAR", InstructionClass::move},
+          Case{"CGAERRBAR", InstructionClass::move}, Case{"CCTL.IVALL", InstructionClass::move},
+          Case{"CCTLL.IVALL", InstructionClass::move}, Case{"KILL", InstructionClass::exit},
+          Case{"BPT.TRAP 0x1", InstructionClass::exit}, Case{"BRXU UR4 0x10", InstructionClass::branch},
+          Case{"JMX R4 0x10", InstructionClass::branch}, Case{"ENDCOLLECTIVE", InstructionClass::branch},
           Case{"LOP.AND R1, R2, R3", InstructionClass::logic},
           // Of launches that depend on one another: the issue slot alone, as for DEPBAR.
           Case{"ACQBULK", InstructionClass::move}, Case{"PREEXIT", InstructionClass::move}}) {

@@ -27,7 +27,8 @@ std::string name_of(std::uint16_t place) {
     return place < 256   ? fmt::format("R{}", place)
            : place < 512 ? fmt::format("UR{}", place - 256)
            : place < 520 ? fmt::format("P{}", place - 512)
-                         : fmt::format("UP{}", place - 520);
+           : place < 528 ? fmt::format("UP{}", place - 520)
+                         : fmt::format("SB{}", place - 528);
 }
 Names names_of(const std::vector<std::uint16_t>& places) {
     Names names;
@@ -51,6 +52,20 @@ TEST_CASE("results come first, sources behind them") {
     CHECK(writes("R2UR UR4, R5") == Names{"UR4"});
     CHECK(reads("R2UR UR4, R5") == Names{"R5"});
     CHECK(reads("MOV R4, c[0x0][0x210]").empty());
+}
+
+TEST_CASE("an instruction writes the scoreboard that it sets, and reads those that it waits for") {
+    AssemblyLine line = assembly_line("ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64], R6", 0);
+    CHECK(names_of(registers_of(line).writes).empty());
+    line.control.write_barrier = 2;
+    CHECK(names_of(registers_of(line).writes) == Names{"SB2"});
+    // Until the sources have been read, nothing is waited for that another op makes.
+    line.control.read_barrier = 1;
+    CHECK(names_of(registers_of(line).writes) == Names{"SB2"});
+    AssemblyLine waits = assembly_line("CCTL.IVALL", 0);
+    CHECK(names_of(registers_of(waits).reads).empty());
+    waits.control.wait_mask = 0b100101;
+    CHECK(names_of(registers_of(waits).reads) == Names{"SB0", "SB2", "SB5"});
 }
 
 TEST_CASE("predicates are results beside the register, and sources at the end") {
