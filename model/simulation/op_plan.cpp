@@ -89,6 +89,9 @@ class Planner {
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = machine::is_asynchronous_copy(op.cls);
         p.bulk = machine::is_bulk_copy(op.cls);
+        if (p.bulk && op.cls != InstructionClass::cp_async_bulk_store) {
+            p.turn = ticks_of(gpu_.pipeline.step_floor.value());
+        }
         // A plain load that completes a token parks in registers until the wait.
         p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
         p.has_result = !p.copies && op.returns && op.cls != InstructionClass::st_global &&
@@ -265,6 +268,8 @@ class Planner {
         const double sector = gpu_.l1.sector.value();
         AccessPlan a;
         a.access = &access;
+        // The first bytes of copies by lanes come later from the L2 than a load's.
+        if (op.cls == InstructionClass::cp_async) a.late = ticks_of(gpu_.latency.cp_async_l2.value());
         a.reads = access.direction != kernel::Direction::write;
         a.writes = access.direction != kernel::Direction::read;
         a.atomic = access.direction == kernel::Direction::atomic;

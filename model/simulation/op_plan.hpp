@@ -26,6 +26,7 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     bool collective = false;
     bool in_rows = false;  ///< rows that are short against their pitch, which open more DRAM pages
     bool starts_in_l2 = false;
+    Ticks late = 0;  ///< beyond the latency of a load from the L2
     kernel::BoxShare share;
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
@@ -76,6 +77,7 @@ struct OpPlan {
     bool holds_warp = false;    ///< the warp goes on only when the op is complete
     bool copies = false;        ///< writes to shared memory the data that it reads
     bool bulk = false;          ///< by the copy engine
+    Ticks turn = 0;             ///< of bulk loads: from a trip's first one to the begin of the next trip
     bool drains = false;        ///< waits for the stores of its warp
     Ticks acknowledged = 0;     ///< of stores: from leaving the SM to the acknowledgement of their arrival
     bool waits_for_memory = false;
