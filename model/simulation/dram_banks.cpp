@@ -18,6 +18,7 @@ DramBanks::DramBanks(const hw::Gpu& gpu, double byte, double share)
     const double sum = std::accumulate(draw_.begin(), draw_.end(), 0.0);
     for (double& draw : draw_) draw *= static_cast<double>(draws) / sum;
     const double whole_channels = std::max(1.0, gpu.l2.slices.value() * gpu.sm.count.value());
+    if (!(gpu.dram.queue.value() > 0.0)) return;
     // Each piece holds its bank for the mean wait at half load.
     const double whole_banks = gpu.dram.queue.value() / (piece_bytes_ * byte);
     const auto channels = std::max<std::int64_t>(1, std::llround(whole_channels * share));
@@ -31,6 +32,7 @@ DramBanks::DramBanks(const hw::Gpu& gpu, double byte, double share)
 }
 
 Ticks DramBanks::read(std::uint64_t place, double bytes, double byte, Ticks now) {
+    if (banks_.empty()) return now;
     Ticks last = now;
     const double cycles = byte * of_bank_;
     std::uint64_t number = place;
@@ -44,7 +46,7 @@ Ticks DramBanks::read(std::uint64_t place, double bytes, double byte, Ticks now)
 }
 
 void DramBanks::write(double bytes, double byte, Ticks now) {
-    if (!(bytes > 0.0)) return;
+    if (banks_.empty()) return;
     const std::size_t of_channel = banks_.size() / pending_.size();
     for (double left = bytes; left > 0.0; left -= piece_bytes_) {
         const std::size_t channel = next_++ % pending_.size();
