@@ -233,8 +233,10 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     const Lookup lookup = look_up(plan, who, bytes, false, now);
     const bool merged = lookup.found.merged;
     const bool own = !merged && plan.access->multicast_ctas == 1;
-    const Ticks ported =
-        sm.port_in.serve(now, ticks_of(received * (own ? rates.port_own_byte : rates.port_in_byte)));
+    double byte = own ? rates.port_own_byte : rates.port_in_byte;
+    if (plan.most_port_byte > 0.0) byte = std::min(byte, plan.most_port_byte);
+    const Ticks ported = sm.port_in.serve(
+        now, ticks_of(received * byte + plan.port_rows * bytes.part * plan.access->multicast_ctas));
     Ticks near = ticks_of(rates.latency_l2);
     if (merged) {
         return {std::max(ported + near, lookup.found.arrives), near};
@@ -344,7 +346,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
                          {access.moved * share, access.asked * share, access.opened * share, part}, now);
         } else {
             const double fetched = inside * access.fetched_per_requested;
-            reply = read(sm, access, who, {fetched, fetched, fetched}, now);
+            reply = read(sm, access, who, {fetched, fetched, fetched, part}, now);
         }
     }
     if (access.writes) {
@@ -355,7 +357,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
         reply.done =
             std::max(reply.done, write(sm, access, who, {kept, sent, kept, part}, now, reply.arrived));
     }
-    if (plan.copies) {
+    if (plan.copies && !plan.into_banks) {
         reply.done = std::max(
             reply.done,
             reply.latency + sm.shared_write.serve(now, ticks_of(inside * copies * chip_.rates.shared_byte)));

@@ -33,6 +33,8 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     double lines = 1.0;                  ///< lines that its rows touch, counted row by row
     double sent_per_written = 1.0;       ///< whole sectors; partly written sectors count twice
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
+    double most_port_byte = 0.0;         ///< cycles of the SM's port for a byte at most; 0: no such limit
+    double port_rows = 0.0;              ///< further cycles of the port for the rows of a whole box
     bool atomic = false;
     AtomicPlan atomics;
 
@@ -76,6 +78,7 @@ struct OpPlan {
     bool asynchronous = false;  ///< frees the warp at issue
     bool holds_warp = false;    ///< the warp goes on only when the op is complete
     bool copies = false;        ///< writes to shared memory the data that it reads
+    bool into_banks = false;    ///< its bytes take turns with reads of the banks, in `shared`
     bool bulk = false;          ///< by the copy engine
     Ticks turn = 0;             ///< of bulk loads: from a trip's first one to the begin of the next trip
     bool drains = false;        ///< waits for the stores of its warp
