@@ -14,8 +14,10 @@ namespace warptime::model::simulation {
 using hw::Unit;
 using prediction::Limiter;
 
-Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work)
-    : sms(static_cast<std::size_t>(sm_count)) {
+Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work, double share)
+    : sms(static_cast<std::size_t>(sm_count)),
+      slices(gpu, share),
+      banks(gpu, clock_hz / gpu.dram.bandwidth.value() / gpu.dram.read_efficiency.value(), share) {
     for (Sm& sm : sms) {
         sm.sub_partitions.resize(static_cast<std::size_t>(gpu.sm.sub_partitions.value()));
     }
@@ -36,6 +38,7 @@ Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work)
     rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
     rates.dram_turn_byte = dram_byte * gpu.dram.turnaround.value();
     rates.latency_l1 = gpu.latency.l1.value();
+    rates.latency_near = gpu.latency.l2_near.value();
     rates.latency_l2 = gpu.latency.l2_far.value();
     rates.latency_dram = gpu.latency.dram.value();
     rates.latency_bulk = gpu.latency.tma_extra.value();

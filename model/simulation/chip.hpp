@@ -7,6 +7,8 @@
 
 #include "hw/gpu.hpp"
 #include "model/prediction/limiter.hpp"
+#include "model/simulation/dram_banks.hpp"
+#include "model/simulation/l2_slices.hpp"
 #include "model/simulation/server.hpp"
 
 #include <array>
@@ -53,20 +55,23 @@ struct Rates {
     double l2_stored_byte = 0.0;
     double dram_read_byte = 0.0, dram_row_byte = 0.0, dram_write_byte = 0.0;
     double dram_turn_byte = 0.0;  ///< beside dram_write_byte while reads wait for the bus
-    double latency_l1 = 0.0, latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;
+    double latency_l1 = 0.0, latency_near = 0.0, latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;
 };
 
 struct Chip {
     /// Takes `sms` SMs of the GPU. DRAM keeps its rate in seconds, so the clock enters its cycles. `at_work`:
     /// SMs at work in the fullest GPC; 0: all.
-    Chip(const hw::Gpu& gpu, int sms, double clock_hz, double at_work = 0.0);
+    /// `share`: part of the chip's shared units that these SMs stand for.
+    Chip(const hw::Gpu& gpu, int sms, double clock_hz, double at_work = 0.0, double share = 1.0);
 
     Rates rates;
     std::vector<Sm> sms;
-    Server l2;
+    Server l2;  ///< all slices together
+    L2Slices slices;
     Server atomics;         ///< units in the L2 slices that the addresses reach
     Server atomic_returns;  ///< return path of the old values
-    Server dram;
+    Server dram;            ///< buses of all channels together
+    DramBanks banks;
     Server dispatcher;  ///< hands out CTAs
 };
 

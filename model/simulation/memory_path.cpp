@@ -79,9 +79,11 @@ std::vector<double> new_shares(const kernel::Kernel& kernel, const KernelPlan& p
 }
 
 MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                       const prediction::Conditions& conditions, Chip& chip, std::vector<double> new_share)
+                       const prediction::Conditions& conditions, Chip& chip, double part,
+                       std::vector<double> new_share)
     : kernel_(kernel),
       chip_(chip),
+      part_(part),
       l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
       new_share_(std::move(new_share)),
       brought_(kernel.buffers.size()),
@@ -201,9 +203,25 @@ void MemoryPath::write_back(const Requester& who, Ticks now) {
     if (due > traffic_.dram_written) {
         const double byte =
             chip_.rates.dram_write_byte + (traffic_.dram_read > 0.0 ? chip_.rates.dram_turn_byte : 0.0);
-        chip_.dram.serve(now, ticks_of((due - traffic_.dram_written) / who.stands_for * byte));
+        const double out = (due - traffic_.dram_written) / who.stands_for;
+        chip_.dram.serve(now, ticks_of(out * byte));
+        chip_.banks.write(out * part_, byte, now);
         traffic_.dram_written = due;
     }
+}
+
+std::uint64_t MemoryPath::place_of(const AccessPlan& plan, const Requester& who) {
+    if (plan.scattered) return scattered(++draws_);
+    // Lines and pieces of a block follow one another, and blocks do so far apart.
+    const Blocks blocks = blocks_of(plan, who);
+    return (blocks.first << 8) + static_cast<std::uint64_t>(std::max<std::int64_t>(0, blocks.from) / 32);
+}
+
+Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double bytes, std::uint64_t place,
+                        Ticks now) {
+    const double byte = plan.in_rows ? chip_.rates.dram_row_byte : chip_.rates.dram_read_byte;
+    const Ticks carried = chip_.dram.serve(now, ticks_of(bytes * who.sms * byte));
+    return std::max(carried, chip_.banks.read(place, bytes * who.sms * part_, byte, now));
 }
 
 MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes,
@@ -215,23 +233,30 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     const Lookup lookup = look_up(plan, who, bytes, false, now);
     const bool merged = lookup.found.merged;
     const bool own = !merged && plan.access->multicast_ctas == 1;
-    const Ticks ported =
-        sm.port_in.serve(now, ticks_of(received * (own ? rates.port_own_byte : rates.port_in_byte)));
-    const Ticks near = ticks_of(rates.latency_l2);
+    double byte = own ? rates.port_own_byte : rates.port_in_byte;
+    if (plan.most_port_byte > 0.0) byte = std::min(byte, plan.most_port_byte);
+    const Ticks ported = sm.port_in.serve(
+        now, ticks_of(received * byte + plan.port_rows * bytes.part * plan.access->multicast_ctas));
+    Ticks near = ticks_of(rates.latency_l2);
     if (merged) {
         return {std::max(ported + near, lookup.found.arrives), near};
     }
     traffic_.l2_read += bytes.asked * share;
     Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * rates.l2_byte)));
+    const std::uint64_t place = place_of(plan, who);
+    const L2Slices::Passed passed =
+        chip_.slices.pass(place, bytes.asked * who.sms * part_, rates.l2_byte / visits_, who.sm, now);
+    served = std::max(served, passed.end);
+    if (!passed.far) near = ticks_of(rates.latency_near);
+    near += plan.late;
     Ticks latency = near;
     if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
         const double fetched = lookup.fetched;
         traffic_.dram_read += fetched * share;
-        const double rate = plan.in_rows ? rates.dram_row_byte : rates.dram_read_byte;
-        const Ticks brought = chip_.dram.serve(now, ticks_of(fetched * who.sms * rate));
+        const Ticks brought = fetch(plan, who, fetched, place, now);
         if (lookup.waits) {
             served = std::max(served, brought);
-            latency = ticks_of(rates.latency_dram);
+            latency = ticks_of(rates.latency_dram) - chip_.banks.mean_service();
         }
         write_back(who, now);
     }
@@ -257,11 +282,10 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
     const Lookup lookup = look_up(plan, who, {changed, changed, changed * lanes, lanes}, false, now);
     if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
         traffic_.dram_read += lookup.fetched * who.sms * who.stands_for;
-        const Ticks brought =
-            chip_.dram.serve(now, ticks_of(lookup.fetched * who.sms * rates.dram_read_byte));
+        const Ticks brought = fetch(plan, who, lookup.fetched, place_of(plan, who), now);
         if (lookup.waits) {
             served = std::max(served, brought);
-            latency = rates.latency_dram;
+            latency = rates.latency_dram - cycles_of(chip_.banks.mean_service());
         }
     }
     traffic_.l2_written += changed * share;
@@ -284,6 +308,8 @@ Ticks MemoryPath::write(Sm& sm, const AccessPlan& plan, const Requester& who, co
     const Ticks end = sm.port_out.serve(now, ticks_of(bytes.asked * chip_.rates.port_out_byte));
     arrived =
         std::max(end, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * chip_.rates.l2_stored_byte)));
+    arrived = std::max(arrived, chip_.slices.take_in(place_of(plan, who), bytes.asked * who.sms * part_,
+                                                     chip_.rates.l2_stored_byte, now));
     (void)look_up(plan, who, bytes, true, now);
     write_back(who, now);
     return end;
@@ -320,7 +346,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
                          {access.moved * share, access.asked * share, access.opened * share, part}, now);
         } else {
             const double fetched = inside * access.fetched_per_requested;
-            reply = read(sm, access, who, {fetched, fetched, fetched}, now);
+            reply = read(sm, access, who, {fetched, fetched, fetched, part}, now);
         }
     }
     if (access.writes) {
@@ -331,7 +357,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
         reply.done =
             std::max(reply.done, write(sm, access, who, {kept, sent, kept, part}, now, reply.arrived));
     }
-    if (plan.copies) {
+    if (plan.copies && !plan.into_banks) {
         reply.done = std::max(
             reply.done,
             reply.latency + sm.shared_write.serve(now, ticks_of(inside * copies * chip_.rates.shared_byte)));

@@ -34,7 +34,7 @@ struct Traffic {
 struct Requester {
     const kernel::Coordinates* at = nullptr;
     std::int64_t execution = 0;  ///< of the op by this warp
-    std::int32_t instance = 0, warp = 0;
+    std::int32_t sm = 0, instance = 0, warp = 0;
     std::int32_t role_warps = 1;
     double lanes = 1.0;       ///< share of the warp's lanes
     double enabled = 1.0;     ///< share of the executions that a lane's predicate enables
@@ -50,9 +50,9 @@ struct Requester {
 
 class MemoryPath {
   public:
-    /// `new_share`: by buffer, see `new_shares`; empty: 1.
+    /// `part`: share of the chip that is run. `new_share`: by buffer, see `new_shares`; empty: 1.
     MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               Chip& chip, std::vector<double> new_share = {});
+               Chip& chip, double part = 1.0, std::vector<double> new_share = {});
 
     struct Reply {
         Ticks done = 0;     ///< data arrived, or stores have left the SM
@@ -85,6 +85,10 @@ class MemoryPath {
                 Ticks& arrived);
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
+    /// Brings bytes that L2 lacks; returns when they are in L2, without DRAM's latency.
+    Ticks fetch(const AccessPlan& plan, const Requester& who, double bytes, std::uint64_t place, Ticks now);
+    /// Number of the first line of a request, by which slices and banks are found.
+    std::uint64_t place_of(const AccessPlan& plan, const Requester& who);
     /// Writes back the dirty lines that have to leave L2 for the traffic so far.
     void write_back(const Requester& who, Ticks now);
     [[nodiscard]] std::int64_t offset_of(const AccessPlan& plan, const Requester& who) const;
@@ -98,12 +102,14 @@ class MemoryPath {
 
     const kernel::Kernel& kernel_;
     Chip& chip_;
+    double part_;
     L2 l2_;
     Traffic traffic_;
     std::vector<double> new_share_;  ///< by buffer: share of first requests that are the first of all
     std::vector<double> brought_;    ///< by buffer: cells at scattered addresses that have been touched
     std::vector<double>
-        turns_;  ///< by access: sum of the shares of its scattered requests that wait for DRAM
+        turns_;                ///< by access: sum of the shares of its scattered requests that wait for DRAM
+    std::uint64_t draws_ = 0;  ///< places of scattered requests drawn so far
     double sector_;
     bool over_dirty_;
     double capacity_;

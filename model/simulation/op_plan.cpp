@@ -17,9 +17,12 @@
 #include "model/machine/l1/access_demand.hpp"
 #include "model/machine/l1/l1_room.hpp"
 #include "model/machine/l1/l1_share.hpp"
+#include "model/machine/l1/lane_copies.hpp"
 #include "model/machine/l1/lane_touch.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l1/row_sectors.hpp"
+#include "model/machine/l2/crossbar.hpp"
+#include "model/machine/l2/others_on_sm.hpp"
 #include "model/machine/occupancy/placement.hpp"
 #include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/waves.hpp"
@@ -68,6 +71,13 @@ class Planner {
         for (const kernel::Role& role : kernel.roles) {
             warps_ += role.warps * role.instances;
         }
+        tensor_cores_read_ = has(InstructionClass::wgmma);
+        shares_path_ = !narrow_rows_ && std::none_of(kernel.ops.begin(), kernel.ops.end(), [&](const Op& op) {
+            return machine::is_asynchronous_copy(op.cls) ||
+                   (op.cls == InstructionClass::ld_global && op.access_count == 1 &&
+                    kernel.accesses[op.first_access].pattern == PatternKind::collective);
+        });
+        boxes_of_lines_ = kernel.cluster.volume() == 1 && machine::boxes_of_lines(kernel, gpu);
         fits_ = footprint <= gpu.l2.capacity.value() * gpu.l2.shared_capacity.value();
     }
 
@@ -89,6 +99,9 @@ class Planner {
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = machine::is_asynchronous_copy(op.cls);
         p.bulk = machine::is_bulk_copy(op.cls);
+        if (p.bulk && op.cls != InstructionClass::cp_async_bulk_store) {
+            p.turn = ticks_of(gpu_.pipeline.step_floor.value());
+        }
         // A plain load that completes a token parks in registers until the wait.
         p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
         p.has_result = !p.copies && op.returns && op.cls != InstructionClass::st_global &&
@@ -144,6 +157,13 @@ class Planner {
             kernel_.accesses[op.first_access].pattern != PatternKind::collective) {
             take_path(op, path_passes_of_load(role, op), p);
         }
+        if (op.cls == InstructionClass::cp_async && op.access_count == 1 &&
+            kernel_.accesses[op.first_access].pattern == PatternKind::collective &&
+            !machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
+            add_lane_copies(role, op, l1, shared);
+            p.into_banks = !tensor_cores_read_;
+        }
+        shared += count * data_passes(role, op) * gpu_.shared.bandwidth.value();
         add_accesses(role, op, p, shared);
         if (p.waits_for_memory && p.access_count > 0) {
             p.latency = 0;
@@ -159,6 +179,47 @@ class Planner {
     }
 
   private:
+    [[nodiscard]] bool has(InstructionClass cls) const {
+        return std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
+                           [cls](const Op& op) { return op.cls == cls; });
+    }
+
+    /// Lanes' copies of a warp's share of a box: their lines pass the L1, and their bytes its array, which is
+    /// also the shared memory. Tensor cores that read there by themselves leave the copies room.
+    void add_lane_copies(const kernel::Role& role, const Op& op, double& l1, double& shared) const {
+        const Access& access = kernel_.accesses[op.first_access];
+        const machine::AccessBytes bytes = machine::access_bytes(kernel_, access);
+        const machine::AccessBytes served =
+            access.cache == kernel::CachePolicy::cg ? bytes.on_sectors(gpu_.l1.sector.value()) : bytes;
+        const double share = 1.0 / kernel::box_share(kernel_, role, op, access).warps(role);
+        machine::Part part;
+        machine::BufferTraffic traffic;
+        machine::add_lane_copies(kernel_, access, served.rows * share, served.row_bytes, served.pitch_bytes,
+                                 1.0, tensor_cores_read_, gpu_, part, traffic);
+        l1 = part.demand[machine::Server::l1].value();
+        shared += part.demand[machine::Server::shared].value() * gpu_.shared.bandwidth.value();
+        const double written = bytes.full * op.active * share;
+        if (!tensor_cores_read_) shared += written;
+        if (tensor_cores_read_ && role.warps * (role.alternate ? 1 : role.instances) > 4)
+            shared += written * gpu_.shared.copy_share.value();
+    }
+
+    /// Loads, stores and shared memory share a data path. Passes of global loads and stores through it.
+    double data_passes(const kernel::Role& role, const Op& op) const {
+        if (!shares_path_ || op.access_count != 1) return 0.0;
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.pattern == PatternKind::collective || access.direction == kernel::Direction::atomic ||
+            !machine::is_global(kernel_, access)) {
+            return 0.0;
+        }
+        const double active = op.active * lanes_;
+        const machine::LaneTouch touch =
+            machine::touched_by_share(machine::touch_of(kernel_, access, 1.0, pieces_), active);
+        if (access.direction == kernel::Direction::write) return machine::store_passes(touch);
+        if (!machine::is_taken_by_line(op, access)) return 0.0;
+        return machine::load_passes(touch, access.bytes, l1_hits(role, op, 1.0), gpu_, active);
+    }
+
     /// Cycles of one instruction: lanes of a pattern take a line a cycle, or the time of their bytes.
     double l1_cycles(const kernel::Role& role, const Op& op) const {
         if (op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
@@ -265,6 +326,8 @@ class Planner {
         const double sector = gpu_.l1.sector.value();
         AccessPlan a;
         a.access = &access;
+        // The first bytes of copies by lanes come later from the L2 than a load's.
+        if (op.cls == InstructionClass::cp_async) a.late = ticks_of(gpu_.latency.cp_async_l2.value());
         a.reads = access.direction != kernel::Direction::write;
         a.writes = access.direction != kernel::Direction::read;
         a.atomic = access.direction == kernel::Direction::atomic;
@@ -282,6 +345,10 @@ class Planner {
                 }
                 const double row = static_cast<double>(access.box[0]) * size;
                 const auto pitch = static_cast<std::int64_t>(static_cast<double>(buffer.stride[1]) * size);
+                if (op.cls == InstructionClass::cp_async_bulk_tensor) {
+                    if (boxes_of_lines_) a.most_port_byte = 1.0 / gpu_.l2.box_bandwidth.value();
+                    a.port_rows = machine::short_rows_cycles(a.rows, row, gpu_).value();
+                }
                 a.in_rows = a.rows > 1.0 && row < static_cast<double>(pitch);
                 a.lines = a.rows * machine::lines_per_row(row, pitch, gpu_.l1.line.value());
                 a.fetched_per_requested = machine::sector_bytes_per_row(row, pitch, sector) / row;
@@ -338,6 +405,9 @@ class Planner {
     KernelPlan& plan_;
     bool narrow_rows_ = machine::has_narrow_rows(kernel_);
     bool fits_ = false;
+    bool tensor_cores_read_ = false;  ///< operands in shared memory, by themselves
+    bool shares_path_ = false;        ///< global loads and stores pass through the path to shared memory
+    bool boxes_of_lines_ = false;
     int warps_ = 0;  ///< of a CTA
     machine::MemoryPieces pieces_ = machine::pieces_of(gpu_);
     double room_ = machine::l1_room(kernel_, gpu_);

@@ -26,12 +26,15 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     bool collective = false;
     bool in_rows = false;  ///< rows that are short against their pitch, which open more DRAM pages
     bool starts_in_l2 = false;
+    Ticks late = 0;  ///< beyond the latency of a load from the L2
     kernel::BoxShare share;
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
     double lines = 1.0;                  ///< lines that its rows touch, counted row by row
     double sent_per_written = 1.0;       ///< whole sectors; partly written sectors count twice
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
+    double most_port_byte = 0.0;         ///< cycles of the SM's port for a byte at most; 0: no such limit
+    double port_rows = 0.0;              ///< further cycles of the port for the rows of a whole box
     bool atomic = false;
     AtomicPlan atomics;
 
@@ -75,7 +78,9 @@ struct OpPlan {
     bool asynchronous = false;  ///< frees the warp at issue
     bool holds_warp = false;    ///< the warp goes on only when the op is complete
     bool copies = false;        ///< writes to shared memory the data that it reads
+    bool into_banks = false;    ///< its bytes take turns with reads of the banks, in `shared`
     bool bulk = false;          ///< by the copy engine
+    Ticks turn = 0;             ///< of bulk loads: from a trip's first one to the begin of the next trip
     bool drains = false;        ///< waits for the stores of its warp
     Ticks acknowledged = 0;     ///< of stores: from leaving the SM to the acknowledgement of their arrival
     bool waits_for_memory = false;

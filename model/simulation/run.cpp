@@ -41,7 +41,8 @@ struct Warp {
     Ticks done = 0;    ///< latest completion of an issued instruction
     Ticks stored = 0;  ///< arrival of its stores; 0 when it has waited for them
     Ticks item_start = 0;
-    Ticks results = 0;  ///< latest result of an issued instruction that has one
+    Ticks next_turn = 0;  ///< earliest begin of its next trip; 0 where no copy of this trip sets one
+    Ticks results = 0;    ///< latest result of an issued instruction that has one
     WarpChoice choice;
     double stands_for = 0.0;               ///< of the trip and CTA where it is now; 0 while it has no work
     double sms = 1.0;                      ///< SMs that it stands for
@@ -81,8 +82,9 @@ class Simulation {
           sms_run_(cut_.whole() ? result_.sms : cut_.sms),
           stands_for_(static_cast<double>(cut_.of_sms) / static_cast<double>(cut_.sms)),
           chip_(gpu, static_cast<int>(sms_run_), clock_hz,
-                machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume())),
-          memory_(kernel, gpu, conditions, chip_, new_shares(kernel, plan_, cut_)) {
+                machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume()),
+                1.0 / stands_for_),
+          memory_(kernel, gpu, conditions, chip_, 1.0 / stands_for_, new_shares(kernel, plan_, cut_)) {
         const auto slots = std::min<std::int64_t>(ctas_run_, sms_run_ * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(sms_run_), result_.occupancy.ctas_per_sm);
         taken_.assign(static_cast<std::size_t>(sms_run_),
@@ -218,7 +220,7 @@ class Simulation {
             warp.item = 0;
             warp.in_item = warp.at_leaf = warp.finished = warp.has_slot = false;
             warp.ready = warp.done = warp.results = now;
-            warp.stored = 0;
+            warp.stored = warp.next_turn = 0;
             choose(warp, cta, w);
             stand_for(warp, cta.stands_for);
             std::fill(warp.executions.begin(), warp.executions.end(), 0);
@@ -239,7 +241,8 @@ class Simulation {
                                  : Pace::slowest_of_cta,
                        static_cast<double>(places_.size()),
                        scattered(number + w),
-                       &turned_};
+                       &turned_,
+                       &trip_ended_};
         // There is one such warp, however many SMs its SM stands for.
         warp.sms = slowest && halfway ? 1.0 : stands_for_;
     }
@@ -293,9 +296,13 @@ class Simulation {
                 if (!warp.in_item && !enter_item(id, warp, place, cta, now)) {
                     return;
                 }
-                turned_ = false;
+                turned_ = trip_ended_ = false;
                 const bool more = warp.cursor.advance(kernel_, warp.at, warp.choice);
                 if (turned_) warp.ready = std::max(warp.ready, warp.results);
+                if (trip_ended_ && warp.next_turn > 0) {
+                    warp.ready = std::max(warp.ready, warp.next_turn);
+                    warp.next_turn = 0;
+                }
                 if (!more) {
                     if (traced(cta)) end_item(warp, place, cta);
                     warp.in_item = false;
@@ -494,6 +501,7 @@ class Simulation {
         const Ticks text = plan.first_fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
         const Ticks issued = std::max(text, now + plan.issue);
         const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, plan.pipe_time);
+        if (plan.turn > 0 && warp.next_turn == 0) warp.next_turn = now + plan.turn;
         if (plan.special > 0) {
             auto& unit = part(cta, place).pipes[static_cast<std::size_t>(hw::Unit::sfu)];
             (void)unit.serve(now, plan.special);
@@ -510,9 +518,16 @@ class Simulation {
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
         Ticks arrived = 0;  // arrival of its stores in the L2
         for (std::size_t a = 0; enabled > 0.0 && a < plan.access_count; ++a) {
-            const Requester who{&warp.at,       warp.executions[index],           place.instance,
-                                place.warp,     kernel_.roles[place.role].warps,  lanes,
-                                enabled,        warp.cursor.place().weight < 1.0, warp.sms,
+            const Requester who{&warp.at,
+                                warp.executions[index],
+                                cta.sm,
+                                place.instance,
+                                place.warp,
+                                kernel_.roles[place.role].warps,
+                                lanes,
+                                enabled,
+                                warp.cursor.place().weight < 1.0,
+                                warp.sms,
                                 warp.stands_for};
             const MemoryPath::Reply reply =
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
@@ -643,7 +658,7 @@ class Simulation {
     Ticks launch_interval_;
     Run result_;
     Cut cut_;
-    WarpChoice mean_choice_{&kinds_, &cut_, Pace::others, 1.0, 0, &turned_};
+    WarpChoice mean_choice_{&kinds_, &cut_, Pace::others, 1.0, 0, &turned_, &trip_ended_};
     TokenRules rules_;
     std::int64_t ctas_run_;
     std::int64_t sms_run_;
@@ -652,8 +667,9 @@ class Simulation {
     MemoryPath memory_;
     EventQueue queue_;
     Ticks now_ = 0;
-    bool turned_ = false;  ///< a trip has ended for which the next one waits
-    double real_ = 0.0;    ///< time of the whole kernel at `real_since_`
+    bool turned_ = false;      ///< a trip has ended for which the next one waits
+    bool trip_ended_ = false;  ///< any trip has ended
+    double real_ = 0.0;        ///< time of the whole kernel at `real_since_`
     Ticks real_since_ = 0;
     std::int64_t at_work_ = 0;   ///< warps
     double standing_for_ = 0.0;  ///< sum over them

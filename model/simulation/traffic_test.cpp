@@ -126,16 +126,19 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
         "    loop trips={600}\n      op 0 ld_global\n        access read b contiguous origin={32*loop.0}\n   "
         "   op 1 "
         "fma_f32 count=8 deps=0\n    end\n";
-    for (const std::string& text : {grid_of(16000, loads, records), grid_of(1500, shared)}) {
+    for (const bool apart : {true, false}) {
+        const std::string text = apart ? grid_of(16000, loads, records) : grid_of(1500, shared);
+        // Fewer SMs meet at the slice of a line that all of them read.
+        const double near = apart ? 0.05 : 0.12;
         const Run all = run_of(text);
         const Run part = run_of(text, 1.0);
         CHECK(all.cut.whole());
         CHECK_FALSE(part.cut.whole());
         CHECK(part.events < all.events / 3);
-        CHECK(static_cast<double>(part.end) == doctest::Approx(static_cast<double>(all.end)).epsilon(0.05));
+        CHECK(static_cast<double>(part.end) == doctest::Approx(static_cast<double>(all.end)).epsilon(near));
         CHECK(part.instructions == doctest::Approx(all.instructions).epsilon(0.02));
         CHECK(part.traffic.dram_read == doctest::Approx(all.traffic.dram_read).epsilon(0.03));
         CHECK(part.traffic.received == doctest::Approx(all.traffic.received).epsilon(0.02));
-        CHECK(part.warp_cycles == doctest::Approx(all.warp_cycles).epsilon(0.06));
+        CHECK(part.warp_cycles == doctest::Approx(all.warp_cycles).epsilon(near + 0.01));
     }
 }

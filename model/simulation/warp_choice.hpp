@@ -51,6 +51,7 @@ struct WarpChoice {
     double warps = 1.0;           ///< of a CTA
     std::uint64_t seed = 0;       ///< of the warp
     bool* turned_over = nullptr;  ///< set at the end of a trip that the next one waits for
+    bool* trip_ended = nullptr;   ///< set at the end of any trip; may be null
 
     [[nodiscard]] kernel::LoopPasses passes(const kernel::Kernel& kernel, const kernel::Node& node,
                                             const kernel::Coordinates& at) const;
@@ -58,6 +59,7 @@ struct WarpChoice {
                              const kernel::Coordinates& at) const;
     void turned(const kernel::Node& loop) const {
         if (kinds->serial(loop)) *turned_over = true;
+        if (trip_ended != nullptr) *trip_ended = true;
     }
 
   private:

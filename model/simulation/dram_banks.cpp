@@ -1,0 +1,61 @@
+// Banks by hashed address, and batches of writes. Ignores and source: see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/dram_banks.hpp"
+
+#include "model/simulation/warp_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace warptime::model::simulation {
+
+DramBanks::DramBanks(const hw::Gpu& gpu, double byte, double share)
+    : piece_bytes_(gpu.dram.access_bytes.value()) {
+    for (std::size_t i = 0; i < draws; ++i) {
+        draw_[i] = -std::log(1.0 - (static_cast<double>(i) + 0.5) / static_cast<double>(draws));
+    }
+    const double sum = std::accumulate(draw_.begin(), draw_.end(), 0.0);
+    for (double& draw : draw_) draw *= static_cast<double>(draws) / sum;
+    const double whole_channels = std::max(1.0, gpu.l2.slices.value() * gpu.sm.count.value());
+    if (!(gpu.dram.queue.value() > 0.0)) return;
+    // Each piece holds its bank for the mean wait at half load.
+    const double whole_banks = gpu.dram.queue.value() / (piece_bytes_ * byte);
+    const auto channels = std::max<std::int64_t>(1, std::llround(whole_channels * share));
+    const auto of_channel = std::max<std::int64_t>(1, std::llround(whole_banks / whole_channels));
+    banks_.resize(static_cast<std::size_t>(channels * of_channel));
+    pending_.resize(static_cast<std::size_t>(channels));
+    of_bank_ = static_cast<double>(banks_.size()) / share;
+    of_channel_ = static_cast<double>(channels) / share;
+    batch_ = gpu.dram.write_wait.value();
+    mean_ = ticks_of(piece_bytes_ * byte * of_bank_);
+}
+
+Ticks DramBanks::read(std::uint64_t place, double bytes, double byte, Ticks now) {
+    if (banks_.empty()) return now;
+    Ticks last = now;
+    const double cycles = byte * of_bank_;
+    std::uint64_t number = place;
+    for (double left = bytes; left > 0.0; left -= piece_bytes_) {
+        const std::uint64_t hash = scattered(number++);
+        const std::uint64_t bank = ((hash >> 32) * banks_.size()) >> 32;
+        const double piece = std::min(left, piece_bytes_);
+        last = std::max(last, banks_[bank].serve(now, ticks_of(piece * cycles * draw_[hash % draws])));
+    }
+    return last;
+}
+
+void DramBanks::write(double bytes, double byte, Ticks now) {
+    if (banks_.empty()) return;
+    const std::size_t of_channel = banks_.size() / pending_.size();
+    for (double left = bytes; left > 0.0; left -= piece_bytes_) {
+        const std::size_t channel = next_++ % pending_.size();
+        pending_[channel] += std::min(left, piece_bytes_) * byte * of_channel_;
+        if (pending_[channel] < batch_) continue;
+        const Ticks time = ticks_of(pending_[channel]);
+        for (std::size_t i = 0; i < of_channel; ++i) banks_[channel * of_channel + i].serve(now, time);
+        pending_[channel] = 0.0;
+    }
+}
+
+}  // namespace warptime::model::simulation

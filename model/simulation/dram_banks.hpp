@@ -1,0 +1,49 @@
+// Banks of DRAM behind the channels' buses: pieces lie in banks by a hash of their address, and wait there
+// for one another. Each slice of the L2 has a channel. Its writes go out in batches, which hold all its
+// banks. Ignores: rows that are open, refresh, and the order in which a channel takes its requests. The time
+// of a piece in its bank is drawn from the exponential distribution of the law of loaded latency. Source:
+// queue of one bank, wait u / (1 - u) (Kleinrock, Queueing Systems I, 1975, section 3.2), keys dram.queue,
+// dram.access_bytes, l2.slices and dram.write_wait; as many banks as keep DRAM's full rate.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/simulation/server.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace warptime::model::simulation {
+
+class DramBanks {
+  public:
+    /// `byte`: cycles of the whole chip for a byte read. `share`: part of the chip that is run; it has as
+    /// many fewer channels.
+    DramBanks(const hw::Gpu& gpu, double byte, double share);
+
+    /// Reads `bytes` of the chip's part from a place on. `byte` as above, for this kind of read. Returns the
+    /// time when the last piece has left its bank.
+    Ticks read(std::uint64_t place, double bytes, double byte, Ticks now);
+    /// Adds bytes to the writes of the channels in turn.
+    void write(double bytes, double byte, Ticks now);
+
+    [[nodiscard]] Ticks mean_service() const { return mean_; }  ///< of a piece by itself
+    [[nodiscard]] std::size_t count() const { return banks_.size(); }
+    [[nodiscard]] std::size_t channels() const { return pending_.size(); }
+
+  private:
+    static constexpr std::size_t draws = 64;
+    std::array<double, draws> draw_{};  ///< quantiles of the exponential distribution with mean 1
+    std::vector<Server> banks_;         ///< those of a channel side by side
+    std::vector<double> pending_;       ///< by channel: cycles of writes that wait for their batch
+    double piece_bytes_ = 0.0;
+    double of_bank_ = 1.0;     ///< cycles of a bank for a cycle of the whole chip
+    double of_channel_ = 1.0;  ///< cycles of a channel for a cycle of the whole chip
+    double batch_ = 0.0;       ///< cycles
+    std::size_t next_ = 0;     ///< channel of the next write
+    Ticks mean_ = 0;
+};
+
+}  // namespace warptime::model::simulation

@@ -1,0 +1,57 @@
+// Slices by hashed address. Ignores and source: see the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "model/simulation/l2_slices.hpp"
+
+#include "model/simulation/warp_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warptime::model::simulation {
+
+L2Slices::L2Slices(const hw::Gpu& gpu, double share)
+    : partitions_(static_cast<std::uint64_t>(std::max(1.0, gpu.l2.partitions.value()))),
+      line_(gpu.l1.line.value()) {
+    const double whole = gpu.l2.slices.value() * gpu.sm.count.value();
+    slices_.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, std::llround(whole * share))));
+    of_slice_ = static_cast<double>(slices_.size()) / share;
+}
+
+L2Slices::Passed L2Slices::pass(std::uint64_t place, double bytes, double byte, std::int32_t sm, Ticks now) {
+    Passed passed{now, false};
+    const double visits = 2.0 - 1.0 / static_cast<double>(partitions_);
+    // Many lines fill all slices evenly.
+    if (bytes > line_ * static_cast<double>(slices_.size())) {
+        return {spread(bytes * visits, byte, now), partitions_ > 1};
+    }
+    const double cycles = byte * of_slice_;
+    const std::uint64_t side = scattered(static_cast<std::uint64_t>(sm)) % partitions_;
+    for (double left = bytes; left > 0.0; left -= line_) {
+        const std::uint64_t hash = scattered(place++);
+        const Ticks time = ticks_of(std::min(left, line_) * cycles);
+        passed.end = std::max(passed.end, slices_[slice_of(hash)].serve(now, time));
+        if (hash % partitions_ == side) continue;
+        passed.far = true;
+        passed.end = std::max(passed.end, slices_[slice_of(scattered(hash + side))].serve(now, time));
+    }
+    return passed;
+}
+
+Ticks L2Slices::take_in(std::uint64_t place, double bytes, double byte, Ticks now) {
+    if (bytes > line_ * static_cast<double>(slices_.size())) return spread(bytes, byte, now);
+    Ticks end = now;
+    for (double left = bytes; left > 0.0; left -= line_) {
+        const Ticks time = ticks_of(std::min(left, line_) * byte * of_slice_);
+        end = std::max(end, slices_[slice_of(scattered(place++))].serve(now, time));
+    }
+    return end;
+}
+
+Ticks L2Slices::spread(double bytes, double byte, Ticks now) {
+    const Ticks time = ticks_of(bytes / static_cast<double>(slices_.size()) * byte * of_slice_);
+    Ticks end = now;
+    for (Server& slice : slices_) end = std::max(end, slice.serve(now, time));
+    return end;
+}
+
+}  // namespace warptime::model::simulation

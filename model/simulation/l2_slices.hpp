@@ -1,0 +1,48 @@
+// Slices of the L2: lines lie in slices by a hash of their address, and wait there for one another. A line of
+// the other partition passes a slice of its own SM's side, too.
+// Ignores: hops between slices, and copies of lines that a partition keeps of the other one.
+// Source: model/kernel/README.md, Meaning 5; machine/l2/l2_partitions.hpp for the visits of a line; keys
+// l2.slices, l2.partitions, l1.line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/gpu.hpp"
+#include "model/simulation/server.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace warptime::model::simulation {
+
+class L2Slices {
+  public:
+    /// `share`: part of the chip that is run; it has as many fewer slices.
+    L2Slices(const hw::Gpu& gpu, double share);
+
+    /// Passes `bytes` of the chip's part, from a place on, through the slices. `byte`: cycles of all slices
+    /// of the whole chip together for a byte that passes one of them. `sm`: the one that asks; its partition
+    /// is drawn.
+    struct Passed {
+        Ticks end = 0;
+        bool far = false;  ///< a line came from the other partition
+    };
+    Passed pass(std::uint64_t place, double bytes, double byte, std::int32_t sm, Ticks now);
+    /// The same for bytes that lie in any partition and pass one slice.
+    Ticks take_in(std::uint64_t place, double bytes, double byte, Ticks now);
+
+    [[nodiscard]] std::vector<Server>& servers() { return slices_; }
+
+  private:
+    [[nodiscard]] std::size_t slice_of(std::uint64_t hash) const {
+        return ((hash >> 32) * slices_.size()) >> 32;
+    }
+    Ticks spread(double bytes, double byte, Ticks now);
+
+    std::vector<Server> slices_;  ///< those of a partition side by side
+    std::uint64_t partitions_ = 1;
+    double line_ = 0.0;
+    double of_slice_ = 1.0;  ///< cycles of a slice for a cycle of all of the whole chip
+};
+
+}  // namespace warptime::model::simulation
