@@ -12,6 +12,7 @@
 #include "model/kernel/mean_over_trips.hpp"
 #include "model/kernel/typical_item.hpp"
 #include "model/machine/atomics/atomic_demand.hpp"
+#include "model/machine/atomics/atomics.hpp"
 #include "model/machine/bulk/box_copies.hpp"
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
@@ -101,6 +102,7 @@ class Accumulator {
         tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
                                          [](const Op& op) { return op.cls == InstructionClass::wgmma; });
         complete_.reset(kernel_.ops.size());
+        seen_.reset(kernel_.buffers.size());
         for (const kernel::Role& role : kernel_.roles) {
             result_.warps += role.warps * role.instances;
         }
@@ -164,7 +166,7 @@ class Accumulator {
                 std::any_of(kernel_.tokens.begin(), kernel_.tokens.end(),
                             [](const kernel::Token& token) { return token.key == kernel::TokenKey::tile; });
         }
-        batch_.drain();
+        drain();
         first_op_ = kernel::first_op(kernel_, role.first_node, role.last_node);
         const auto length = [this](machine::Part& part, std::size_t first, std::size_t last, int depth,
                                    double trips) {
@@ -220,6 +222,7 @@ class Accumulator {
         path_busy_ = Cycles{};
         const machine::UnitQueue units_outside = units_;
         units_ = machine::UnitQueue{};
+        loops_around_ = depth;
         for (std::size_t n = first; n < last; n = kernel::next_node(kernel_, n)) {
             const kernel::Node& node = kernel_.nodes[n];
             switch (node.kind) {
@@ -257,6 +260,7 @@ class Accumulator {
                     const Cycles pass = trip(n + 1, node.end, times * inner, depth + 1, inner, tail);
                     const Cycles waited_inside = waited_ * inner;
                     waited_ = waited + waited_inside;
+                    loops_around_ = depth;
                     first_op_ = around;
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
                     const Cycles start = carried_.described ? std::max(issued, inputs_of(n + 1, node.end))
@@ -307,7 +311,7 @@ class Accumulator {
                     break;
             }
         }
-        batch_.drain();
+        drain();
         stores_.leave();
         runs_.close(gpu_, *part_);
         // A body that is repeated takes no less than its unit. A body that runs once may end before the unit
@@ -393,9 +397,25 @@ class Accumulator {
         return own + (1.0 - own) * neighbours_.found(op.first_access);
     }
 
+    /// The loads under way have arrived.
+    void drain() {
+        batch_.drain();
+        for (std::uint8_t& seen : seen_) {
+            if (seen == asked_for) seen = arrived;
+        }
+    }
+
+    /// Whether all that the item has touched of an access's buffer is still under way. Warps that find such
+    /// lines in the L1 wait for them like those that asked first.
+    [[nodiscard]] bool comes_together(const Op& op) const {
+        return loops_around_ == 0 && op.cls == InstructionClass::ld_global && op.access_count == 1 &&
+               kernel_.accesses[op.first_access].reuse > 0 &&
+               seen_[static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer)] != arrived;
+    }
+
     /// Share of an op's warps that do not wait for the L2: those that find so many lines in the L1.
     double warps_served(const Op& op, double lines) {
-        const double own = own_hits(op, lines);
+        const double own = comes_together(op) ? 0.0 : own_hits(op, lines);
         if (op.cls != InstructionClass::ld_global || op.access_count != 1) return own;
         const double found = neighbours_.found_at_once(op.first_access);
         // Scattered lines are found one by one, lines of the same slice together.
@@ -504,7 +524,7 @@ class Accumulator {
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
             const Cycles missed = machine::left_in_l2(kernel_, op)
                                       ? std::min(load_latency_, gpu_.latency.l2_far)
-                                      : beyond_l1(op, share);
+                                      : beyond_l1(op, comes_together(op) ? own_hits(op, 1.0) : share);
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
         }
         return machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
@@ -536,7 +556,7 @@ class Accumulator {
                 shared = shared || (machine::is_shared(before) && issued < there);
                 if (machine::is_load(before)) {
                     loaded = std::max(loaded, there);
-                    batch_.drain();
+                    drain();
                 } else {
                     start = std::max(start, there);
                 }
@@ -640,6 +660,10 @@ class Accumulator {
         if (carried_.described) {
             const bool loads = machine::is_load(op.cls);
             carried_.note({id, id + 1, start - inputs, issued - start, end - start, issued, Cycles{}, loads});
+        }
+        if (waits && op.access_count == 1 && kernel_.accesses[op.first_access].buffer != kernel::no_id) {
+            std::uint8_t& seen = seen_[static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer)];
+            seen = std::max(seen, asked_for);
         }
         // Room comes with the first pieces, not with the last.
         if (waits) batch_.issued(end - wait_of(op));
@@ -811,6 +835,8 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
+            if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)
+                note_stores(op, access, demand, trips * executions, traffic.stores);
             result_.boxes_stored = executions;
             result_.sent_per_stored = demand.padded;
             if (op.cls == InstructionClass::st_local) {
@@ -865,6 +891,18 @@ class Accumulator {
         }
     }
 
+    /// Adds `executions` of an item's store of one word to what the slices take in for its buffer: flags
+    /// that many warps raise. Places of other stores may be described loosely.
+    void note_stores(const Op& op, const Access& access, const machine::AccessDemand& demand,
+                     double executions, machine::StoreTraffic& stores) {
+        const double concurrent = std::min(static_cast<double>(kernel_.schedule.item_count()),
+                                           gpu_.sm.count.value() * static_cast<double>(resident_));
+        const machine::Window window = machine::atomic_window(kernel_, *role_, op, access, concurrent);
+        stores.window = stores.sent > 0.0 ? stores.window.with(window) : window;
+        stores.sent += executions * (1.0 - access.joined) * (demand.touch.sectors + demand.touch.parted) *
+                       gpu_.l1.sector.value();
+    }
+
     const Kernel& kernel_;
     const hw::Gpu& gpu_;
     Cycles load_latency_;
@@ -886,6 +924,9 @@ class Accumulator {
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
     machine::Neighbours neighbours_;
+    static constexpr std::uint8_t asked_for = 1, arrived = 2;
+    hw::SmallVector<std::uint8_t, 16> seen_;  ///< by buffer: whether plain loads of it have been issued
+    int loops_around_ = 0;
     machine::LoadBatch batch_;
     machine::StoreDrain stores_;
     machine::UnitQueue units_;

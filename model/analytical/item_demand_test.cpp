@@ -10,6 +10,7 @@
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/kernel/text.hpp"
 #include "model/kernel/walk.hpp"
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/l1/access_bytes.hpp"
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 namespace hw = warptime::hw;
 namespace mk = warptime::model::kernel;
@@ -896,4 +898,30 @@ TEST_CASE("of the items that add to the same places, one waits for DRAM") {
     // Eight items share the places that do not depend on n.
     CHECK(
         near(chain(true) - chain(false), (1.0 - 1.0 / 8.0) * (dram.value() - gpu().latency.l2_far.value())));
+}
+
+TEST_CASE("warps that ask for the same lines together wait together, and those behind a wait do not") {
+    // The record says that all sectors have been touched before, as near as can be.
+    const auto chain_of = [](const std::string& before, const std::string& deps) {
+        const mk::Kernel kernel = mk::parse_text(
+            "kernel \"k\"\n  grid 132 1 1\n  cta 256 1 1\n  schedule one_per_cta tiles=132\n"
+            "  buffer \"b\" dtype=int8 extent=1048576\n"
+            "  reuse 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n  role \"r\" warps=8\n" +
+            before + "    op 1 ld_global" + deps +
+            "\n      access read b contiguous origin={128*tile.0} bytes=4 reuse=1\n    op 2 add_f32 deps=1\n"
+            "  end\nend\n");
+        return item_demand(kernel, gpu(), hw::Cycles(500.0)).before.chain.value();
+    };
+    const std::string first =
+        "    op 0 ld_global\n      access read b contiguous origin={128*tile.0} bytes=4\n";
+    const double add = gpu().instructions[InstructionClass::add_f32].latency.value();
+    // Nothing of the buffer is there: the warps wait for a miss.
+    CHECK(chain_of("    op 0 move\n", "") > 500.0);
+    // A load of the same batch is on its way; one that has been waited for has brought the lines.
+    const double together = chain_of(first, "");
+    const double behind = chain_of(first, " deps=0");
+    CHECK(together > 500.0);
+    CHECK(together < 600.0 + add);
+    CHECK(behind > 500.0 + gpu().latency.l1.value());
+    CHECK(behind < together + gpu().latency.l1.value() + 2.0 * add);
 }

@@ -338,6 +338,10 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         dirtied += lines_dirtied(use.written_bytes * items, whole, gpu);
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
+        if (use.stores.sent > 0.0) {
+            result.hot_lines =
+                std::max(result.hot_lines, machine::hot_store_cycles(use.stores, items, gpu));
+        }
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += machine::atomic_cycles(use.atomics, items, gpu);
             result.passes += gpu.l1.sector * ((use.atomics.whole + use.atomics.part) * items);

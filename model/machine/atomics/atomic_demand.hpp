@@ -63,6 +63,7 @@ inline void add_atomic(const kernel::Kernel& kernel, const kernel::Role& role, c
         atomics.whole + atomics.part > all * touch.passes() ? atomics.window.with(window) : window;
     atomics.sectors = atomic_sectors(kernel, access, atomics.window.bytes(), pieces_of(gpu));
     atomics.waiting = touch.waiting(atomics.sectors);
+    atomics.skew = std::max(atomics.skew, skew_of_places(kernel, access, atomics.window, gpu));
     if (op.returns) {
         const double received = instructions * touch.passes() * sector;
         part.received_bytes += received;

@@ -32,3 +32,18 @@ TEST_CASE("many lines share the passes among all slices, and what returns may ta
     many.returned = 4.0;
     CHECK(machine::atomic_cycles(many, 1000.0, gpu).value() > shared);
 }
+
+TEST_CASE("stores to one line queue at its slice, stores that move on do not") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    machine::StoreTraffic flag;
+    flag.sent = 64.0;
+    flag.window = {0.0, 4.0, true};
+    // The slices take in l2.ingest_bandwidth together; one of them its part.
+    const double part = gpu.l2.ingest_bandwidth.value() * gpu.sm.count.value() / machine::slices_of(gpu);
+    CHECK(machine::hot_store_cycles(flag, 1000.0, gpu).value() == doctest::Approx(64.0 * 1000.0 / part));
+    flag.window = {0.0, 1e9, true};
+    CHECK(machine::hot_store_cycles(flag, 1000.0, gpu).value() ==
+          doctest::Approx(64.0 * 1000.0 / part / machine::slices_of(gpu)).epsilon(0.001));
+    flag.window = {0.0, 4.0, false};
+    CHECK(machine::hot_store_cycles(flag, 1000.0, gpu).value() == 0.0);
+}

@@ -7,11 +7,13 @@
 #include "model/kernel/index_span.hpp"
 #include "model/machine/demand/expected_distinct.hpp"
 #include "model/machine/demand/listed_rows.hpp"
+#include "model/machine/dram/round_spread.hpp"
 #include "model/machine/l1/coalescing.hpp"
 #include "model/machine/shared/bank_conflicts.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -139,6 +141,57 @@ AtomicTouch atomic_touch(const kernel::Kernel& kernel, const kernel::Access& acc
     }
     LaneAddresses at = addresses_of(kernel, access, pieces);
     return touch_of_lanes(std::span(at).first(lanes), access.bytes, pieces);
+}
+
+double skew_of_places(const kernel::Kernel& kernel, const kernel::Access& access, const Window& window,
+                      const hw::Gpu& gpu) {
+    const MemoryPieces pieces = pieces_of(gpu);
+    const double lines = std::max(1.0, window.bytes() / pieces.line);
+    if (access.pattern != kernel::PatternKind::listed || !window.still || lines > lines_told_apart(gpu)) {
+        return 1.0;
+    }
+    const auto bits = static_cast<unsigned>(gpu.l2.slice_bits.value());
+    const auto line = static_cast<std::int64_t>(pieces.line);
+    constexpr std::size_t most_places = 256;
+    std::array<double, most_places> passes{};   // of all executions
+    std::array<double, most_places> squares{};  // of the passes of one execution, added up
+    double all = 0.0;
+    for (std::size_t row = 0; row < listed_rows(access); ++row) {
+        const ListedRow listed = listed_row(kernel, access, row);
+        LaneAddresses at{};
+        std::size_t count = 0;
+        for (std::size_t lane = 0; lane < at.size(); ++lane) {
+            if (((listed.mask >> lane) & 1U) != 0) at[count++] = listed.at[lane];
+        }
+        std::sort(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(count));
+        std::array<double, most_places> here{};
+        for (std::size_t i = 0; i < count;) {
+            std::size_t end = i;
+            while (end < count && at[end] / line == at[i] / line) ++end;
+            const double own =
+                touch_of_lanes(std::span(at).subspan(i, end - i), access.bytes, pieces).passes();
+            here[place_of_line(at[i] / line, bits) % most_places] += own;
+            all += own;
+            i = end;
+        }
+        for (std::size_t place = 0; place < most_places; ++place) {
+            passes[place] += here[place];
+            squares[place] += here[place] * here[place];
+        }
+    }
+    // Lines of the window from the first on, whose numbers differ in these bits.
+    const int whole = std::min(30, std::ilogb(std::max(1.0, std::ceil(lines))));
+    const double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
+    if (!(all > 0.0) || places < 2.0) return 1.0;
+    const double mean = all / places;
+    const auto fullest =
+        static_cast<std::size_t>(std::max_element(passes.begin(), passes.end()) - passes.begin());
+    // Standard error of a sum over executions: lanes of one may all want the same place.
+    const auto rows = static_cast<double>(listed_rows(access));
+    const double spread =
+        std::sqrt(std::max(0.0, squares[fullest] - passes[fullest] * passes[fullest] / rows));
+    const double by_chance = (largest_of_normal(places) + 1.0) * spread;
+    return std::clamp((passes[fullest] - by_chance) / mean, 1.0, places);
 }
 
 double bank_passes(const kernel::Kernel& kernel, const kernel::Op& op, const kernel::Access& access,

@@ -71,13 +71,32 @@ struct AtomicTouch {
     return std::min(places, std::max(gpu.l2.slices_least.value(), gpu.l2.slice_share.value() * places));
 }
 
+/// Number of the place of a line, by the bits that choose it.
+[[nodiscard]] inline std::size_t place_of_line(std::int64_t line, unsigned bits) {
+    std::size_t place = 0;
+    for (unsigned bit = 0, to = 0; bits >> bit != 0; ++bit) {
+        if ((bits >> bit & 1U) != 0) place |= (static_cast<std::size_t>(line >> bit) & 1U) << to++;
+    }
+    return place;
+}
+
+/// Lines whose places are told apart by the bits of their numbers.
+[[nodiscard]] inline double lines_told_apart(const hw::Gpu& gpu) {
+    return std::exp2(1.0 + std::floor(std::log2(gpu.l2.slice_bits.value()) + 1.0));
+}
+
+/// Passes of listed atomics at the fullest place of the window, against the mean of its places. 1 where the
+/// window moves or has more lines than are told apart. The fullest of equal places exceeds the mean by
+/// chance; that much of it does not count.
+[[nodiscard]] double skew_of_places(const kernel::Kernel& kernel, const kernel::Access& access,
+                                    const Window& window, const hw::Gpu& gpu);
+
 /// Slices at work when requests go evenly to the lines of a window; at least one. The bits of the lines'
 /// numbers choose the slices of a fixed set. A window that moves, or exceeds those bits, fills the slices at
 /// random.
 [[nodiscard]] inline double slices_reached(const Window& window, const hw::Gpu& gpu) {
     const double lines = std::max(1.0, window.bytes() / gpu.l1.line.value());
-    const double told_apart = std::exp2(1.0 + std::floor(std::log2(gpu.l2.slice_bits.value()) + 1.0));
-    if (window.still && lines <= told_apart) return slices_by_bits(lines, gpu);
+    if (window.still && lines <= lines_told_apart(gpu)) return slices_by_bits(lines, gpu);
     // Up to eight lines put half their number into the fullest slice.
     const double uneven = std::min(std::max(std::min(lines, 2.0), 0.5 * lines), gpu.l2.uneven_lines.value());
     return std::max(1.0, lines / (uneven + lines / slices_of(gpu)));

@@ -264,3 +264,29 @@ TEST_CASE("the window of listed atomics begins at their least address and spans 
     CHECK(Listed({row_of(0, 2)}).window(0).first == 0.0);
     CHECK(Listed({row_of(0, 2)}).window(0).last == 62.0 * 4.0 + 4.0);
 }
+
+TEST_CASE("of a small set, the place that gets most of the passes is the one that takes longest") {
+    const auto gpu = hw::load_gpu("h200-sxm");
+    // 256 words are eight lines. The lowest bit that chooses a place is that of the second line.
+    const auto skew = [&](const std::vector<Row>& rows, std::int64_t distinct) {
+        Listed listed(rows);
+        const machine::Window window = listed.window(distinct);
+        return machine::skew_of_places(listed.k, listed.access(), window, gpu);
+    };
+    REQUIRE(machine::place_of_line(1, 378) == 0);
+    REQUIRE(machine::place_of_line(2, 378) == 1);
+    REQUIRE(machine::place_of_line(8, 378) == 2);
+    const Row even = row_of(0, 8);  // all eight lines alike
+    CHECK(skew({even, even, even, even}, 256) == 1.0);
+    // All of one line: both places' passes at one of them.
+    const Row one = row_of(0, 1);
+    CHECK(skew({one, one, one, one}, 256) == doctest::Approx(2.0));
+    // Three quarters of the lanes at one place, in each execution.
+    Row most = row_of(0, 1);
+    for (std::size_t lane = 24; lane < 32; ++lane) most[lane] = 64 + static_cast<std::int64_t>(lane);
+    CHECK(skew({most, most, most, most}, 256) == doctest::Approx(1.5));
+    // Executions that differ say nothing: each has a place of its own.
+    CHECK(skew({one, row_of(64, 1), row_of(128, 1), row_of(192, 1)}, 256) == 1.0);
+    // Lines are not told apart any more.
+    CHECK(skew({one, one, one, one}, 1 << 20) == 1.0);
+}

@@ -30,6 +30,13 @@ struct AtomicTraffic {
     Window window;                   ///< addresses of the atomics under way
     double sectors = 1.0;            ///< sectors of the window
     double waiting = 0.0;            ///< requests for different sectors that wait for one another
+    double skew = 1.0;               ///< passes of the fullest of the window's places, against their mean
+};
+
+/// Stores of a typical item to one buffer, as its slices take them in.
+struct StoreTraffic {
+    double sent = 0.0;  ///< bytes; sectors written in part count twice
+    Window window;      ///< addresses of the stores under way
 };
 
 /// Traffic of a typical item with one buffer, and the coordinates on which its place depends.
@@ -63,6 +70,7 @@ struct BufferTraffic {
     /// bytes that its copies ask the L2 to fetch from DRAM at once; 0: DRAM's least piece
     double brought_bytes = 0.0;
     AtomicTraffic atomics;
+    StoreTraffic stores;
 };
 /// Notes the schedule's coordinates on which the place of an access depends.
 inline void note_dependence(const kernel::AccessOrigin& origin, BufferTraffic& traffic) {
