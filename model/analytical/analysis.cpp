@@ -12,6 +12,7 @@
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
 #include "model/analytical/traffic.hpp"
+#include "model/analytical/waits_of_ctas.hpp"
 #include "model/machine/dram/dram.hpp"
 #include "model/machine/dram/loaded_latency.hpp"
 #include "model/machine/dram/loop_at_memory.hpp"
@@ -118,6 +119,15 @@ Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
                     machine::last_of_warps(rounds, warps, spread) + a.alone);
 }
 
+/// Waits of CTAs that replace each other, where some loads come from DRAM.
+WaitsOfCtas waits_of_waves_of_ctas(const Analysis& a, const hw::Gpu& gpu) {
+    const double received = a.traffic.received.value();
+    if (waits_in_a_loop(a) || a.persistent || a.items <= a.slots || !(0.0 < received)) return {};
+    if (!a.traffic.from_dram) return {};
+    return waits_of_ctas(a.item, static_cast<double>(a.items) / static_cast<double>(a.slots),
+                         a.traffic.dram_read.value() / received, gpu);
+}
+
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
     const Cycles run = std::max(a.exposure.makespan(), a.item.slowest) + a.first_text;
@@ -127,7 +137,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Cycles handed = first + Cycles(machine::handed_out((launch - first).value(), run.value(),
                                                              static_cast<double>(a.slots)));
     // The last CTA cannot end before it has been handed out and has run.
-    const Cycles ended = std::max(handed, launch + a.alone);
+    const WaitsOfCtas slots = waits_of_waves_of_ctas(a, gpu);
+    const Cycles ended = std::max(handed, launch + a.alone) + slots.last;
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
     a.floor = machine::launch_floor(conditions.cache, bulk && machine::copies_by_tensor_map(kernel),
                                     a.traffic.dram_read, gpu);
@@ -172,6 +183,10 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                                  (l2 / clock).value(), (a.traffic.atomics / clock).value()};
         // Slices and channels follow one another with deep queues between them: the slower sets the pace.
         of[of[1] < of[2] ? 1 : 2] = 0.0;
+        if (0.0 < slots.waits) {
+            of[0] = machine::queued(of[0], of[1], slots.waits * (gpu.dram.queue / clock).value());
+            of[1] = 0.0;
+        }
         // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
         if (waits_in_a_loop(a)) {
             const bool loops = Cycles{} < a.loop_period;

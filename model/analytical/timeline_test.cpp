@@ -263,11 +263,18 @@ TEST_CASE(
     CHECK(apart == doctest::Approx(steady::turn_time(resident, once, alone - once)));
     // Every wave of several takes that time, without a turnaround before the first.
     CHECK(of_waves(a, 8) == doctest::Approx(8.0 * apart - vacant));
-    SUBCASE("not where the loads find all in the L2") {
+    SUBCASE("also where the loads find all in the L2") {
         a.traffic.from_dram = false;
-        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(apart));
     }
-    SUBCASE("nor where nothing is waited for") {
+    SUBCASE("also where the SM's port is its busiest server") {
+        const double port = 1.01 * once;
+        a.item.before.demand[machine::Server::crossbar_read] = hw::Cycles(port);
+        const double single = Timeline(a, gpu(), waits, sms).alone().value() + vacant;
+        CHECK(of_waves(a, 9) - of_waves(a, 8) ==
+              doctest::Approx(steady::turn_time(resident, port, single - port)));
+    }
+    SUBCASE("not where nothing is waited for") {
         a.item.before.load_rounds = 0.0;
         CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
     }
@@ -280,11 +287,6 @@ TEST_CASE(
     SUBCASE("nor where the memory is busier than the SMs") {
         a.traffic.dram_read = hw::Bytes(1e15);
         CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
-    }
-    SUBCASE("nor where the SM's port is busier than its sub-partitions") {
-        a.item.before.demand[machine::Server::crossbar_read] = hw::Cycles(1.01 * once);
-        const double single = of_waves(a, 1) + vacant;
-        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(single));
     }
 }
 
