@@ -5,7 +5,6 @@
 #include "hw/sheet.hpp"
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
-#include "model/analytical/limiter_of_analysis.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 
 #include <doctest/doctest.h>
@@ -211,25 +210,6 @@ TEST_CASE("CTAs of an SM fill each other's gaps after the first wave, whether la
         const double all = Timeline(a, gpu(), waits, sms).alone().value() + a.turnaround.value();
         CHECK(of_waves(4) - of_waves(3) >= all);
     }
-}
-
-TEST_CASE("the limiter is the longest time") {
-    auto a = analyse(gemm(4096), gpu(), Conditions{});
-    a.sm_time = hw::Seconds(1.0);
-    a.dram_time = hw::Seconds(2.0);
-    a.l2_time = hw::Seconds(0.5);
-    a.launch_time = a.floor = a.atomic_time = hw::Seconds(0.1);
-    CHECK(name_limiter(a) == Limiter::dram);
-    a.l2_time = hw::Seconds(3.0);
-    CHECK(name_limiter(a) == Limiter::l2);
-    a.atomic_time = hw::Seconds(4.0);
-    CHECK(name_limiter(a) == Limiter::atomic);
-    a.floor = hw::Seconds(5.0);
-    CHECK(name_limiter(a) == Limiter::launch);
-    a.sm_time = hw::Seconds(9.0);
-    a.exposure = {};
-    a.exposure.tail = hw::Cycles(7.0);
-    CHECK(name_limiter(a) == Limiter::tail);
 }
 
 TEST_CASE(
