@@ -22,6 +22,12 @@ struct Exposure {
     [[nodiscard]] hw::Cycles makespan() const { return prologue + main_loop + epilogue + tail; }
 };
 
+/// Seconds that a kernel would save if one part of its time went twice as fast.
+struct Saved {
+    hw::Seconds launch{}, sms{}, dram{}, l2{}, atomics{};
+    hw::Seconds latency{};  ///< before the first bytes arrive and after the last have arrived
+};
+
 struct Analysis {
     machine::Occupancy occupancy{};
     std::int64_t items = 0;
@@ -53,6 +59,7 @@ struct Analysis {
     hw::Seconds time{};
     double tensor_utilization = 0.0;
     double exponent = 1.0;  ///< of the norm in which the times above overlap
+    Saved saved{};
     prediction::Limiter limiter = prediction::Limiter::launch;
 
     /// Work items under way at a time.

@@ -12,6 +12,7 @@
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
 #include "model/analytical/traffic.hpp"
+#include "model/analytical/waits_of_ctas.hpp"
 #include "model/machine/dram/dram.hpp"
 #include "model/machine/dram/loaded_latency.hpp"
 #include "model/machine/dram/loop_at_memory.hpp"
@@ -118,6 +119,15 @@ Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
                     machine::last_of_warps(rounds, warps, spread) + a.alone);
 }
 
+/// Waits of CTAs that replace each other, where some loads come from DRAM.
+WaitsOfCtas waits_of_waves_of_ctas(const Analysis& a, const hw::Gpu& gpu) {
+    const double received = a.traffic.received.value();
+    if (waits_in_a_loop(a) || a.persistent || a.items <= a.slots || !(0.0 < received)) return {};
+    if (!a.traffic.from_dram) return {};
+    return waits_of_ctas(a.item, static_cast<double>(a.items) / static_cast<double>(a.slots),
+                         a.traffic.dram_read.value() / received, gpu);
+}
+
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
     const Cycles run = std::max(a.exposure.makespan(), a.item.slowest) + a.first_text;
@@ -127,7 +137,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Cycles handed = first + Cycles(machine::handed_out((launch - first).value(), run.value(),
                                                              static_cast<double>(a.slots)));
     // The last CTA cannot end before it has been handed out and has run.
-    const Cycles ended = std::max(handed, launch + a.alone);
+    const WaitsOfCtas slots = waits_of_waves_of_ctas(a, gpu);
+    const Cycles ended = std::max(handed, launch + a.alone) + slots.last;
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
     a.floor = machine::launch_floor(conditions.cache, bulk && machine::copies_by_tensor_map(kernel),
                                     a.traffic.dram_read, gpu);
@@ -167,11 +178,18 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Seconds victims =
         at_once ? machine::wait_for_victims(a.traffic.dram_read, a.traffic.dram_written, bursts, gpu)
                 : Seconds{};
-    const auto parts = [&](const hw::Frequency& clock) {
-        std::array<double, 4> of{((ended - apart) / clock).value(), (a.dram_time - victims).value(),
-                                 (l2 / clock).value(), (a.traffic.atomics / clock).value()};
+    // Times of SMs, DRAM, slices and atomics, each multiplied by a factor.
+    constexpr std::array<double, 4> as_they_are{1.0, 1.0, 1.0, 1.0};
+    const auto parts = [&](const hw::Frequency& clock, const std::array<double, 4>& by) {
+        std::array<double, 4> of{((ended - apart) / clock).value() * by[0],
+                                 (a.dram_time - victims).value() * by[1], (l2 / clock).value() * by[2],
+                                 (a.traffic.atomics / clock).value() * by[3]};
         // Slices and channels follow one another with deep queues between them: the slower sets the pace.
         of[of[1] < of[2] ? 1 : 2] = 0.0;
+        if (0.0 < slots.waits) {
+            of[0] = machine::queued(of[0], of[1], slots.waits * (gpu.dram.queue / clock).value());
+            of[1] = 0.0;
+        }
         // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
         if (waits_in_a_loop(a)) {
             const bool loops = Cycles{} < a.loop_period;
@@ -179,8 +197,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
             of[0] = machine::loop_at_memory(
                 of[0],
                 {chain, load_rounds(a), of[2], of[1],
-                 machine::written_seconds(a.traffic.dram_written, gpu).value(), (last / clock).value(),
-                 a.traffic.from_dram ? a.dram_time.value() : 0.0},
+                 machine::written_seconds(a.traffic.dram_written, gpu).value() * by[1],
+                 (last / clock).value(), a.traffic.from_dram ? a.dram_time.value() * by[1] : 0.0},
                 clock, gpu);
             of[1] = of[2] = 0.0;
         }
@@ -193,7 +211,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const auto overlapped_at = [&](const hw::Frequency& clock) {
         const bool dram = !(a.dram_time < l2 / clock);
         if (!dram && Cycles{} < paced) return paced / clock;
-        const std::array<double, 4> of = parts(clock);
+        const std::array<double, 4> of = parts(clock, as_they_are);
         const Seconds time(steady::overlapped(std::span<const double>(of), exponent));
         if (!dram) paced = time * clock;
         return time;
@@ -214,7 +232,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     for (int round = 0; round < rounds; ++round) {
         a.clock = given ? hw::Frequency(conditions.clock_hz) : clock_of_load();
         if (a.item.uses_tensor && round == 0) {
-            const std::array<double, 4> of = parts(a.clock);
+            const std::array<double, 4> of = parts(a.clock, as_they_are);
             a.time = a.floor + apart / a.clock + victims + Seconds(*std::max_element(of.begin(), of.end()));
         } else {
             a.time = time_at(a.clock);
@@ -233,6 +251,27 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         a.time = time_at(a.clock);
         if (a.item.uses_tensor) utilization = flop / (a.time.value() * a.clock.value() * peak);
     }
+    // A norm changes by the power of a part's share; queues inside of a part need a second look.
+    const std::array<double, 4> now = parts(a.clock, as_they_are);
+    const double overlapped = (a.time - a.floor - apart / a.clock - victims).value();
+    const bool queues = waits_in_a_loop(a) || 0.0 < slots.waits;
+    const auto saved = [&](std::size_t part) {
+        if (!queues) {
+            return Seconds(0.5 * steady::share_of_overlapped(now[part], overlapped, exponent) * overlapped);
+        }
+        std::array<double, 4> by = as_they_are;
+        by[part] = 0.5;
+        const std::array<double, 4> of = parts(a.clock, by);
+        return Seconds(std::max(0.0, overlapped - steady::overlapped(std::span<const double>(of), exponent)));
+    };
+    const Seconds of_sms = saved(0);
+    const double handing = std::clamp(((handed - run) / ended).value(), 0.0, 1.0);
+    a.saved = {a.floor * 0.5 + of_sms * handing,
+               of_sms * (1.0 - handing),
+               saved(1) + victims * 0.5,
+               saved(2),
+               saved(3),
+               apart / a.clock * 0.5};
     a.sm_time = run / a.clock;
     a.launch_time = launch / a.clock;
     a.l2_time = l2 / a.clock;

@@ -509,14 +509,12 @@ class Timeline {
     }
 
     /// CTAs of a grid of several waves that load for themselves drift apart: each goes round a closed queue
-    /// at the busiest server, with the rest of its own time as time away from there. A unit of the
-    /// sub-partitions must be busier than the memory and the slices: CTAs that wait for these wait for other
-    /// SMs as well.
+    /// at the busiest server, with the rest of its own time as time away from there. That server must be
+    /// busier than DRAM: CTAs that wait for DRAM wait for other SMs as well (waits_of_ctas.hpp).
     void drift_apart(Exposure& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });
-        if (resident < 2 || a_.item.asynchronous || !a_.traffic.from_dram || !(waits > 0.0)) return;
-        if (!computes_) return;
+        if (resident < 2 || a_.item.asynchronous || !(waits > 0.0) || !computes_) return;
         const double once = of_item(busiest_server()).value();
         const double vacant = a_.turnaround.value();
         const double elsewhere = std::max(0.0, alone_.makespan().value() + vacant - once);
@@ -542,18 +540,14 @@ class Timeline {
         return busiest;
     }
 
-    /// Whether a unit of the sub-partitions is busier than the memory and the slices.
+    /// Whether a server of the SM is busier than DRAM.
     [[nodiscard]] bool computes() const {
-        const machine::Server busiest = busiest_server();
-        if (!machine::of_sub_partition(busiest)) return false;
-        const hw::Cycles units =
-            of_item(busiest) * (static_cast<double>(a_.items) / static_cast<double>(a_.sms));
+        const hw::Cycles busy =
+            of_item(busiest_server()) * (static_cast<double>(a_.items) / static_cast<double>(a_.sms));
         const hw::Seconds memory =
             machine::dram_seconds(a_.traffic.dram_read - a_.traffic.dram_row_read, a_.traffic.dram_row_read,
                                   a_.traffic.dram_written, gpu_);
-        const hw::Cycles slices = machine::l2_cycles(a_.traffic.l2_read, gpu_) +
-                                  machine::l2_ingest_cycles(a_.traffic.l2_stored, gpu_);
-        return !(units < std::max(memory * gpu_.clock.boost, slices));
+        return !(busy < memory * gpu_.clock.boost);
     }
 
     void fall_out_of_step(Exposure& whole) const {

@@ -5,7 +5,6 @@
 #include "hw/sheet.hpp"
 #include "model/analytical/analysis.hpp"
 #include "model/analytical/kernels_fixture_test.hpp"
-#include "model/analytical/limiter_of_analysis.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 
 #include <doctest/doctest.h>
@@ -213,25 +212,6 @@ TEST_CASE("CTAs of an SM fill each other's gaps after the first wave, whether la
     }
 }
 
-TEST_CASE("the limiter is the longest time") {
-    auto a = analyse(gemm(4096), gpu(), Conditions{});
-    a.sm_time = hw::Seconds(1.0);
-    a.dram_time = hw::Seconds(2.0);
-    a.l2_time = hw::Seconds(0.5);
-    a.launch_time = a.floor = a.atomic_time = hw::Seconds(0.1);
-    CHECK(name_limiter(a) == Limiter::dram);
-    a.l2_time = hw::Seconds(3.0);
-    CHECK(name_limiter(a) == Limiter::l2);
-    a.atomic_time = hw::Seconds(4.0);
-    CHECK(name_limiter(a) == Limiter::atomic);
-    a.floor = hw::Seconds(5.0);
-    CHECK(name_limiter(a) == Limiter::launch);
-    a.sm_time = hw::Seconds(9.0);
-    a.exposure = {};
-    a.exposure.tail = hw::Cycles(7.0);
-    CHECK(name_limiter(a) == Limiter::tail);
-}
-
 TEST_CASE(
     "CTAs that compute on what they load drift apart, and fill each other's gaps from the second wave on") {
     // The work of a wave and its waits are alike long.
@@ -263,11 +243,18 @@ TEST_CASE(
     CHECK(apart == doctest::Approx(steady::turn_time(resident, once, alone - once)));
     // Every wave of several takes that time, without a turnaround before the first.
     CHECK(of_waves(a, 8) == doctest::Approx(8.0 * apart - vacant));
-    SUBCASE("not where the loads find all in the L2") {
+    SUBCASE("also where the loads find all in the L2") {
         a.traffic.from_dram = false;
-        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
+        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(apart));
     }
-    SUBCASE("nor where nothing is waited for") {
+    SUBCASE("also where the SM's port is its busiest server") {
+        const double port = 1.01 * once;
+        a.item.before.demand[machine::Server::crossbar_read] = hw::Cycles(port);
+        const double single = Timeline(a, gpu(), waits, sms).alone().value() + vacant;
+        CHECK(of_waves(a, 9) - of_waves(a, 8) ==
+              doctest::Approx(steady::turn_time(resident, port, single - port)));
+    }
+    SUBCASE("not where nothing is waited for") {
         a.item.before.load_rounds = 0.0;
         CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
     }
@@ -280,11 +267,6 @@ TEST_CASE(
     SUBCASE("nor where the memory is busier than the SMs") {
         a.traffic.dram_read = hw::Bytes(1e15);
         CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(in_step));
-    }
-    SUBCASE("nor where the SM's port is busier than its sub-partitions") {
-        a.item.before.demand[machine::Server::crossbar_read] = hw::Cycles(1.01 * once);
-        const double single = of_waves(a, 1) + vacant;
-        CHECK(of_waves(a, 9) - of_waves(a, 8) == doctest::Approx(single));
     }
 }
 

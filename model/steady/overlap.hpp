@@ -34,4 +34,11 @@ namespace warptime::model::steady {
     return counted < 2 ? largest : largest * std::pow(sum, 1.0 / exponent);
 }
 
+/// Share of `value` in `whole`, the overlapped time: by how many per cent `whole` falls if the value falls by
+/// one. 0 for values below a quarter, as above.
+[[nodiscard]] inline double share_of_overlapped(double value, double whole, double exponent) {
+    if (!(0.25 * whole < value)) return 0.0;
+    return value < whole ? std::pow(value / whole, exponent) : 1.0;
+}
+
 }  // namespace warptime::model::steady

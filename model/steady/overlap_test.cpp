@@ -81,3 +81,21 @@ TEST_CASE("what is left out is below (1/4)^p of the largest") {
     CHECK(all - of({1.0, 0.2}, 4.0) < std::pow(0.25, 4.0));
     CHECK(of({1.0, 0.3}, 4.0) == doctest::Approx(std::pow(1.0 + std::pow(0.3, 4.0), 0.25)));
 }
+
+TEST_CASE("the share of a time is what the whole loses when that time shrinks a little") {
+    CHECK(rc::check("finite differences", [] {
+        auto values = near_values();
+        const double exponent = *rc::gen::element(1.5, 3.0, 4.0);
+        const double whole = of(values, exponent);
+        const double share = warptime::model::steady::share_of_overlapped(values[0], whole, exponent);
+        RC_PRE(share > 0.0);
+        constexpr double little = 1e-5;
+        values[0] *= 1.0 - little;
+        RC_ASSERT(std::abs((1.0 - of(values, exponent) / whole) / little - share) < 1e-3);
+    }));
+    // Shares of all times add up to the whole.
+    const double whole = of({3.0, 4.0}, 2.0);
+    CHECK(warptime::model::steady::share_of_overlapped(3.0, whole, 2.0) == doctest::Approx(9.0 / 25.0));
+    CHECK(warptime::model::steady::share_of_overlapped(4.0, whole, 2.0) == doctest::Approx(16.0 / 25.0));
+    CHECK(warptime::model::steady::share_of_overlapped(1.0, whole, 2.0) == 0.0);
+}
