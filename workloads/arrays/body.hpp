@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/kernel/builder.hpp"
+#include "workloads/arrays/whole.hpp"
 #include "workloads/libraries/kernel_rule.hpp"
 
 #include <cstdint>
@@ -54,16 +55,20 @@ class Body {
     /// All warps of the CTA meet.
     void meet(mk::Id after);
     /// A reduction over the lanes of a warp: shuffles and what combines the values, in series.
-    mk::Id reduce_warp(std::int64_t steps, mk::InstructionClass combine, std::int64_t combines, mk::Id after);
-    /// A reduction over the CTA: over the warps' lanes, then through shared memory.
-    mk::Id reduce_cta(mk::Id scratch, mk::InstructionClass combine, mk::Id after);
+    mk::Id reduce_warp(std::int64_t steps, const libraries::Mix& step, mk::Id after);
+    /// A reduction over the CTA: over each warp's lanes, then over the warps' results by the first warp.
+    mk::Id reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk::Id after);
+    /// The same by halves: the upper half of the warps leaves its values, the lower half takes them, and so on.
+    /// All warps read the result.
+    mk::Id reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
+                            bool all_lanes);
 
     /// Lanes side by side from element `origin` on.
     [[nodiscard]] static mk::Access lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin,
                                           std::int64_t bytes, std::int64_t step = 0);
-    /// The same in a matrix.
-    [[nodiscard]] static mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
-                                           const mk::Index& row, std::int64_t bytes, std::int64_t step = 0);
+    /// The same in a matrix; without the row where the buffer has one dimension.
+    [[nodiscard]] mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
+                                           const mk::Index& row, std::int64_t bytes, std::int64_t step = 0) const;
 
     [[nodiscard]] mk::Index sum(std::int64_t constant, std::initializer_list<mk::Term> terms) {
         return builder_.index(constant, terms);
@@ -75,10 +80,5 @@ class Body {
     std::int64_t warps_;
     mk::Id meeting_ = mk::no_id;
 };
-
-/// min of a row's elements that a lane can take at once.
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 }  // namespace warptime::workloads::arrays

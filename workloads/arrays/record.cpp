@@ -24,7 +24,9 @@ void require_product(const ArrayOperator& op, std::int64_t a, std::int64_t b, st
 
 template <std::int64_t Sizes::* Field>
 bool set(Request& request, std::int64_t value) {
-    static_cast<ArrayRequest&>(request).sizes.*Field = value;
+    Sizes& sizes = static_cast<ArrayRequest&>(request).sizes;
+    sizes.*Field = value;
+    if constexpr (Field == &Sizes::rows) sizes.matrix = true;
     return true;
 }
 
@@ -66,6 +68,8 @@ std::string why_unused(const Operation& operation, std::string_view parameter) {
     };
     if (parameter == "n" && given("rows")) return "n alone, or rows and cols";
     if (parameter == "cols" && given("n")) return "n alone, or rows and cols";
+    if (parameter == "rows" && !given("cols")) return "rows and cols together";
+    if (parameter == "cols" && !given("rows")) return "rows and cols together";
     return "";
 }
 

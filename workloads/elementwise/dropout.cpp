@@ -9,7 +9,9 @@
 namespace warptime::workloads::elementwise {
 
 void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
-    const libraries::KernelRule& rule = context.rule("dropout", sizes.dtype);
+    const std::int64_t whole = context.rule("dropout", sizes.dtype).whole("vector");
+    const bool scalar = sizes.torch && sizes.n % whole != 0;
+    const libraries::KernelRule& rule = context.rule(scalar ? "dropout_scalar" : "dropout", sizes.dtype);
     const std::int64_t vector = rule.whole("vector");
     const std::array<Operand, 3> operands{{{"a", sizes.dtype, mk::Direction::read},
                                            {"out", sizes.dtype, mk::Direction::write},
@@ -40,15 +42,18 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     body.builder().loop(arrays::ceil_div(sizes.n, stride));
     const auto each = [&](mk::Id buffer, mk::Direction direction, mk::Dtype dtype, auto&& use) {
         const std::int64_t bytes = vector * hw::bytes_of(dtype);
-        const std::int64_t pieces = std::max<std::int64_t>(1, bytes / 16);
+        const std::int64_t pieces = scalar ? vector : std::max<std::int64_t>(1, bytes / 16);
+        // Single elements of a thread stand a grid apart, parts of a vector side by side.
+        const std::int64_t apart = scalar ? ctas * threads : vector / pieces;
+        const std::int64_t lane = scalar ? 1 : vector;
         for (std::int64_t piece = 0; piece < pieces; ++piece) {
             mk::Access access = arrays::Body::lanes(
                 buffer, direction,
-                body.sum(piece * (vector / pieces), {mk::term(mk::Variable::loop, stride),
-                                                     mk::term(mk::Variable::tile, threads * vector),
-                                                     mk::term(mk::Variable::warp, 32 * vector)}),
+                body.sum(piece * apart, {mk::term(mk::Variable::loop, stride),
+                                         mk::term(mk::Variable::tile, threads * lane),
+                                         mk::term(mk::Variable::warp, 32 * lane)}),
                 bytes / pieces);
-            if (pieces > 1) {
+            if (pieces > 1 && !scalar) {
                 access.pattern = mk::PatternKind::stride;
                 access.inner = vector;
             }
