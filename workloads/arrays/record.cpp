@@ -55,6 +55,7 @@ SetNumber setter_of(std::string_view parameter) {
         {"k", set<&Sizes::k>},           {"indices", set<&Sizes::indices>}, {"size", set<&Sizes::size>},
         {"radius", set<&Sizes::radius>}, {"tensors", set<&Sizes::tensors>}, {"inputs", set<&Sizes::inputs>},
         {"flops", set<&Sizes::flops>},   {"outputs", set<&Sizes::outputs>}, {"bins", set<&Sizes::bins>},
+        {"heads", set<&Sizes::heads>},
     };
     for (const auto& [name, setter] : setters) {
         if (name == parameter) return setter;

@@ -24,16 +24,16 @@ using arrays::Sizes;
 using mk::Direction;
 using mk::Dtype;
 
-constexpr ParameterInfo rows = required_size("rows", "rows of the matrix");
-constexpr ParameterInfo cols = required_size("cols", "columns of the matrix");
+constexpr ParameterInfo matrix_rows = required_size("rows", "rows of the matrix");
+constexpr ParameterInfo matrix_cols = required_size("cols", "columns of the matrix");
 constexpr ParameterInfo dtype = arrays::dtype_parameter(arrays::all_dtypes);
 constexpr ParameterInfo real_dtype = arrays::dtype_parameter(arrays::real_dtypes);
 constexpr ParameterInfo implementation = arrays::implementation_parameter();
 
-constexpr std::array<ParameterInfo, 4> matrix_parameters{{rows, cols, dtype, implementation}};
-constexpr std::array<ParameterInfo, 4> real_parameters{{rows, cols, real_dtype, implementation}};
+constexpr std::array<ParameterInfo, 4> matrix_parameters{{matrix_rows, matrix_cols, dtype, implementation}};
+constexpr std::array<ParameterInfo, 4> real_parameters{{matrix_rows, matrix_cols, real_dtype, implementation}};
 constexpr std::array<ParameterInfo, 5> permute_parameters{
-    {rows, cols, arrays::optional_size("heads", "8", "parts of the columns; default: 8"), dtype, implementation}};
+    {matrix_rows, matrix_cols, arrays::optional_size("heads", "8", "parts of the columns"), dtype, implementation}};
 constexpr std::array<ParameterInfo, 5> embedding_parameters{
     {required_size("rows", "rows of the table"), required_size("cols", "columns of the table"),
      arrays::optional_size("indices", "8192", "rows that are taken, at random"), real_dtype, implementation}};
