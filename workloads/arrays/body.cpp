@@ -166,6 +166,17 @@ mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const lib
     return after;
 }
 
+mk::Index Body::remainder(const mk::Index& index, std::int64_t divisor) {
+    return builder_.sum(index, builder_.scaled(builder_.floordiv(index, divisor), -divisor));
+}
+
+mk::Index Body::along_row(std::int64_t warps, std::int64_t each) {
+    if (warps == 1) return mk::Builder::constant(0);
+    mk::Term of_row = mk::term(mk::Variable::warp, -warps * each);
+    of_row.divisor = warps;
+    return builder_.index(0, {mk::term(mk::Variable::warp, each), of_row});
+}
+
 mk::Access Body::lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin, std::int64_t bytes,
                        std::int64_t step) {
     mk::Access access;

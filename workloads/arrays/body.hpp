@@ -70,6 +70,11 @@ class Body {
     [[nodiscard]] mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
                                            const mk::Index& row, std::int64_t bytes, std::int64_t step = 0) const;
 
+    /// The remainder of a division, written without a modulus: these addresses do not come back.
+    [[nodiscard]] mk::Index remainder(const mk::Index& index, std::int64_t divisor);
+    /// Place along a row, `each` elements a warp, where `warps` consecutive warps share the row.
+    [[nodiscard]] mk::Index along_row(std::int64_t warps, std::int64_t each);
+
     [[nodiscard]] mk::Index sum(std::int64_t constant, std::initializer_list<mk::Term> terms) {
         return builder_.index(constant, terms);
     }

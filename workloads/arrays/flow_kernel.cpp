@@ -27,6 +27,7 @@ class FlowWriter {
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
             if (flow_.flows[i].direction == mk::Direction::read) loaded = move(flow_.flows[i], buffers_[i], last_, true);
         }
+        (void)body_.add(flow_.loop, 1.0, mk::no_id);
         mk::Id made = body_.add(flow_.each, 1.0, loaded, flow_.streams);
         made = use_shared(made);
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {

@@ -43,6 +43,7 @@ struct FlowKernel {
     std::int64_t piece = 0;  ///< elements of a CTA; 0: those of its trips
     std::vector<Flow> flows;
     libraries::Mix each;  ///< after the reads of a trip
+    libraries::Mix loop;  ///< of a trip, that wait for no data
     double streams = 1.0;
     SharedUse shared;
     libraries::Mix finish;

@@ -18,16 +18,38 @@ void add_copy(const arrays::Context& context, std::int64_t bytes) {
     context.program.add_memcpy(copy);
 }
 
+namespace {
+
+/// The divisor of `n` nearest to `wanted`, from half of it to twice it; 1 where there is none.
+std::int64_t near_divisor(std::int64_t n, std::int64_t wanted) {
+    for (std::int64_t apart = 0; 2 * apart <= wanted; ++apart) {
+        if (n % (wanted + apart) == 0) return wanted + apart;
+        if (wanted > apart && n % (wanted - apart) == 0) return wanted - apart;
+    }
+    return 1;
+}
+
+}  // namespace
+
 void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context& context) {
     const libraries::KernelRule& rule = context.rule("strided", dtype);
     const std::int64_t threads = rule.whole("threads");
     const std::int64_t each = rule.whole("elements");
+    const std::int64_t piece = threads * each;
     arrays::Launch launch;
     launch.name = map.name;
-    launch.ctas = ceil_div(map.elements, threads * each);
+    launch.ctas = ceil_div(map.elements, piece);
     launch.threads = threads;
     launch.registers = rule.whole("registers");
-    Body body(context.program.add_kernel(), launch);
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
+    // CTAs go through periods of the source: rows of the result, or all rows of a part. Tiles in two dimensions
+    // say which CTAs touch the same lines. Where pieces do not divide a period, its border moves a little.
+    const bool long_rows = map.n[0] >= piece;
+    const std::int64_t period = std::min(long_rows ? map.n[0] : map.n[0] * map.n[1], map.elements);
+    const std::int64_t per_period = near_divisor(launch.ctas, std::max<std::int64_t>(1, (period + piece / 2) / piece));
+    kernel.schedule.tiles = {per_period, launch.ctas / per_period, 1, 1};
+    kernel.schedule.group = per_period;
     const std::int64_t bytes = hw::bytes_of(dtype);
     const mk::Id in = body.vector("in", dtype, map.source);
     const mk::Id out = body.vector("out", dtype, map.elements);
@@ -35,14 +57,31 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     mk::Builder& b = body.builder();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     for (std::int64_t i = 0; i < each; ++i) {
-        const mk::Index linear = body.sum(i * threads, {mk::term(Variable::tile, threads * each),
-                                                        mk::term(Variable::warp, 32)});
-        last = body.add(rule.mix("element"), 1.0, last);
-        const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last);
-        const mk::Index inner = b.modulo(linear, map.n[0]);
-        const mk::Index rest = b.floordiv(linear, map.n[0]);
-        mk::Index source = b.sum(b.scaled(inner, map.s[0]), b.scaled(b.modulo(rest, map.n[1]), map.s[1]));
-        if (map.s[2] != 0) source = b.sum(source, b.scaled(b.floordiv(rest, map.n[1]), map.s[2]));
+        const mk::Index within = body.sum(i * threads, {mk::term(Variable::warp, 32)});
+        const mk::Index linear = b.sum(within, body.sum(0, {mk::term(Variable::tile, piece),
+                                                            mk::term(Variable::tile, per_period * piece, 1)}));
+        last = body.add(rule.mix("element"), 1.0, last, 2.0);
+        const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
+        mk::Index turn = b.variable(Variable::tile, per_period * piece == period ? 1 : per_period * piece, 1);
+        if (per_period * piece != period) turn = b.floordiv(turn, period);
+        mk::Index source;
+        if (long_rows) {
+            const mk::Index along = b.sum(within, b.variable(Variable::tile, piece));
+            source = b.scaled(along, map.s[0]);
+            if (map.s[2] == 0) {
+                source = b.sum(source, b.scaled(turn, map.s[1]));
+            } else {
+                source = b.sum(source, b.scaled(body.remainder(turn, map.n[1]), map.s[1]));
+                source = b.sum(source, b.scaled(b.floordiv(turn, map.n[1]), map.s[2]));
+            }
+        } else {
+            const mk::Index first = piece % map.n[0] == 0
+                                        ? b.variable(Variable::tile, piece / map.n[0])
+                                        : b.floordiv(b.variable(Variable::tile, piece), map.n[0]);
+            source = b.sum(b.scaled(body.remainder(within, map.n[0]), map.s[0]),
+                           b.scaled(b.sum(first, b.floordiv(within, map.n[0])), map.s[1]));
+            if (map.s[2] != 0) source = b.sum(source, b.scaled(turn, map.s[2]));
+        }
         mk::Access read = Body::lanes(in, Direction::read, source, bytes);
         read.pattern = mk::PatternKind::stride;
         read.inner = map.s[0];

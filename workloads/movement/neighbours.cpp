@@ -96,15 +96,14 @@ void lower_gemv(const arrays::Sizes& s, const arrays::Context& context) {
     const std::int64_t warps_of_row = std::max<std::int64_t>(1, lanes / 32);
     mk::Term of_warp = mk::term(Variable::warp, rows_of_warp);
     of_warp.divisor = warps_of_row;
-    mk::Term within = mk::term(Variable::warp, 32 * vector);
-    within.modulus = warps_of_row;
     const mk::Index row = body.sum(0, {mk::term(Variable::tile, rows), of_warp});
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     const std::int64_t step = lanes * vector;
     b.loop(ceil_div(s.cols, step * unroll));
     mk::Id loaded = last;
     for (std::int64_t i = 0; i < unroll; ++i) {
-        const mk::Index col = body.sum(i * step, {mk::term(Variable::loop, step * unroll), within});
+        const mk::Index col = b.sum(body.sum(i * step, {mk::term(Variable::loop, step * unroll)}),
+                                    body.along_row(warps_of_row, 32 * vector));
         mk::Access read = body.in_row(matrix, Direction::read, col, row, vector * element);
         mk::Access of_x = Body::lanes(x, Direction::read, col, vector * element);
         if (lanes < 32) {

@@ -63,6 +63,7 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     flow.launch.static_shared = number("static_shared", 0);
     flow.start = rule.mix("start");
     if (rule.has("each")) flow.each = rule.mix("each");
+    if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
     flow.shared = {number("shared_loads", 0), number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
                    number("shared_barriers", 0)};
     return flow;
@@ -127,7 +128,7 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     b.loop(each);
     const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each), mk::term(Variable::warp, 32),
                                           mk::term(Variable::loop, threads)});
-    const mk::Id placed = body.add(rule.mix("each"), 1.0, last);
+    const mk::Id placed = body.add(rule.mix("each"), 1.0, last, 2.0);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
     const mk::Id found = body.load(index, placed);
@@ -213,11 +214,11 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     b.loop(ceil_div(values, launch.ctas * threads));
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
-    mk::Id last = body.add(rule.mix("place"), 1.0, started);
+    mk::Id last = body.add(rule.mix("place"), 1.0, started, 2.0);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
     last = body.load(index, last);
-    last = body.add(rule.mix("each"), 1.0, last);
+    last = body.add(rule.mix("each"), 1.0, last, 2.0);
     last = body.load(Body::lanes(source, Direction::read, linear, element), last);
     last = body.add(rule.mix("value"), 1.0, last);
     (void)body.access_op(mk::InstructionClass::red_global, sum, last);

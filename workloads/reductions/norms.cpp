@@ -39,6 +39,12 @@ Reduction by_first_warp(const KernelRule& rule) {
     return {Reduction::Kind::by_first_warp, rule.mix("reduce_step"), 5};
 }
 
+/// Instructions of a trip that wait for no data.
+libraries::Mix loop_of(const KernelRule& rule, std::string_view each) {
+    const std::string name = std::string(each) + "_loop";
+    return rule.has(name) ? rule.mix(name) : libraries::Mix{};
+}
+
 /// Threads of a row: the largest power of two below `vectors`, from a warp to `most`; `over` where it may pass.
 std::int64_t softmax_threads(std::int64_t vectors, std::int64_t most) {
     const std::int64_t bound = std::min(vectors, most);
@@ -69,9 +75,9 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
         row.registers = rule.whole(fmt::format("registers_{}", in_registers));
         row.dynamic_shared = warps_bytes;
         row.arrays = both;
-        Pass load{{{0, false}}, rule.mix("each_first"), {}, 1, in_registers, 4.0, true, false};
-        Pass sum{{}, rule.mix("each_second"), {}, 1, in_registers, 4.0, true, true};
-        Pass store{{}, rule.mix("each_third"), {{1, false}}, 1, in_registers, 1.0, true, true};
+        Pass load{{{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, 1, in_registers, 4.0, true, false};
+        Pass sum{{}, rule.mix("each_second"), loop_of(rule, "each_second"), {}, 1, in_registers, 4.0, true, true};
+        Pass store{{}, rule.mix("each_third"), loop_of(rule, "each_third"), {{1, false}}, 1, in_registers, 1.0, true, true};
         row.steps.push_back({load, by_first_warp(rule), {}});
         row.steps.push_back({sum, by_first_warp(rule), {}});
         row.steps.push_back({store, {}, {}});
@@ -85,10 +91,10 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
     const double streams = static_cast<double>(width);
     if (fits_shared) row.arrays.push_back({"row", s.dtype, Kind::shared});
     const std::size_t again = fits_shared ? 2 : 0;
-    Pass first{{{0, false}}, rule.mix("each_first"), {}, width, 1, streams, false, false};
+    Pass first{{{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false, false};
     if (fits_shared) first.writes = {{2, false}};
-    const Pass second{{{again, false}}, rule.mix("each_second"), {}, width, 1, streams, false, false};
-    const Pass third{{{again, false}}, rule.mix("each_third"), {{1, false}}, width, 1, 1.0, false, false};
+    const Pass second{{{again, false}}, rule.mix("each_second"), loop_of(rule, "each_second"), {}, width, 1, streams, false, false};
+    const Pass third{{{again, false}}, rule.mix("each_third"), loop_of(rule, "each_third"), {{1, false}}, width, 1, 1.0, false, false};
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, by_first_warp(rule), {}});
     row.steps.push_back({third, {}, {}});
@@ -120,9 +126,9 @@ void lower_softmax_backward(const Sizes& s, const Context& context) {
     row.dynamic_shared = fits_shared ? s.cols * element + warps_bytes : threads * 4;
     if (fits_shared) row.arrays.push_back({"row", s.dtype, Kind::shared});
     const double streams = static_cast<double>(width);
-    Pass first{{{0, false}}, rule.mix("each_first"), {}, width, 1, streams, false, false};
+    Pass first{{{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false, false};
     if (fits_shared) first.writes = {{3, false}};
-    const Pass second{{{1, false}, {fits_shared ? std::size_t{3} : 0, false}}, rule.mix("each_second"), {{2, false}},
+    const Pass second{{{1, false}, {fits_shared ? std::size_t{3} : 0, false}}, rule.mix("each_second"), loop_of(rule, "each_second"), {{2, false}},
                       width, 1, streams, false, false};
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, {}, {}});
@@ -143,9 +149,9 @@ void lower_norm(const Sizes& s, const Context& context, bool rms) {
         row.arrays = {{"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}, {"weight", s.dtype, Kind::vector}};
         if (!rms) row.arrays.push_back({"bias", s.dtype, Kind::vector});
         row.results = results;
-        const Pass moments{{{0, false}}, vectorized.mix("each_first"), {}, vector, 1, rms ? 4.0 : 1.0, false, false};
+        const Pass moments{{{0, false}}, vectorized.mix("each_first"), loop_of(vectorized, "each_first"), {}, vector, 1, rms ? 4.0 : 1.0, false, false};
         // Weight and bias come one element at a time.
-        Pass scale{{{0, false}, {2, true}}, vectorized.mix("each_second"), {{1, false}}, vector,
+        Pass scale{{{0, false}, {2, true}}, vectorized.mix("each_second"), loop_of(vectorized, "each_second"), {{1, false}}, vector,
                    vectorized.whole("unroll"), 4.0, false, false};
         if (!rms) scale.reads.push_back({3, true});
         const Reduction halves{Reduction::Kind::by_halves, vectorized.mix("reduce_step"), 5};
@@ -159,14 +165,14 @@ void lower_norm(const Sizes& s, const Context& context, bool rms) {
     moments.static_shared = moments_rule.whole("static_shared");
     moments.arrays = {{"in", s.dtype, Kind::matrix}};
     moments.results = results;
-    const Pass walk{{{0, false}}, moments_rule.mix("each"), {}, 1, 1, 1.0, false, false};
+    const Pass walk{{{0, false}}, moments_rule.mix("each"), loop_of(moments_rule, "each"), {}, 1, 1, 1.0, false, false};
     moments.steps.push_back({walk, by_first_warp(moments_rule), {}});
     lower_row_kernel(moments, context.program.add_kernel());
     const KernelRule& scale_rule = context.rule(prefix + "_scale", s.dtype);
     RowKernel scale = row_kernel(scale_rule, s, scale_rule.whole("threads"));
     scale.arrays = {{"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}, {"weight", s.dtype, Kind::vector}};
     if (!rms) scale.arrays.push_back({"bias", s.dtype, Kind::vector});
-    Pass pass{{{0, false}, {2, false}}, scale_rule.mix("each"), {{1, false}}, 1, 1, 1.0, false, false};
+    Pass pass{{{0, false}, {2, false}}, scale_rule.mix("each"), loop_of(scale_rule, "each"), {{1, false}}, 1, 1, 1.0, false, false};
     if (!rms) pass.reads.push_back({3, false});
     scale.steps.push_back({pass, {}, {}});
     lower_row_kernel(scale, context.program.add_kernel());
@@ -277,8 +283,8 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
     const std::vector<RowAccess> reads{{0, false}, {1, false}, {2, false}};
     const std::int64_t width = whole ? vector : 1;
     const std::int64_t unroll = rule.whole("unroll");
-    const Pass sums{reads, rule.mix("each_first"), {}, width, unroll, 4.0, false, false};
-    const Pass scale{reads, rule.mix("each_second"), {{3, false}}, width, 1, 4.0, false, false};
+    const Pass sums{reads, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, unroll, 4.0, false, false};
+    const Pass scale{reads, rule.mix("each_second"), loop_of(rule, "each_second"), {{3, false}}, width, 1, 4.0, false, false};
     // The sum over the CTA, another one of the mean's gradient, and the scaling.
     RowKernel::Step between;
     if (!rms) between.reduction = by_first_warp(rule);

@@ -92,11 +92,9 @@ class ReduceWriter {
                                 mk::term(Variable::tile, config_.width * config_.height * vector, 1)});
             row = b.variable(Variable::tile);
         } else {
-            mk::Term within = mk::term(Variable::warp, lanes * vector);
-            within.modulus = warps_of_row();
             mk::Term of_warp = mk::term(Variable::warp, rows_of_warp);
             of_warp.divisor = warps_of_row();
-            col = body_.sum(0, {mk::term(Variable::loop, step), within});
+            col = b.sum(b.variable(Variable::loop, step), body_.along_row(warps_of_row(), lanes * vector));
             row = body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
         }
         const std::int64_t bytes = std::min<std::int64_t>(16, vector * element);
@@ -116,6 +114,7 @@ class ReduceWriter {
             read.step = vector / pieces;
         }
         const mk::Id loaded = body_.load(read, last_, pieces);
+        (void)body_.add(rule_.mix("each_loop"), 1.0, mk::no_id);
         const mk::Id used = body_.add(rule_.mix("each"), static_cast<double>(vector), loaded,
                                       static_cast<double>(std::min<std::int64_t>(vector, 4)));
         b.end();
@@ -142,11 +141,9 @@ class ReduceWriter {
         const std::int64_t rows_of_warp = 32 / lanes;
         mk::Term of_warp = mk::term(Variable::warp, rows_of_warp);
         of_warp.divisor = warps_of_row();
-        mk::Term within = mk::term(Variable::warp, lanes * vector);
-        within.modulus = warps_of_row();
         const std::int64_t step = config_.step_input;
-        const mk::Index col =
-            body_.sum(0, {mk::term(Variable::tile, config_.width * vector), within});
+        const mk::Index col = b.sum(b.variable(Variable::tile, config_.width * vector),
+                                    body_.along_row(warps_of_row(), lanes * vector));
         const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
         b.loop(trips);
         mk::Id loaded = mk::no_id;
@@ -165,6 +162,7 @@ class ReduceWriter {
             }
             loaded = body_.load(read, last_);
         }
+        (void)body_.add(rule_.mix("each_columns_loop"), 1.0, mk::no_id);
         const mk::Id used = body_.add(rule_.mix("each_columns"), static_cast<double>(unroll * vector), loaded,
                                       static_cast<double>(unroll * vector));
         b.end();

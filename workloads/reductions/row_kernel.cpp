@@ -100,6 +100,7 @@ class RowWriter {
         for (std::int64_t i = 0; i < count; ++i) {
             const mk::Index col = b.sum(first_col, mk::Builder::constant(i * step));
             const mk::Id ready = loaded[static_cast<std::size_t>(i)];
+            (void)body_.add(pass.loop, 1.0, mk::no_id);
             after = body_.add(pass.each, 1.0, ready == mk::no_id ? after : ready, pass.streams);
             for (const RowAccess& write : pass.writes) {
                 (void)access(write, Direction::write, col, pass.vector, after);

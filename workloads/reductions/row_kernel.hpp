@@ -32,6 +32,7 @@ struct RowAccess {
 struct Pass {
     std::vector<RowAccess> reads;
     libraries::Mix each;  ///< instructions for one vector
+    libraries::Mix loop;  ///< of a trip, that wait for no data: addresses and the loop itself
     std::vector<RowAccess> writes;
     std::int64_t vector = 1;
     std::int64_t unroll = 1;     ///< trips whose loads are issued together

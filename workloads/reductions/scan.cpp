@@ -38,14 +38,13 @@ void lower_cumsum(const arrays::Sizes& s, const arrays::Context& context) {
     const std::int64_t bytes = s.element_bytes();
     const std::int64_t lanes = std::min<std::int64_t>(32, x);
     const std::int64_t warps_of_row = std::max<std::int64_t>(1, x / 32);
-    mk::Term within = mk::term(Variable::warp, lanes);
-    within.modulus = warps_of_row;
     mk::Term of_warp = mk::term(Variable::warp, 32 / lanes);
     of_warp.divisor = warps_of_row;
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     b.loop(ceil_div(s.cols, 2 * x));
     const auto of_row = [&](mk::Id buffer, Direction direction, std::int64_t half) {
-        const mk::Index col = body.sum(half * x, {mk::term(Variable::loop, 2 * x), within});
+        const mk::Index col =
+            b.sum(body.sum(half * x, {mk::term(Variable::loop, 2 * x)}), body.along_row(warps_of_row, lanes));
         const mk::Index row = body.sum(0, {mk::term(Variable::tile, y), of_warp});
         mk::Access access = body.in_row(buffer, direction, col, row, bytes);
         if (lanes < 32) {

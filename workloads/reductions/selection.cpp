@@ -40,6 +40,7 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     if (rule.has("static_shared")) flow.launch.static_shared = rule.whole("static_shared");
     flow.start = rule.mix("start");
     if (rule.has("each")) flow.each = rule.mix("each");
+    if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
     if (rule.has("finish")) flow.finish = rule.mix("finish");
     const auto number = [&](const char* field, std::int64_t usual) {
         return rule.has(field) ? rule.whole(field) : usual;
