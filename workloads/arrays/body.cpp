@@ -49,12 +49,14 @@ mk::Id Body::matrix(std::string_view name, mk::Dtype dtype, std::int64_t cols, s
     return builder_.buffer(buffer);
 }
 
-mk::Id Body::shared(std::string_view name, mk::Dtype dtype, std::int64_t elements) {
+mk::Id Body::shared(std::string_view name, mk::Dtype dtype, std::int64_t elements, std::int64_t base) {
     mk::Buffer buffer;
     buffer.name = mk::Name(name);
     buffer.dtype = dtype;
     buffer.space = mk::Space::shared;
     buffer.extent[0] = elements;
+    buffer.base = base;
+    buffer.base_alignment = 16;
     return builder_.buffer(buffer);
 }
 
@@ -86,7 +88,9 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
     for (const libraries::ClassCount& part : mix) {
         const double count = part.count * times;
         if (count < 0.5) continue;
-        const double chain = streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
+        // Constants and copies of them wait for nothing.
+        const bool free = part.cls == mk::InstructionClass::ld_constant || part.cls == mk::InstructionClass::move;
+        const double chain = free || streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
         after = op(part.cls, std::llround(count), after, std::llround(chain));
     }
     return after;
@@ -164,6 +168,16 @@ mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const lib
         after = add(step, 1.0, load(access(mk::Direction::read, other), mk::no_id));
     }
     return after;
+}
+
+std::uint32_t Body::touched_before(double share, double bytes_since) {
+    mk::Reuse reuse;
+    for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
+        const bool fits = static_cast<double>(mk::Reuse::least_distance << i) >= bytes_since;
+        reuse.sectors[i] = reuse.whole[i] = fits ? share : 0.0;
+    }
+    kernel_.reuse.push_back(reuse);
+    return static_cast<std::uint32_t>(kernel_.reuse.size());
 }
 
 mk::Index Body::remainder(const mk::Index& index, std::int64_t divisor) {

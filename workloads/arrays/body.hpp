@@ -36,7 +36,7 @@ class Body {
 
     mk::Id vector(std::string_view name, mk::Dtype dtype, std::int64_t elements);
     mk::Id matrix(std::string_view name, mk::Dtype dtype, std::int64_t cols, std::int64_t rows);
-    mk::Id shared(std::string_view name, mk::Dtype dtype, std::int64_t elements);
+    mk::Id shared(std::string_view name, mk::Dtype dtype, std::int64_t elements, std::int64_t base = 0);
 
     /// Begins the body; buffers come before.
     void begin();
@@ -70,6 +70,8 @@ class Body {
     [[nodiscard]] mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
                                            const mk::Index& row, std::int64_t bytes, std::int64_t step = 0) const;
 
+    /// The reuse of an access of whose sectors the CTA has touched this share before, so many bytes ago.
+    [[nodiscard]] std::uint32_t touched_before(double share, double bytes_since);
     /// The remainder of a division, written without a modulus: these addresses do not come back.
     [[nodiscard]] mk::Index remainder(const mk::Index& index, std::int64_t divisor);
     /// Place along a row, `each` elements a warp, where `warps` consecutive warps share the row.

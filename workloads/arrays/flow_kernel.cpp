@@ -12,8 +12,10 @@ class FlowWriter {
     FlowWriter(const FlowKernel& flow, mk::Kernel& kernel) : flow_(flow), body_(kernel, flow.launch) {
         for (const Flow& f : flow.flows) buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
         for (const Flow& f : flow.results) results_.push_back(body_.vector(f.name, f.dtype, f.elements));
-        words_ = std::max<std::int64_t>({32 * body_.warps(), flow.shared.random, 32});
+        const std::int64_t words = flow.shared.random > 0 ? flow.shared.random : 32 * body_.warps();
         const std::int64_t per_word = std::max<std::int64_t>(1, flow.shared.bytes / 4);
+        const std::int64_t most = (flow.launch.static_shared + flow.launch.dynamic_shared) / 4;
+        words_ = std::clamp<std::int64_t>(words, 1, std::max<std::int64_t>(1, most / per_word));
         if (flow.shared.loads + flow.shared.stores + flow.shared.atomics > 0) {
             scratch_ = body_.shared("scratch", mk::Dtype::int32, words_ * per_word);
         }
@@ -65,6 +67,8 @@ class FlowWriter {
             access.pattern = mk::PatternKind::stride;
             access.inner = f.vector;
             access.step = f.vector / pieces;
+            // The stores of a lane's neighbours fill the same sectors.
+            if (f.direction == mk::Direction::write) access.joined = 1.0 - 1.0 / static_cast<double>(pieces);
         }
         if (f.direction == mk::Direction::read) return body_.load(access, after, pieces);
         if (f.direction == mk::Direction::write) return body_.store(access, after, pieces);

@@ -2,6 +2,7 @@
 #include "workloads/movement/lower.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::workloads::movement {
 
@@ -43,13 +44,24 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     launch.registers = rule.whole("registers");
     mk::Kernel& kernel = context.program.add_kernel();
     Body body(kernel, launch);
-    // CTAs go through periods of the source: rows of the result, or all rows of a part. Tiles in two dimensions
-    // say which CTAs touch the same lines. Where pieces do not divide a period, its border moves a little.
+    // Tiles in three dimensions say which CTAs touch the same lines: along a row of the result, row after row,
+    // part after part. Where pieces do not divide rows or parts, strides are those of the elements on average.
     const bool long_rows = map.n[0] >= piece;
-    const std::int64_t period = std::min(long_rows ? map.n[0] : map.n[0] * map.n[1], map.elements);
-    const std::int64_t per_period = near_divisor(launch.ctas, std::max<std::int64_t>(1, (period + piece / 2) / piece));
-    kernel.schedule.tiles = {per_period, launch.ctas / per_period, 1, 1};
-    kernel.schedule.group = per_period;
+    const std::int64_t all_rows = ceil_div(map.elements, map.n[0]);
+    const std::int64_t parts = map.s[2] == 0 ? 1 : near_divisor(launch.ctas, ceil_div(all_rows, map.n[1]));
+    const std::int64_t of_part = launch.ctas / parts;
+    const std::int64_t of_row =
+        long_rows ? near_divisor(of_part, std::max<std::int64_t>(1, (map.n[0] + piece / 2) / piece)) : 1;
+    const std::int64_t steps = of_part / of_row;
+    kernel.schedule.tiles = {of_row, steps, parts, 1};
+    kernel.schedule.group = of_row;
+    // Elements of the source from one tile to the next, along rows and parts.
+    const auto scaled = [&](std::int64_t elements, std::int64_t stride, std::int64_t extent) {
+        return std::llround(static_cast<double>(elements) * static_cast<double>(stride) / static_cast<double>(extent));
+    };
+    const std::int64_t step = of_row * piece;
+    const std::int64_t next_row = scaled(step, map.s[1], map.n[0]);
+    const std::int64_t next_part = scaled(step * steps, map.s[2], map.n[0] * map.n[1]);
     const std::int64_t bytes = hw::bytes_of(dtype);
     const mk::Id in = body.vector("in", dtype, map.source);
     const mk::Id out = body.vector("out", dtype, map.elements);
@@ -59,28 +71,17 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     for (std::int64_t i = 0; i < each; ++i) {
         const mk::Index within = body.sum(i * threads, {mk::term(Variable::warp, 32)});
         const mk::Index linear = b.sum(within, body.sum(0, {mk::term(Variable::tile, piece),
-                                                            mk::term(Variable::tile, per_period * piece, 1)}));
+                                                            mk::term(Variable::tile, step, 1),
+                                                            mk::term(Variable::tile, step * steps, 2)}));
         last = body.add(rule.mix("element"), 1.0, last, 2.0);
         const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
-        mk::Index turn = b.variable(Variable::tile, per_period * piece == period ? 1 : per_period * piece, 1);
-        if (per_period * piece != period) turn = b.floordiv(turn, period);
-        mk::Index source;
+        mk::Index source = body.sum(0, {mk::term(Variable::tile, long_rows ? piece * map.s[0] : 0),
+                                        mk::term(Variable::tile, next_row, 1), mk::term(Variable::tile, next_part, 2)});
         if (long_rows) {
-            const mk::Index along = b.sum(within, b.variable(Variable::tile, piece));
-            source = b.scaled(along, map.s[0]);
-            if (map.s[2] == 0) {
-                source = b.sum(source, b.scaled(turn, map.s[1]));
-            } else {
-                source = b.sum(source, b.scaled(body.remainder(turn, map.n[1]), map.s[1]));
-                source = b.sum(source, b.scaled(b.floordiv(turn, map.n[1]), map.s[2]));
-            }
+            source = b.sum(source, b.scaled(within, map.s[0]));
         } else {
-            const mk::Index first = piece % map.n[0] == 0
-                                        ? b.variable(Variable::tile, piece / map.n[0])
-                                        : b.floordiv(b.variable(Variable::tile, piece), map.n[0]);
-            source = b.sum(b.scaled(body.remainder(within, map.n[0]), map.s[0]),
-                           b.scaled(b.sum(first, b.floordiv(within, map.n[0])), map.s[1]));
-            if (map.s[2] != 0) source = b.sum(source, b.scaled(turn, map.s[2]));
+            source = b.sum(source, b.sum(b.scaled(body.remainder(within, map.n[0]), map.s[0]),
+                                         b.scaled(b.floordiv(within, map.n[0]), map.s[1])));
         }
         mk::Access read = Body::lanes(in, Direction::read, source, bytes);
         read.pattern = mk::PatternKind::stride;
@@ -136,6 +137,7 @@ void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
         write.pattern = mk::PatternKind::stride;
         write.inner = vector;
         write.step = 1;
+        write.joined = 1.0 - 1.0 / static_cast<double>(vector);
     }
     (void)body.store(write, made, vector / narrow);
     b.end();

@@ -301,6 +301,7 @@ void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view n
     const KernelRule& rule = context.rule("ideal row", s.dtype);
     RowKernel row = row_kernel(rule, s, rule.whole("threads"));
     row.name = name;
+    row.static_shared = 128;
     const std::int64_t width = std::max<std::int64_t>(1, rule.whole("bytes") / s.element_bytes());
     // Short rows take fewer threads, and rows without whole vectors single elements.
     const std::int64_t vector = s.cols % width == 0 ? width : 1;

@@ -31,9 +31,8 @@ class ReduceWriter {
         in_ = reduce_.along_rows ? body_.matrix("in", reduce_.dtype, reduce_.inputs, reduce_.outputs)
                                  : body_.matrix("in", reduce_.dtype, reduce_.outputs, reduce_.inputs);
         out_ = body_.vector("out", reduce_.result, reduce_.outputs);
-        const std::int64_t words = value_bytes_ / 4 + (value_bytes_ % 4 != 0 ? 1 : 0);
-        scratch_ = body_.shared("scratch", mk::Dtype::fp32,
-                                words * config_.output_vector * config_.width * config_.height);
+        const std::int64_t words = ceil_div(value_bytes_, 4);
+        if (shared_bytes() > 0) scratch_ = body_.shared("scratch", mk::Dtype::fp32, shared_bytes() / 4);
         if (config_.ctas_per_output > 1) {
             staging_ = body_.vector("staging", mk::Dtype::fp32,
                                     words * config_.output_vector * config_.ctas * config_.ctas_per_output *
@@ -68,11 +67,14 @@ class ReduceWriter {
         launch.registers =
             rule_.whole(reduce_.along_rows || config_.output_vector == 1 ? "registers" : "registers_columns");
         // 16 bytes say whether this is the last CTA of its result.
-        const bool uses_shared = config_.across_y || (reduce_.along_rows && config_.width > 32);
         launch.static_shared = 16;
-        launch.dynamic_shared =
-            uses_shared ? value_bytes_ * config_.output_vector * config_.width * config_.height : 0;
+        launch.dynamic_shared = shared_bytes();
         return launch;
+    }
+
+    [[nodiscard]] std::int64_t shared_bytes() const {
+        const bool uses_shared = config_.across_y || (reduce_.along_rows && config_.width > 32);
+        return uses_shared ? value_bytes_ * config_.output_vector * config_.width * config_.height : 0;
     }
 
     [[nodiscard]] std::int64_t warps_of_row() const { return std::max<std::int64_t>(1, config_.width / 32); }
@@ -193,6 +195,7 @@ class ReduceWriter {
             if (vector > 1) {
                 write.pattern = mk::PatternKind::stride;
                 write.inner = vector;
+                write.joined = 1.0 - 1.0 / static_cast<double>(vector);
             }
             (void)body_.store(write, last_, vector);
             if (config_.across_y) b.lanes(b.index(32, {mk::term(Variable::warp, -32)}));
@@ -206,14 +209,12 @@ class ReduceWriter {
                              : body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
         mk::Access write = Body::lanes(out_, Direction::write, row, bytes);
         if (lanes == 32) write.pattern = mk::PatternKind::broadcast;
-        if (lanes < 32) {
-            write.pattern = mk::PatternKind::stride;
-            write.inner_extent = lanes;
-            write.inner = 0;
-            write.outer = 1;
-        }
         (void)body_.store(write, last_);
-        if (config_.across_y) b.lanes(b.index(32, {mk::term(Variable::warp, -32)}));
+        if (config_.across_y) {
+            b.lanes(b.index(32, {mk::term(Variable::warp, -32)}));
+        } else if (lanes < 32) {
+            b.lanes(mk::Builder::constant(32 / lanes));
+        }
     }
 
     /// Each CTA leaves its value; the last one of a result takes all of them.
@@ -253,7 +254,16 @@ class ReduceWriter {
         last_ = body_.load(get, last_);
         last_ = body_.add(rule_.mix("each_part"), 1.0, last_);
         b.end();
-        combine_cta();
+        // The values of the CTA's threads meet again; barriers among them are left out.
+        if (shared_bytes() > 0) {
+            for (std::int64_t half = body_.warps() / 2; half > 0; half /= 2) {
+                const mk::Index own = b.variable(Variable::warp, 32 * words);
+                last_ = body_.store(Body::lanes(scratch_, Direction::write, own, bytes), last_);
+                last_ = body_.load(Body::lanes(scratch_, Direction::read, own, bytes), last_);
+                last_ = body_.add(rule_.mix("halving"), 1.0, last_);
+            }
+        }
+        if (reduce_.along_rows) last_ = body_.reduce_warp(5, rule_.mix("shuffle"), last_);
         store_result();
         b.end();
     }

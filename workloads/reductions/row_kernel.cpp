@@ -27,7 +27,13 @@ class RowWriter {
         for (const RowArray& array : row.results) {
             results_.push_back(body_.vector(array.name, array.dtype, row.rows));
         }
-        scratch_ = body_.shared("scratch", mk::Dtype::fp32, 64 * std::max<std::int64_t>(1, body_.warps()));
+        // What the arrays leave of the shared memory holds the warps' results.
+        std::int64_t used = 0;
+        for (const RowArray& array : row.arrays) {
+            if (array.kind == RowArray::Kind::shared) used += row.cols * hw::bytes_of(array.dtype);
+        }
+        const std::int64_t words = (row.static_shared + row.dynamic_shared - used) / 4;
+        if (words > 0) scratch_ = body_.shared("scratch", mk::Dtype::fp32, words, used);
     }
 
     void write() {
@@ -35,6 +41,7 @@ class RowWriter {
         last_ = body_.add(row_.start, 1.0, mk::no_id);
         for (const RowKernel::Step& step : row_.steps) {
             write_pass(step.pass);
+            for (const RowAccess& read : step.pass.reads) seen_[read.array] = true;
             if (step.reduction.kind == Reduction::Kind::by_first_warp) {
                 last_ = body_.reduce_by_first_warp(scratch_, step.reduction.step, last_);
             } else if (step.reduction.kind == Reduction::Kind::by_halves) {
@@ -80,6 +87,15 @@ class RowWriter {
             a.inner = vector;
             a.step = vector / form.pieces;
         }
+        if (direction == Direction::read && array.kind != RowArray::Kind::shared) {
+            // What an earlier pass has read; else the elements beside those of the instruction before.
+            const auto pieces = static_cast<double>(form.pieces);
+            if (seen_[what.array]) {
+                a.reuse = body_.touched_before(1.0, row_bytes());
+            } else if (what.by_element && form.pieces > 1) {
+                a.reuse = body_.touched_before(1.0 - 1.0 / pieces, static_cast<double>(mk::Reuse::least_distance));
+            }
+        }
         return direction == Direction::write ? body_.store(a, after, form.pieces)
                                              : body_.load(a, after, form.pieces);
     }
@@ -107,6 +123,15 @@ class RowWriter {
             }
         }
         return after;
+    }
+
+    /// Bytes that a pass over all arrays in global memory touches.
+    [[nodiscard]] double row_bytes() const {
+        double bytes = 0.0;
+        for (const RowArray& array : row_.arrays) {
+            if (array.kind != RowArray::Kind::shared) bytes += static_cast<double>(row_.cols * hw::bytes_of(array.dtype));
+        }
+        return bytes;
     }
 
     mk::Index origin(const Pass& pass) {
@@ -156,6 +181,7 @@ class RowWriter {
     Body body_;
     std::vector<mk::Id> buffers_;
     std::vector<mk::Id> results_;
+    std::vector<bool> seen_ = std::vector<bool>(row_.arrays.size(), false);  ///< read by an earlier pass
     mk::Id scratch_ = mk::no_id;
     mk::Id last_ = mk::no_id;
 };

@@ -103,12 +103,12 @@ void sort_in_segments(const Sizes& s, const Context& context) {
     FlowKernel numbers = flow_of(number, ceil_div(values, number.whole("threads")));
     numbers.flows = {{"places", Dtype::int64, Direction::write, values, 1}};
     add(numbers, context);
-    std::int64_t bits = s.element_bytes() * 8;
+    const std::int64_t bits = s.element_bytes() * 8;
     const KernelRule& wide = context.rule("sort_pass_6_bits", s.dtype);
-    const KernelRule& narrow = context.rule("sort_pass_5_bits", s.dtype);
-    // As many passes of six bits as leave whole passes of at most five.
+    const KernelRule& narrow = context.rule("sort_pass_4_bits", s.dtype);
+    // Passes of six bits; as many take four as six does not divide.
     const std::int64_t passes = ceil_div(bits, 6);
-    const std::int64_t narrow_passes = passes * 6 - bits;
+    const std::int64_t narrow_passes = ceil_div(passes * 6 - bits, 2);
     for (std::int64_t pass = 0; pass < passes; ++pass) {
         const bool is_wide = pass < passes - std::min(narrow_passes, passes);
         const KernelRule& rule = is_wide ? wide : narrow;
