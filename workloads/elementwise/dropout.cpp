@@ -38,7 +38,7 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     const mk::Id mask = body.vector("mask", mk::Dtype::int8, sizes.n);
     body.begin();
     const std::int64_t stride = ctas * threads * vector;
-    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
+    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     body.builder().loop(arrays::ceil_div(sizes.n, stride));
     const auto each = [&](mk::Id buffer, mk::Direction direction, mk::Dtype dtype, auto&& use) {
         const std::int64_t bytes = vector * hw::bytes_of(dtype);
@@ -63,7 +63,7 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     mk::Id loaded = mk::no_id;
     each(in, mk::Direction::read, sizes.dtype,
          [&](const mk::Access& access) { loaded = body.load(access, started); });
-    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, static_cast<double>(vector) / 4.0);
+    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, 4.0);
     each(out, mk::Direction::write, sizes.dtype,
          [&](const mk::Access& access) { (void)body.store(access, made); });
     each(mask, mk::Direction::write, mk::Dtype::int8,

@@ -92,6 +92,12 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
             read.inner_extent = map.n[0];
             read.outer = map.s[1];
         }
+        // Short rows of the result take their sectors again from lines that the CTA has touched.
+        const std::int64_t beside = map.s[1] > 0 ? 32 / (map.s[1] * bytes) : 1;
+        if (!long_rows && map.s[0] * bytes >= 32 && beside > 1) {
+            const auto times = static_cast<double>(std::min(ceil_div(piece, map.n[0]), beside));
+            read.reuse = body.touched_before(1.0 - 1.0 / times, static_cast<double>(map.n[0] * 128));
+        }
         const mk::Id loaded = body.load(read, addressed);
         // The store waits for the load, and the next element comes after the store.
         last = body.store(Body::lanes(out, Direction::write, linear, bytes), loaded);

@@ -105,6 +105,21 @@ constexpr ArrayOperator strided_copy_operator{
     [](const Sizes& s) { return UsefulWork{0.0, matrices(s, 1.0), matrices(s, 1.5)}; },
     [](const Sizes& s, const Context& context) {
         const std::int64_t half = arrays::ceil_div(s.cols, 2);
+        if (!s.torch) {
+            const libraries::KernelRule& rule = context.rule("ideal stream", s.dtype);
+            const std::int64_t vector = std::max<std::int64_t>(1, rule.whole("bytes") / s.element_bytes());
+            arrays::FlowKernel flow;
+            flow.launch.name = "strided_copy";
+            flow.launch.threads = rule.whole("threads");
+            flow.launch.registers = rule.whole("registers");
+            const std::int64_t each = rule.whole("accesses") * vector / 2;
+            flow.launch.ctas = arrays::ceil_div(s.rows * half, flow.launch.threads * each);
+            flow.start = rule.mix("start");
+            flow.flows = {{"in", s.dtype, Direction::read, s.rows * s.cols, 2 * each},
+                          {"out", s.dtype, Direction::write, s.rows * half, each}};
+            arrays::lower_flow(flow, context.program.add_kernel());
+            return;
+        }
         // Rows of whole pairs leave one dimension.
         const int dims = s.cols % 2 == 0 ? 1 : 2;
         lower_strided({"strided_copy", s.rows * half, s.rows * s.cols, {half, s.rows}, {2, s.cols, 0}, dims}, s.dtype,

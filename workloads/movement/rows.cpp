@@ -247,10 +247,10 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         few.launch.threads = 32;
         few.launch.threads_y = rule.whole("threads") / 32;
         few.trips = ceil_div(r.taken, 32);
-        few.piece = 32;
+        // A trip adds the 32 columns of 32 indices to their rows.
         const std::int64_t all = r.taken * r.cols;
-        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, all},
-                     {"gradient", r.dtype, Direction::write, table, 1, false, 0, table}};
+        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1},
+                     {"gradient", r.dtype, Direction::write, table, 1}};
         add(few, context);
         return;
     }
@@ -307,10 +307,8 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     FlowKernel sum = flow_of(sum_rule, ceil_div(parts * stride, sum_rule.whole("threads")));
     const std::int64_t all = n * r.cols;
     sum.trips = std::max<std::int64_t>(1, ceil_div(n, parts));
-    sum.piece = sum_rule.whole("threads");
-    sum.flows = {{"numbers", Dtype::int64, Direction::read, n, 1, false, 0, n},
-                 {"rows_gradient", r.dtype, Direction::read, all, sum_rule.whole("threads") > 0 ? 1 : 1}};
-    sum.piece = sum_rule.whole("threads") * sum.trips;
+    sum.flows = {{"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true},
+                 {"rows_gradient", r.dtype, Direction::read, all, 1}};
     sum.results = {{"parts", Dtype::fp32, Direction::write, parts * stride, 1}};
     add(sum, context);
     const KernelRule& last_rule = context.rule("embedding_backward_scatter", r.dtype);

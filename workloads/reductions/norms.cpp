@@ -216,7 +216,7 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
     const mk::Id rstd = body.vector("rstd", Dtype::fp32, s.rows);
     const mk::Id weights = body.vector("weights", s.dtype, s.cols * parts);
     const mk::Id biases = rms ? mk::no_id : body.vector("biases", s.dtype, s.cols * parts);
-    const mk::Id scratch = body.shared("scratch", Dtype::fp32, 33 * warps * 2);
+    const mk::Id scratch = warps > 1 ? body.shared("scratch", Dtype::fp32, 33 * warps * 2) : mk::no_id;
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     const std::int64_t step = warps * rows_each;

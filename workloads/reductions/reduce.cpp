@@ -40,7 +40,7 @@ class ReduceWriter {
             counters_ = body_.vector("counters", mk::Dtype::int32, config_.ctas);
         }
         body_.begin();
-        last_ = body_.add(rule_.mix("start"), 1.0, mk::no_id);
+        last_ = body_.add(rule_.mix("start"), 1.0, mk::no_id, 2.0);
         if (reduce_.along_rows) {
             walk_row();
         } else {
@@ -100,6 +100,10 @@ class ReduceWriter {
             row = body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
         }
         const std::int64_t bytes = std::min<std::int64_t>(16, vector * element);
+        if (vector == 1) {
+            walk_single(row, lanes);
+            return;
+        }
         const std::int64_t pieces = ceil_div(vector * element, 16);
         b.loop(ceil_div(reduce_.inputs, step));
         mk::Access read = body_.in_row(in_, Direction::read, col, row, bytes);
@@ -132,6 +136,35 @@ class ReduceWriter {
             }
         }
         last_ = body_.add(rule_.mix("combine"), static_cast<double>(vector - 1), last_);
+    }
+
+    /// Short rows come element by element, several loads at once.
+    void walk_single(const mk::Index& row, std::int64_t lanes) {
+        mk::Builder& b = body_.builder();
+        const std::int64_t unroll = rule_.whole("rows_at_once");
+        const std::int64_t element = hw::bytes_of(reduce_.dtype);
+        const std::int64_t step = config_.step_input;
+        mk::Index place = body_.along_row(warps_of_row(), lanes);
+        if (config_.across_y) {
+            place = body_.sum(0, {mk::term(Variable::warp, lanes),
+                                  mk::term(Variable::tile, config_.width * config_.height, 1)});
+        }
+        b.loop(ceil_div(reduce_.inputs, step * unroll));
+        mk::Access read = body_.in_row(in_, Direction::read,
+                                       b.sum(place, b.variable(Variable::loop, step * unroll)), row, element, step);
+        if (lanes < 32) {
+            read.rank = 1;
+            read.origin[0] = b.sum(read.origin[0], b.scaled(row, reduce_.inputs));
+            read.pattern = mk::PatternKind::stride;
+            read.inner_extent = lanes;
+            read.inner = 1;
+            read.outer = reduce_.inputs;
+        }
+        const mk::Id loaded = body_.load(read, last_, unroll);
+        (void)body_.add(rule_.mix("each_single_loop"), 1.0, mk::no_id);
+        last_ = body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
+        b.end();
+        last_ = body_.add(rule_.mix("combine"), static_cast<double>(unroll - 1), last_);
     }
 
     void walk_columns() {
@@ -186,7 +219,7 @@ class ReduceWriter {
     void store_result() {
         mk::Builder& b = body_.builder();
         const std::int64_t bytes = hw::bytes_of(reduce_.result);
-        last_ = body_.add(rule_.mix("finish"), 1.0, last_);
+        last_ = body_.add(rule_.mix(reduce_.along_rows ? "finish" : "finish_columns"), 1.0, last_, 2.0);
         if (!reduce_.along_rows) {
             const std::int64_t vector = config_.output_vector;
             mk::Access write = Body::lanes(out_, Direction::write,
@@ -226,6 +259,7 @@ class ReduceWriter {
         const std::int64_t lanes = reduce_.along_rows ? 1 : config_.width;
         const mk::Index place = body_.sum(0, {mk::term(Variable::tile, parts * lanes * words),
                                               mk::term(Variable::tile, lanes * words, 1)});
+        last_ = body_.add(rule_.mix("share"), 1.0, last_, 2.0);
         mk::Access put = Body::lanes(staging_, Direction::write, place, bytes);
         if (reduce_.along_rows) put.pattern = mk::PatternKind::broadcast;
         last_ = body_.store(put, last_);

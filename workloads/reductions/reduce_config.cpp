@@ -23,7 +23,7 @@ ReduceConfig reduce_config(const ReduceProblem& problem, const libraries::Kernel
     const std::int64_t dim1 = problem.along_rows ? problem.outputs : problem.inputs;
     if (problem.along_rows) {
         const std::int64_t vector = rule.whole("input_vector");
-        if (dim0 >= vector) {
+        if (dim0 >= rule.whole("vector_least")) {
             config.input_vector = vector;
             dim0 /= vector;
         }
