@@ -100,12 +100,13 @@ void Batch::take(BatchColumn column) {
 
 void Batch::check_required() const {
     for (const ParameterInfo& parameter : info_->parameters) {
-        const bool given = constants_.find(parameter.name) != constants_.end() ||
-                           std::any_of(numbers_.begin(), numbers_.end(),
-                                       [&](const NumberColumn& c) { return c.parameter == &parameter; }) ||
-                           std::any_of(words_.begin(), words_.end(),
-                                       [&](const WordColumn& c) { return c.name == parameter.name; });
-        if (parameter.required && !given) {
+        const auto given = [&](std::string_view name) {
+            return constants_.find(name) != constants_.end() ||
+                   std::any_of(numbers_.begin(), numbers_.end(),
+                               [&](const NumberColumn& c) { return c.parameter->name == name; }) ||
+                   std::any_of(words_.begin(), words_.end(), [&](const WordColumn& c) { return c.name == name; });
+        };
+        if (parameter.required && !given(parameter.name) && !given(parameter.instead)) {
             throw Error(fmt::format("{} {}", info_->name, parameter.name), "",
                         fmt::format("a value: {}", parameter.meaning));
         }

@@ -30,26 +30,33 @@ Body::Body(mk::Kernel& kernel, const Launch& launch)
 }
 
 mk::Id Body::vector(std::string_view name, mk::Dtype dtype, std::int64_t elements) {
-    return matrix(name, dtype, elements, 1);
+    mk::Buffer buffer;
+    buffer.name = mk::Name(name);
+    buffer.dtype = dtype;
+    buffer.extent[0] = elements;
+    buffer.contents = mk::Contents::random;
+    return builder_.buffer(buffer);
 }
 
 mk::Id Body::matrix(std::string_view name, mk::Dtype dtype, std::int64_t cols, std::int64_t rows) {
     mk::Buffer buffer;
     buffer.name = mk::Name(name);
     buffer.dtype = dtype;
-    buffer.rank = rows == 1 ? 1 : 2;
+    buffer.rank = 2;
     buffer.extent = {cols, rows, 1, 1, 1};
-    buffer.stride = {1, rows == 1 ? 0 : cols, 0, 0, 0};
+    buffer.stride = {1, cols, 0, 0, 0};
     buffer.contents = mk::Contents::random;
     return builder_.buffer(buffer);
 }
 
-mk::Id Body::shared(std::string_view name, mk::Dtype dtype, std::int64_t elements) {
+mk::Id Body::shared(std::string_view name, mk::Dtype dtype, std::int64_t elements, std::int64_t base) {
     mk::Buffer buffer;
     buffer.name = mk::Name(name);
     buffer.dtype = dtype;
     buffer.space = mk::Space::shared;
     buffer.extent[0] = elements;
+    buffer.base = base;
+    buffer.base_alignment = 16;
     return builder_.buffer(buffer);
 }
 
@@ -81,7 +88,9 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
     for (const libraries::ClassCount& part : mix) {
         const double count = part.count * times;
         if (count < 0.5) continue;
-        const double chain = streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
+        // Constants and copies of them wait for nothing.
+        const bool free = part.cls == mk::InstructionClass::ld_constant || part.cls == mk::InstructionClass::move;
+        const double chain = free || streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
         after = op(part.cls, std::llround(count), after, std::llround(chain));
     }
     return after;
@@ -116,36 +125,70 @@ void Body::meet(mk::Id after) {
     builder_.wait(meeting_);
 }
 
-mk::Id Body::reduce_warp(std::int64_t steps, mk::InstructionClass combine, std::int64_t combines,
-                         mk::Id after) {
-    for (std::int64_t step = 0; step < steps; ++step) {
-        after = op(mk::InstructionClass::shfl, 1, after);
-        after = op(combine, combines, after, combines);
-    }
+mk::Id Body::reduce_warp(std::int64_t steps, const libraries::Mix& step, mk::Id after) {
+    for (std::int64_t i = 0; i < steps; ++i) after = add(step, 1.0, after);
     return after;
 }
 
-mk::Id Body::reduce_cta(mk::Id scratch, mk::InstructionClass combine, mk::Id after) {
-    after = reduce_warp(5, combine, 1, after);
+mk::Id Body::reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk::Id after) {
+    after = reduce_warp(5, step, after);
     if (warps_ == 1) return after;
-    const mk::Index warp = builder_.variable(mk::Variable::warp);
-    mk::Access put = lanes(scratch, mk::Direction::write, warp, 4);
+    mk::Access put = lanes(scratch, mk::Direction::write, builder_.variable(mk::Variable::warp), 4);
     put.pattern = mk::PatternKind::broadcast;
     meet(store(put, after));
-    // The first warp reduces what all warps left, and hands the result to all.
-    mk::Branch first;
-    first.warps_taking = 1.0 / static_cast<double>(warps_);
-    builder_.branch(first);
+    builder_.branch({});
+    builder_.lanes(builder_.index(32, {mk::term(mk::Variable::warp, -32)}));
     mk::Id sum = load(lanes(scratch, mk::Direction::read, mk::Builder::constant(0), 4), after);
-    sum = reduce_warp(5, combine, 1, sum);
+    sum = reduce_warp(5, step, sum);
     mk::Access result = lanes(scratch, mk::Direction::write, mk::Builder::constant(0), 4);
     result.pattern = mk::PatternKind::broadcast;
-    sum = store(result, sum);
+    (void)store(result, sum);
     builder_.end();
     meet(mk::no_id);
     mk::Access get = lanes(scratch, mk::Direction::read, mk::Builder::constant(0), 4);
     get.pattern = mk::PatternKind::broadcast;
     return load(get, mk::no_id);
+}
+
+mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
+                              bool all_lanes) {
+    const mk::PatternKind pattern = all_lanes ? mk::PatternKind::contiguous : mk::PatternKind::broadcast;
+    const std::int64_t words = lane_bytes / 4;
+    const std::int64_t apart = all_lanes ? 32 * words : words;
+    const auto access = [&](mk::Direction direction, const mk::Index& warp) {
+        mk::Access a = lanes(scratch, direction, builder_.scaled(warp, apart), lane_bytes);
+        a.pattern = pattern;
+        return a;
+    };
+    const mk::Index warp = builder_.variable(mk::Variable::warp);
+    for (std::int64_t half = warps_ / 2; half > 0; half /= 2) {
+        (void)store(access(mk::Direction::write, warp), after);
+        meet(mk::no_id);
+        const mk::Index other = builder_.modulo(builder_.sum(warp, mk::Builder::constant(half)), warps_);
+        after = add(step, 1.0, load(access(mk::Direction::read, other), mk::no_id));
+    }
+    return after;
+}
+
+std::uint32_t Body::touched_before(double share, double bytes_since) {
+    mk::Reuse reuse;
+    for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
+        const bool fits = static_cast<double>(mk::Reuse::least_distance << i) >= bytes_since;
+        reuse.sectors[i] = reuse.whole[i] = fits ? share : 0.0;
+    }
+    kernel_.reuse.push_back(reuse);
+    return static_cast<std::uint32_t>(kernel_.reuse.size());
+}
+
+mk::Index Body::remainder(const mk::Index& index, std::int64_t divisor) {
+    return builder_.sum(index, builder_.scaled(builder_.floordiv(index, divisor), -divisor));
+}
+
+mk::Index Body::along_row(std::int64_t warps, std::int64_t each) {
+    if (warps == 1) return mk::Builder::constant(0);
+    mk::Term of_row = mk::term(mk::Variable::warp, -warps * each);
+    of_row.divisor = warps;
+    return builder_.index(0, {mk::term(mk::Variable::warp, each), of_row});
 }
 
 mk::Access Body::lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin, std::int64_t bytes,
@@ -160,8 +203,9 @@ mk::Access Body::lanes(mk::Id buffer, mk::Direction direction, const mk::Index& 
 }
 
 mk::Access Body::in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col, const mk::Index& row,
-                        std::int64_t bytes, std::int64_t step) {
+                        std::int64_t bytes, std::int64_t step) const {
     mk::Access access = lanes(buffer, direction, col, bytes, step);
+    if (kernel_.buffers[static_cast<std::size_t>(buffer)].rank == 1) return access;
     access.rank = 2;
     access.origin[1] = row;
     return access;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/kernel/builder.hpp"
+#include "workloads/arrays/whole.hpp"
 #include "workloads/libraries/kernel_rule.hpp"
 
 #include <cstdint>
@@ -35,7 +36,7 @@ class Body {
 
     mk::Id vector(std::string_view name, mk::Dtype dtype, std::int64_t elements);
     mk::Id matrix(std::string_view name, mk::Dtype dtype, std::int64_t cols, std::int64_t rows);
-    mk::Id shared(std::string_view name, mk::Dtype dtype, std::int64_t elements);
+    mk::Id shared(std::string_view name, mk::Dtype dtype, std::int64_t elements, std::int64_t base = 0);
 
     /// Begins the body; buffers come before.
     void begin();
@@ -54,16 +55,27 @@ class Body {
     /// All warps of the CTA meet.
     void meet(mk::Id after);
     /// A reduction over the lanes of a warp: shuffles and what combines the values, in series.
-    mk::Id reduce_warp(std::int64_t steps, mk::InstructionClass combine, std::int64_t combines, mk::Id after);
-    /// A reduction over the CTA: over the warps' lanes, then through shared memory.
-    mk::Id reduce_cta(mk::Id scratch, mk::InstructionClass combine, mk::Id after);
+    mk::Id reduce_warp(std::int64_t steps, const libraries::Mix& step, mk::Id after);
+    /// A reduction over the CTA: over each warp's lanes, then over the warps' results by the first warp.
+    mk::Id reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk::Id after);
+    /// The same by halves: the upper half of the warps leaves its values, the lower half takes them, and so on.
+    /// All warps read the result.
+    mk::Id reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
+                            bool all_lanes);
 
     /// Lanes side by side from element `origin` on.
     [[nodiscard]] static mk::Access lanes(mk::Id buffer, mk::Direction direction, const mk::Index& origin,
                                           std::int64_t bytes, std::int64_t step = 0);
-    /// The same in a matrix.
-    [[nodiscard]] static mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
-                                           const mk::Index& row, std::int64_t bytes, std::int64_t step = 0);
+    /// The same in a matrix; without the row where the buffer has one dimension.
+    [[nodiscard]] mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
+                                           const mk::Index& row, std::int64_t bytes, std::int64_t step = 0) const;
+
+    /// The reuse of an access of whose sectors the CTA has touched this share before, so many bytes ago.
+    [[nodiscard]] std::uint32_t touched_before(double share, double bytes_since);
+    /// The remainder of a division, written without a modulus: these addresses do not come back.
+    [[nodiscard]] mk::Index remainder(const mk::Index& index, std::int64_t divisor);
+    /// Place along a row, `each` elements a warp, where `warps` consecutive warps share the row.
+    [[nodiscard]] mk::Index along_row(std::int64_t warps, std::int64_t each);
 
     [[nodiscard]] mk::Index sum(std::int64_t constant, std::initializer_list<mk::Term> terms) {
         return builder_.index(constant, terms);
@@ -75,10 +87,5 @@ class Body {
     std::int64_t warps_;
     mk::Id meeting_ = mk::no_id;
 };
-
-/// min of a row's elements that a lane can take at once.
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 }  // namespace warptime::workloads::arrays

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 namespace warptime::workloads::arrays {
@@ -22,9 +24,60 @@ void require_product(const ArrayOperator& op, std::int64_t a, std::int64_t b, st
     }
 }
 
+/// Arrays that no kernel of the operator has touched before the one that reads them.
+bool is_fresh(std::string_view kernel, std::string_view buffer) {
+    static constexpr std::string_view names[] = {"b",          "mask",          "table",   "targets", "weight",
+                                                 "parameters", "gradients",     "moment1", "moment2", "bias",
+                                                 "indices",    "rows_gradient", "sums",    "source"};
+    if (kernel == "pad") return buffer == "in";
+    return std::find(std::begin(names), std::end(names), buffer) != std::end(names);
+}
+
+/// Whether an earlier step has touched as many bytes.
+bool touched_earlier(const model::kernel::Program& program, std::size_t step, std::int64_t bytes) {
+    for (std::size_t before = 0; before < step; ++before) {
+        const model::kernel::Step& s = program.steps[before];
+        if (s.kind == model::kernel::StepKind::memcpy && program.memcpys[s.payload].bytes == bytes) return true;
+        if (s.kind != model::kernel::StepKind::kernel) continue;
+        const auto& buffers = program.kernels[s.payload].buffers;
+        if (std::any_of(buffers.begin(), buffers.end(), [&](const model::kernel::Buffer& b) {
+                return b.space == model::kernel::Space::global && b.bytes() == bytes;
+            })) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Says of each kernel but the first which of its arrays an earlier step has left in the L2. Arrays of one
+/// size are taken to be one, save those that come into use late.
+void say_what_is_left(const hw::Gpu& gpu, model::kernel::Program& program) {
+    namespace mk = model::kernel;
+    for (std::size_t step = 1; step < program.steps.size(); ++step) {
+        if (program.steps[step].kind != mk::StepKind::kernel) continue;
+        mk::Kernel& kernel = program.kernels[program.steps[step].payload];
+        double all = 0.0;
+        for (const mk::Buffer& buffer : kernel.buffers) {
+            if (buffer.space == mk::Space::global) all += static_cast<double>(buffer.bytes());
+        }
+        if (all > gpu.l2.capacity.value()) continue;
+        for (mk::Buffer& buffer : kernel.buffers) {
+            if (buffer.space != mk::Space::global || is_fresh(kernel.name, buffer.name.view()) ||
+                !touched_earlier(program, step, buffer.bytes())) {
+                continue;
+            }
+            buffer.before = mk::Before::warm;
+            buffer.contents = mk::Contents::written_by;
+            buffer.written_by_step = static_cast<mk::Id>(step - 1);
+        }
+    }
+}
+
 template <std::int64_t Sizes::* Field>
 bool set(Request& request, std::int64_t value) {
-    static_cast<ArrayRequest&>(request).sizes.*Field = value;
+    Sizes& sizes = static_cast<ArrayRequest&>(request).sizes;
+    sizes.*Field = value;
+    if constexpr (Field == &Sizes::rows) sizes.matrix = true;
     return true;
 }
 
@@ -45,6 +98,7 @@ void ArrayRequest::check(const hw::Gpu& gpu) const {
 void ArrayRequest::lower(const libraries::Libraries& libraries, const hw::Gpu& gpu,
                          model::kernel::Program& program) const {
     operator_.lower(sizes, {libraries, gpu, program, nullptr});
+    say_what_is_left(gpu, program);
 }
 
 SetNumber setter_of(std::string_view parameter) {
@@ -53,6 +107,7 @@ SetNumber setter_of(std::string_view parameter) {
         {"k", set<&Sizes::k>},           {"indices", set<&Sizes::indices>}, {"size", set<&Sizes::size>},
         {"radius", set<&Sizes::radius>}, {"tensors", set<&Sizes::tensors>}, {"inputs", set<&Sizes::inputs>},
         {"flops", set<&Sizes::flops>},   {"outputs", set<&Sizes::outputs>}, {"bins", set<&Sizes::bins>},
+        {"heads", set<&Sizes::heads>},
     };
     for (const auto& [name, setter] : setters) {
         if (name == parameter) return setter;
@@ -66,6 +121,8 @@ std::string why_unused(const Operation& operation, std::string_view parameter) {
     };
     if (parameter == "n" && given("rows")) return "n alone, or rows and cols";
     if (parameter == "cols" && given("n")) return "n alone, or rows and cols";
+    if (parameter == "rows" && !given("cols")) return "rows and cols together";
+    if (parameter == "cols" && !given("rows")) return "rows and cols together";
     return "";
 }
 

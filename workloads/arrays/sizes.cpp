@@ -17,6 +17,7 @@ constexpr std::pair<std::string_view, std::int64_t Sizes::*> numbers[] = {
     {"k", &Sizes::k},           {"indices", &Sizes::indices}, {"size", &Sizes::size},
     {"radius", &Sizes::radius}, {"tensors", &Sizes::tensors}, {"inputs", &Sizes::inputs},
     {"flops", &Sizes::flops},   {"outputs", &Sizes::outputs}, {"bins", &Sizes::bins},
+    {"heads", &Sizes::heads},
 };
 
 }  // namespace

@@ -27,14 +27,18 @@ struct Sizes {
     std::int64_t outputs = 1;
     std::int64_t flops = 0;
     std::int64_t bins = 1;
+    std::int64_t heads = 1;
     hw::Dtype dtype = hw::Dtype::bf16;
     hw::Dtype out_dtype = hw::Dtype::bf16;
     bool matrix = false;  ///< rows and cols are given
     bool torch = true;    ///< PyTorch's own kernels, not the ideal ones
 
     [[nodiscard]] std::int64_t element_bytes() const { return hw::bytes_of(dtype); }
-    /// Elements of the matrix, or of the vector.
-    [[nodiscard]] std::int64_t elements() const { return matrix ? rows * cols : n; }
+    /// Elements of the matrix, or of the vector; the largest number where the product is larger.
+    [[nodiscard]] std::int64_t elements() const {
+        constexpr std::int64_t most = std::int64_t{1} << 60;
+        return !matrix ? n : rows > most / cols ? most : rows * cols;
+    }
 };
 
 /// What a type is cast to unless said otherwise.

@@ -2,6 +2,7 @@
 #include "workloads/elementwise/adamw.hpp"
 
 #include "hw/error.hpp"
+#include "workloads/arrays/flow_kernel.hpp"
 #include "workloads/elementwise/stream.hpp"
 
 #include <fmt/format.h>
@@ -106,6 +107,20 @@ void lower_adamw(const arrays::Sizes& sizes, const arrays::Context& context) {
         sizes.tensors / rule.whole("most_tensors") > static_cast<std::int64_t>(most_launches)) {
         throw Error("adamw tensors", fmt::format("{} with n={}", sizes.tensors, sizes.n),
                     fmt::format("at most {} launches of the fused optimizer", most_launches));
+    }
+    // The steps of the tensors are counted first.
+    const libraries::KernelRule& steps = context.rule("adamw_steps", sizes.dtype);
+    for (std::int64_t first = 0; first < sizes.tensors; first += steps.whole("most_tensors")) {
+        arrays::FlowKernel count;
+        count.launch.name = steps.name;
+        count.launch.ctas = std::min(sizes.tensors - first, steps.whole("most_tensors"));
+        count.launch.threads = steps.whole("threads");
+        count.launch.registers = steps.whole("registers");
+        count.start = steps.mix("start");
+        count.piece = 1;
+        count.flows = {{"steps", mk::Dtype::fp32, mk::Direction::read, count.launch.ctas, 1},
+                       {"new_steps", mk::Dtype::fp32, mk::Direction::write, count.launch.ctas, 1}};
+        arrays::lower_flow(count, context.program.add_kernel());
     }
     const std::vector<std::int64_t> launches = chunk_launches(
         sizes.tensors, length, chunk, rule.whole("most_ctas"), rule.whole("most_tensors"));

@@ -9,7 +9,9 @@
 namespace warptime::workloads::elementwise {
 
 void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
-    const libraries::KernelRule& rule = context.rule("dropout", sizes.dtype);
+    const std::int64_t whole = context.rule("dropout", sizes.dtype).whole("vector");
+    const bool scalar = sizes.torch && sizes.n % whole != 0;
+    const libraries::KernelRule& rule = context.rule(scalar ? "dropout_scalar" : "dropout", sizes.dtype);
     const std::int64_t vector = rule.whole("vector");
     const std::array<Operand, 3> operands{{{"a", sizes.dtype, mk::Direction::read},
                                            {"out", sizes.dtype, mk::Direction::write},
@@ -36,19 +38,22 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     const mk::Id mask = body.vector("mask", mk::Dtype::int8, sizes.n);
     body.begin();
     const std::int64_t stride = ctas * threads * vector;
-    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
+    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     body.builder().loop(arrays::ceil_div(sizes.n, stride));
     const auto each = [&](mk::Id buffer, mk::Direction direction, mk::Dtype dtype, auto&& use) {
         const std::int64_t bytes = vector * hw::bytes_of(dtype);
-        const std::int64_t pieces = std::max<std::int64_t>(1, bytes / 16);
+        const std::int64_t pieces = scalar ? vector : std::max<std::int64_t>(1, bytes / 16);
+        // Single elements of a thread stand a grid apart, parts of a vector side by side.
+        const std::int64_t apart = scalar ? ctas * threads : vector / pieces;
+        const std::int64_t lane = scalar ? 1 : vector;
         for (std::int64_t piece = 0; piece < pieces; ++piece) {
             mk::Access access = arrays::Body::lanes(
                 buffer, direction,
-                body.sum(piece * (vector / pieces), {mk::term(mk::Variable::loop, stride),
-                                                     mk::term(mk::Variable::tile, threads * vector),
-                                                     mk::term(mk::Variable::warp, 32 * vector)}),
+                body.sum(piece * apart, {mk::term(mk::Variable::loop, stride),
+                                         mk::term(mk::Variable::tile, threads * lane),
+                                         mk::term(mk::Variable::warp, 32 * lane)}),
                 bytes / pieces);
-            if (pieces > 1) {
+            if (pieces > 1 && !scalar) {
                 access.pattern = mk::PatternKind::stride;
                 access.inner = vector;
             }
@@ -58,7 +63,7 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     mk::Id loaded = mk::no_id;
     each(in, mk::Direction::read, sizes.dtype,
          [&](const mk::Access& access) { loaded = body.load(access, started); });
-    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, static_cast<double>(vector) / 4.0);
+    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, 4.0);
     each(out, mk::Direction::write, sizes.dtype,
          [&](const mk::Access& access) { (void)body.store(access, made); });
     each(mask, mk::Direction::write, mk::Dtype::int8,

@@ -2,6 +2,7 @@
 #include "workloads/movement/lower.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::workloads::movement {
 
@@ -18,16 +19,49 @@ void add_copy(const arrays::Context& context, std::int64_t bytes) {
     context.program.add_memcpy(copy);
 }
 
+namespace {
+
+/// The divisor of `n` nearest to `wanted`, from half of it to twice it; 1 where there is none.
+std::int64_t near_divisor(std::int64_t n, std::int64_t wanted) {
+    for (std::int64_t apart = 0; 2 * apart <= wanted; ++apart) {
+        if (n % (wanted + apart) == 0) return wanted + apart;
+        if (wanted > apart && n % (wanted - apart) == 0) return wanted - apart;
+    }
+    return 1;
+}
+
+}  // namespace
+
 void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context& context) {
     const libraries::KernelRule& rule = context.rule("strided", dtype);
     const std::int64_t threads = rule.whole("threads");
     const std::int64_t each = rule.whole("elements");
+    const std::int64_t piece = threads * each;
     arrays::Launch launch;
     launch.name = map.name;
-    launch.ctas = ceil_div(map.elements, threads * each);
+    launch.ctas = ceil_div(map.elements, piece);
     launch.threads = threads;
     launch.registers = rule.whole("registers");
-    Body body(context.program.add_kernel(), launch);
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
+    // Tiles in three dimensions say which CTAs touch the same lines: along a row of the result, row after row,
+    // part after part. Where pieces do not divide rows or parts, strides are those of the elements on average.
+    const bool long_rows = map.n[0] >= piece;
+    const std::int64_t all_rows = ceil_div(map.elements, map.n[0]);
+    const std::int64_t parts = map.s[2] == 0 ? 1 : near_divisor(launch.ctas, ceil_div(all_rows, map.n[1]));
+    const std::int64_t of_part = launch.ctas / parts;
+    const std::int64_t of_row =
+        long_rows ? near_divisor(of_part, std::max<std::int64_t>(1, (map.n[0] + piece / 2) / piece)) : 1;
+    const std::int64_t steps = of_part / of_row;
+    kernel.schedule.tiles = {of_row, steps, parts, 1};
+    kernel.schedule.group = of_row;
+    // Elements of the source from one tile to the next, along rows and parts.
+    const auto scaled = [&](std::int64_t elements, std::int64_t stride, std::int64_t extent) {
+        return std::llround(static_cast<double>(elements) * static_cast<double>(stride) / static_cast<double>(extent));
+    };
+    const std::int64_t step = of_row * piece;
+    const std::int64_t next_row = scaled(step, map.s[1], map.n[0]);
+    const std::int64_t next_part = scaled(step * steps, map.s[2], map.n[0] * map.n[1]);
     const std::int64_t bytes = hw::bytes_of(dtype);
     const mk::Id in = body.vector("in", dtype, map.source);
     const mk::Id out = body.vector("out", dtype, map.elements);
@@ -35,14 +69,20 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     mk::Builder& b = body.builder();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     for (std::int64_t i = 0; i < each; ++i) {
-        const mk::Index linear = body.sum(i * threads, {mk::term(Variable::tile, threads * each),
-                                                        mk::term(Variable::warp, 32)});
-        last = body.add(rule.mix("element"), 1.0, last);
-        const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last);
-        const mk::Index inner = b.modulo(linear, map.n[0]);
-        const mk::Index rest = b.floordiv(linear, map.n[0]);
-        mk::Index source = b.sum(b.scaled(inner, map.s[0]), b.scaled(b.modulo(rest, map.n[1]), map.s[1]));
-        if (map.s[2] != 0) source = b.sum(source, b.scaled(b.floordiv(rest, map.n[1]), map.s[2]));
+        const mk::Index within = body.sum(i * threads, {mk::term(Variable::warp, 32)});
+        const mk::Index linear = b.sum(within, body.sum(0, {mk::term(Variable::tile, piece),
+                                                            mk::term(Variable::tile, step, 1),
+                                                            mk::term(Variable::tile, step * steps, 2)}));
+        last = body.add(rule.mix("element"), 1.0, last, 2.0);
+        const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
+        mk::Index source = body.sum(0, {mk::term(Variable::tile, long_rows ? piece * map.s[0] : 0),
+                                        mk::term(Variable::tile, next_row, 1), mk::term(Variable::tile, next_part, 2)});
+        if (long_rows) {
+            source = b.sum(source, b.scaled(within, map.s[0]));
+        } else {
+            source = b.sum(source, b.sum(b.scaled(body.remainder(within, map.n[0]), map.s[0]),
+                                         b.scaled(b.floordiv(within, map.n[0]), map.s[1])));
+        }
         mk::Access read = Body::lanes(in, Direction::read, source, bytes);
         read.pattern = mk::PatternKind::stride;
         read.inner = map.s[0];
@@ -51,6 +91,12 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
         if (map.n[0] < 32 && 32 % map.n[0] == 0) {
             read.inner_extent = map.n[0];
             read.outer = map.s[1];
+        }
+        // Short rows of the result take their sectors again from lines that the CTA has touched.
+        const std::int64_t beside = map.s[1] > 0 ? 32 / (map.s[1] * bytes) : 1;
+        if (!long_rows && map.s[0] * bytes >= 32 && beside > 1) {
+            const auto times = static_cast<double>(std::min(ceil_div(piece, map.n[0]), beside));
+            read.reuse = body.touched_before(1.0 - 1.0 / times, static_cast<double>(map.n[0] * 128));
         }
         const mk::Id loaded = body.load(read, addressed);
         // The store waits for the load, and the next element comes after the store.
@@ -97,6 +143,7 @@ void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
         write.pattern = mk::PatternKind::stride;
         write.inner = vector;
         write.step = 1;
+        write.joined = 1.0 - 1.0 / static_cast<double>(vector);
     }
     (void)body.store(write, made, vector / narrow);
     b.end();

@@ -29,6 +29,7 @@ struct ParameterInfo {
     /// it.
     bool part_of_key;
     std::string_view alias = {};  ///< another accepted name; answers use `name`
+    std::string_view instead = {};  ///< a parameter whose value makes a required one unneeded
 };
 
 /// A required size, for operators over arrays.

@@ -12,6 +12,8 @@
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
 #include "workloads/grouped/operator.hpp"
+#include "workloads/movement/operator.hpp"
+#include "workloads/reductions/operator.hpp"
 
 #include <fmt/format.h>
 
@@ -102,6 +104,8 @@ std::span<const OperatorInfo> operators() {
         };
         // clang-format on
         append(list, elementwise::operators());
+        append(list, movement::operators());
+        append(list, reductions::operators());
         std::sort(list.begin(), list.end(),
                   [](const OperatorInfo& a, const OperatorInfo& b) { return a.name < b.name; });
         return list;
@@ -155,7 +159,10 @@ Operation make_operation(std::string_view op,
         }
     }
     for (const ParameterInfo& parameter : info.parameters) {
-        if (parameter.required && operation.parameters.find(parameter.name) == operation.parameters.end()) {
+        const auto given = [&](std::string_view name) {
+            return operation.parameters.find(name) != operation.parameters.end();
+        };
+        if (parameter.required && !given(parameter.name) && !given(parameter.instead)) {
             throw Error(fmt::format("{} {}", info.name, parameter.name), "",
                         fmt::format("a value: {}", parameter.meaning));
         }
@@ -170,7 +177,7 @@ std::string key_of(const Operation& operation) {
         const auto given = operation.parameters.find(parameter.name);
         const std::string usual = default_of(operation, parameter.name);
         // The element type names the case even where it is the default.
-        const bool always = parameter.required || parameter.name == "dtype";
+        const bool always = (parameter.required && parameter.instead.empty()) || parameter.name == "dtype";
         if (!parameter.part_of_key || (!always && given == operation.parameters.end())) {
             continue;
         }

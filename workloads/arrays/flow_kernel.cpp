@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/arrays/flow_kernel.hpp"
+
+#include <algorithm>
+
+namespace warptime::workloads::arrays {
+
+namespace {
+
+class FlowWriter {
+  public:
+    FlowWriter(const FlowKernel& flow, mk::Kernel& kernel) : flow_(flow), body_(kernel, flow.launch) {
+        for (const Flow& f : flow.flows) buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
+        for (const Flow& f : flow.results) results_.push_back(body_.vector(f.name, f.dtype, f.elements));
+        const std::int64_t words = flow.shared.random > 0 ? flow.shared.random : 32 * body_.warps();
+        const std::int64_t per_word = std::max<std::int64_t>(1, flow.shared.bytes / 4);
+        const std::int64_t most = (flow.launch.static_shared + flow.launch.dynamic_shared) / 4;
+        words_ = std::clamp<std::int64_t>(words, 1, std::max<std::int64_t>(1, most / per_word));
+        if (flow.shared.loads + flow.shared.stores + flow.shared.atomics > 0) {
+            scratch_ = body_.shared("scratch", mk::Dtype::int32, words_ * per_word);
+        }
+    }
+
+    void write() {
+        body_.begin();
+        last_ = body_.add(flow_.start, 1.0, mk::no_id);
+        body_.builder().loop(flow_.trips);
+        mk::Id loaded = last_;
+        for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
+            if (flow_.flows[i].direction == mk::Direction::read) loaded = move(flow_.flows[i], buffers_[i], last_, true);
+        }
+        (void)body_.add(flow_.loop, 1.0, mk::no_id);
+        mk::Id made = body_.add(flow_.each, 1.0, loaded, flow_.streams);
+        made = use_shared(made);
+        for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
+            if (flow_.flows[i].direction != mk::Direction::read) (void)move(flow_.flows[i], buffers_[i], made, true);
+        }
+        body_.builder().end();
+        last_ = body_.add(flow_.finish, 1.0, made);
+        for (std::size_t i = 0; i < flow_.results.size(); ++i) (void)move(flow_.results[i], results_[i], last_, false);
+        body_.finish();
+    }
+
+  private:
+    mk::Id move(const Flow& f, mk::Id buffer, mk::Id after, bool in_loop) {
+        const std::int64_t element = hw::bytes_of(f.dtype);
+        const std::int64_t threads = flow_.launch.threads * flow_.launch.threads_y;
+        const std::int64_t trip = threads * f.vector;
+        const std::int64_t ctas_x = flow_.launch.ctas;
+        const std::int64_t piece = f.common ? 0 : !in_loop ? trip : flow_.piece > 0 ? flow_.piece : trip * flow_.trips;
+        const bool side_by_side = f.apart == 0;
+        const std::int64_t lane_step = side_by_side ? f.vector : 1;
+        mk::Index origin = body_.sum(0, {mk::term(mk::Variable::tile, piece),
+                                         mk::term(mk::Variable::tile, piece * ctas_x, 1),
+                                         mk::term(mk::Variable::warp, 32 * lane_step)});
+        if (in_loop) origin = body_.builder().sum(origin, body_.builder().variable(mk::Variable::loop, trip));
+        const std::int64_t lane_bytes = f.by_element || !side_by_side ? element : std::min<std::int64_t>(16, f.vector * element);
+        const std::int64_t pieces = f.vector * element / lane_bytes;
+        mk::Access access = Body::lanes(buffer, f.direction, origin, lane_bytes);
+        if (f.random > 0) {
+            access.pattern = mk::PatternKind::random;
+            access.distinct = f.random;
+            access.seed = 1;
+        } else if (!side_by_side) {
+            access.step = f.apart;
+        } else if (pieces > 1) {
+            access.pattern = mk::PatternKind::stride;
+            access.inner = f.vector;
+            access.step = f.vector / pieces;
+            // The stores of a lane's neighbours fill the same sectors.
+            if (f.direction == mk::Direction::write) access.joined = 1.0 - 1.0 / static_cast<double>(pieces);
+        }
+        if (f.direction == mk::Direction::read) return body_.load(access, after, pieces);
+        if (f.direction == mk::Direction::write) return body_.store(access, after, pieces);
+        return body_.access_op(mk::InstructionClass::red_global, access, after, pieces);
+    }
+
+    mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count, mk::Id after) {
+        if (count == 0) return after;
+        mk::Access access =
+            Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32), flow_.shared.bytes);
+        if (flow_.shared.random > 0) {
+            access.origin[0] = mk::Builder::constant(0);
+            access.pattern = mk::PatternKind::random;
+            access.distinct = flow_.shared.random;
+            access.seed = 2;
+        }
+        const mk::Id id = body_.op(cls, count, after, direction == mk::Direction::read ? flow_.shared.chain : 1);
+        body_.builder().access(access);
+        return id;
+    }
+
+    mk::Id use_shared(mk::Id after) {
+        const SharedUse& use = flow_.shared;
+        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, after);
+        after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write, use.stores, after);
+        for (std::int64_t i = 0; i < use.barriers; ++i) body_.meet(i == 0 ? after : mk::no_id);
+        return shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, use.loads, after);
+    }
+
+    const FlowKernel& flow_;
+    Body body_;
+    std::vector<mk::Id> buffers_;
+    std::vector<mk::Id> results_;
+    std::int64_t words_ = 32;
+    mk::Id scratch_ = mk::no_id;
+    mk::Id last_ = mk::no_id;
+};
+
+}  // namespace
+
+void lower_flow(const FlowKernel& flow, mk::Kernel& kernel) {
+    FlowWriter(flow, kernel).write();
+}
+
+}  // namespace warptime::workloads::arrays

@@ -1,0 +1,94 @@
+// Bytes and launches of operators, summed over all CTAs by the reference walk. For tests only.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hw/sheet.hpp"
+#include "model/kernel/checks.hpp"
+#include "model/kernel/walk.hpp"
+#include "workloads/choice/lower.hpp"
+#include "workloads/operations_fixture_test.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace warptime::workloads::fixture {
+
+namespace walked = model::kernel;
+
+inline const hw::Gpu& h200() {
+    static const hw::Gpu gpu = hw::load_gpu("h200-sxm");
+    return gpu;
+}
+
+inline walked::Program lowered(const std::string& op, const Parameters& parameters) {
+    static const libraries::Libraries data = libraries::load_libraries();
+    walked::Program program;
+    choice::lower(
+        make_operation(op, parameters), data, h200(), [](const walked::Program&, double) { return 1.0; }, program);
+    walked::check(program);
+    return program;
+}
+
+/// Launches in order: "16384x1x1 32x4x1 registers=27 shared=24", "memset 32", "memcpy 4096".
+inline std::vector<std::string> launches(const walked::Program& program) {
+    std::vector<std::string> all;
+    for (const walked::Step& step : program.steps) {
+        if (step.kind == walked::StepKind::memset) {
+            all.push_back(fmt::format("memset {}", program.memsets[step.payload].bytes));
+        } else if (step.kind == walked::StepKind::memcpy) {
+            all.push_back(fmt::format("memcpy {}", program.memcpys[step.payload].bytes));
+        } else {
+            const walked::Kernel& k = program.kernels[step.payload];
+            all.push_back(fmt::format("{}x{}x{} {}x{}x{} registers={} shared={}", k.grid.x, k.grid.y, k.grid.z, k.cta.x,
+                                      k.cta.y, k.cta.z, k.registers_per_thread, k.static_shared + k.dynamic_shared));
+        }
+    }
+    return all;
+}
+
+/// Bytes inside buffers that the CTAs of a kernel move in global memory.
+inline double moved(const walked::Kernel& kernel, walked::Direction direction) {
+    double bytes = 0.0;
+    for (std::int64_t z = 0; z < kernel.grid.z; ++z) {
+        for (std::int64_t y = 0; y < kernel.grid.y; ++y) {
+            for (std::int64_t x = 0; x < kernel.grid.x; ++x) {
+                walked::WorkItem item;
+                item.tile = {x, y, z, 0};
+                bytes += walked::walk_totals(kernel, item).traffic(walked::Space::global, direction).inside_bytes;
+            }
+        }
+    }
+    return bytes;
+}
+
+/// Of the buffer of that name.
+inline double moved(const walked::Kernel& kernel, std::string_view name, walked::Direction direction) {
+    double bytes = 0.0;
+    for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
+        if (kernel.buffers[b].name.view() != name) continue;
+        for (std::int64_t y = 0; y < kernel.grid.y; ++y) {
+            for (std::int64_t x = 0; x < kernel.grid.x; ++x) {
+                walked::WorkItem item;
+                item.tile = {x, y, 0, 0};
+                bytes += walked::walk_totals(kernel, item)
+                             .traffic_of_buffer(static_cast<walked::Id>(b), direction)
+                             .inside_bytes;
+            }
+        }
+    }
+    return bytes;
+}
+
+/// The parameter that is refused, or nothing.
+inline std::string refused(const std::string& op, const Parameters& parameters) {
+    try {
+        (void)lowered(op, parameters);
+    } catch (const Error& error) {
+        return error.parameter();
+    }
+    return "";
+}
+
+}  // namespace warptime::workloads::fixture

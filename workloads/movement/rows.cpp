@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/movement/rows.hpp"
+
+#include "workloads/arrays/flow_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warptime::workloads::movement {
+
+using arrays::Body;
+using arrays::ceil_div;
+using arrays::Context;
+using arrays::Flow;
+using arrays::FlowKernel;
+using libraries::KernelRule;
+namespace mk = model::kernel;
+using mk::Direction;
+using mk::Dtype;
+using mk::Variable;
+
+namespace {
+
+/// Executions that are written out and stand for all.
+constexpr std::int64_t listed_warps = 64;
+
+std::int64_t sm_count(const Context& context) {
+    return static_cast<std::int64_t>(context.gpu.sm.count.value());
+}
+
+/// A warp's lanes side by side in a random row: `lane_elements` each, from a random place of the row.
+void list_random_rows(mk::Kernel& kernel, mk::Access& access, std::int64_t rows, std::int64_t cols,
+                      std::int64_t lane_elements) {
+    access.pattern = mk::PatternKind::listed;
+    access.rank = 1;
+    access.origin[0] = mk::Builder::constant(0);
+    access.pool_first = static_cast<std::uint32_t>(kernel.address_list.size());
+    access.pool_length = static_cast<std::uint32_t>(32 * listed_warps);
+    access.distinct = rows * cols;
+    std::uint64_t state = 1;
+    const std::int64_t groups = ceil_div(cols, 32 * lane_elements);
+    for (std::int64_t warp = 0; warp < listed_warps; ++warp) {
+        // Knuth's multiplier (The Art of Computer Programming, volume 2, section 3.3.4).
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const auto row = static_cast<std::int64_t>((state >> 33U) % static_cast<std::uint64_t>(rows));
+        const std::int64_t first = warp % groups * 32 * lane_elements;
+        for (std::int64_t lane = 0; lane < 32; ++lane) {
+            const std::int64_t col = first + lane * lane_elements;
+            kernel.address_list.push_back(col < cols ? row * cols + col : -1);
+        }
+    }
+}
+
+FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
+    FlowKernel flow;
+    flow.launch.name = rule.name;
+    flow.launch.ctas = std::max<std::int64_t>(1, ctas);
+    flow.launch.threads = rule.whole("threads");
+    flow.launch.registers = rule.whole("registers");
+    const auto number = [&](const char* field, std::int64_t usual) {
+        return rule.has(field) ? rule.whole(field) : usual;
+    };
+    flow.launch.static_shared = number("static_shared", 0);
+    flow.start = rule.mix("start");
+    if (rule.has("each")) flow.each = rule.mix("each");
+    if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
+    flow.shared = {number("shared_loads", 0), number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
+                   number("shared_barriers", 0)};
+    return flow;
+}
+
+void add(const FlowKernel& flow, const Context& context) {
+    arrays::lower_flow(flow, context.program.add_kernel());
+}
+
+/// A CTA for each taken row, or for parts of it.
+void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t threads, const Context& context) {
+    const std::int64_t element = hw::bytes_of(r.dtype);
+    const std::int64_t vector = rule.whole("bytes") / element;
+    arrays::Launch launch;
+    launch.name = r.name;
+    launch.ctas = r.taken;
+    launch.ctas_y = ceil_div(r.cols, threads * vector);
+    launch.threads = threads;
+    launch.registers = rule.whole("registers");
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
+    mk::Builder& b = body.builder();
+    const mk::Id indices = body.vector("indices", Dtype::int64, r.taken);
+    const mk::Id table = body.matrix("table", r.dtype, r.cols, r.rows);
+    const mk::Id out = body.matrix("out", r.dtype, r.cols, r.taken);
+    body.begin();
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    mk::Access index = Body::lanes(indices, Direction::read, b.variable(Variable::tile), 8);
+    index.pattern = mk::PatternKind::broadcast;
+    last = body.load(index, last);
+    last = body.add(rule.mix("each"), 1.0, last);
+    mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
+    list_random_rows(kernel, read, r.rows, r.cols, vector);
+    last = body.load(read, last);
+    const mk::Index col = body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
+    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element), last);
+    body.finish();
+}
+
+/// A grid over the elements of the taken rows, each with an index of its own row.
+void gather_elements(const RowsTaken& r, const Context& context) {
+    const KernelRule& rule = context.rule("gather_elements", r.dtype);
+    const std::int64_t element = hw::bytes_of(r.dtype);
+    const std::int64_t threads = rule.whole("threads");
+    const std::int64_t each = rule.whole("elements");
+    const std::int64_t values = r.taken * r.cols;
+    arrays::Launch launch;
+    launch.name = r.name;
+    launch.ctas = ceil_div(values, threads * each);
+    launch.threads = threads;
+    launch.registers = rule.whole("registers");
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
+    mk::Builder& b = body.builder();
+    const mk::Id indices = body.vector("indices", Dtype::int64, r.taken);
+    const mk::Id table = body.matrix("table", r.dtype, r.cols, r.rows);
+    const mk::Id out = body.vector("out", r.dtype, values);
+    body.begin();
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
+    list_random_rows(kernel, read, r.rows, r.cols, 1);
+    b.loop(each);
+    const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each), mk::term(Variable::warp, 32),
+                                          mk::term(Variable::loop, threads)});
+    const mk::Id placed = body.add(rule.mix("each"), 1.0, last, 2.0);
+    mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
+    index.pattern = mk::PatternKind::broadcast;
+    const mk::Id found = body.load(index, placed);
+    const mk::Id loaded = body.load(read, found);
+    (void)body.store(Body::lanes(out, Direction::write, linear, element), loaded);
+    b.end();
+    body.finish();
+}
+
+}  // namespace
+
+void lower_gather(const RowsTaken& r, const Context& context) {
+    const std::int64_t row_bytes = r.cols * hw::bytes_of(r.dtype);
+    const KernelRule& rule = context.rule("gather_vectors", r.dtype);
+    if (row_bytes % rule.whole("bytes") != 0) {
+        gather_elements(r, context);
+        return;
+    }
+    const std::int64_t wanted = ceil_div(row_bytes / rule.whole("bytes"), 32) * 32;
+    gather_vectors(r, rule, std::min(wanted, rule.whole("threads")), context);
+}
+
+void lower_ideal_gather(const RowsTaken& r, bool adds, const Context& context) {
+    const KernelRule& rule = context.rule("ideal gather", r.dtype);
+    const std::int64_t element = hw::bytes_of(r.dtype);
+    const std::int64_t width = rule.whole("bytes") / element;
+    // A warp for each row: its lanes take whole vectors where rows have them.
+    const std::int64_t vector = r.cols % width == 0 && !adds ? width : 1;
+    const std::int64_t warps = rule.whole("threads") / 32;
+    arrays::Launch launch;
+    launch.name = r.name;
+    launch.ctas = ceil_div(r.taken, warps);
+    launch.threads = rule.whole("threads");
+    launch.registers = rule.whole("registers");
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
+    mk::Builder& b = body.builder();
+    const mk::Id indices = body.vector("indices", Dtype::int64, r.taken);
+    const mk::Id table = body.matrix("table", r.dtype, r.cols, r.rows);
+    const mk::Id rows = body.matrix("rows", r.dtype, r.cols, r.taken);
+    body.begin();
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    const mk::Index row = body.sum(0, {mk::term(Variable::tile, warps), mk::term(Variable::warp)});
+    mk::Access index = Body::lanes(indices, Direction::read, row, 8);
+    index.pattern = mk::PatternKind::broadcast;
+    last = body.load(index, last);
+    mk::Access at = Body::lanes(table, adds ? Direction::atomic : Direction::read, mk::Builder::constant(0),
+                                vector * element);
+    list_random_rows(kernel, at, r.rows, r.cols, vector);
+    b.loop(ceil_div(r.cols, 32 * vector));
+    mk::Access straight = body.in_row(rows, adds ? Direction::read : Direction::write,
+                                      b.variable(Variable::loop, 32 * vector), row, vector * element);
+    if (adds) {
+        const mk::Id loaded = body.load(straight, last);
+        (void)body.access_op(mk::InstructionClass::red_global, at, loaded);
+    } else {
+        (void)body.store(straight, body.load(at, last));
+    }
+    b.end();
+    body.finish();
+}
+
+void lower_index_add(const RowsTaken& r, const Context& context) {
+    const KernelRule& rule = context.rule("index_add", r.dtype);
+    const std::int64_t element = hw::bytes_of(r.dtype);
+    const std::int64_t values = r.taken * r.cols;
+    const std::int64_t threads = rule.whole("threads");
+    arrays::Launch launch;
+    launch.name = r.name;
+    launch.threads = threads;
+    launch.ctas = std::min(ceil_div(values, threads), sm_count(context) * rule.whole("ctas_per_sm"));
+    launch.registers = rule.whole("registers");
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
+    mk::Builder& b = body.builder();
+    const mk::Id indices = body.vector("indices", Dtype::int64, r.taken);
+    const mk::Id source = body.vector("source", r.dtype, values);
+    const mk::Id table = body.matrix("table", r.dtype, r.cols, r.rows);
+    body.begin();
+    const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
+    mk::Access sum = Body::lanes(table, Direction::atomic, mk::Builder::constant(0), element);
+    list_random_rows(kernel, sum, r.rows, r.cols, 1);
+    b.loop(ceil_div(values, launch.ctas * threads));
+    const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
+                                          mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
+    mk::Id last = body.add(rule.mix("place"), 1.0, started, 2.0);
+    mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
+    index.pattern = mk::PatternKind::broadcast;
+    last = body.load(index, last);
+    last = body.add(rule.mix("each"), 1.0, last, 2.0);
+    last = body.load(Body::lanes(source, Direction::read, linear, element), last);
+    last = body.add(rule.mix("value"), 1.0, last);
+    (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+    b.end();
+    body.finish();
+}
+
+void lower_embedding_backward(const RowsTaken& r, const Context& context) {
+    const KernelRule& choice = context.rule("embedding_backward_choice", r.dtype);
+    const std::int64_t element = hw::bytes_of(r.dtype);
+    const std::int64_t table = r.rows * r.cols;
+    const std::int64_t width = 16 / element;
+    const auto zero = [&] {
+        const KernelRule& rule = context.rule("fill", r.dtype);
+        const std::int64_t each = rule.whole("elements");
+        FlowKernel fill = flow_of(rule, ceil_div(table, rule.whole("threads") * each));
+        fill.flows = {{"gradient", r.dtype, Direction::write, table, width}};
+        fill.trips = each / width;
+        add(fill, context);
+    };
+    if (r.taken <= choice.whole("few_indices")) {
+        zero();
+        // Each CTA has 32 columns and goes over all indices, 32 at a time.
+        const KernelRule& rule = context.rule("embedding_backward_few", r.dtype);
+        FlowKernel few = flow_of(rule, ceil_div(r.cols, 32));
+        few.launch.threads = 32;
+        few.launch.threads_y = rule.whole("threads") / 32;
+        few.trips = ceil_div(r.taken, 32);
+        // A trip adds the 32 columns of 32 indices to their rows.
+        const std::int64_t all = r.taken * r.cols;
+        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1},
+                     {"gradient", r.dtype, Direction::write, table, 1}};
+        add(few, context);
+        return;
+    }
+    const auto simple = [&](const char* name, std::int64_t ctas, std::vector<Flow> flows, std::int64_t trips = 1) {
+        FlowKernel flow = flow_of(context.rule(name, r.dtype), ctas);
+        flow.flows = std::move(flows);
+        flow.trips = trips;
+        add(flow, context);
+    };
+    const std::int64_t n = r.taken;
+    const std::int64_t sms = sm_count(context);
+    simple("index_numbers", ceil_div(n, 64), {{"numbers", Dtype::int64, Direction::write, n, 1}});
+    // CUB's radix sort of 64-bit indices: eight bits a pass.
+    context.program.add_memset(32);
+    context.program.add_memset(16384);
+    const std::int64_t histogram_ctas = sms * choice.whole("histogram_ctas_per_sm");
+    simple("radix_histogram", histogram_ctas, {{"indices", Dtype::int64, Direction::read, n, 1}},
+           ceil_div(n, histogram_ctas * 128));
+    simple("radix_sum", 8, {{"bins", Dtype::int64, Direction::read, 2048, 1}});
+    const std::int64_t sort_ctas = ceil_div(n, choice.whole("sort_elements_of_cta"));
+    const std::int64_t passes = 8;
+    for (std::int64_t pass = 0; pass < passes; ++pass) {
+        context.program.add_memset(sort_ctas * 1024);
+        const KernelRule& rule = context.rule("radix_pass", r.dtype);
+        const std::int64_t each = ceil_div(choice.whole("sort_elements_of_cta"), rule.whole("threads"));
+        FlowKernel sort = flow_of(rule, sort_ctas);
+        sort.flows = {{"keys", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
+                      {"numbers", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
+                      {"new_keys", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")},
+                      {"new_numbers", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")}};
+        add(sort, context);
+    }
+    zero();
+    simple("scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}});
+    simple("unique_keys", ceil_div(n, choice.whole("unique_elements_of_cta")),
+           {{"keys", Dtype::int64, Direction::read, n, 11, true, 640},
+            {"segments", Dtype::int64, Direction::write, n, 11, true, 640}});
+    // Random indices leave this many rows untouched.
+    const auto rows = static_cast<double>(r.rows);
+    const auto taken = static_cast<double>(n);
+    const std::int64_t segments = std::max<std::int64_t>(1, std::llround(rows * (1.0 - std::exp(-taken / rows))));
+    // A part has at most this many indices of a segment.
+    const std::int64_t part = choice.whole("indices_of_part");
+    const double mean = taken / static_cast<double>(segments);
+    const auto parts = static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(segments) * std::max(1.0, mean / static_cast<double>(part) + 0.5)));
+    simple("segment_parts", ceil_div(segments, 32), {{"segments", Dtype::int64, Direction::read, segments, 1}});
+    simple("scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}});
+    simple("segment_scan", 1, {{"parts", Dtype::int64, Direction::read, segments, 1}}, ceil_div(segments, 128));
+    simple("segment_count", 1, {});
+    simple("segment_parts", ceil_div(segments, 32), {{"parts", Dtype::int64, Direction::write, parts, 1}});
+    const std::int64_t stride = ceil_div(r.cols, 32) * 32;
+    const KernelRule& sum_rule = context.rule("embedding_backward_sum", r.dtype);
+    FlowKernel sum = flow_of(sum_rule, ceil_div(parts * stride, sum_rule.whole("threads")));
+    const std::int64_t all = n * r.cols;
+    sum.trips = std::max<std::int64_t>(1, ceil_div(n, parts));
+    sum.flows = {{"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true},
+                 {"rows_gradient", r.dtype, Direction::read, all, 1}};
+    sum.results = {{"parts", Dtype::fp32, Direction::write, parts * stride, 1}};
+    add(sum, context);
+    const KernelRule& last_rule = context.rule("embedding_backward_scatter", r.dtype);
+    FlowKernel scatter = flow_of(last_rule, ceil_div(segments * stride, last_rule.whole("threads")));
+    scatter.flows = {{"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
+                      segments * stride}};
+    scatter.results = {{"gradient", r.dtype, Direction::write, table, 1}};
+    add(scatter, context);
+}
+
+}  // namespace warptime::workloads::movement

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/reductions/selection.hpp"
+
+#include "workloads/arrays/flow_kernel.hpp"
+#include "workloads/movement/lower.hpp"
+#include "workloads/reductions/norms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warptime::workloads::reductions {
+
+using arrays::ceil_div;
+using arrays::Context;
+using arrays::Flow;
+using arrays::FlowKernel;
+using arrays::Sizes;
+using libraries::KernelRule;
+namespace mk = model::kernel;
+using mk::Direction;
+using mk::Dtype;
+
+namespace {
+
+std::int64_t sm_count(const Context& context) {
+    return static_cast<std::int64_t>(context.gpu.sm.count.value());
+}
+
+FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
+    FlowKernel flow;
+    flow.launch.name = rule.name;
+    flow.launch.ctas = ctas;
+    flow.launch.threads = rule.whole("threads");
+    flow.launch.registers = rule.whole("registers");
+    if (rule.has("static_shared")) flow.launch.static_shared = rule.whole("static_shared");
+    flow.start = rule.mix("start");
+    if (rule.has("each")) flow.each = rule.mix("each");
+    if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
+    if (rule.has("finish")) flow.finish = rule.mix("finish");
+    const auto number = [&](const char* field, std::int64_t usual) {
+        return rule.has(field) ? rule.whole(field) : usual;
+    };
+    flow.streams = static_cast<double>(number("streams", 1));
+    flow.shared = {number("shared_loads", 0),  number("shared_stores", 0), number("shared_atomics", 0),
+                   number("shared_bytes", 4),  number("shared_chain", 1),  number("shared_random", 0),
+                   number("shared_barriers", 0)};
+    return flow;
+}
+
+void add(const FlowKernel& flow, const Context& context) {
+    arrays::lower_flow(flow, context.program.add_kernel());
+}
+
+/// The largest number of CTAs along x that PyTorch launches where the others go along y.
+constexpr std::int64_t most_along_x = 65535;
+
+void spread(arrays::Launch& launch) {
+    if (launch.ctas <= most_along_x) return;
+    launch.ctas_y = ceil_div(launch.ctas, most_along_x);
+    launch.ctas = most_along_x;
+}
+
+/// PyTorch numbers the elements of each row before it sorts them.
+void number_elements(const Sizes& s, const Context& context) {
+    const KernelRule& rule = context.rule("arange", s.dtype);
+    FlowKernel arange = flow_of(rule, ceil_div(s.cols, rule.whole("threads")));
+    arange.flows = {{"numbers", Dtype::int64, Direction::write, s.cols, 1}};
+    add(arange, context);
+    movement::lower_strided({"expand", s.rows * s.cols, s.cols, {s.cols, s.rows}, {1, 0, 0}, 2}, Dtype::int64,
+                            context);
+}
+
+void sort_in_cta(const Sizes& s, const Context& context) {
+    const std::int64_t values = s.rows * s.cols;
+    movement::add_copy(context, values * s.element_bytes());
+    number_elements(s, context);
+    movement::add_copy(context, values * s.element_bytes());
+    const char* name = s.cols <= 128 ? "sort_128" : s.cols <= 1024 ? "sort_1024" : s.cols <= 2048 ? "sort_2048" : "sort_4096";
+    const KernelRule& rule = context.rule(name, s.dtype);
+    FlowKernel sort = flow_of(rule, s.rows);
+    spread(sort.launch);
+    sort.piece = s.cols;
+    const std::int64_t each = ceil_div(s.cols, sort.launch.threads);
+    // Keys and numbers stay in registers for all passes over digits.
+    const std::int64_t passes = s.element_bytes() * 8 / rule.whole("digit_bits");
+    sort.trips = passes;
+    const std::int64_t apart = sort.launch.threads;
+    sort.results = {{"sorted", s.dtype, Direction::write, values, each, true, apart},
+                    {"places", Dtype::int64, Direction::write, values, each, true, apart}};
+    sort.launch.name = "sort";
+    add(sort, context);
+}
+
+void sort_in_segments(const Sizes& s, const Context& context) {
+    const std::int64_t values = s.rows * s.cols;
+    movement::add_copy(context, values * s.element_bytes());
+    const KernelRule& number = context.rule("sort_numbers", s.dtype);
+    FlowKernel numbers = flow_of(number, ceil_div(values, number.whole("threads")));
+    numbers.flows = {{"places", Dtype::int64, Direction::write, values, 1}};
+    add(numbers, context);
+    const std::int64_t bits = s.element_bytes() * 8;
+    const KernelRule& wide = context.rule("sort_pass_6_bits", s.dtype);
+    const KernelRule& narrow = context.rule("sort_pass_4_bits", s.dtype);
+    // Passes of six bits; as many take four as six does not divide.
+    const std::int64_t passes = ceil_div(bits, 6);
+    const std::int64_t narrow_passes = ceil_div(passes * 6 - bits, 2);
+    for (std::int64_t pass = 0; pass < passes; ++pass) {
+        const bool is_wide = pass < passes - std::min(narrow_passes, passes);
+        const KernelRule& rule = is_wide ? wide : narrow;
+        FlowKernel sort = flow_of(rule, s.rows);
+        const std::int64_t vector = rule.whole("elements");
+        sort.piece = s.cols;
+        sort.trips = ceil_div(s.cols, sort.launch.threads * vector);
+        // Lanes of a warp stand side by side, the elements of one a CTA apart.
+        const std::int64_t apart = sort.launch.threads;
+        sort.flows = {{"keys", s.dtype, Direction::read, values, vector, true, apart},
+                      {"again", s.dtype, Direction::read, values, vector, true, apart},
+                      {"numbers", Dtype::int64, Direction::read, values, vector, true, apart},
+                      {"new_keys", s.dtype, Direction::write, values, vector, true, apart},
+                      {"new_numbers", Dtype::int64, Direction::write, values, vector, true, apart}};
+        sort.launch.name = "sort_pass";
+        add(sort, context);
+    }
+}
+
+}  // namespace
+
+void lower_sort(const Sizes& s, const Context& context) {
+    if (!s.torch) {
+        lower_ideal_rows(s, context, "sort", 1, 1, 0, 2.0 * static_cast<double>(arrays::ceil_log2(s.cols)));
+        return;
+    }
+    if (s.cols <= context.rule("sort_choice", s.dtype).whole("in_cta_up_to")) {
+        sort_in_cta(s, context);
+    } else {
+        sort_in_segments(s, context);
+    }
+}
+
+bool several_ctas_select(std::int64_t rows, std::int64_t cols) {
+    // The table of TensorTopK.cu: rows up to, and columns from.
+    static constexpr std::int64_t least_cols[][2] = {{20, 20000}, {40, 10000}, {79, 8000},
+                                                     {199, 5000}, {799, 3000}, {4000, 800}};
+    for (const auto& [up_to, from] : least_cols) {
+        if (rows <= up_to) return cols >= from;
+    }
+    return cols >= 400;
+}
+
+std::int64_t ctas_of_row(std::int64_t rows, std::int64_t cols, std::int64_t sms) {
+    // Six CTAs of 256 threads with 40 registers fit an SM; a thread takes 4 to 64 elements.
+    const std::int64_t resident = sms * (65536 / (40 * 256)) * 256;
+    const std::int64_t each = std::clamp<std::int64_t>(ceil_div(rows * cols, resident), 4, 64);
+    return ceil_div(cols, each * 256);
+}
+
+namespace {
+
+void select_by_several(const Sizes& s, const Context& context) {
+    const std::int64_t per_row = ctas_of_row(s.rows, s.cols, sm_count(context));
+    const std::int64_t ctas = s.rows * per_row;
+    const std::int64_t values = s.rows * s.cols;
+    const std::int64_t piece = ceil_div(s.cols, per_row);
+    const auto simple = [&](const char* name, std::int64_t count, std::vector<Flow> flows) {
+        FlowKernel flow = flow_of(context.rule(name, s.dtype), count);
+        spread(flow.launch);
+        flow.flows = std::move(flows);
+        return flow;
+    };
+    add(simple("topk_fill", ceil_div(s.rows, 512), {{"ks", Dtype::int32, Direction::write, s.rows, 1}}), context);
+    context.program.add_memset(s.rows * 1024);
+    context.program.add_memset(ctas * 4);
+    const std::int64_t passes = s.element_bytes();
+    for (std::int64_t pass = 0; pass < passes; ++pass) {
+        FlowKernel count = simple("topk_count_digits", ctas, {{"values", s.dtype, Direction::read, values, 4, true, 256}});
+        count.piece = piece;
+        count.trips = ceil_div(piece, 1024);
+        count.results = {{"counts", Dtype::fp16, Direction::write, ctas * 256, 1}};
+        add(count, context);
+        FlowKernel sum = simple("topk_sum_digits", s.rows, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}});
+        sum.trips = per_row;
+        sum.results = {{"sums", Dtype::int32, Direction::write, s.rows * 256, 1}};
+        add(sum, context);
+        add(simple("topk_count_below", ctas,
+                   {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}}),
+            context);
+    }
+    add(simple("topk_count_kth", ceil_div(ctas, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}), context);
+    for (int i = 0; i < 2; ++i) {
+        add(simple("topk_scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}}), context);
+        const KernelRule& rule = context.rule("topk_scan", s.dtype);
+        FlowKernel scan = simple("topk_scan", ceil_div(ctas, rule.whole("elements") * rule.whole("threads")),
+                                 {{"in", Dtype::int32, Direction::read, ctas, rule.whole("elements")},
+                                  {"out", Dtype::int32, Direction::write, ctas, rule.whole("elements")}});
+        add(scan, context);
+    }
+    FlowKernel gather = simple("topk_gather_several", ctas, {{"values", s.dtype, Direction::read, values, 1}});
+    gather.piece = piece;
+    gather.trips = ceil_div(piece, 256);
+    add(gather, context);
+}
+
+}  // namespace
+
+void lower_topk(const Sizes& s, const Context& context) {
+    if (!s.torch) {
+        lower_ideal_rows(s, context, "topk", 1, 0, 0, 2.0);
+        return;
+    }
+    if (several_ctas_select(s.rows, s.cols)) {
+        select_by_several(s, context);
+    } else {
+        const KernelRule& rule = context.rule("topk_gather", s.dtype);
+        FlowKernel gather = flow_of(rule, s.rows);
+        gather.launch.threads = std::min<std::int64_t>(1024, ceil_div(s.cols, 32) * 32);
+        // Two bits of the k-th value a pass, over the whole row, and two passes that gather.
+        const std::int64_t passes = s.element_bytes() * 8 / 2 + 2;
+        gather.trips = ceil_div(s.cols, gather.launch.threads) * passes;
+        gather.piece = s.cols;
+        gather.flows = {{"values", s.dtype, Direction::read, s.rows * s.cols, 1}};
+        add(gather, context);
+    }
+    // The k values of each row are put in order.
+    const KernelRule& rule = context.rule("topk_sort", s.dtype);
+    FlowKernel sort = flow_of(rule, s.rows);
+    const std::int64_t together = std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
+    sort.launch.ctas = ceil_div(s.rows, together);
+    sort.launch.threads_y = together;
+    sort.trips = 10;
+    add(sort, context);
+}
+
+void lower_histogram(const Sizes& s, const Context& context) {
+    const KernelRule& rule = context.rule("histogram", s.dtype);
+    FlowKernel fill = flow_of(context.rule("histogram_fill", s.dtype), 1);
+    fill.flows = {{"bins", s.dtype, Direction::write, s.bins, 8}};
+    if (s.torch) add(fill, context);
+    // Larger arrays give each thread more elements.
+    std::int64_t each = rule.whole("steps");
+    for (const char* steps : {"1", "2", "3", "6"}) {
+        if (s.n < rule.whole(fmt::format("steps_{}_below", steps))) {
+            each = std::stoll(steps);
+            break;
+        }
+    }
+    const std::int64_t ctas = ceil_div(s.n, each * rule.whole("threads"));
+    FlowKernel count = flow_of(rule, s.torch ? ctas : std::min<std::int64_t>(ctas, 8 * sm_count(context)));
+    count.launch.dynamic_shared = s.bins * s.element_bytes();
+    count.shared.random = s.bins;
+    count.trips = ceil_div(s.n, count.launch.ctas * count.launch.threads);
+    count.flows = {{"values", s.dtype, Direction::read, s.n, 1}};
+    // Each CTA adds its bins to those of all.
+    count.results = {{"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, 0, true}};
+    add(count, context);
+}
+
+void lower_cross_entropy(const Sizes& s, const Context& context) {
+    if (!s.torch) {
+        lower_ideal_rows(s, context, "cross_entropy", 1, 0, 0, 4.0);
+        return;
+    }
+    lower_softmax(s, context, true);
+    const KernelRule& rule = context.rule("nll_loss", s.dtype);
+    FlowKernel loss = flow_of(rule, 1);
+    // Threads for a sixteenth of the rows, to the nearest power of two.
+    const double sixteenth = std::log2(static_cast<double>(s.rows) / 16.0);
+    loss.launch.threads = std::int64_t{1} << std::clamp<long>(std::lround(sixteenth), 5, 10);
+    loss.launch.dynamic_shared = loss.launch.threads * 8;
+    loss.trips = ceil_div(s.rows, loss.launch.threads);
+    loss.flows = {{"targets", Dtype::int64, Direction::read, s.rows, 1},
+                  {"log_softmax", s.dtype, Direction::read, s.rows * s.cols, 1, false, 0, s.rows * s.cols}};
+    loss.results = {{"loss", s.dtype, Direction::write, 1, 1}};
+    add(loss, context);
+}
+
+}  // namespace warptime::workloads::reductions
