@@ -12,28 +12,37 @@
 namespace warptime::workloads::choice {
 
 gemm::Config choose_convolution(const convolution::Problem& problem, const libraries::Libraries& libraries,
-                                const hw::Gpu& gpu, const Score& score, model::kernel::Program& program) {
+                                const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     const gemm::Problem product = convolution::as_product(problem);
     const bool whole = convolution::whole_words(problem.channels, problem.dtype) == problem.channels &&
                        convolution::whole_words(problem.out_channels, problem.dtype) == problem.out_channels;
-    if (problem.plain() && whole) return choose_vendor_kernel(product, libraries, gpu, score, program);
     gemm::Config best;
     double best_time = std::numeric_limits<double>::infinity();
+    model::kernel::Program program;
+    const auto consider = [&](const gemm::Config& config) {
+        program.clear();
+        convolution::lower_implicit(problem, config, gpu, program);
+        memory.count_call();
+        const double time = score.time({program}, best_time);
+        if (time < best_time) {
+            best_time = time;
+            memory.choose_call(memory.calls() - 1);
+            best = config;
+        }
+    };
+    if (problem.plain() && whole) {
+        // The product's own prediction is not the convolution's, which is asked for last.
+        consider(choose_vendor_kernel(product, libraries, gpu, score, memory));
+        return best;
+    }
+    memory.begin_choice();
     for (const libraries::GemmFamily& family : libraries.convolution_families) {
         if (family.compute_major != gpu.compute_major || gpu.compute_minor < family.compute_minor_min ||
             std::find(family.dtypes.begin(), family.dtypes.end(), problem.dtype) == family.dtypes.end()) {
             continue;
         }
         for (const libraries::Tile& tile : family.tiles) {
-            const gemm::Config config =
-                gemm::vendor_config(product, family, tile, family.clusters.front(), gpu);
-            program.clear();
-            convolution::lower_implicit(problem, config, gpu, program);
-            const double time = score(program, std::numeric_limits<double>::infinity());
-            if (time < best_time) {
-                best_time = time;
-                best = config;
-            }
+            consider(gemm::vendor_config(product, family, tile, family.clusters.front(), gpu));
         }
     }
     if (best_time == std::numeric_limits<double>::infinity()) {

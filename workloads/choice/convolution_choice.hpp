@@ -13,6 +13,6 @@ namespace warptime::workloads::choice {
 /// this GPU and type.
 [[nodiscard]] gemm::Config choose_convolution(const convolution::Problem& problem,
                                               const libraries::Libraries& libraries, const hw::Gpu& gpu,
-                                              const Score& score, model::kernel::Program& program);
+                                              const Score& score, ChoiceMemory& memory);
 
 }  // namespace warptime::workloads::choice

@@ -26,11 +26,10 @@ std::unique_ptr<Request> choose_gemm(const Request& open, const libraries::Libra
 }
 
 std::unique_ptr<Request> choose_conv2d(const Request& open, const libraries::Libraries& libraries,
-                                       const hw::Gpu& gpu, const Score& score,
-                                       model::kernel::Program& program) {
+                                       const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
     const auto& problem = static_cast<const convolution::ConvolutionRequest&>(open).problem;
     return std::make_unique<convolution::ConvolutionRequest>(
-        problem, choose_convolution(problem, libraries, gpu, score, program));
+        problem, choose_convolution(problem, libraries, gpu, score, memory));
 }
 
 /// The chooser of each operator that has one.
