@@ -67,16 +67,20 @@ std::vector<const RecordedRow*> select(const RecordedRows& rows, std::string_vie
 struct EngineFitModel::State {
     const model::prediction::Engine* engine;
     const hw::Gpu* gpu;
-    workloads::Predictor predictor;
+    std::unique_ptr<workloads::Predictor> predictor;
     workloads::libraries::Libraries libraries = workloads::libraries::load_libraries();
     std::unique_ptr<model::prediction::Stages> stages;
     std::vector<FitCase> cases;
     std::vector<std::string> refusals;
 
     State(const model::prediction::Engine& e, const hw::Gpu& g)
-        : engine(&e), gpu(&g), predictor(e, g), stages(e.make_stages(g)) {}
+        : engine(&e), gpu(&g), stages(e.make_stages(g)) {}
+
+    /// A predictor remembers bodies with the constants of their time, and a fit changes constants.
+    void renew_predictor() { predictor = std::make_unique<workloads::Predictor>(*engine, *gpu); }
 
     void choose() {
+        renew_predictor();
         refusals.clear();
         for (FitCase& one : cases) {
             try {
@@ -90,8 +94,8 @@ struct EngineFitModel::State {
                 // instead.
                 if (!workloads::choice::lower_recorded(one.operation, one.steps, libraries, *gpu,
                                                        one.program)) {
-                    static_cast<void>(predictor.evaluate(one.operation, one.conditions));
-                    one.program = predictor.program();
+                    static_cast<void>(predictor->evaluate(one.operation, one.conditions));
+                    one.program = predictor->program();
                 }
                 one.lowered = true;
             } catch (const Error& error) {
@@ -158,13 +162,14 @@ FitModel EngineFitModel::model() {
 }
 
 std::vector<FitRowEstimate> EngineFitModel::estimates() {
+    state_->renew_predictor();
     // A band is about the answer that a user gets. So the kernel is the chosen one, not the one that ran.
     std::vector<FitRowEstimate> result;
     for (const FitCase& one : state_->cases) {
         if (is_microbenchmark(*one.row)) continue;
         FitRowEstimate row{one.row, one.measured_us, {}};
         try {
-            row.estimate = state_->predictor.evaluate(one.operation, one.conditions);
+            row.estimate = state_->predictor->evaluate(one.operation, one.conditions);
         } catch (const Error& error) {
             state_->refuse(error.what());
         }

@@ -89,7 +89,7 @@ TEST_CASE("no kernel that the library is known to launch is predicted below its 
     const auto stages = warptime::model::analytical::make_engine()->make_stages(h200());
     const libraries::PickTable& table = data().pick_tables.front();
     ChoiceMemory memory(h200());
-    memory.begin_picks(table.picks.size());
+    memory.begin_picks(table);
     std::size_t without_description = 0;
     CHECK(rc::check([&] {
         const Problem p = any_problem();

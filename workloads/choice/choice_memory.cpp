@@ -19,9 +19,12 @@ constexpr std::size_t schedules = static_cast<std::size_t>(model::kernel::Schedu
 
 }  // namespace
 
-void ChoiceMemory::begin_picks(std::size_t count) {
-    if (seen_.size() < count) seen_.resize(count);
+void ChoiceMemory::begin_picks(const libraries::PickTable& table) {
     ++list_;
+    if (table_ == &table) return;
+    table_ = &table;
+    known_.clear();
+    seen_.assign(table.picks.size(), 0);
 }
 
 bool ChoiceMemory::add_pick(int number) {
@@ -48,10 +51,9 @@ KnownBody* ChoiceMemory::body_of(int pick, const gemm::Problem& problem, const g
         }
     }
     std::vector<KnownBody>& bodies = known_.back().bodies;
-    const std::size_t at =
-        static_cast<std::size_t>(pick) * schedules + static_cast<std::size_t>(config.schedule);
-    if (bodies.size() <= at) bodies.resize(seen_.size() * schedules);
-    return &bodies[at];
+    // Picks of one schedule lie side by side, since most choices look at many of them.
+    if (bodies.empty()) bodies.resize(seen_.size() * schedules);
+    return &bodies[static_cast<std::size_t>(config.schedule) * seen_.size() + static_cast<std::size_t>(pick)];
 }
 
 model::prediction::LaunchSizes ChoiceMemory::sizes_of(const KnownBody& known, const gemm::Problem& problem,

@@ -13,6 +13,7 @@
 #include "model/prediction/engine.hpp"
 #include "workloads/gemm/kept_lowerings.hpp"
 #include "workloads/gemm/problem.hpp"
+#include "workloads/libraries/picks.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +39,9 @@ class ChoiceMemory {
     /// `gpu` must outlive this object and must not change.
     explicit ChoiceMemory(const hw::Gpu& gpu) : gpu_(&gpu) {}
 
-    /// Begins another list of picks.
-    void begin_picks(std::size_t count);
+    /// Begins another list of picks of `table`. Bodies of another table are forgotten. The tables must
+    /// outlive this object.
+    void begin_picks(const libraries::PickTable& table);
     /// Adds a pick to the list. False if it was there.
     bool add_pick(int number);
 
@@ -67,6 +69,7 @@ class ChoiceMemory {
   private:
     std::size_t calls_ = 0, chosen_call_ = 0;
     const hw::Gpu* gpu_;
+    const libraries::PickTable* table_ = nullptr;
     std::vector<std::uint64_t> seen_;  ///< by pick, the latest list that had it
     std::uint64_t list_ = 0;
     /// Bodies for problems of some types, by pick and schedule.

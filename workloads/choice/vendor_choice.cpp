@@ -301,8 +301,9 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
     memory.begin_choice();
     for (const libraries::PickTable& table : libraries.pick_tables) {
         const LikelyPicks picks = picks_of(problem, table, gpu);
+        if (picks.likely.empty()) continue;
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        memory.begin_picks(table.picks.size());
+        memory.begin_picks(table);
         const TimedConfig likely =
             fastest_pick(problem, picks.likely, infinity, libraries, table, gpu, score, memory);
         if (likely.time == infinity) continue;
