@@ -83,8 +83,8 @@ TEST_CASE("records out of place and unknown fields are refused by what would be 
 }
 
 TEST_CASE("a loop says that its trips overlap, or nothing") {
-    const Kernel kernel = parse_text(
-        kernel_of("loop trips={3} overlap=1\nop 0 add_f32 deps=0:1\nend\nloop trips={2}\nop 1 add_f32\nend\n"));
+    const Kernel kernel = parse_text(kernel_of(
+        "loop trips={3} overlap=1\nop 0 add_f32 deps=0:1\nend\nloop trips={2}\nop 1 add_f32\nend\n"));
     REQUIRE(kernel.loops.size() == 2);
     CHECK(kernel.loops[0].overlap);
     CHECK_FALSE(kernel.loops[1].overlap);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -299,6 +300,25 @@ void check_row(const Warp& warp, const Instruction& instruction, const BoxRow& r
     }
 }
 
+/// Calls take(offset, bytes) for the pieces of a row, from offset `from` up to `behind`, that no swizzle
+/// tears apart; `linear`: the row's place in shared memory before swizzling.
+template <class Take>
+void for_each_piece(std::uint64_t linear, std::uint64_t from, std::uint64_t behind, int swizzle_bytes,
+                    Take take) {
+    constexpr std::uint64_t piece = 16;
+    using Whole = std::integral_constant<std::uint64_t, piece>;
+    if (swizzle_bytes == 0 && from < behind) {
+        take(from, behind - from);
+        return;
+    }
+    while (from < behind) {
+        const std::uint64_t bytes = std::min(piece - (linear + from) % piece, behind - from);
+        // The common case copies by a length that the compiler knows.
+        bytes == piece ? take(from, Whole{}) : take(from, bytes);
+        from += bytes;
+    }
+}
+
 /// sources[0]: shared address, barrier and coordinates for loads; shared address and coordinates for stores.
 /// sources[1]: the map's address; sources[2]: receivers.
 Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
@@ -322,11 +342,12 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
     const std::uint64_t element_bytes = bytes_of(map->element);
     const std::uint64_t row_bytes = map->row_bytes();
     const std::uint64_t rows = map->box_bytes() / row_bytes;
+    const int swizzle = map->swizzle_bytes;
     const std::uint32_t mask =
         receivers(warp, instruction, uniform_word(warp, instruction.sources[2].row) >> 16U);
     const auto each_row = [&](std::uint32_t to) {
         check_shared(warp, instruction, to, map->box_bytes(), loads ? "tensor write" : "tensor read");
-        const std::uint32_t base = to & ~shared_offset_mask;
+        std::byte* const shared_begin = shared_memory(warp, to & ~shared_offset_mask);
         for (std::uint64_t r = 0; r < rows; ++r) {
             std::array<std::int64_t, max_tensor_rank> place = origin;
             std::uint64_t rest = r;
@@ -336,21 +357,39 @@ Flow tensor_copy(Warp& warp, const Instruction& instruction, Mask enabled) {
             }
             const BoxRow row = row_at(*map, place);
             check_row(warp, instruction, row, element_bytes, loads ? "tensor read" : "tensor write");
-            for (std::int64_t e = 0; e < map->held(0); ++e) {
-                const bool exists = row.address != 0 && e >= row.first && e < row.last;
-                const std::uint64_t linear =
-                    (to & shared_offset_mask) + r * row_bytes + static_cast<std::uint64_t>(e) * element_bytes;
-                std::byte* const here =
-                    shared_memory(warp, base | static_cast<std::uint32_t>(model::machine::swizzled(
-                                                   static_cast<std::int64_t>(linear), map->swizzle_bytes)));
-                std::byte* const there =
-                    global_memory(row.address + static_cast<std::uint64_t>(e) * element_bytes);
-                if (loads && exists) {
-                    std::memcpy(here, there, element_bytes);
-                } else if (loads) {
-                    std::memset(here, map->nan_fill ? 0xff : 0, element_bytes);
-                } else if (exists) {
-                    move_bytes(combine, map->element, there, here, element_bytes);
+            const std::uint64_t linear = (to & shared_offset_mask) + r * row_bytes;
+            const auto place_of = [linear, shared_begin, swizzle](std::uint64_t offset) {
+                return shared_begin +
+                       model::machine::swizzled(static_cast<std::int64_t>(linear + offset), swizzle);
+            };
+            const auto held = static_cast<std::int64_t>(map->held(0));
+            const std::int64_t first = row.address == 0 ? held : std::clamp<std::int64_t>(row.first, 0, held);
+            const std::int64_t last =
+                row.address == 0 ? held : std::clamp<std::int64_t>(row.last, first, held);
+            const auto bytes_before = [element_bytes](std::int64_t elements) {
+                return static_cast<std::uint64_t>(elements) * element_bytes;
+            };
+            if (loads) {
+                const auto fill = [&](std::uint64_t from, std::uint64_t behind) {
+                    for_each_piece(linear, from, behind, swizzle, [&](auto at, auto bytes) {
+                        std::memset(place_of(at), map->nan_fill ? 0xff : 0, bytes);
+                    });
+                };
+                fill(0, bytes_before(first));
+                for_each_piece(linear, bytes_before(first), bytes_before(last), swizzle,
+                               [&](auto at, auto bytes) {
+                                   std::memcpy(place_of(at), global_memory(row.address + at), bytes);
+                               });
+                fill(bytes_before(last), row_bytes);
+            } else if (combine == Combine::copy) {
+                for_each_piece(linear, bytes_before(first), bytes_before(last), swizzle,
+                               [&](auto at, auto bytes) {
+                                   std::memcpy(global_memory(row.address + at), place_of(at), bytes);
+                               });
+            } else {
+                for (std::int64_t e = first; e < last; ++e) {
+                    move_bytes(combine, map->element, global_memory(row.address + bytes_before(e)),
+                               place_of(bytes_before(e)), element_bytes);
                 }
             }
         }

@@ -26,6 +26,16 @@ namespace {
 constexpr std::uint64_t turn = 4096;
 /// Warp-instructions after which CTAs that have not ended are joined by others: they may wait for them.
 constexpr std::uint64_t patience = 400'000;
+/// The same for code that reads nothing as other CTAs may have left it: hardly any waits with plain loads.
+constexpr std::uint64_t patience_alone = 64 * patience;
+
+/// Whether an instruction of the code may see what another CTA has just written.
+bool watches_others(const Code& code) {
+    return std::ranges::any_of(code.lines, [](const AssemblyLine* line) {
+        return line->opcode.starts_with("ATOM") || (line->opcode.starts_with("LD") && line->has("STRONG")) ||
+               line->opcode == "CCTL";
+    });
+}
 
 void check_shape(const Function& function, const LaunchShape& shape, std::span<const std::byte> parameters,
                  const model::machine::SmLimits& limits) {
@@ -105,6 +115,7 @@ class Runner {
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
         cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
         units_ = shape.ctas() / cluster_ctas_;
+        patience_ = watches_others(*code.code) ? patience : patience_alone;
         fill_constant_rows();
     }
 
@@ -465,7 +476,7 @@ class Runner {
             // A pass without an instruction may have turned to another group of a warp's lanes.
             idle_passes = executed == 0 ? idle_passes + 1 : 0;
             const bool stuck = idle_passes > lanes_per_warp;
-            if (stuck || since_change > patience * together) {
+            if (stuck || since_change > patience_ * together) {
                 since_change = 0;
                 idle_passes = 0;
                 if (together < most && next < units) {
@@ -533,6 +544,7 @@ class Runner {
     std::uint64_t resident_ctas_ = 1;  ///< of the chip, for CTAs that wait for each other
     std::uint64_t cluster_ctas_ = 1;
     std::uint64_t units_ = 1;
+    std::uint64_t patience_ = patience;
     std::uint64_t ended_ = 0;
     std::vector<Row> constant_rows_;
     std::vector<std::uint32_t> first_counts_;  ///< of the first CTA that ended, by warp and instruction

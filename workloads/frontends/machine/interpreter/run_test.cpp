@@ -212,6 +212,19 @@ TEST_CASE("CTAs that wait for a later one are joined by it") {
     CHECK(flag.words() == Words{1});
 }
 
+TEST_CASE("long CTAs that cannot see what others write are not joined by others in a sample") {
+    const Program program({"MOV R10, 0x80000", "loop:", "IADD3 R10, R10, -0x1, RZ",
+                           "ISETP.GT.AND P5, PT, R10, RZ, PT", "@P5 BRA `(loop)"});
+    LaunchShape shape = one_cta(32);
+    shape.grid[0] = 64;
+    RunOptions options;
+    options.budget = 1'000'000;
+    const LaunchCounts counts = program.run(shape, {}, options);
+    CHECK(counts.error.empty());
+    // The first one shows how long they are, and a tenth of the budget is used up by it.
+    CHECK(counts.ctas_run <= 2);
+}
+
 TEST_CASE("an endless loop ends the launch at the limit of a warp") {
     const Program program({"loop:", "BRA `(loop)"});
     RunOptions options;

@@ -62,21 +62,8 @@ process::Result run_tool(const fs::path& tool, const std::vector<std::string>& a
     return process::run(std::move(command));
 }
 
-/// Folders of programs that packages of the first python3 in PATH bring along.
-std::vector<fs::path> python_folders() {
-    std::vector<fs::path> roots;
-    if (const std::string given = environment("WARPTIME_PYTHON_PACKAGES"); !given.empty()) {
-        roots.emplace_back(given);
-    } else if (const std::string python = find_program("python3"); !python.empty()) {
-        const process::Result said =
-            run_tool(python, {"-c",
-                              "import site, sysconfig; print(sysconfig.get_paths()['purelib']); "
-                              "print(site.getusersitepackages())"});
-        std::istringstream lines(said.output);
-        for (std::string root; std::getline(lines, root);) {
-            roots.emplace_back(root);
-        }
-    }
+/// Folders of programs within those of Python's packages.
+std::vector<fs::path> programs_of_packages(const std::vector<fs::path>& roots) {
     std::vector<fs::path> folders;
     for (const fs::path& root : roots) {
         for (const char* below :
@@ -86,6 +73,40 @@ std::vector<fs::path> python_folders() {
         }
     }
     return folders;
+}
+
+/// Where the first python3 in PATH usually has its packages: PREFIX/bin/python3 in PREFIX/lib/python3.*.
+std::vector<fs::path> usual_python_folders() {
+    if (const std::string given = environment("WARPTIME_PYTHON_PACKAGES"); !given.empty()) {
+        return programs_of_packages({given});
+    }
+    std::vector<fs::path> roots;
+    const fs::path libraries = fs::path(find_program("python3")).parent_path().parent_path() / "lib";
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(libraries, ignored)) {
+        if (entry.path().filename().string().starts_with("python3")) {
+            roots.push_back(entry.path() / "site-packages");
+            roots.push_back(entry.path() / "dist-packages");
+        }
+    }
+    std::ranges::sort(roots);
+    return programs_of_packages(roots);
+}
+
+/// Folders of programs that packages of the first python3 in PATH bring along, as it says itself.
+std::vector<fs::path> python_folders() {
+    std::vector<fs::path> roots;
+    if (const std::string python = find_program("python3"); !python.empty()) {
+        const process::Result said =
+            run_tool(python, {"-c",
+                              "import site, sysconfig; print(sysconfig.get_paths()['purelib']); "
+                              "print(site.getusersitepackages())"});
+        std::istringstream lines(said.output);
+        for (std::string root; std::getline(lines, root);) {
+            roots.emplace_back(root);
+        }
+    }
+    return programs_of_packages(roots);
 }
 
 std::vector<std::byte> read_bytes(const fs::path& path) {
@@ -172,9 +193,14 @@ fs::path find_tool(CudaTool tool) {
     if (fs::path found = in_folders(folders); !found.empty()) {
         return found;
     }
-    // Python is asked last: its start takes longer than the rest.
-    if (fs::path found = in_folders(python_folders()); !found.empty()) {
+    if (fs::path found = in_folders(usual_python_folders()); !found.empty()) {
         return found;
+    }
+    // Python is asked last: its start takes longer than the rest.
+    if (environment("WARPTIME_PYTHON_PACKAGES").empty()) {
+        if (fs::path found = in_folders(python_folders()); !found.empty()) {
+            return found;
+        }
     }
     throw Error(
         std::string(name.program), "not found in PATH, CUDA_HOME, /usr/local/cuda or Python's packages",

@@ -135,6 +135,25 @@ TEST_CASE("every package of Python that may hold a tool is looked into") {
     }
 }
 
+TEST_CASE("a tool beside Python's own libraries is found without asking Python, others by asking") {
+    for (const bool beside : {true, false}) {
+        const Place place;
+        const Setting packages("WARPTIME_PYTHON_PACKAGES", "");
+        const fs::path asked = place.path("said") / "asked";
+        const fs::path elsewhere = place.path("elsewhere");
+        const fs::path python =
+            place.script("prefix/bin", "python3",
+                         "echo yes > '" + asked.string() + "'\necho '" + elsewhere.string() + "'\nexit 0");
+        const Setting path("PATH", python.parent_path().string());
+        const std::string root = beside ? "prefix/lib/python3.99/site-packages" : "elsewhere";
+        const fs::path packaged = place.script(root + "/nvidia/cu13/bin", "cuobjdump");
+        const fs::path usual("/usr/local/cuda/bin/cuobjdump");
+        if (fs::exists(usual)) continue;
+        CHECK(find_tool(CudaTool::cuobjdump) == packaged);
+        CHECK(fs::exists(asked) == !beside);
+    }
+}
+
 TEST_CASE("a variable that names no program is an error, though the tool is elsewhere") {
     for (const Tool& own : tools) {
         CAPTURE(own.program);
