@@ -40,7 +40,7 @@ TEST_CASE("every operator lowers on every calibrated GPU with the fewest paramet
         for (const ParameterInfo& parameter : info.parameters) {
             if (parameter.required) {
                 parameters[std::string(parameter.name)] =
-                    parameter.name == "file" ? WARPTIME_EXAMPLES "/saxpy.kernel" : "1024";
+                    parameter.name == "file" ? WARPTIME_EXAMPLES "/saxpy.kernel" : "64";
             }
         }
         for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
