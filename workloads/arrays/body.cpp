@@ -88,8 +88,9 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
     for (const libraries::ClassCount& part : mix) {
         const double count = part.count * times;
         if (count < 0.5) continue;
-        // Constants and copies of them wait for nothing.
-        const bool free = part.cls == mk::InstructionClass::ld_constant || part.cls == mk::InstructionClass::move;
+        // Constants and copies of them wait for nothing, and branches past slow paths are not taken.
+        const bool free = part.cls == mk::InstructionClass::ld_constant || part.cls == mk::InstructionClass::move ||
+                          part.cls == mk::InstructionClass::branch;
         const double chain = free || streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
         after = op(part.cls, std::llround(count), after, std::llround(chain));
     }

@@ -23,11 +23,12 @@ class FlowWriter {
 
     void write() {
         body_.begin();
-        last_ = body_.add(flow_.start, 1.0, mk::no_id);
+        last_ = body_.add(flow_.start, 1.0, mk::no_id, 2.0);
         body_.builder().loop(flow_.trips);
         mk::Id loaded = last_;
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
-            if (flow_.flows[i].direction == mk::Direction::read) loaded = move(flow_.flows[i], buffers_[i], last_, true);
+            if (flow_.flows[i].direction != mk::Direction::read) continue;
+            loaded = move(flow_.flows[i], buffers_[i], flow_.flows[i].follows ? loaded : last_, true);
         }
         (void)body_.add(flow_.loop, 1.0, mk::no_id);
         mk::Id made = body_.add(flow_.each, 1.0, loaded, flow_.streams);

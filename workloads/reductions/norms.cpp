@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 
 namespace warptime::workloads::reductions {
 
@@ -43,6 +45,36 @@ Reduction by_first_warp(const KernelRule& rule) {
 libraries::Mix loop_of(const KernelRule& rule, std::string_view each) {
     const std::string name = std::string(each) + "_loop";
     return rule.has(name) ? rule.mix(name) : libraries::Mix{};
+}
+
+/// The CTAs of a GPU go through their rows together. Where the rows that are under way fill more than the L2, a
+/// later pass finds nothing of them there.
+void read_again(RowKernel& row, const hw::Gpu& gpu) {
+    const std::int64_t threads = row.threads * row.threads_y;
+    const auto per_sm = std::min({gpu.sm.threads_max.value() / static_cast<double>(threads),
+                                  gpu.sm.registers.value() / static_cast<double>(row.registers * threads),
+                                  gpu.sm.ctas_max.value()});
+    const double ctas = std::min(static_cast<double>(row.rows), std::floor(per_sm) * gpu.sm.count.value());
+    double bytes = 0.0;
+    for (const RowArray& array : row.arrays) {
+        if (array.kind == Kind::matrix) bytes += static_cast<double>(row.cols * hw::bytes_of(array.dtype));
+    }
+    if (ctas * bytes <= gpu.l2.capacity.value()) return;
+    static constexpr std::string_view names[] = {"again0", "again1", "again2", "again3", "again4", "again5"};
+    std::vector<bool> seen(row.arrays.size(), false);
+    std::size_t number = 0;
+    for (RowKernel::Step& step : row.steps) {
+        std::vector<bool> now = seen;
+        for (RowAccess& read : step.pass.reads) {
+            const RowArray array = row.arrays[read.array];
+            if (array.kind != Kind::matrix) continue;
+            now[read.array] = true;
+            if (!seen[read.array] || number == std::size(names)) continue;
+            read.array = row.arrays.size();
+            row.arrays.push_back({names[number++], array.dtype, Kind::again});
+        }
+        seen = now;
+    }
 }
 
 /// Threads of a row: the largest power of two below `vectors`, from a warp to `most`; `over` where it may pass.
@@ -81,7 +113,8 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
         row.steps.push_back({load, by_first_warp(rule), {}});
         row.steps.push_back({sum, by_first_warp(rule), {}});
         row.steps.push_back({store, {}, {}});
-        lower_row_kernel(row, context.program.add_kernel());
+        read_again(row, context.gpu);
+    lower_row_kernel(row, context.program.add_kernel());
         return;
     }
     const KernelRule& rule = context.rule(prefix + (fits_shared ? "_shared" : "_passes"), s.dtype);
@@ -98,6 +131,7 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, by_first_warp(rule), {}});
     row.steps.push_back({third, {}, {}});
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
 }
 
@@ -132,6 +166,7 @@ void lower_softmax_backward(const Sizes& s, const Context& context) {
                       width, 1, streams, false, false};
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, {}, {}});
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
 }
 
@@ -157,7 +192,8 @@ void lower_norm(const Sizes& s, const Context& context, bool rms) {
         const Reduction halves{Reduction::Kind::by_halves, vectorized.mix("reduce_step"), 5};
         row.steps.push_back({moments, halves, vectorized.mix("between")});
         row.steps.push_back({scale, {}, {}});
-        lower_row_kernel(row, context.program.add_kernel());
+        read_again(row, context.gpu);
+    lower_row_kernel(row, context.program.add_kernel());
         return;
     }
     const KernelRule& moments_rule = context.rule(prefix + "_moments", s.dtype);
@@ -292,6 +328,7 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
     row.steps.push_back({sums, by_first_warp(rule), {}});
     row.steps.push_back(between);
     row.steps.push_back({scale, {}, {}});
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
     lower_weight_gradients(s, context, rms);
 }
@@ -338,6 +375,7 @@ void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view n
     } else {
         row.results = {{"result", s.dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32, Kind::vector}};
     }
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
 }
 

@@ -18,7 +18,7 @@ class RowWriter {
         : row_(row), body_(kernel, arrays::Launch{row.name, row.rows, 1, row.threads, row.threads_y, row.registers,
                                                   row.static_shared, row.dynamic_shared}) {
         for (const RowArray& array : row.arrays) {
-            buffers_.push_back(array.kind == RowArray::Kind::matrix
+            buffers_.push_back(array.kind == RowArray::Kind::matrix || array.kind == RowArray::Kind::again
                                    ? body_.matrix(array.name, array.dtype, row.cols, row.rows)
                                : array.kind == RowArray::Kind::vector
                                    ? body_.vector(array.name, array.dtype, row.cols)
@@ -38,7 +38,7 @@ class RowWriter {
 
     void write() {
         body_.begin();
-        last_ = body_.add(row_.start, 1.0, mk::no_id);
+        last_ = body_.add(row_.start, 1.0, mk::no_id, 2.0);
         for (const RowKernel::Step& step : row_.steps) {
             write_pass(step.pass);
             for (const RowAccess& read : step.pass.reads) seen_[read.array] = true;
@@ -49,7 +49,7 @@ class RowWriter {
                 last_ = body_.reduce_by_halves(scratch_, 8, step.reduction.step, last_, false);
                 body_.meet(last_);
             }
-            last_ = body_.add(step.after, 1.0, last_);
+            last_ = body_.add(step.after, 1.0, last_, 2.0);
         }
         for (const mk::Id result : results_) {
             mk::Access access = Body::lanes(result, Direction::write, body_.builder().variable(Variable::tile), 4);
@@ -78,7 +78,7 @@ class RowWriter {
         const RowArray& array = row_.arrays[what.array];
         const mk::Id buffer = buffers_[what.array];
         const Form form = form_of(array, what, vector);
-        mk::Access a = array.kind == RowArray::Kind::matrix
+        mk::Access a = array.kind == RowArray::Kind::matrix || array.kind == RowArray::Kind::again
                            ? body_.in_row(buffer, direction, col, body_.builder().variable(Variable::tile),
                                           form.bytes)
                            : Body::lanes(buffer, direction, col, form.bytes);
@@ -129,7 +129,7 @@ class RowWriter {
     [[nodiscard]] double row_bytes() const {
         double bytes = 0.0;
         for (const RowArray& array : row_.arrays) {
-            if (array.kind != RowArray::Kind::shared) bytes += static_cast<double>(row_.cols * hw::bytes_of(array.dtype));
+            if (array.kind != RowArray::Kind::shared && array.kind != RowArray::Kind::again) bytes += static_cast<double>(row_.cols * hw::bytes_of(array.dtype));
         }
         return bytes;
     }

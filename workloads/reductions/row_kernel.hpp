@@ -16,7 +16,8 @@ namespace mk = model::kernel;
 
 /// An array that passes touch: a matrix, a vector that all rows share, or a copy of the row in shared memory.
 struct RowArray {
-    enum class Kind : std::uint8_t { matrix, vector, shared };
+    /// again: a matrix that an earlier pass has read, by an access that the L2 no longer serves.
+    enum class Kind : std::uint8_t { matrix, vector, shared, again };
     std::string_view name;
     mk::Dtype dtype = mk::Dtype::fp32;
     Kind kind = Kind::matrix;

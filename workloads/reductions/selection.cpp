@@ -218,8 +218,10 @@ void lower_topk(const Sizes& s, const Context& context) {
         const KernelRule& rule = context.rule("topk_gather", s.dtype);
         FlowKernel gather = flow_of(rule, s.rows);
         gather.launch.threads = std::min<std::int64_t>(1024, ceil_div(s.cols, 32) * 32);
-        // Two bits of the k-th value a pass, over the whole row, and two passes that gather.
-        const std::int64_t passes = s.element_bytes() * 8 / 2 + 2;
+        // Two bits of the k-th value a pass over the whole row, until one value is left, and two passes that
+        // gather. Sign and exponent of random values take four passes, their fractions share them evenly.
+        const std::int64_t passes =
+            std::min(s.element_bytes() * 8 / 2, 4 + ceil_div(arrays::ceil_log2(s.cols), 2)) + 2;
         gather.trips = ceil_div(s.cols, gather.launch.threads) * passes;
         gather.piece = s.cols;
         gather.flows = {{"values", s.dtype, Direction::read, s.rows * s.cols, 1}};
@@ -273,7 +275,7 @@ void lower_cross_entropy(const Sizes& s, const Context& context) {
     loss.launch.dynamic_shared = loss.launch.threads * 8;
     loss.trips = ceil_div(s.rows, loss.launch.threads);
     loss.flows = {{"targets", Dtype::int64, Direction::read, s.rows, 1},
-                  {"log_softmax", s.dtype, Direction::read, s.rows * s.cols, 1, false, 0, s.rows * s.cols}};
+                  {"log_softmax", s.dtype, Direction::read, s.rows * s.cols, 1, false, 0, s.rows * s.cols, false, true}};
     loss.results = {{"loss", s.dtype, Direction::write, 1, 1}};
     add(loss, context);
 }

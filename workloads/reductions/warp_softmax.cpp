@@ -58,7 +58,7 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
         return access;
     };
     const auto elements = static_cast<double>(each * batch);
-    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     last = body.add(rule.mix("each_load"), elements, last, elements);
     mk::Id loaded = last;
     const mk::Index first = mk::Builder::constant(0);
