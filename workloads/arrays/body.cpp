@@ -89,8 +89,8 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
         const double count = part.count * times;
         if (count < 0.5) continue;
         // Constants and copies of them wait for nothing, and branches past slow paths are not taken.
-        const bool free = part.cls == mk::InstructionClass::ld_constant || part.cls == mk::InstructionClass::move ||
-                          part.cls == mk::InstructionClass::branch;
+        const bool free = part.cls == mk::InstructionClass::ld_constant ||
+                          part.cls == mk::InstructionClass::move || part.cls == mk::InstructionClass::branch;
         const double chain = free || streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
         after = op(part.cls, std::llround(count), after, std::llround(chain));
     }
@@ -104,13 +104,15 @@ mk::Id Body::access_op(mk::InstructionClass cls, const mk::Access& access, mk::I
 }
 
 mk::Id Body::load(const mk::Access& access, mk::Id after, std::int64_t count) {
-    const bool is_shared = kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
+    const bool is_shared =
+        kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
     return access_op(is_shared ? mk::InstructionClass::ld_shared : mk::InstructionClass::ld_global, access,
                      after, count);
 }
 
 mk::Id Body::store(const mk::Access& access, mk::Id after, std::int64_t count) {
-    const bool is_shared = kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
+    const bool is_shared =
+        kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
     return access_op(is_shared ? mk::InstructionClass::st_shared : mk::InstructionClass::st_global, access,
                      after, count);
 }
@@ -151,8 +153,8 @@ mk::Id Body::reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk
     return load(get, mk::no_id);
 }
 
-mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
-                              bool all_lanes) {
+mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step,
+                              mk::Id after, bool all_lanes) {
     const mk::PatternKind pattern = all_lanes ? mk::PatternKind::contiguous : mk::PatternKind::broadcast;
     const std::int64_t words = lane_bytes / 4;
     const std::int64_t apart = all_lanes ? 32 * words : words;

@@ -34,11 +34,13 @@ class FlowWriter {
         mk::Id made = body_.add(flow_.each, 1.0, loaded, flow_.streams);
         made = use_shared(made);
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
-            if (flow_.flows[i].direction != mk::Direction::read) (void)move(flow_.flows[i], buffers_[i], made, true);
+            if (flow_.flows[i].direction != mk::Direction::read)
+                (void)move(flow_.flows[i], buffers_[i], made, true);
         }
         body_.builder().end();
         last_ = body_.add(flow_.finish, 1.0, made);
-        for (std::size_t i = 0; i < flow_.results.size(); ++i) (void)move(flow_.results[i], results_[i], last_, false);
+        for (std::size_t i = 0; i < flow_.results.size(); ++i)
+            (void)move(flow_.results[i], results_[i], last_, false);
         body_.finish();
     }
 
@@ -48,14 +50,18 @@ class FlowWriter {
         const std::int64_t threads = flow_.launch.threads * flow_.launch.threads_y;
         const std::int64_t trip = threads * f.vector;
         const std::int64_t ctas_x = flow_.launch.ctas;
-        const std::int64_t piece = f.common ? 0 : !in_loop ? trip : flow_.piece > 0 ? flow_.piece : trip * flow_.trips;
+        const std::int64_t piece = f.common          ? 0
+                                   : !in_loop        ? trip
+                                   : flow_.piece > 0 ? flow_.piece
+                                                     : trip * flow_.trips;
         const bool side_by_side = f.apart == 0;
         const std::int64_t lane_step = side_by_side ? f.vector : 1;
-        mk::Index origin = body_.sum(0, {mk::term(mk::Variable::tile, piece),
-                                         mk::term(mk::Variable::tile, piece * ctas_x, 1),
-                                         mk::term(mk::Variable::warp, 32 * lane_step)});
+        mk::Index origin = body_.sum(
+            0, {mk::term(mk::Variable::tile, piece), mk::term(mk::Variable::tile, piece * ctas_x, 1),
+                mk::term(mk::Variable::warp, 32 * lane_step)});
         if (in_loop) origin = body_.builder().sum(origin, body_.builder().variable(mk::Variable::loop, trip));
-        const std::int64_t lane_bytes = f.by_element || !side_by_side ? element : std::min<std::int64_t>(16, f.vector * element);
+        const std::int64_t lane_bytes =
+            f.by_element || !side_by_side ? element : std::min<std::int64_t>(16, f.vector * element);
         const std::int64_t pieces = f.vector * element / lane_bytes;
         mk::Access access = Body::lanes(buffer, f.direction, origin, lane_bytes);
         if (f.random > 0) {
@@ -78,15 +84,16 @@ class FlowWriter {
 
     mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count, mk::Id after) {
         if (count == 0) return after;
-        mk::Access access =
-            Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32), flow_.shared.bytes);
+        mk::Access access = Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32),
+                                        flow_.shared.bytes);
         if (flow_.shared.random > 0) {
             access.origin[0] = mk::Builder::constant(0);
             access.pattern = mk::PatternKind::random;
             access.distinct = flow_.shared.random;
             access.seed = 2;
         }
-        const mk::Id id = body_.op(cls, count, after, direction == mk::Direction::read ? flow_.shared.chain : 1);
+        const mk::Id id =
+            body_.op(cls, count, after, direction == mk::Direction::read ? flow_.shared.chain : 1);
         body_.builder().access(access);
         return id;
     }

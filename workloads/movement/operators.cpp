@@ -1,13 +1,12 @@
 // The records of the movements. Ignores: what the host does between launches.
 // Source of what PyTorch launches: aten/src/ATen/native/cuda; each lowering names its files.
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/movement/operator.hpp"
-
 #include "hw/error.hpp"
 #include "workloads/arrays/flow_kernel.hpp"
 #include "workloads/arrays/record.hpp"
 #include "workloads/movement/lower.hpp"
 #include "workloads/movement/neighbours.hpp"
+#include "workloads/movement/operator.hpp"
 #include "workloads/movement/rows.hpp"
 
 #include <fmt/format.h>
@@ -31,9 +30,11 @@ constexpr ParameterInfo real_dtype = arrays::dtype_parameter(arrays::real_dtypes
 constexpr ParameterInfo implementation = arrays::implementation_parameter();
 
 constexpr std::array<ParameterInfo, 4> matrix_parameters{{matrix_rows, matrix_cols, dtype, implementation}};
-constexpr std::array<ParameterInfo, 4> real_parameters{{matrix_rows, matrix_cols, real_dtype, implementation}};
+constexpr std::array<ParameterInfo, 4> real_parameters{
+    {matrix_rows, matrix_cols, real_dtype, implementation}};
 constexpr std::array<ParameterInfo, 5> permute_parameters{
-    {matrix_rows, matrix_cols, arrays::optional_size("heads", "8", "parts of the columns"), dtype, implementation}};
+    {matrix_rows, matrix_cols, arrays::optional_size("heads", "8", "parts of the columns"), dtype,
+     implementation}};
 constexpr std::array<ParameterInfo, 5> embedding_parameters{
     {required_size("rows", "rows of the table"), required_size("cols", "columns of the table"),
      arrays::optional_size("indices", "8192", "rows that are taken, at random"), real_dtype, implementation}};
@@ -43,7 +44,8 @@ constexpr std::array<ParameterInfo, 3> stencil_parameters{
      {"dtype", ParameterKind::dtype, false, "fp32", arrays::wide_dtypes, "element type", true}}};
 
 double matrices(const Sizes& s, double count) {
-    return count * static_cast<double>(s.rows) * static_cast<double>(s.cols) * static_cast<double>(s.element_bytes());
+    return count * static_cast<double>(s.rows) * static_cast<double>(s.cols) *
+           static_cast<double>(s.element_bytes());
 }
 UsefulWork work(double operations, double bytes) {
     return {operations, bytes, bytes};
@@ -67,7 +69,8 @@ void lower_map(const Sizes& s, const Context& context, const StridedMap& map) {
     // What crosses shared memory changes its order there.
     flow.trips = 1;
     flow.piece = flow.launch.threads * each;
-    flow.flows = {{"in", s.dtype, Direction::read, map.elements, each}, {"out", s.dtype, Direction::write, map.elements, each}};
+    flow.flows = {{"in", s.dtype, Direction::read, map.elements, each},
+                  {"out", s.dtype, Direction::write, map.elements, each}};
     arrays::lower_flow(flow, context.program.add_kernel());
 }
 
@@ -78,7 +81,8 @@ constexpr ArrayOperator transpose_operator{
     matrix_parameters,
     [](const Sizes& s) { return work(0.0, matrices(s, 2.0)); },
     [](const Sizes& s, const Context& context) {
-        lower_map(s, context, {"transpose", s.rows * s.cols, s.rows * s.cols, {s.rows, s.cols}, {s.cols, 1, 0}, 2});
+        lower_map(s, context,
+                  {"transpose", s.rows * s.cols, s.rows * s.cols, {s.rows, s.cols}, {s.cols, 1, 0}, 2});
     }};
 
 constexpr ArrayOperator permute_operator{
@@ -89,11 +93,13 @@ constexpr ArrayOperator permute_operator{
     [](const Sizes& s) { return work(0.0, matrices(s, 2.0)); },
     [](const Sizes& s, const Context& context) {
         const std::int64_t width = s.cols / s.heads;
-        lower_map(s, context, {"permute", s.rows * s.cols, s.rows * s.cols, {width, s.rows}, {1, s.cols, width}, 3});
+        lower_map(s, context,
+                  {"permute", s.rows * s.cols, s.rows * s.cols, {width, s.rows}, {1, s.cols, width}, 3});
     },
     [](const Sizes& s) {
         if (s.heads > s.cols || s.cols % s.heads != 0) {
-            throw Error("permute heads", fmt::format("{}", s.heads), fmt::format("a divisor of cols = {}", s.cols));
+            throw Error("permute heads", fmt::format("{}", s.heads),
+                        fmt::format("a divisor of cols = {}", s.cols));
         }
     }};
 
@@ -102,7 +108,9 @@ constexpr ArrayOperator strided_copy_operator{
     "a[:, ::2].contiguous(): every second column",
     "warptime predict strided_copy 8192 8192 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
-    [](const Sizes& s) { return UsefulWork{0.0, matrices(s, 1.0), matrices(s, 1.5)}; },
+    [](const Sizes& s) {
+        return UsefulWork{0.0, matrices(s, 1.0), matrices(s, 1.5)};
+    },
     [](const Sizes& s, const Context& context) {
         const std::int64_t half = arrays::ceil_div(s.cols, 2);
         if (!s.torch) {
@@ -122,8 +130,8 @@ constexpr ArrayOperator strided_copy_operator{
         }
         // Rows of whole pairs leave one dimension.
         const int dims = s.cols % 2 == 0 ? 1 : 2;
-        lower_strided({"strided_copy", s.rows * half, s.rows * s.cols, {half, s.rows}, {2, s.cols, 0}, dims}, s.dtype,
-                      context);
+        lower_strided({"strided_copy", s.rows * half, s.rows * s.cols, {half, s.rows}, {2, s.cols, 0}, dims},
+                      s.dtype, context);
     }};
 
 constexpr ArrayOperator pad_operator{
@@ -132,7 +140,8 @@ constexpr ArrayOperator pad_operator{
     "warptime predict pad 8192 8192 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
     [](const Sizes& s) {
-        return work(0.0, matrices(s, 2.0) + static_cast<double>(s.rows) * static_cast<double>(s.element_bytes()));
+        return work(0.0,
+                    matrices(s, 2.0) + static_cast<double>(s.rows) * static_cast<double>(s.element_bytes()));
     },
     [](const Sizes& s, const Context& context) {
         if (s.torch) {
@@ -163,7 +172,8 @@ constexpr ArrayOperator cat_operator{
         if (s.torch) {
             lower_cat({s.dtype, s.rows, s.cols, true}, context);
         } else {
-            lower_map(s, context, {"cat", 2 * s.rows * s.cols, 2 * s.rows * s.cols, {s.cols, s.rows}, {1, s.cols, 0}, 2});
+            lower_map(s, context,
+                      {"cat", 2 * s.rows * s.cols, 2 * s.rows * s.cols, {s.cols, s.rows}, {1, s.cols, 0}, 2});
         }
     }};
 
@@ -190,7 +200,8 @@ constexpr ArrayOperator scatter_add_rows_operator{
     "warptime predict scatter_add_rows 100000 256 --dtype fp32 --gpu h200-sxm",
     real_parameters,
     [](const Sizes& s) {
-        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols), matrices(s, 3.0) + 8.0 * static_cast<double>(s.rows));
+        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols),
+                    matrices(s, 3.0) + 8.0 * static_cast<double>(s.rows));
     },
     [](const Sizes& s, const Context& context) {
         const RowsTaken r = rows_taken(s, "scatter_add_rows", s.rows, s.rows);
@@ -203,7 +214,8 @@ constexpr ArrayOperator index_add_operator{
     "warptime predict index_add 100000 256 --dtype fp32 --gpu h200-sxm",
     real_parameters,
     [](const Sizes& s) {
-        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols), matrices(s, 1.5) + 8.0 * static_cast<double>(s.rows));
+        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols),
+                    matrices(s, 1.5) + 8.0 * static_cast<double>(s.rows));
     },
     [](const Sizes& s, const Context& context) {
         const RowsTaken r = rows_taken(s, "index_add", std::max<std::int64_t>(1, s.rows / 4), s.rows);
@@ -211,7 +223,8 @@ constexpr ArrayOperator index_add_operator{
     }};
 
 double taken_bytes(const Sizes& s, double count) {
-    return count * static_cast<double>(s.indices) * static_cast<double>(s.cols) * static_cast<double>(s.element_bytes());
+    return count * static_cast<double>(s.indices) * static_cast<double>(s.cols) *
+           static_cast<double>(s.element_bytes());
 }
 
 constexpr ArrayOperator embedding_operator{

@@ -64,8 +64,9 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     flow.start = rule.mix("start");
     if (rule.has("each")) flow.each = rule.mix("each");
     if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
-    flow.shared = {number("shared_loads", 0), number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
-                   number("shared_barriers", 0)};
+    flow.shared = {
+        number("shared_loads", 0),   number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
+        number("shared_barriers", 0)};
     return flow;
 }
 
@@ -74,7 +75,8 @@ void add(const FlowKernel& flow, const Context& context) {
 }
 
 /// A CTA for each taken row, or for parts of it.
-void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t threads, const Context& context) {
+void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t threads,
+                    const Context& context) {
     const std::int64_t element = hw::bytes_of(r.dtype);
     const std::int64_t vector = rule.whole("bytes") / element;
     arrays::Launch launch;
@@ -98,8 +100,10 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
     list_random_rows(kernel, read, r.rows, r.cols, vector);
     last = body.load(read, last);
-    const mk::Index col = body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
-    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element), last);
+    const mk::Index col =
+        body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
+    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element),
+                     last);
     body.finish();
 }
 
@@ -126,8 +130,8 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
     list_random_rows(kernel, read, r.rows, r.cols, 1);
     b.loop(each);
-    const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each), mk::term(Variable::warp, 32),
-                                          mk::term(Variable::loop, threads)});
+    const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each),
+                                          mk::term(Variable::warp, 32), mk::term(Variable::loop, threads)});
     const mk::Id placed = body.add(rule.mix("each"), 1.0, last, 2.0);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
@@ -254,7 +258,8 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         add(few, context);
         return;
     }
-    const auto simple = [&](const char* name, std::int64_t ctas, std::vector<Flow> flows, std::int64_t trips = 1) {
+    const auto simple = [&](const char* name, std::int64_t ctas, std::vector<Flow> flows,
+                            std::int64_t trips = 1) {
         FlowKernel flow = flow_of(context.rule(name, r.dtype), ctas);
         flow.flows = std::move(flows);
         flow.trips = trips;
@@ -291,15 +296,18 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     // Random indices leave this many rows untouched.
     const auto rows = static_cast<double>(r.rows);
     const auto taken = static_cast<double>(n);
-    const std::int64_t segments = std::max<std::int64_t>(1, std::llround(rows * (1.0 - std::exp(-taken / rows))));
+    const std::int64_t segments =
+        std::max<std::int64_t>(1, std::llround(rows * (1.0 - std::exp(-taken / rows))));
     // A part has at most this many indices of a segment.
     const std::int64_t part = choice.whole("indices_of_part");
     const double mean = taken / static_cast<double>(segments);
     const auto parts = static_cast<std::int64_t>(
         std::ceil(static_cast<double>(segments) * std::max(1.0, mean / static_cast<double>(part) + 0.5)));
-    simple("segment_parts", ceil_div(segments, 32), {{"segments", Dtype::int64, Direction::read, segments, 1}});
+    simple("segment_parts", ceil_div(segments, 32),
+           {{"segments", Dtype::int64, Direction::read, segments, 1}});
     simple("scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}});
-    simple("segment_scan", 1, {{"parts", Dtype::int64, Direction::read, segments, 1}}, ceil_div(segments, 128));
+    simple("segment_scan", 1, {{"parts", Dtype::int64, Direction::read, segments, 1}},
+           ceil_div(segments, 128));
     simple("segment_count", 1, {});
     simple("segment_parts", ceil_div(segments, 32), {{"parts", Dtype::int64, Direction::write, parts, 1}});
     const std::int64_t stride = ceil_div(r.cols, 32) * 32;

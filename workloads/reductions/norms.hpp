@@ -18,7 +18,7 @@ void lower_norm(const Sizes& sizes, const Context& context, bool rms);
 void lower_norm_backward(const Sizes& sizes, const Context& context, bool rms);
 
 /// One CTA a row, at full width, with what a row needs read and written once.
-void lower_ideal_rows(const Sizes& sizes, const Context& context, std::string_view name, int inputs, int outputs,
-                      int vectors, double operations);
+void lower_ideal_rows(const Sizes& sizes, const Context& context, std::string_view name, int inputs,
+                      int outputs, int vectors, double operations);
 
 }  // namespace warptime::workloads::reductions

@@ -128,8 +128,9 @@ class ReduceWriter {
         // Rows that are not whole vectors have elements before the first and after the last one.
         if (vector > 1 && reduce_.inputs % vector != 0) {
             const mk::Index edge = b.sum(row, mk::Builder::constant(0));
-            mk::Access single = body_.in_row(
-                in_, Direction::read, mk::Builder::constant(reduce_.inputs - reduce_.inputs % vector), edge, element);
+            mk::Access single =
+                body_.in_row(in_, Direction::read,
+                             mk::Builder::constant(reduce_.inputs - reduce_.inputs % vector), edge, element);
             for (int i = 0; i < 2; ++i) {
                 last_ = body_.load(single, last_);
                 last_ = body_.add(rule_.mix("each"), 1.0, last_);
@@ -150,8 +151,9 @@ class ReduceWriter {
                                   mk::term(Variable::tile, config_.width * config_.height, 1)});
         }
         b.loop(ceil_div(reduce_.inputs, step * unroll));
-        mk::Access read = body_.in_row(in_, Direction::read,
-                                       b.sum(place, b.variable(Variable::loop, step * unroll)), row, element, step);
+        mk::Access read =
+            body_.in_row(in_, Direction::read, b.sum(place, b.variable(Variable::loop, step * unroll)), row,
+                         element, step);
         if (lanes < 32) {
             read.rank = 1;
             read.origin[0] = b.sum(read.origin[0], b.scaled(row, reduce_.inputs));
@@ -162,7 +164,8 @@ class ReduceWriter {
         }
         const mk::Id loaded = body_.load(read, last_, unroll);
         (void)body_.add(rule_.mix("each_single_loop"), 1.0, mk::no_id);
-        last_ = body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
+        last_ =
+            body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
         b.end();
         last_ = body_.add(rule_.mix("combine"), static_cast<double>(unroll - 1), last_);
     }
@@ -222,9 +225,9 @@ class ReduceWriter {
         last_ = body_.add(rule_.mix(reduce_.along_rows ? "finish" : "finish_columns"), 1.0, last_, 2.0);
         if (!reduce_.along_rows) {
             const std::int64_t vector = config_.output_vector;
-            mk::Access write = Body::lanes(out_, Direction::write,
-                                           body_.sum(0, {mk::term(Variable::tile, config_.width * vector)}), bytes,
-                                           1);
+            mk::Access write =
+                Body::lanes(out_, Direction::write,
+                            body_.sum(0, {mk::term(Variable::tile, config_.width * vector)}), bytes, 1);
             if (vector > 1) {
                 write.pattern = mk::PatternKind::stride;
                 write.inner = vector;
@@ -237,9 +240,9 @@ class ReduceWriter {
         const std::int64_t lanes = std::min<std::int64_t>(32, config_.width);
         mk::Term of_warp = mk::term(Variable::warp, 32 / lanes);
         of_warp.divisor = warps_of_row();
-        const mk::Index row =
-            config_.across_y ? b.variable(Variable::tile)
-                             : body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
+        const mk::Index row = config_.across_y
+                                  ? b.variable(Variable::tile)
+                                  : body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
         mk::Access write = Body::lanes(out_, Direction::write, row, bytes);
         if (lanes == 32) write.pattern = mk::PatternKind::broadcast;
         (void)body_.store(write, last_);
@@ -257,8 +260,8 @@ class ReduceWriter {
         const std::int64_t bytes = std::clamp<std::int64_t>(value_bytes_ * config_.output_vector, 4, 16);
         const std::int64_t words = bytes / 4;
         const std::int64_t lanes = reduce_.along_rows ? 1 : config_.width;
-        const mk::Index place = body_.sum(0, {mk::term(Variable::tile, parts * lanes * words),
-                                              mk::term(Variable::tile, lanes * words, 1)});
+        const mk::Index place = body_.sum(
+            0, {mk::term(Variable::tile, parts * lanes * words), mk::term(Variable::tile, lanes * words, 1)});
         last_ = body_.add(rule_.mix("share"), 1.0, last_, 2.0);
         mk::Access put = Body::lanes(staging_, Direction::write, place, bytes);
         if (reduce_.along_rows) put.pattern = mk::PatternKind::broadcast;
@@ -307,7 +310,8 @@ class ReduceWriter {
     const libraries::KernelRule& rule_;
     std::int64_t value_bytes_;
     Body body_;
-    mk::Id in_ = mk::no_id, out_ = mk::no_id, scratch_ = mk::no_id, staging_ = mk::no_id, counters_ = mk::no_id;
+    mk::Id in_ = mk::no_id, out_ = mk::no_id, scratch_ = mk::no_id, staging_ = mk::no_id,
+           counters_ = mk::no_id;
     mk::Id last_ = mk::no_id;
 };
 
