@@ -170,6 +170,12 @@ class ReduceWriter {
         last_ = body_.add(rule_.mix("combine"), static_cast<double>(unroll - 1), last_);
     }
 
+    /// First column of a warp whose threads along y have columns of their own.
+    [[nodiscard]] mk::Index own_columns() {
+        return body_.sum(0, {mk::term(Variable::tile, config_.step_output * config_.output_vector),
+                             mk::term(Variable::warp, 32 * config_.output_vector)});
+    }
+
     void walk_columns() {
         mk::Builder& b = body_.builder();
         const std::int64_t vector = config_.output_vector;
@@ -180,8 +186,11 @@ class ReduceWriter {
         mk::Term of_warp = mk::term(Variable::warp, rows_of_warp);
         of_warp.divisor = warps_of_row();
         const std::int64_t step = config_.step_input;
-        const mk::Index col = b.sum(b.variable(Variable::tile, config_.width * vector),
-                                    body_.along_row(warps_of_row(), lanes * vector));
+        const bool shares = config_.across_y;
+        const mk::Index col = shares ? b.sum(b.variable(Variable::tile, config_.width * vector),
+                                             body_.along_row(warps_of_row(), lanes * vector))
+                                     : own_columns();
+        if (!shares) of_warp.coefficient = 0;
         const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
         b.loop(trips);
         mk::Id loaded = mk::no_id;
@@ -190,7 +199,7 @@ class ReduceWriter {
                 body_.sum(i * step, {mk::term(Variable::loop, step * unroll), of_warp,
                                      mk::term(Variable::tile, config_.across_y ? config_.height : 0, 1)});
             mk::Access read = body_.in_row(in_, Direction::read, col, row, bytes);
-            if (lanes < 32) {
+            if (lanes < 32 && shares) {
                 read.rank = 1;
                 read.origin[0] = b.sum(col, b.scaled(row, reduce_.outputs));
                 read.pattern = mk::PatternKind::stride;
@@ -225,9 +234,10 @@ class ReduceWriter {
         last_ = body_.add(rule_.mix(reduce_.along_rows ? "finish" : "finish_columns"), 1.0, last_, 2.0);
         if (!reduce_.along_rows) {
             const std::int64_t vector = config_.output_vector;
-            mk::Access write =
-                Body::lanes(out_, Direction::write,
-                            body_.sum(0, {mk::term(Variable::tile, config_.width * vector)}), bytes, 1);
+            mk::Access write = Body::lanes(
+                out_, Direction::write,
+                config_.across_y ? b.variable(Variable::tile, config_.width * vector) : own_columns(), bytes,
+                1);
             if (vector > 1) {
                 write.pattern = mk::PatternKind::stride;
                 write.inner = vector;
