@@ -24,9 +24,10 @@ Body::Body(mk::Kernel& kernel, const Launch& launch)
     kernel.static_shared = launch.static_shared;
     kernel.dynamic_shared = launch.dynamic_shared;
     // Consecutive CTAs step along x first, as the hardware hands them out.
-    kernel.schedule.tiles = {launch.ctas, launch.ctas_y, 1, 1};
+    const std::int64_t along = launch.tiles > 0 ? launch.tiles : launch.ctas;
+    kernel.schedule.tiles = {along, launch.tiles > 0 ? 1 : launch.ctas_y, 1, 1};
     kernel.schedule.raster = mk::Raster::along_n;
-    kernel.schedule.group = launch.ctas;
+    kernel.schedule.group = along;
 }
 
 mk::Id Body::vector(std::string_view name, mk::Dtype dtype, std::int64_t elements) {

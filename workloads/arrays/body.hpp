@@ -24,6 +24,8 @@ struct Launch {
     std::int64_t registers = 32;
     std::int64_t static_shared = 0;
     std::int64_t dynamic_shared = 0;
+    /// Tiles, all along dimension 0, where CTAs beyond them end at once; 0: each CTA has one.
+    std::int64_t tiles = 0;
 };
 
 /// Writes one kernel whose warps all run one body.

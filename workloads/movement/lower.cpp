@@ -101,6 +101,10 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
             const auto times = static_cast<double>(std::min(ceil_div(piece, map.n[0]), beside));
             read.reuse = body.touched_before(1.0 - 1.0 / times, static_cast<double>(map.n[0] * 128));
         }
+        // A row that is repeated stays in the L1 of an SM from one CTA to the next.
+        if (map.s[1] == 0 && map.s[2] == 0) {
+            read.reuse = body.touched_before(1.0, static_cast<double>(map.source * bytes));
+        }
         const mk::Id loaded = body.load(read, addressed);
         // The store waits for the load, and the next element comes after the store.
         last = body.store(Body::lanes(out, Direction::write, linear, bytes), loaded);

@@ -61,6 +61,7 @@ constexpr std::int64_t most_along_x = 65535;
 
 void spread(arrays::Launch& launch) {
     if (launch.ctas <= most_along_x) return;
+    launch.tiles = launch.ctas;
     launch.ctas_y = ceil_div(launch.ctas, most_along_x);
     launch.ctas = most_along_x;
 }
