@@ -82,7 +82,8 @@ class FlowWriter {
         return body_.access_op(mk::InstructionClass::red_global, access, after, pieces);
     }
 
-    mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count, mk::Id after) {
+    mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count,
+                     std::int64_t chain, mk::Id after) {
         if (count == 0) return after;
         mk::Access access = Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32),
                                         flow_.shared.bytes);
@@ -92,18 +93,28 @@ class FlowWriter {
             access.distinct = flow_.shared.random;
             access.seed = 2;
         }
-        const mk::Id id =
-            body_.op(cls, count, after, direction == mk::Direction::read ? flow_.shared.chain : 1);
+        const mk::Id id = body_.op(cls, count, after, chain);
         body_.builder().access(access);
         return id;
     }
 
+    /// Atomics, then stores and loads in equal parts, with a barrier between what is stored and what is
+    /// loaded.
     mk::Id use_shared(mk::Id after) {
         const SharedUse& use = flow_.shared;
-        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, after);
-        after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write, use.stores, after);
-        for (std::int64_t i = 0; i < use.barriers; ++i) body_.meet(i == 0 ? after : mk::no_id);
-        return shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, use.loads, after);
+        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, 1, after);
+        const std::int64_t parts = std::max<std::int64_t>(1, use.barriers);
+        const auto part_of = [&](std::int64_t count, std::int64_t part) {
+            return count * (part + 1) / parts - count * part / parts;
+        };
+        for (std::int64_t part = 0; part < parts; ++part) {
+            after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write,
+                              part_of(use.stores, part), 1, after);
+            if (use.barriers > 0) body_.meet(after);
+            after = shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, part_of(use.loads, part),
+                              std::max<std::int64_t>(1, part_of(use.chain, part)), after);
+        }
+        return after;
     }
 
     const FlowKernel& flow_;
