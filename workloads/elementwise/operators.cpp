@@ -248,7 +248,7 @@ void lower_rope(const Sizes& s, const Context& context) {
                             s.dtype, context);
     movement::lower_cat({s.dtype, s.rows, half, false}, context);
     add_stream(s, context, "mul", "mul", product, s.dtype);
-    add_stream(s, context, "mul", "add", product, s.dtype);
+    add_stream(s, context, "plus", "add", product, s.dtype);
 }
 
 constexpr ArrayOperator rope_operator{

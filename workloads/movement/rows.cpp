@@ -293,34 +293,65 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     simple("unique_keys", ceil_div(n, choice.whole("unique_elements_of_cta")),
            {{"keys", Dtype::int64, Direction::read, n, 11, true, 640},
             {"segments", Dtype::int64, Direction::write, n, 11, true, 640}});
-    // Random indices leave this many rows untouched.
+    // The host counts on a segment for each row or index, and on parts of ten indices; fewer have work.
     const auto rows = static_cast<double>(r.rows);
     const auto taken = static_cast<double>(n);
+    const std::int64_t most_segments = std::min(n, r.rows);
     const std::int64_t segments =
-        std::max<std::int64_t>(1, std::llround(rows * (1.0 - std::exp(-taken / rows))));
-    // A part has at most this many indices of a segment.
-    const std::int64_t part = choice.whole("indices_of_part");
+        std::clamp<std::int64_t>(std::llround(rows * (1.0 - std::exp(-taken / rows))), 1, most_segments);
+    const std::int64_t of_part = choice.whole("indices_of_part");
+    const std::int64_t most_parts = n / of_part + most_segments;
     const double mean = taken / static_cast<double>(segments);
-    const auto parts = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(segments) * std::max(1.0, mean / static_cast<double>(part) + 0.5)));
-    simple("segment_parts", ceil_div(segments, 32),
-           {{"segments", Dtype::int64, Direction::read, segments, 1}});
+    // A segment's last part is half full on average.
+    const auto parts = std::min(
+        most_parts,
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(segments) *
+                                            std::max(1.0, mean / static_cast<double>(of_part) + 0.5))));
+    const std::int64_t segment_ctas = ceil_div(most_segments, 32);
+    simple("segment_parts", segment_ctas, {{"segments", Dtype::int64, Direction::read, most_segments, 1}});
     simple("scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}});
-    simple("segment_scan", 1, {{"parts", Dtype::int64, Direction::read, segments, 1}},
-           ceil_div(segments, 128));
+    const KernelRule& scan = context.rule("segment_scan", r.dtype);
+    simple("segment_scan", ceil_div(most_segments, scan.whole("threads") * scan.whole("elements")),
+           {{"parts", Dtype::int64, Direction::read, most_segments, scan.whole("elements"), true,
+             scan.whole("threads")}});
     simple("segment_count", 1, {});
-    simple("segment_parts", ceil_div(segments, 32), {{"parts", Dtype::int64, Direction::write, parts, 1}});
+    simple("segment_offsets", segment_ctas, {{"parts", Dtype::int64, Direction::write, parts, 1}});
     const std::int64_t stride = ceil_div(r.cols, 32) * 32;
-    const KernelRule& sum_rule = context.rule("embedding_backward_sum", r.dtype);
-    FlowKernel sum = flow_of(sum_rule, ceil_div(parts * stride, sum_rule.whole("threads")));
+    const std::int64_t threads = std::min<std::int64_t>(stride, 1024);
+    const bool atomic = ceil_div(most_segments * stride, threads) <= sms;
+    if (atomic) {
+        simple("segment_parts", segment_ctas, {{"parts", Dtype::int64, Direction::write, parts, 1}});
+        // Sums of halves are kept in fp32.
+        if (element < 4) zero();
+    }
     const std::int64_t all = n * r.cols;
+    FlowKernel sum =
+        flow_of(context.rule("embedding_backward_sum", r.dtype), ceil_div(most_parts * stride, threads));
+    sum.launch.threads = threads;
+    sum.launch.tiles = ceil_div(parts * stride, threads);
     sum.trips = std::max<std::int64_t>(1, ceil_div(n, parts));
     sum.flows = {{"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true},
-                 {"rows_gradient", r.dtype, Direction::read, all, 1}};
+                 {"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, 0, false, true}};
+    if (atomic) {
+        sum.launch.threads = std::min<std::int64_t>(stride, 1024);
+        sum.results = {{"gradient", Dtype::fp32, Direction::atomic, table, 1}};
+        add(sum, context);
+        if (element < 4) {
+            const KernelRule& rule = context.rule("fill", r.dtype);
+            FlowKernel cast = flow_of(rule, ceil_div(table, rule.whole("threads") * rule.whole("elements")));
+            cast.launch.registers = 32;
+            cast.flows = {{"sums", Dtype::fp32, Direction::read, table, 8},
+                          {"gradient", r.dtype, Direction::write, table, 8}};
+            add(cast, context);
+        }
+        return;
+    }
     sum.results = {{"parts", Dtype::fp32, Direction::write, parts * stride, 1}};
     add(sum, context);
-    const KernelRule& last_rule = context.rule("embedding_backward_scatter", r.dtype);
-    FlowKernel scatter = flow_of(last_rule, ceil_div(segments * stride, last_rule.whole("threads")));
+    FlowKernel scatter = flow_of(context.rule("embedding_backward_scatter", r.dtype),
+                                 ceil_div(most_segments * stride, threads));
+    scatter.launch.threads = threads;
+    scatter.launch.tiles = ceil_div(segments * stride, threads);
     scatter.flows = {{"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
                       segments * stride}};
     scatter.results = {{"gradient", r.dtype, Direction::write, table, 1}};

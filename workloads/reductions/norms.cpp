@@ -310,10 +310,12 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
     launch.ctas_y = parts;
     launch.threads = 32;
     launch.threads_y = warps;
-    launch.registers = rule.whole(in_parts     ? "registers_parts"
-                                  : aligned    ? "registers"
-                                  : warps == 1 ? "registers_narrow"
-                                               : "registers_ragged");
+    const char* field = in_parts                ? "registers_parts"
+                        : aligned && warps == 1 ? "registers_narrow"
+                        : aligned               ? "registers"
+                        : warps == 1            ? "registers_narrow_ragged"
+                                                : "registers_ragged";
+    launch.registers = rule.whole(field);
     launch.dynamic_shared = in_parts ? 0 : 33 * warps * 2 * 4;
     Body body(kernel, launch);
     mk::Builder& b = body.builder();

@@ -64,8 +64,9 @@ class ReduceWriter {
         launch.ctas_y = config_.ctas_per_output;
         launch.threads = config_.width;
         launch.threads_y = config_.height;
-        launch.registers =
-            rule_.whole(reduce_.along_rows || config_.output_vector == 1 ? "registers" : "registers_columns");
+        launch.registers = rule_.whole(reduce_.along_rows || config_.output_vector == 1 ? "registers"
+                                       : config_.output_vector == 2 ? "registers_columns_2"
+                                                                    : "registers_columns");
         // 16 bytes say whether this is the last CTA of its result.
         launch.static_shared = 16;
         launch.dynamic_shared = shared_bytes();

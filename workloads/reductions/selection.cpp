@@ -97,6 +97,7 @@ void sort_in_cta(const Sizes& s, const Context& context) {
     sort.results = {{"sorted", s.dtype, Direction::write, values, each, true, apart},
                     {"places", Dtype::int64, Direction::write, values, each, true, apart}};
     sort.launch.name = "sort";
+    if (s.element_bytes() == 2) sort.launch.registers = rule.whole("registers_narrow");
     add(sort, context);
 }
 
@@ -190,13 +191,17 @@ void select_by_several(const Sizes& s, const Context& context) {
         add(count, context);
         FlowKernel sum =
             simple("topk_sum_digits", s.rows, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}});
+        // Rows are spread along x alone.
+        sum.launch.ctas = s.rows;
+        sum.launch.ctas_y = 1;
+        sum.launch.tiles = 0;
         sum.trips = per_row;
         sum.results = {{"sums", Dtype::int32, Direction::write, s.rows * 256, 1}};
         add(sum, context);
         add(simple("topk_count_below", ctas, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}}),
             context);
     }
-    add(simple("topk_count_kth", ceil_div(ctas, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}),
+    add(simple("topk_count_kth", ceil_div(s.rows, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}),
         context);
     for (int i = 0; i < 2; ++i) {
         add(simple("topk_scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}}), context);
