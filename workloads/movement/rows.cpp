@@ -253,8 +253,10 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         few.trips = ceil_div(r.taken, 32);
         // A trip adds the 32 columns of 32 indices to their rows.
         const std::int64_t all = r.taken * r.cols;
-        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1},
-                     {"gradient", r.dtype, Direction::write, table, 1}};
+        few.flows = {{"numbers", Dtype::int64, Direction::read, r.taken, 1, false, 0, 0, true},
+                     {"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, 0, false, true},
+                     {"gradient", r.dtype, Direction::read, table, 1, false, 0, 0, false, true},
+                     {"new_gradient", r.dtype, Direction::write, table, 1}};
         add(few, context);
         return;
     }
@@ -329,9 +331,14 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         flow_of(context.rule("embedding_backward_sum", r.dtype), ceil_div(most_parts * stride, threads));
     sum.launch.threads = threads;
     sum.launch.tiles = ceil_div(parts * stride, threads);
-    sum.trips = std::max<std::int64_t>(1, ceil_div(n, parts));
-    sum.flows = {{"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true},
-                 {"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, 0, false, true}};
+    // The indices of a part are loaded together, and then their rows.
+    const std::int64_t each = std::max<std::int64_t>(1, ceil_div(n, parts));
+    for (libraries::ClassCount& part : sum.each) part.count *= static_cast<double>(each);
+    for (libraries::ClassCount& part : sum.loop) part.count *= static_cast<double>(each);
+    sum.streams = 4.0;
+    sum.flows = {{"offsets", Dtype::int64, Direction::read, parts, 1, false, 0, 0, true},
+                 {"numbers", Dtype::int64, Direction::read, n, each, true, 1, 0, true, true},
+                 {"rows_gradient", r.dtype, Direction::read, all, each, true, threads, 0, false, true}};
     if (atomic) {
         sum.launch.threads = std::min<std::int64_t>(stride, 1024);
         sum.results = {{"gradient", Dtype::fp32, Direction::atomic, table, 1}};
@@ -352,8 +359,10 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
                                  ceil_div(most_segments * stride, threads));
     scatter.launch.threads = threads;
     scatter.launch.tiles = ceil_div(segments * stride, threads);
-    scatter.flows = {{"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
-                      segments * stride}};
+    scatter.flows = {{"offsets", Dtype::int64, Direction::read, most_segments, 1, false, 0, 0, true},
+                     {"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true, true},
+                     {"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
+                      segments * stride, 0, false, true}};
     scatter.results = {{"gradient", r.dtype, Direction::write, table, 1}};
     add(scatter, context);
 }
