@@ -55,13 +55,14 @@ class FlowWriter {
                                    : flow_.piece > 0 ? flow_.piece
                                                      : trip * flow_.trips;
         const bool side_by_side = f.apart == 0;
-        const std::int64_t lane_step = side_by_side ? f.vector : 1;
+        const std::int64_t lane_step = side_by_side ? f.vector : f.width;
         mk::Index origin = body_.sum(
             0, {mk::term(mk::Variable::tile, piece), mk::term(mk::Variable::tile, piece * ctas_x, 1),
                 mk::term(mk::Variable::warp, 32 * lane_step)});
         if (in_loop) origin = body_.builder().sum(origin, body_.builder().variable(mk::Variable::loop, trip));
-        const std::int64_t lane_bytes =
-            f.by_element || !side_by_side ? element : std::min<std::int64_t>(16, f.vector * element);
+        const std::int64_t lane_bytes = !side_by_side  ? f.width * element
+                                        : f.by_element ? element
+                                                       : std::min<std::int64_t>(16, f.vector * element);
         const std::int64_t pieces = f.vector * element / lane_bytes;
         mk::Access access = Body::lanes(buffer, f.direction, origin, lane_bytes);
         if (f.random > 0) {

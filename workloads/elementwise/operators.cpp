@@ -28,12 +28,12 @@ using mk::Dtype;
 
 constexpr std::int64_t most_arrays = 16;
 
-std::int64_t narrowest(std::span<const Operand> operands) {
-    std::int64_t least = 16;
+std::int64_t widest(std::span<const Operand> operands) {
+    std::int64_t most = 1;
     for (const Operand& operand : operands) {
-        least = std::min<std::int64_t>(least, hw::bytes_of(operand.dtype));
+        most = std::max<std::int64_t>(most, hw::bytes_of(operand.dtype));
     }
-    return least;
+    return most;
 }
 
 /// One kernel of PyTorch, or the ideal one with the same arithmetic.
@@ -46,7 +46,7 @@ void add_stream(const Sizes& s, const Context& context, std::string_view rule_na
         return;
     }
     const StreamRule ideal = ideal_stream(context.rule("ideal stream", s.dtype), torch.body,
-                                          static_cast<double>(torch.elements), narrowest(operands));
+                                          static_cast<double>(torch.elements), widest(operands));
     lower_stream(name, s.elements(), operands, ideal, context.program.add_kernel());
 }
 

@@ -75,6 +75,11 @@ void lower_stream(std::string_view name, std::int64_t n, std::span<const Operand
                     access.pattern = mk::PatternKind::stride;
                     access.inner = rule.vector;
                 }
+                // A later piece lies in the sectors of the piece before.
+                if (piece > 0 && direction == mk::Direction::write) access.joined = 1.0;
+                if (piece > 0 && direction == mk::Direction::read) {
+                    access.reuse = body.touched_before(1.0, static_cast<double>(mk::Reuse::least_distance));
+                }
                 use(access);
             }
         }

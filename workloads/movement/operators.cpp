@@ -69,8 +69,10 @@ void lower_map(const Sizes& s, const Context& context, const StridedMap& map) {
     // What crosses shared memory changes its order there.
     flow.trips = 1;
     flow.piece = flow.launch.threads * each;
-    flow.flows = {{"in", s.dtype, Direction::read, map.elements, each},
-                  {"out", s.dtype, Direction::write, map.elements, each}};
+    const std::int64_t apart = flow.launch.threads * vector;
+    flow.flows = {
+        {"in", s.dtype, Direction::read, map.elements, each, false, apart, 0, false, false, vector},
+        {"out", s.dtype, Direction::write, map.elements, each, false, apart, 0, false, false, vector}};
     arrays::lower_flow(flow, context.program.add_kernel());
 }
 
@@ -120,11 +122,16 @@ constexpr ArrayOperator strided_copy_operator{
             flow.launch.name = "strided_copy";
             flow.launch.threads = rule.whole("threads");
             flow.launch.registers = rule.whole("registers");
-            const std::int64_t each = rule.whole("accesses") * vector / 2;
-            flow.launch.ctas = arrays::ceil_div(s.rows * half, flow.launch.threads * each);
+            // Whole vectors are read, and half of each is written.
+            const std::int64_t half_vector = std::max<std::int64_t>(1, vector / 2);
+            const std::int64_t each = rule.whole("accesses") * half_vector;
+            const std::int64_t threads = flow.launch.threads;
+            flow.launch.ctas = arrays::ceil_div(s.rows * half, threads * each);
             flow.start = rule.mix("start");
-            flow.flows = {{"in", s.dtype, Direction::read, s.rows * s.cols, 2 * each},
-                          {"out", s.dtype, Direction::write, s.rows * half, each}};
+            flow.flows = {{"in", s.dtype, Direction::read, s.rows * s.cols, 2 * each, false,
+                           2 * threads * half_vector, 0, false, false, 2 * half_vector},
+                          {"out", s.dtype, Direction::write, s.rows * half, each, false,
+                           threads * half_vector, 0, false, false, half_vector}};
             arrays::lower_flow(flow, context.program.add_kernel());
             return;
         }
