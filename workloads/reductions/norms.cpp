@@ -414,7 +414,7 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
 }
 
 void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view name, int inputs, int outputs,
-                      int vectors, double operations) {
+                      int vectors, double operations, bool places) {
     const KernelRule& rule = context.rule("ideal row", s.dtype);
     RowKernel row = row_kernel(rule, s, rule.whole("threads"));
     row.name = name;
@@ -442,6 +442,10 @@ void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view n
     if (outputs > 0) {
         second.writes.push_back({row.arrays.size(), false});
         row.arrays.push_back({"out", s.dtype, Kind::matrix});
+    }
+    if (places) {
+        second.writes.push_back({row.arrays.size(), false});
+        row.arrays.push_back({"places", Dtype::int64, Kind::matrix});
     }
     const libraries::Mix work{
         {mk::InstructionClass::fma_f32, std::max(0.5, operations / 2.0) * static_cast<double>(vector)}};

@@ -137,7 +137,8 @@ void sort_in_segments(const Sizes& s, const Context& context) {
 
 void lower_sort(const Sizes& s, const Context& context) {
     if (!s.torch) {
-        lower_ideal_rows(s, context, "sort", 1, 1, 0, 2.0 * static_cast<double>(arrays::ceil_log2(s.cols)));
+        lower_ideal_rows(s, context, "sort", 1, 1, 0, 2.0 * static_cast<double>(arrays::ceil_log2(s.cols)),
+                         true);
         return;
     }
     if (s.cols <= context.rule("sort_choice", s.dtype).whole("in_cta_up_to")) {
