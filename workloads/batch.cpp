@@ -104,7 +104,8 @@ void Batch::check_required() const {
             return constants_.find(name) != constants_.end() ||
                    std::any_of(numbers_.begin(), numbers_.end(),
                                [&](const NumberColumn& c) { return c.parameter->name == name; }) ||
-                   std::any_of(words_.begin(), words_.end(), [&](const WordColumn& c) { return c.name == name; });
+                   std::any_of(words_.begin(), words_.end(),
+                               [&](const WordColumn& c) { return c.name == name; });
         };
         if (parameter.required && !given(parameter.name) && !given(parameter.instead)) {
             throw Error(fmt::format("{} {}", info_->name, parameter.name), "",

@@ -24,9 +24,10 @@ Body::Body(mk::Kernel& kernel, const Launch& launch)
     kernel.static_shared = launch.static_shared;
     kernel.dynamic_shared = launch.dynamic_shared;
     // Consecutive CTAs step along x first, as the hardware hands them out.
-    kernel.schedule.tiles = {launch.ctas, launch.ctas_y, 1, 1};
+    const std::int64_t along = launch.tiles > 0 ? launch.tiles : launch.ctas;
+    kernel.schedule.tiles = {along, launch.tiles > 0 ? 1 : launch.ctas_y, 1, 1};
     kernel.schedule.raster = mk::Raster::along_n;
-    kernel.schedule.group = launch.ctas;
+    kernel.schedule.group = along;
 }
 
 mk::Id Body::vector(std::string_view name, mk::Dtype dtype, std::int64_t elements) {
@@ -88,8 +89,9 @@ mk::Id Body::add(const libraries::Mix& mix, double times, mk::Id after, double s
     for (const libraries::ClassCount& part : mix) {
         const double count = part.count * times;
         if (count < 0.5) continue;
-        // Constants and copies of them wait for nothing.
-        const bool free = part.cls == mk::InstructionClass::ld_constant || part.cls == mk::InstructionClass::move;
+        // Constants and copies of them wait for nothing, and branches past slow paths are not taken.
+        const bool free = part.cls == mk::InstructionClass::ld_constant ||
+                          part.cls == mk::InstructionClass::move || part.cls == mk::InstructionClass::branch;
         const double chain = free || streams >= hiding_streams ? 1.0 : count / std::max(1.0, streams);
         after = op(part.cls, std::llround(count), after, std::llround(chain));
     }
@@ -103,13 +105,15 @@ mk::Id Body::access_op(mk::InstructionClass cls, const mk::Access& access, mk::I
 }
 
 mk::Id Body::load(const mk::Access& access, mk::Id after, std::int64_t count) {
-    const bool is_shared = kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
+    const bool is_shared =
+        kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
     return access_op(is_shared ? mk::InstructionClass::ld_shared : mk::InstructionClass::ld_global, access,
                      after, count);
 }
 
 mk::Id Body::store(const mk::Access& access, mk::Id after, std::int64_t count) {
-    const bool is_shared = kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
+    const bool is_shared =
+        kernel_.buffers[static_cast<std::size_t>(access.buffer)].space == mk::Space::shared;
     return access_op(is_shared ? mk::InstructionClass::st_shared : mk::InstructionClass::st_global, access,
                      after, count);
 }
@@ -150,8 +154,8 @@ mk::Id Body::reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk
     return load(get, mk::no_id);
 }
 
-mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
-                              bool all_lanes) {
+mk::Id Body::reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step,
+                              mk::Id after, bool all_lanes) {
     const mk::PatternKind pattern = all_lanes ? mk::PatternKind::contiguous : mk::PatternKind::broadcast;
     const std::int64_t words = lane_bytes / 4;
     const std::int64_t apart = all_lanes ? 32 * words : words;

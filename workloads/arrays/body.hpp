@@ -24,6 +24,8 @@ struct Launch {
     std::int64_t registers = 32;
     std::int64_t static_shared = 0;
     std::int64_t dynamic_shared = 0;
+    /// Tiles, all along dimension 0, where CTAs beyond them end at once; 0: each CTA has one.
+    std::int64_t tiles = 0;
 };
 
 /// Writes one kernel whose warps all run one body.
@@ -49,7 +51,8 @@ class Body {
     mk::Id op(mk::InstructionClass cls, std::int64_t count, mk::Id after, std::int64_t chain = 1);
     mk::Id load(const mk::Access& access, mk::Id after, std::int64_t count = 1);
     mk::Id store(const mk::Access& access, mk::Id after, std::int64_t count = 1);
-    mk::Id access_op(mk::InstructionClass cls, const mk::Access& access, mk::Id after, std::int64_t count = 1);
+    mk::Id access_op(mk::InstructionClass cls, const mk::Access& access, mk::Id after,
+                     std::int64_t count = 1);
     /// Makes the last op wait for another one, too.
     void also_after(mk::Id op, std::int32_t distance = 0);
     /// All warps of the CTA meet.
@@ -58,8 +61,8 @@ class Body {
     mk::Id reduce_warp(std::int64_t steps, const libraries::Mix& step, mk::Id after);
     /// A reduction over the CTA: over each warp's lanes, then over the warps' results by the first warp.
     mk::Id reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk::Id after);
-    /// The same by halves: the upper half of the warps leaves its values, the lower half takes them, and so on.
-    /// All warps read the result.
+    /// The same by halves: the upper half of the warps leaves its values, the lower half takes them, and so
+    /// on. All warps read the result.
     mk::Id reduce_by_halves(mk::Id scratch, std::int64_t lane_bytes, const libraries::Mix& step, mk::Id after,
                             bool all_lanes);
 
@@ -68,7 +71,7 @@ class Body {
                                           std::int64_t bytes, std::int64_t step = 0);
     /// The same in a matrix; without the row where the buffer has one dimension.
     [[nodiscard]] mk::Access in_row(mk::Id buffer, mk::Direction direction, const mk::Index& col,
-                                           const mk::Index& row, std::int64_t bytes, std::int64_t step = 0) const;
+                                    const mk::Index& row, std::int64_t bytes, std::int64_t step = 0) const;
 
     /// The reuse of an access of whose sectors the CTA has touched this share before, so many bytes ago.
     [[nodiscard]] std::uint32_t touched_before(double share, double bytes_since);

@@ -23,21 +23,24 @@ class FlowWriter {
 
     void write() {
         body_.begin();
-        last_ = body_.add(flow_.start, 1.0, mk::no_id);
+        last_ = body_.add(flow_.start, 1.0, mk::no_id, 2.0);
         body_.builder().loop(flow_.trips);
         mk::Id loaded = last_;
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
-            if (flow_.flows[i].direction == mk::Direction::read) loaded = move(flow_.flows[i], buffers_[i], last_, true);
+            if (flow_.flows[i].direction != mk::Direction::read) continue;
+            loaded = move(flow_.flows[i], buffers_[i], flow_.flows[i].follows ? loaded : last_, true);
         }
         (void)body_.add(flow_.loop, 1.0, mk::no_id);
         mk::Id made = body_.add(flow_.each, 1.0, loaded, flow_.streams);
         made = use_shared(made);
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
-            if (flow_.flows[i].direction != mk::Direction::read) (void)move(flow_.flows[i], buffers_[i], made, true);
+            if (flow_.flows[i].direction != mk::Direction::read)
+                (void)move(flow_.flows[i], buffers_[i], made, true);
         }
         body_.builder().end();
         last_ = body_.add(flow_.finish, 1.0, made);
-        for (std::size_t i = 0; i < flow_.results.size(); ++i) (void)move(flow_.results[i], results_[i], last_, false);
+        for (std::size_t i = 0; i < flow_.results.size(); ++i)
+            (void)move(flow_.results[i], results_[i], last_, false);
         body_.finish();
     }
 
@@ -47,14 +50,19 @@ class FlowWriter {
         const std::int64_t threads = flow_.launch.threads * flow_.launch.threads_y;
         const std::int64_t trip = threads * f.vector;
         const std::int64_t ctas_x = flow_.launch.ctas;
-        const std::int64_t piece = f.common ? 0 : !in_loop ? trip : flow_.piece > 0 ? flow_.piece : trip * flow_.trips;
+        const std::int64_t piece = f.common          ? 0
+                                   : !in_loop        ? trip
+                                   : flow_.piece > 0 ? flow_.piece
+                                                     : trip * flow_.trips;
         const bool side_by_side = f.apart == 0;
-        const std::int64_t lane_step = side_by_side ? f.vector : 1;
-        mk::Index origin = body_.sum(0, {mk::term(mk::Variable::tile, piece),
-                                         mk::term(mk::Variable::tile, piece * ctas_x, 1),
-                                         mk::term(mk::Variable::warp, 32 * lane_step)});
+        const std::int64_t lane_step = side_by_side ? f.vector : f.width;
+        mk::Index origin = body_.sum(
+            0, {mk::term(mk::Variable::tile, piece), mk::term(mk::Variable::tile, piece * ctas_x, 1),
+                mk::term(mk::Variable::warp, 32 * lane_step)});
         if (in_loop) origin = body_.builder().sum(origin, body_.builder().variable(mk::Variable::loop, trip));
-        const std::int64_t lane_bytes = f.by_element || !side_by_side ? element : std::min<std::int64_t>(16, f.vector * element);
+        const std::int64_t lane_bytes = !side_by_side  ? f.width * element
+                                        : f.by_element ? element
+                                                       : std::min<std::int64_t>(16, f.vector * element);
         const std::int64_t pieces = f.vector * element / lane_bytes;
         mk::Access access = Body::lanes(buffer, f.direction, origin, lane_bytes);
         if (f.random > 0) {
@@ -75,27 +83,39 @@ class FlowWriter {
         return body_.access_op(mk::InstructionClass::red_global, access, after, pieces);
     }
 
-    mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count, mk::Id after) {
+    mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count,
+                     std::int64_t chain, mk::Id after) {
         if (count == 0) return after;
-        mk::Access access =
-            Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32), flow_.shared.bytes);
+        mk::Access access = Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32),
+                                        flow_.shared.bytes);
         if (flow_.shared.random > 0) {
             access.origin[0] = mk::Builder::constant(0);
             access.pattern = mk::PatternKind::random;
             access.distinct = flow_.shared.random;
             access.seed = 2;
         }
-        const mk::Id id = body_.op(cls, count, after, direction == mk::Direction::read ? flow_.shared.chain : 1);
+        const mk::Id id = body_.op(cls, count, after, chain);
         body_.builder().access(access);
         return id;
     }
 
+    /// Atomics, then stores and loads in equal parts, with a barrier between what is stored and what is
+    /// loaded.
     mk::Id use_shared(mk::Id after) {
         const SharedUse& use = flow_.shared;
-        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, after);
-        after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write, use.stores, after);
-        for (std::int64_t i = 0; i < use.barriers; ++i) body_.meet(i == 0 ? after : mk::no_id);
-        return shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, use.loads, after);
+        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, 1, after);
+        const std::int64_t parts = std::max<std::int64_t>(1, use.barriers);
+        const auto part_of = [&](std::int64_t count, std::int64_t part) {
+            return count * (part + 1) / parts - count * part / parts;
+        };
+        for (std::int64_t part = 0; part < parts; ++part) {
+            after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write,
+                              part_of(use.stores, part), 1, after);
+            if (use.barriers > 0) body_.meet(after);
+            after = shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, part_of(use.loads, part),
+                              std::max<std::int64_t>(1, part_of(use.chain, part)), after);
+        }
+        return after;
     }
 
     const FlowKernel& flow_;

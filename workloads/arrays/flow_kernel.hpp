@@ -23,6 +23,8 @@ struct Flow {
     std::int64_t apart = 0;     ///< elements from a lane's one element to its next; 0: side by side
     std::int64_t random = 0;    ///< elements among which lanes fall at random; 0: in order
     bool common = false;        ///< all CTAs touch the same elements
+    bool follows = false;       ///< its addresses come with the read before
+    std::int64_t width = 1;     ///< elements of each access of a lane, where they stand apart
 };
 
 /// What a trip does in shared memory. `chain` of the accesses wait for one another.

@@ -26,9 +26,9 @@ void require_product(const ArrayOperator& op, std::int64_t a, std::int64_t b, st
 
 /// Arrays that no kernel of the operator has touched before the one that reads them.
 bool is_fresh(std::string_view kernel, std::string_view buffer) {
-    static constexpr std::string_view names[] = {"b",          "mask",          "table",   "targets", "weight",
-                                                 "parameters", "gradients",     "moment1", "moment2", "bias",
-                                                 "indices",    "rows_gradient", "sums",    "source"};
+    static constexpr std::string_view names[] = {
+        "b",       "mask",    "table", "targets", "weight",        "parameters", "gradients",
+        "moment1", "moment2", "bias",  "indices", "rows_gradient", "sums",       "source"};
     if (kernel == "pad") return buffer == "in";
     return std::find(std::begin(names), std::end(names), buffer) != std::end(names);
 }
@@ -37,7 +37,8 @@ bool is_fresh(std::string_view kernel, std::string_view buffer) {
 bool touched_earlier(const model::kernel::Program& program, std::size_t step, std::int64_t bytes) {
     for (std::size_t before = 0; before < step; ++before) {
         const model::kernel::Step& s = program.steps[before];
-        if (s.kind == model::kernel::StepKind::memcpy && program.memcpys[s.payload].bytes == bytes) return true;
+        if (s.kind == model::kernel::StepKind::memcpy && program.memcpys[s.payload].bytes == bytes)
+            return true;
         if (s.kind != model::kernel::StepKind::kernel) continue;
         const auto& buffers = program.kernels[s.payload].buffers;
         if (std::any_of(buffers.begin(), buffers.end(), [&](const model::kernel::Buffer& b) {
@@ -73,7 +74,7 @@ void say_what_is_left(const hw::Gpu& gpu, model::kernel::Program& program) {
     }
 }
 
-template <std::int64_t Sizes::* Field>
+template <std::int64_t Sizes::*Field>
 bool set(Request& request, std::int64_t value) {
     Sizes& sizes = static_cast<ArrayRequest&>(request).sizes;
     sizes.*Field = value;
@@ -90,8 +91,9 @@ void ArrayRequest::check(const hw::Gpu& gpu) const {
     if (operator_.check != nullptr) operator_.check(s);
     const double bytes = operator_.work(s).memory;
     if (bytes > gpu.dram.capacity.value()) {
-        throw Error(fmt::format("{} size", operator_.name), fmt::format("{:.3g} GB", bytes / 1e9),
-                    fmt::format("arrays that fit the {:.0f} GB of {}", gpu.dram.capacity.value() / 1e9, gpu.id));
+        throw Error(
+            fmt::format("{} size", operator_.name), fmt::format("{:.3g} GB", bytes / 1e9),
+            fmt::format("arrays that fit the {:.0f} GB of {}", gpu.dram.capacity.value() / 1e9, gpu.id));
     }
 }
 

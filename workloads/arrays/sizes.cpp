@@ -26,7 +26,7 @@ hw::Dtype usual_cast(hw::Dtype dtype) {
     return dtype == hw::Dtype::fp32 ? hw::Dtype::bf16 : hw::Dtype::fp32;
 }
 
-std::int64_t Sizes::* size_of(std::string_view parameter) {
+std::int64_t Sizes::*size_of(std::string_view parameter) {
     for (const auto& [name, field] : numbers) {
         if (name == parameter) return field;
     }
@@ -37,8 +37,8 @@ Sizes read_sizes(const Operation& operation, std::span<const ParameterInfo> para
     Sizes sizes;
     for (const ParameterInfo& parameter : parameters) {
         const auto given = operation.parameters.find(parameter.name);
-        const std::string value = given != operation.parameters.end() ? given->second
-                                                                      : std::string(parameter.default_value);
+        const std::string value =
+            given != operation.parameters.end() ? given->second : std::string(parameter.default_value);
         const std::string owner = fmt::format("{} {}", operation.op, parameter.name);
         if (parameter.name == "dtype") {
             sizes.dtype = hw::parse_dtype(value, owner);

@@ -45,7 +45,7 @@ struct Sizes {
 [[nodiscard]] hw::Dtype usual_cast(hw::Dtype dtype);
 
 /// Null for a parameter that holds no size.
-[[nodiscard]] std::int64_t Sizes::* size_of(std::string_view parameter);
+[[nodiscard]] std::int64_t Sizes::*size_of(std::string_view parameter);
 
 [[nodiscard]] Sizes read_sizes(const Operation& operation, std::span<const ParameterInfo> parameters);
 

@@ -26,7 +26,8 @@ inline walked::Program lowered(const std::string& op, const Parameters& paramete
     static const libraries::Libraries data = libraries::load_libraries();
     walked::Program program;
     choice::lower(
-        make_operation(op, parameters), data, h200(), [](const walked::Program&, double) { return 1.0; }, program);
+        make_operation(op, parameters), data, h200(), [](const walked::Program&, double) { return 1.0; },
+        program);
     walked::check(program);
     return program;
 }
@@ -41,8 +42,9 @@ inline std::vector<std::string> launches(const walked::Program& program) {
             all.push_back(fmt::format("memcpy {}", program.memcpys[step.payload].bytes));
         } else {
             const walked::Kernel& k = program.kernels[step.payload];
-            all.push_back(fmt::format("{}x{}x{} {}x{}x{} registers={} shared={}", k.grid.x, k.grid.y, k.grid.z, k.cta.x,
-                                      k.cta.y, k.cta.z, k.registers_per_thread, k.static_shared + k.dynamic_shared));
+            all.push_back(fmt::format("{}x{}x{} {}x{}x{} registers={} shared={}", k.grid.x, k.grid.y,
+                                      k.grid.z, k.cta.x, k.cta.y, k.cta.z, k.registers_per_thread,
+                                      k.static_shared + k.dynamic_shared));
         }
     }
     return all;
@@ -56,7 +58,8 @@ inline double moved(const walked::Kernel& kernel, walked::Direction direction) {
             for (std::int64_t x = 0; x < kernel.grid.x; ++x) {
                 walked::WorkItem item;
                 item.tile = {x, y, z, 0};
-                bytes += walked::walk_totals(kernel, item).traffic(walked::Space::global, direction).inside_bytes;
+                bytes +=
+                    walked::walk_totals(kernel, item).traffic(walked::Space::global, direction).inside_bytes;
             }
         }
     }

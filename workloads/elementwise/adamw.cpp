@@ -29,7 +29,7 @@ constexpr std::array<Operand, 7> operands_of(mk::Dtype dtype) {
 constexpr std::size_t most_launches = 4096;
 
 void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule, std::int64_t first,
-                  std::int64_t ctas, std::int64_t per_cta, mk::Kernel& kernel) {
+                  std::int64_t ctas, std::int64_t per_cta, bool whole, mk::Kernel& kernel) {
     const std::int64_t threads = rule.whole("threads");
     const std::int64_t vector = rule.whole("vector");
     arrays::Launch launch;
@@ -47,18 +47,21 @@ void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule,
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     const std::int64_t step = threads * vector;
     body.builder().loop(arrays::ceil_div(per_cta, step));
+    // Tensors that are not whole vectors go element by element, the CTA's threads apart.
+    const std::int64_t pieces = whole ? 1 : vector;
     const auto access = [&](std::size_t array, mk::Direction direction) {
-        return arrays::Body::lanes(buffers[array], direction,
-                                   body.sum(first * per_cta, {mk::term(mk::Variable::tile, per_cta),
-                                                              mk::term(mk::Variable::loop, step),
-                                                              mk::term(mk::Variable::warp, 32 * vector)}),
-                                   vector * sizes.element_bytes());
+        return arrays::Body::lanes(
+            buffers[array], direction,
+            body.sum(first * per_cta,
+                     {mk::term(mk::Variable::tile, per_cta), mk::term(mk::Variable::loop, step),
+                      mk::term(mk::Variable::warp, 32 * vector / pieces)}),
+            vector / pieces * sizes.element_bytes(), whole ? 0 : threads);
     };
-    mk::Id loaded = mk::no_id;
-    for (std::size_t i = 0; i < 4; ++i) loaded = body.load(access(i, mk::Direction::read), started);
+    mk::Id loaded = whole ? started : body.add(rule.mix("single"), 1.0, started, 4.0);
+    for (std::size_t i = 0; i < 4; ++i) loaded = body.load(access(i, mk::Direction::read), mk::no_id, pieces);
     const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, static_cast<double>(vector));
     for (const std::size_t i : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
-        (void)body.store(access(i, mk::Direction::write), made);
+        (void)body.store(access(i, mk::Direction::write), made, pieces);
     }
     body.builder().end();
     body.finish();
@@ -96,7 +99,7 @@ void lower_adamw(const arrays::Sizes& sizes, const arrays::Context& context) {
         const std::array<Operand, 7> operands = operands_of(sizes.dtype);
         const StreamRule ideal =
             ideal_stream(context.rule("ideal stream", sizes.dtype), rule.mix("body"),
-                       static_cast<double>(rule.whole("vector")), sizes.element_bytes());
+                         static_cast<double>(rule.whole("vector")), sizes.element_bytes());
         lower_stream("adamw", sizes.n, operands, ideal, context.program.add_kernel());
         return;
     }
@@ -122,11 +125,12 @@ void lower_adamw(const arrays::Sizes& sizes, const arrays::Context& context) {
                        {"new_steps", mk::Dtype::fp32, mk::Direction::write, count.launch.ctas, 1}};
         arrays::lower_flow(count, context.program.add_kernel());
     }
-    const std::vector<std::int64_t> launches = chunk_launches(
-        sizes.tensors, length, chunk, rule.whole("most_ctas"), rule.whole("most_tensors"));
+    const std::vector<std::int64_t> launches =
+        chunk_launches(sizes.tensors, length, chunk, rule.whole("most_ctas"), rule.whole("most_tensors"));
     std::int64_t first = 0;
     for (const std::int64_t ctas : launches) {
-        lower_launch(sizes, rule, first, ctas, arrays::ceil_div(sizes.n, chunks), context.program.add_kernel());
+        lower_launch(sizes, rule, first, ctas, arrays::ceil_div(sizes.n, chunks),
+                     length % rule.whole("vector") == 0, context.program.add_kernel());
         first += ctas;
     }
 }

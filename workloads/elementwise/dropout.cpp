@@ -18,7 +18,7 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
                                            {"mask", mk::Dtype::int8, mk::Direction::write}}};
     if (!sizes.torch) {
         const StreamRule ideal = ideal_stream(context.rule("ideal stream", sizes.dtype), rule.mix("body"),
-                                            static_cast<double>(vector), sizes.element_bytes());
+                                              static_cast<double>(vector), sizes.element_bytes());
         lower_stream("dropout", sizes.n, operands, ideal, context.program.add_kernel());
         return;
     }
@@ -47,12 +47,12 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
         const std::int64_t apart = scalar ? ctas * threads : vector / pieces;
         const std::int64_t lane = scalar ? 1 : vector;
         for (std::int64_t piece = 0; piece < pieces; ++piece) {
-            mk::Access access = arrays::Body::lanes(
-                buffer, direction,
-                body.sum(piece * apart, {mk::term(mk::Variable::loop, stride),
-                                         mk::term(mk::Variable::tile, threads * lane),
-                                         mk::term(mk::Variable::warp, 32 * lane)}),
-                bytes / pieces);
+            mk::Access access =
+                arrays::Body::lanes(buffer, direction,
+                                    body.sum(piece * apart, {mk::term(mk::Variable::loop, stride),
+                                                             mk::term(mk::Variable::tile, threads * lane),
+                                                             mk::term(mk::Variable::warp, 32 * lane)}),
+                                    bytes / pieces);
             if (pieces > 1 && !scalar) {
                 access.pattern = mk::PatternKind::stride;
                 access.inner = vector;

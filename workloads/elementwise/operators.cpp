@@ -1,14 +1,13 @@
-// The records of the other elementwise operators: activations, casts, masks, dropout, rotary embedding, AdamW.
-// Ignores: what the host does, such as seeds of random numbers.
-// Source of what PyTorch launches: aten/src/ATen/native (activation, TensorAdvancedIndexing, Dropout.cu, Copy.cu).
-// SPDX-License-Identifier: Apache-2.0
-#include "workloads/arrays/record.hpp"
-#include "workloads/elementwise/operator.hpp"
-#include "workloads/elementwise/stream.hpp"
-
+// The records of the other elementwise operators: activations, casts, masks, dropout, rotary embedding,
+// AdamW. Ignores: what the host does, such as seeds of random numbers. Source of what PyTorch launches:
+// aten/src/ATen/native (activation, TensorAdvancedIndexing, Dropout.cu, Copy.cu). SPDX-License-Identifier:
+// Apache-2.0
 #include "hw/error.hpp"
+#include "workloads/arrays/record.hpp"
 #include "workloads/elementwise/adamw.hpp"
 #include "workloads/elementwise/dropout.hpp"
+#include "workloads/elementwise/operator.hpp"
+#include "workloads/elementwise/stream.hpp"
 #include "workloads/movement/lower.hpp"
 
 #include <fmt/format.h>
@@ -29,12 +28,12 @@ using mk::Dtype;
 
 constexpr std::int64_t most_arrays = 16;
 
-std::int64_t narrowest(std::span<const Operand> operands) {
-    std::int64_t least = 16;
+std::int64_t widest(std::span<const Operand> operands) {
+    std::int64_t most = 1;
     for (const Operand& operand : operands) {
-        least = std::min<std::int64_t>(least, hw::bytes_of(operand.dtype));
+        most = std::max<std::int64_t>(most, hw::bytes_of(operand.dtype));
     }
-    return least;
+    return most;
 }
 
 /// One kernel of PyTorch, or the ideal one with the same arithmetic.
@@ -47,7 +46,7 @@ void add_stream(const Sizes& s, const Context& context, std::string_view rule_na
         return;
     }
     const StreamRule ideal = ideal_stream(context.rule("ideal stream", s.dtype), torch.body,
-                                        static_cast<double>(torch.elements), narrowest(operands));
+                                          static_cast<double>(torch.elements), widest(operands));
     lower_stream(name, s.elements(), operands, ideal, context.program.add_kernel());
 }
 
@@ -96,7 +95,7 @@ void lower_elementwise(const Sizes& s, const Context& context) {
     const StreamRule torch = stream_rule(context.rule("elementwise", s.dtype), s.element_bytes());
     StreamRule rule = s.torch ? torch
                               : ideal_stream(context.rule("ideal stream", s.dtype), torch.body,
-                                           static_cast<double>(torch.elements), s.element_bytes());
+                                             static_cast<double>(torch.elements), s.element_bytes());
     const auto cls = s.dtype == Dtype::fp64 ? mk::InstructionClass::fma_f64 : mk::InstructionClass::add_f32;
     rule.body.push_back({cls, static_cast<double>(s.flops * rule.elements)});
     lower_stream("elementwise", s.n, operands, rule, context.program.add_kernel());
@@ -108,7 +107,8 @@ constexpr ArrayOperator elementwise_operator{
     "warptime predict elementwise 16777216 --inputs 3 --outputs 2 --flops 20 --dtype fp32 --gpu h200-sxm",
     elementwise_parameters,
     [](const Sizes& s) {
-        return work_of(s, static_cast<double>(s.flops), vectors(s, static_cast<double>(s.inputs + s.outputs)));
+        return work_of(s, static_cast<double>(s.flops),
+                       vectors(s, static_cast<double>(s.inputs + s.outputs)));
     },
     lower_elementwise,
     check_elementwise};
@@ -141,15 +141,15 @@ constexpr ArrayOperator gelu_operator{
         add_stream(s, context, "gelu", "gelu", in_and_out(s.dtype, s.dtype), s.dtype);
     }};
 
-constexpr ArrayOperator silu_operator{
-    "silu",
-    "torch.nn.functional.silu(a): reads n elements, writes n elements",
-    "warptime predict silu 67108864 --dtype bf16 --gpu h200-sxm",
-    vector_parameters,
-    [](const Sizes& s) { return work_of(s, 1.0, vectors(s, 2)); },
-    [](const Sizes& s, const Context& context) {
-        add_stream(s, context, "silu", "silu", in_and_out(s.dtype, s.dtype), s.dtype);
-    }};
+constexpr ArrayOperator silu_operator{"silu",
+                                      "torch.nn.functional.silu(a): reads n elements, writes n elements",
+                                      "warptime predict silu 67108864 --dtype bf16 --gpu h200-sxm",
+                                      vector_parameters,
+                                      [](const Sizes& s) { return work_of(s, 1.0, vectors(s, 2)); },
+                                      [](const Sizes& s, const Context& context) {
+                                          add_stream(s, context, "silu", "silu", in_and_out(s.dtype, s.dtype),
+                                                     s.dtype);
+                                      }};
 
 constexpr ArrayOperator swiglu_operator{
     "swiglu",
@@ -244,11 +244,11 @@ void lower_rope(const Sizes& s, const Context& context) {
     // x * cos + cat(-x2, x1) * sin
     add_stream(s, context, "mul", "mul", product, s.dtype);
     const std::int64_t half = s.cols / 2;
-    movement::lower_strided({"neg", s.rows * half, s.rows * s.cols, {half, s.rows}, {1, s.cols, 0}, 2}, s.dtype,
-                            context);
+    movement::lower_strided({"neg", s.rows * half, s.rows * s.cols, {half, s.rows}, {1, s.cols, 0}, 2},
+                            s.dtype, context);
     movement::lower_cat({s.dtype, s.rows, half, false}, context);
     add_stream(s, context, "mul", "mul", product, s.dtype);
-    add_stream(s, context, "mul", "add", product, s.dtype);
+    add_stream(s, context, "plus", "add", product, s.dtype);
 }
 
 constexpr ArrayOperator rope_operator{

@@ -48,7 +48,8 @@ TEST_CASE("chunks of tensors: all are launched, within the limits") {
         const auto length = *rc::gen::inRange<std::int64_t>(1, 3000);
         const auto chunk = *rc::gen::inRange<std::int64_t>(1, 700);
         const auto all = elementwise::chunk_launches(tensors, length, chunk, 320, 36);
-        RC_ASSERT(std::accumulate(all.begin(), all.end(), std::int64_t{0}) == tensors * ((length + chunk - 1) / chunk));
+        RC_ASSERT(std::accumulate(all.begin(), all.end(), std::int64_t{0}) ==
+                  tensors * ((length + chunk - 1) / chunk));
         for (const std::int64_t ctas : all) RC_ASSERT(ctas >= 1 && ctas <= 320);
         if (length <= chunk) RC_ASSERT(static_cast<std::int64_t>(all.size()) == (tensors + 35) / 36);
     }));
@@ -74,7 +75,8 @@ TEST_CASE("each kernel moves its arrays once, for any size and type") {
         RC_ASSERT(moved(dropout.kernels[0], Direction::write) == bytes + static_cast<double>(n));
         const auto cast = one("cast", {{"out_dtype", dtype == "fp32" ? "fp16" : "fp32"}});
         RC_ASSERT(moved(cast.kernels[0], Direction::read) == bytes);
-        RC_ASSERT(moved(cast.kernels[0], Direction::write) == static_cast<double>(n) * (dtype == "fp32" ? 2.0 : 4.0));
+        RC_ASSERT(moved(cast.kernels[0], Direction::write) ==
+                  static_cast<double>(n) * (dtype == "fp32" ? 2.0 : 4.0));
         const auto any = one("elementwise", {{"inputs", "3"}, {"outputs", "2"}, {"flops", "7"}});
         RC_ASSERT(moved(any.kernels[0], Direction::read) == 3.0 * bytes);
         RC_ASSERT(moved(any.kernels[0], Direction::write) == 2.0 * bytes);
@@ -90,11 +92,13 @@ TEST_CASE("an ideal kernel takes no longer than PyTorch's has bytes: fewer steps
 }
 
 TEST_CASE("what has no effect or cannot run is refused by name") {
-    CHECK(fixture::refused("cast", {{"n", "64"}, {"dtype", "fp32"}, {"out_dtype", "fp32"}}) == "cast out_dtype");
+    CHECK(fixture::refused("cast", {{"n", "64"}, {"dtype", "fp32"}, {"out_dtype", "fp32"}}) ==
+          "cast out_dtype");
     CHECK(fixture::refused("rope", {{"rows", "64"}, {"cols", "5"}}) == "rope cols");
     CHECK(fixture::refused("adamw", {{"n", "64"}, {"tensors", "65"}}) == "adamw tensors");
     CHECK(fixture::refused("elementwise", {{"n", "64"}, {"inputs", "17"}}) == "elementwise inputs");
     CHECK(fixture::refused("gelu", {{"n", "9007199254740992"}}) == "gelu size");
-    CHECK(fixture::refused("swiglu", {{"rows", "9007199254740992"}, {"cols", "9007199254740992"}}) == "swiglu size");
+    CHECK(fixture::refused("swiglu", {{"rows", "9007199254740992"}, {"cols", "9007199254740992"}}) ==
+          "swiglu size");
     CHECK(fixture::refused("gelu", {{"n", "0"}}) == "gelu n");
 }

@@ -29,7 +29,7 @@ StreamRule stream_rule(const libraries::KernelRule& rule, std::int64_t element_b
 }
 
 StreamRule ideal_stream(const libraries::KernelRule& ideal, const libraries::Mix& body_of_elements,
-                      double elements, std::int64_t element_bytes) {
+                        double elements, std::int64_t element_bytes) {
     StreamRule stream;
     stream.threads = ideal.whole("threads");
     stream.vector = std::max<std::int64_t>(1, ideal.whole("bytes") / element_bytes);
@@ -64,15 +64,21 @@ void lower_stream(std::string_view name, std::int64_t n, std::span<const Operand
             const std::int64_t bytes = rule.vector * element;
             const std::int64_t pieces = arrays::ceil_div(bytes, widest_access);
             for (std::int64_t piece = 0; piece < pieces; ++piece) {
-                const std::int64_t first = part * rule.threads * rule.vector + piece * (widest_access / element);
-                mk::Access access = arrays::Body::lanes(
-                    buffers[i], direction,
-                    body.sum(first, {mk::term(mk::Variable::tile, per_cta),
-                                     mk::term(mk::Variable::warp, 32 * rule.vector)}),
-                    bytes / pieces);
+                const std::int64_t first =
+                    part * rule.threads * rule.vector + piece * (widest_access / element);
+                mk::Access access =
+                    arrays::Body::lanes(buffers[i], direction,
+                                        body.sum(first, {mk::term(mk::Variable::tile, per_cta),
+                                                         mk::term(mk::Variable::warp, 32 * rule.vector)}),
+                                        bytes / pieces);
                 if (pieces > 1) {
                     access.pattern = mk::PatternKind::stride;
                     access.inner = rule.vector;
+                }
+                // A later piece lies in the sectors of the piece before.
+                if (piece > 0 && direction == mk::Direction::write) access.joined = 1.0;
+                if (piece > 0 && direction == mk::Direction::read) {
+                    access.reuse = body.touched_before(1.0, static_cast<double>(mk::Reuse::least_distance));
                 }
                 use(access);
             }

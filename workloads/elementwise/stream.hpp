@@ -37,8 +37,9 @@ struct StreamRule {
 [[nodiscard]] StreamRule stream_rule(const libraries::KernelRule& rule, std::int64_t element_bytes);
 
 /// The same arithmetic at full width: 16 bytes of the widest operand an access, several accesses in flight.
-[[nodiscard]] StreamRule ideal_stream(const libraries::KernelRule& ideal, const libraries::Mix& body_of_elements,
-                                    double elements, std::int64_t element_bytes);
+[[nodiscard]] StreamRule ideal_stream(const libraries::KernelRule& ideal,
+                                      const libraries::Mix& body_of_elements, double elements,
+                                      std::int64_t element_bytes);
 
 void lower_stream(std::string_view name, std::int64_t n, std::span<const Operand> operands,
                   const StreamRule& rule, mk::Kernel& kernel);

@@ -32,8 +32,9 @@ Libraries read(const std::string& text) {
     return libraries;
 }
 
-const std::string two_rules = "[[kernel]]\nname = \"f\"\nthreads = 64\neach = \"mufu 2, add_f32 0.5\"\n"
-                              "[[kernel]]\nname = \"f\"\ndtypes = [\"bf16\"]\nthreads = 32\n";
+const std::string two_rules =
+    "[[kernel]]\nname = \"f\"\nthreads = 64\neach = \"mufu 2, add_f32 0.5\"\n"
+    "[[kernel]]\nname = \"f\"\ndtypes = [\"bf16\"]\nthreads = 32\n";
 
 }  // namespace
 

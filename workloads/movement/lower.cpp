@@ -44,8 +44,9 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     launch.registers = rule.whole("registers");
     mk::Kernel& kernel = context.program.add_kernel();
     Body body(kernel, launch);
-    // Tiles in three dimensions say which CTAs touch the same lines: along a row of the result, row after row,
-    // part after part. Where pieces do not divide rows or parts, strides are those of the elements on average.
+    // Tiles in three dimensions say which CTAs touch the same lines: along a row of the result, row after
+    // row, part after part. Where pieces do not divide rows or parts, strides are those of the elements on
+    // average.
     const bool long_rows = map.n[0] >= piece;
     const std::int64_t all_rows = ceil_div(map.elements, map.n[0]);
     const std::int64_t parts = map.s[2] == 0 ? 1 : near_divisor(launch.ctas, ceil_div(all_rows, map.n[1]));
@@ -57,7 +58,8 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     kernel.schedule.group = of_row;
     // Elements of the source from one tile to the next, along rows and parts.
     const auto scaled = [&](std::int64_t elements, std::int64_t stride, std::int64_t extent) {
-        return std::llround(static_cast<double>(elements) * static_cast<double>(stride) / static_cast<double>(extent));
+        return std::llround(static_cast<double>(elements) * static_cast<double>(stride) /
+                            static_cast<double>(extent));
     };
     const std::int64_t step = of_row * piece;
     const std::int64_t next_row = scaled(step, map.s[1], map.n[0]);
@@ -70,13 +72,14 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     for (std::int64_t i = 0; i < each; ++i) {
         const mk::Index within = body.sum(i * threads, {mk::term(Variable::warp, 32)});
-        const mk::Index linear = b.sum(within, body.sum(0, {mk::term(Variable::tile, piece),
-                                                            mk::term(Variable::tile, step, 1),
-                                                            mk::term(Variable::tile, step * steps, 2)}));
+        const mk::Index linear =
+            b.sum(within, body.sum(0, {mk::term(Variable::tile, piece), mk::term(Variable::tile, step, 1),
+                                       mk::term(Variable::tile, step * steps, 2)}));
         last = body.add(rule.mix("element"), 1.0, last, 2.0);
         const mk::Id addressed = body.add(rule.mix("dimension"), map.dims, last, 2.0);
-        mk::Index source = body.sum(0, {mk::term(Variable::tile, long_rows ? piece * map.s[0] : 0),
-                                        mk::term(Variable::tile, next_row, 1), mk::term(Variable::tile, next_part, 2)});
+        mk::Index source =
+            body.sum(0, {mk::term(Variable::tile, long_rows ? piece * map.s[0] : 0),
+                         mk::term(Variable::tile, next_row, 1), mk::term(Variable::tile, next_part, 2)});
         if (long_rows) {
             source = b.sum(source, b.scaled(within, map.s[0]));
         } else {
@@ -97,6 +100,10 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
         if (!long_rows && map.s[0] * bytes >= 32 && beside > 1) {
             const auto times = static_cast<double>(std::min(ceil_div(piece, map.n[0]), beside));
             read.reuse = body.touched_before(1.0 - 1.0 / times, static_cast<double>(map.n[0] * 128));
+        }
+        // A row that is repeated stays in the L1 of an SM from one CTA to the next.
+        if (map.s[1] == 0 && map.s[2] == 0) {
+            read.reuse = body.touched_before(1.0, static_cast<double>(map.source * bytes));
         }
         const mk::Id loaded = body.load(read, addressed);
         // The store waits for the load, and the next element comes after the store.
@@ -136,8 +143,8 @@ void lower_cat_loop(const Concatenation& cat, const arrays::Context& context,
     const mk::Id loaded = body.load(Body::lanes(in, Direction::read, source, vector * bytes), started);
     const mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
     const mk::Index row = b.floordiv(place, cat.cols);
-    const mk::Index target = b.sum(b.sum(place, b.scaled(row, cat.cols)),
-                                   body.sum(0, {mk::term(Variable::tile, cat.cols, 1)}));
+    const mk::Index target =
+        b.sum(b.sum(place, b.scaled(row, cat.cols)), body.sum(0, {mk::term(Variable::tile, cat.cols, 1)}));
     mk::Access write = Body::lanes(out, Direction::write, target, narrow * bytes);
     if (narrow != vector) {
         write.pattern = mk::PatternKind::stride;
@@ -164,8 +171,8 @@ void lower_cat(const Concatenation& cat, const arrays::Context& context) {
         return;
     }
     const std::int64_t vector = std::max<std::int64_t>(1, rule.whole("bytes") / bytes);
-    const std::int64_t ctas =
-        std::min(sms * rule.whole("most_ctas_per_sm"), ceil_div(ceil_div(each, vector), rule.whole("threads")));
+    const std::int64_t ctas = std::min(sms * rule.whole("most_ctas_per_sm"),
+                                       ceil_div(ceil_div(each, vector), rule.whole("threads")));
     lower_cat_loop(cat, context, rule, ctas, vector);
 }
 

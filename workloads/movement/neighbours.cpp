@@ -45,8 +45,8 @@ void lower_stencil(const arrays::Sizes& s, int axes, const arrays::Context& cont
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     const auto at = [&](mk::Id buffer, Direction direction, std::int64_t x, std::int64_t y, std::int64_t z) {
-        mk::Access access = Body::lanes(buffer, direction,
-                                        body.sum(x, {mk::term(Variable::tile, 32 * vector)}), vector * element);
+        mk::Access access = Body::lanes(
+            buffer, direction, body.sum(x, {mk::term(Variable::tile, 32 * vector)}), vector * element);
         access.rank = static_cast<std::uint8_t>(axes);
         access.origin[1] = body.sum(y, {mk::term(Variable::tile, rows, 1), mk::term(Variable::warp)});
         if (axes == 3) access.origin[2] = body.sum(z, {mk::term(Variable::tile, 1, 2)});
@@ -65,7 +65,8 @@ void lower_stencil(const arrays::Sizes& s, int axes, const arrays::Context& cont
         }
     }
     const std::int64_t points = 2 * axes * s.radius + 1;
-    const auto cls = s.dtype == mk::Dtype::fp64 ? mk::InstructionClass::fma_f64 : mk::InstructionClass::fma_f32;
+    const auto cls =
+        s.dtype == mk::Dtype::fp64 ? mk::InstructionClass::fma_f64 : mk::InstructionClass::fma_f32;
     const mk::Id made = body.op(cls, points * vector, loaded, vector >= 4 ? 1 : points);
     (void)body.store(at(out, Direction::write, 0, 0, 0), made);
     body.finish();
@@ -123,7 +124,8 @@ void lower_gemv(const arrays::Sizes& s, const arrays::Context& context) {
     }
     const mk::Id used = body.add(rule.mix("each"), static_cast<double>(unroll * vector), loaded, 4.0);
     b.end();
-    last = body.reduce_warp(arrays::floor_log2(std::min<std::int64_t>(32, lanes)), rule.mix("reduce_step"), used);
+    last = body.reduce_warp(arrays::floor_log2(std::min<std::int64_t>(32, lanes)), rule.mix("reduce_step"),
+                            used);
     mk::Access write = Body::lanes(y, Direction::write, row, element);
     write.pattern = mk::PatternKind::stride;
     write.inner_extent = std::min<std::int64_t>(32, lanes);

@@ -1,13 +1,12 @@
 // The records of the movements. Ignores: what the host does between launches.
 // Source of what PyTorch launches: aten/src/ATen/native/cuda; each lowering names its files.
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/movement/operator.hpp"
-
 #include "hw/error.hpp"
 #include "workloads/arrays/flow_kernel.hpp"
 #include "workloads/arrays/record.hpp"
 #include "workloads/movement/lower.hpp"
 #include "workloads/movement/neighbours.hpp"
+#include "workloads/movement/operator.hpp"
 #include "workloads/movement/rows.hpp"
 
 #include <fmt/format.h>
@@ -31,9 +30,11 @@ constexpr ParameterInfo real_dtype = arrays::dtype_parameter(arrays::real_dtypes
 constexpr ParameterInfo implementation = arrays::implementation_parameter();
 
 constexpr std::array<ParameterInfo, 4> matrix_parameters{{matrix_rows, matrix_cols, dtype, implementation}};
-constexpr std::array<ParameterInfo, 4> real_parameters{{matrix_rows, matrix_cols, real_dtype, implementation}};
+constexpr std::array<ParameterInfo, 4> real_parameters{
+    {matrix_rows, matrix_cols, real_dtype, implementation}};
 constexpr std::array<ParameterInfo, 5> permute_parameters{
-    {matrix_rows, matrix_cols, arrays::optional_size("heads", "8", "parts of the columns"), dtype, implementation}};
+    {matrix_rows, matrix_cols, arrays::optional_size("heads", "8", "parts of the columns"), dtype,
+     implementation}};
 constexpr std::array<ParameterInfo, 5> embedding_parameters{
     {required_size("rows", "rows of the table"), required_size("cols", "columns of the table"),
      arrays::optional_size("indices", "8192", "rows that are taken, at random"), real_dtype, implementation}};
@@ -43,7 +44,8 @@ constexpr std::array<ParameterInfo, 3> stencil_parameters{
      {"dtype", ParameterKind::dtype, false, "fp32", arrays::wide_dtypes, "element type", true}}};
 
 double matrices(const Sizes& s, double count) {
-    return count * static_cast<double>(s.rows) * static_cast<double>(s.cols) * static_cast<double>(s.element_bytes());
+    return count * static_cast<double>(s.rows) * static_cast<double>(s.cols) *
+           static_cast<double>(s.element_bytes());
 }
 UsefulWork work(double operations, double bytes) {
     return {operations, bytes, bytes};
@@ -67,7 +69,10 @@ void lower_map(const Sizes& s, const Context& context, const StridedMap& map) {
     // What crosses shared memory changes its order there.
     flow.trips = 1;
     flow.piece = flow.launch.threads * each;
-    flow.flows = {{"in", s.dtype, Direction::read, map.elements, each}, {"out", s.dtype, Direction::write, map.elements, each}};
+    const std::int64_t apart = flow.launch.threads * vector;
+    flow.flows = {
+        {"in", s.dtype, Direction::read, map.elements, each, false, apart, 0, false, false, vector},
+        {"out", s.dtype, Direction::write, map.elements, each, false, apart, 0, false, false, vector}};
     arrays::lower_flow(flow, context.program.add_kernel());
 }
 
@@ -78,7 +83,8 @@ constexpr ArrayOperator transpose_operator{
     matrix_parameters,
     [](const Sizes& s) { return work(0.0, matrices(s, 2.0)); },
     [](const Sizes& s, const Context& context) {
-        lower_map(s, context, {"transpose", s.rows * s.cols, s.rows * s.cols, {s.rows, s.cols}, {s.cols, 1, 0}, 2});
+        lower_map(s, context,
+                  {"transpose", s.rows * s.cols, s.rows * s.cols, {s.rows, s.cols}, {s.cols, 1, 0}, 2});
     }};
 
 constexpr ArrayOperator permute_operator{
@@ -89,11 +95,13 @@ constexpr ArrayOperator permute_operator{
     [](const Sizes& s) { return work(0.0, matrices(s, 2.0)); },
     [](const Sizes& s, const Context& context) {
         const std::int64_t width = s.cols / s.heads;
-        lower_map(s, context, {"permute", s.rows * s.cols, s.rows * s.cols, {width, s.rows}, {1, s.cols, width}, 3});
+        lower_map(s, context,
+                  {"permute", s.rows * s.cols, s.rows * s.cols, {width, s.rows}, {1, s.cols, width}, 3});
     },
     [](const Sizes& s) {
         if (s.heads > s.cols || s.cols % s.heads != 0) {
-            throw Error("permute heads", fmt::format("{}", s.heads), fmt::format("a divisor of cols = {}", s.cols));
+            throw Error("permute heads", fmt::format("{}", s.heads),
+                        fmt::format("a divisor of cols = {}", s.cols));
         }
     }};
 
@@ -102,7 +110,9 @@ constexpr ArrayOperator strided_copy_operator{
     "a[:, ::2].contiguous(): every second column",
     "warptime predict strided_copy 8192 8192 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
-    [](const Sizes& s) { return UsefulWork{0.0, matrices(s, 1.0), matrices(s, 1.5)}; },
+    [](const Sizes& s) {
+        return UsefulWork{0.0, matrices(s, 1.0), matrices(s, 1.5)};
+    },
     [](const Sizes& s, const Context& context) {
         const std::int64_t half = arrays::ceil_div(s.cols, 2);
         if (!s.torch) {
@@ -112,18 +122,23 @@ constexpr ArrayOperator strided_copy_operator{
             flow.launch.name = "strided_copy";
             flow.launch.threads = rule.whole("threads");
             flow.launch.registers = rule.whole("registers");
-            const std::int64_t each = rule.whole("accesses") * vector / 2;
-            flow.launch.ctas = arrays::ceil_div(s.rows * half, flow.launch.threads * each);
+            // Whole vectors are read, and half of each is written.
+            const std::int64_t half_vector = std::max<std::int64_t>(1, vector / 2);
+            const std::int64_t each = rule.whole("accesses") * half_vector;
+            const std::int64_t threads = flow.launch.threads;
+            flow.launch.ctas = arrays::ceil_div(s.rows * half, threads * each);
             flow.start = rule.mix("start");
-            flow.flows = {{"in", s.dtype, Direction::read, s.rows * s.cols, 2 * each},
-                          {"out", s.dtype, Direction::write, s.rows * half, each}};
+            flow.flows = {{"in", s.dtype, Direction::read, s.rows * s.cols, 2 * each, false,
+                           2 * threads * half_vector, 0, false, false, 2 * half_vector},
+                          {"out", s.dtype, Direction::write, s.rows * half, each, false,
+                           threads * half_vector, 0, false, false, half_vector}};
             arrays::lower_flow(flow, context.program.add_kernel());
             return;
         }
         // Rows of whole pairs leave one dimension.
         const int dims = s.cols % 2 == 0 ? 1 : 2;
-        lower_strided({"strided_copy", s.rows * half, s.rows * s.cols, {half, s.rows}, {2, s.cols, 0}, dims}, s.dtype,
-                      context);
+        lower_strided({"strided_copy", s.rows * half, s.rows * s.cols, {half, s.rows}, {2, s.cols, 0}, dims},
+                      s.dtype, context);
     }};
 
 constexpr ArrayOperator pad_operator{
@@ -132,7 +147,8 @@ constexpr ArrayOperator pad_operator{
     "warptime predict pad 8192 8192 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
     [](const Sizes& s) {
-        return work(0.0, matrices(s, 2.0) + static_cast<double>(s.rows) * static_cast<double>(s.element_bytes()));
+        return work(0.0,
+                    matrices(s, 2.0) + static_cast<double>(s.rows) * static_cast<double>(s.element_bytes()));
     },
     [](const Sizes& s, const Context& context) {
         if (s.torch) {
@@ -163,7 +179,8 @@ constexpr ArrayOperator cat_operator{
         if (s.torch) {
             lower_cat({s.dtype, s.rows, s.cols, true}, context);
         } else {
-            lower_map(s, context, {"cat", 2 * s.rows * s.cols, 2 * s.rows * s.cols, {s.cols, s.rows}, {1, s.cols, 0}, 2});
+            lower_map(s, context,
+                      {"cat", 2 * s.rows * s.cols, 2 * s.rows * s.cols, {s.cols, s.rows}, {1, s.cols, 0}, 2});
         }
     }};
 
@@ -190,7 +207,8 @@ constexpr ArrayOperator scatter_add_rows_operator{
     "warptime predict scatter_add_rows 100000 256 --dtype fp32 --gpu h200-sxm",
     real_parameters,
     [](const Sizes& s) {
-        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols), matrices(s, 3.0) + 8.0 * static_cast<double>(s.rows));
+        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols),
+                    matrices(s, 3.0) + 8.0 * static_cast<double>(s.rows));
     },
     [](const Sizes& s, const Context& context) {
         const RowsTaken r = rows_taken(s, "scatter_add_rows", s.rows, s.rows);
@@ -203,7 +221,8 @@ constexpr ArrayOperator index_add_operator{
     "warptime predict index_add 100000 256 --dtype fp32 --gpu h200-sxm",
     real_parameters,
     [](const Sizes& s) {
-        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols), matrices(s, 1.5) + 8.0 * static_cast<double>(s.rows));
+        return work(static_cast<double>(s.rows) * static_cast<double>(s.cols),
+                    matrices(s, 1.5) + 8.0 * static_cast<double>(s.rows));
     },
     [](const Sizes& s, const Context& context) {
         const RowsTaken r = rows_taken(s, "index_add", std::max<std::int64_t>(1, s.rows / 4), s.rows);
@@ -211,7 +230,8 @@ constexpr ArrayOperator index_add_operator{
     }};
 
 double taken_bytes(const Sizes& s, double count) {
-    return count * static_cast<double>(s.indices) * static_cast<double>(s.cols) * static_cast<double>(s.element_bytes());
+    return count * static_cast<double>(s.indices) * static_cast<double>(s.cols) *
+           static_cast<double>(s.element_bytes());
 }
 
 constexpr ArrayOperator embedding_operator{

@@ -32,8 +32,10 @@ TEST_CASE("launches are those that an H200 recorded") {
           Launches{"10407x1x1 128x1x1 registers=18 shared=0"});
     CHECK(launches(lowered("pad", matrix(2048, 5120, "fp32"))) ==
           Launches{"10242x1x1 128x1x1 registers=16 shared=0", "40960x1x1 128x1x1 registers=18 shared=0"});
-    CHECK(launches(lowered("cat", matrix(16384, 1000, "fp32"))) == Launches{"4224x2x1 128x1x1 registers=18 shared=0"});
-    CHECK(launches(lowered("cat", matrix(68, 1201, "bf16"))) == Launches{"160x2x1 128x1x1 registers=32 shared=0"});
+    CHECK(launches(lowered("cat", matrix(16384, 1000, "fp32"))) ==
+          Launches{"4224x2x1 128x1x1 registers=18 shared=0"});
+    CHECK(launches(lowered("cat", matrix(68, 1201, "bf16"))) ==
+          Launches{"160x2x1 128x1x1 registers=32 shared=0"});
     CHECK(launches(lowered("gather_rows", matrix(7086, 384, "bf16"))) ==
           Launches{"7086x1x1 64x1x1 registers=32 shared=0"});
     CHECK(launches(lowered("gather_rows", matrix(333, 32003, "fp32"))) ==
@@ -58,14 +60,16 @@ TEST_CASE("every element is written once, for any size") {
         const double element = dtype == "fp32" ? 4.0 : dtype == "bf16" ? 2.0 : 1.0;
         const double whole = static_cast<double>(rows * cols) * element;
         for (const char* op : {"transpose", "pad", "permute"}) {
-            const auto program = lowered(op, matrix(rows, cols, dtype, op == std::string("permute")
-                                                                           ? fixture::Parameters{{"heads", "2"}}
-                                                                           : fixture::Parameters{}));
+            const auto program =
+                lowered(op, matrix(rows, cols, dtype,
+                                   op == std::string("permute") ? fixture::Parameters{{"heads", "2"}}
+                                                                : fixture::Parameters{}));
             const auto& last = program.kernels[program.kernel_count - 1];
             RC_ASSERT(moved(last, "out", Direction::write) == whole);
             RC_ASSERT(moved(last, "in", Direction::read) >= whole);
         }
-        RC_ASSERT(moved(lowered("strided_copy", matrix(rows, cols, dtype)).kernels[0], Direction::write) == whole / 2.0);
+        RC_ASSERT(moved(lowered("strided_copy", matrix(rows, cols, dtype)).kernels[0], Direction::write) ==
+                  whole / 2.0);
         if (dtype != "int8") {
             const auto both = lowered("cat", matrix(rows, cols, dtype));
             RC_ASSERT(moved(both.kernels[0], "out", Direction::write) >= 2.0 * whole);

@@ -64,8 +64,9 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     flow.start = rule.mix("start");
     if (rule.has("each")) flow.each = rule.mix("each");
     if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
-    flow.shared = {number("shared_loads", 0), number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
-                   number("shared_barriers", 0)};
+    flow.shared = {
+        number("shared_loads", 0),   number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
+        number("shared_barriers", 0)};
     return flow;
 }
 
@@ -74,7 +75,8 @@ void add(const FlowKernel& flow, const Context& context) {
 }
 
 /// A CTA for each taken row, or for parts of it.
-void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t threads, const Context& context) {
+void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t threads,
+                    const Context& context) {
     const std::int64_t element = hw::bytes_of(r.dtype);
     const std::int64_t vector = rule.whole("bytes") / element;
     arrays::Launch launch;
@@ -98,8 +100,10 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
     list_random_rows(kernel, read, r.rows, r.cols, vector);
     last = body.load(read, last);
-    const mk::Index col = body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
-    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element), last);
+    const mk::Index col =
+        body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
+    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element),
+                     last);
     body.finish();
 }
 
@@ -126,8 +130,8 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
     list_random_rows(kernel, read, r.rows, r.cols, 1);
     b.loop(each);
-    const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each), mk::term(Variable::warp, 32),
-                                          mk::term(Variable::loop, threads)});
+    const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each),
+                                          mk::term(Variable::warp, 32), mk::term(Variable::loop, threads)});
     const mk::Id placed = body.add(rule.mix("each"), 1.0, last, 2.0);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
@@ -249,12 +253,15 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         few.trips = ceil_div(r.taken, 32);
         // A trip adds the 32 columns of 32 indices to their rows.
         const std::int64_t all = r.taken * r.cols;
-        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1},
-                     {"gradient", r.dtype, Direction::write, table, 1}};
+        few.flows = {{"numbers", Dtype::int64, Direction::read, r.taken, 1, false, 0, 0, true},
+                     {"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, 0, false, true},
+                     {"gradient", r.dtype, Direction::read, table, 1, false, 0, 0, false, true},
+                     {"new_gradient", r.dtype, Direction::write, table, 1}};
         add(few, context);
         return;
     }
-    const auto simple = [&](const char* name, std::int64_t ctas, std::vector<Flow> flows, std::int64_t trips = 1) {
+    const auto simple = [&](const char* name, std::int64_t ctas, std::vector<Flow> flows,
+                            std::int64_t trips = 1) {
         FlowKernel flow = flow_of(context.rule(name, r.dtype), ctas);
         flow.flows = std::move(flows);
         flow.trips = trips;
@@ -288,33 +295,74 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     simple("unique_keys", ceil_div(n, choice.whole("unique_elements_of_cta")),
            {{"keys", Dtype::int64, Direction::read, n, 11, true, 640},
             {"segments", Dtype::int64, Direction::write, n, 11, true, 640}});
-    // Random indices leave this many rows untouched.
+    // The host counts on a segment for each row or index, and on parts of ten indices; fewer have work.
     const auto rows = static_cast<double>(r.rows);
     const auto taken = static_cast<double>(n);
-    const std::int64_t segments = std::max<std::int64_t>(1, std::llround(rows * (1.0 - std::exp(-taken / rows))));
-    // A part has at most this many indices of a segment.
-    const std::int64_t part = choice.whole("indices_of_part");
+    const std::int64_t most_segments = std::min(n, r.rows);
+    const std::int64_t segments =
+        std::clamp<std::int64_t>(std::llround(rows * (1.0 - std::exp(-taken / rows))), 1, most_segments);
+    const std::int64_t of_part = choice.whole("indices_of_part");
+    const std::int64_t most_parts = n / of_part + most_segments;
     const double mean = taken / static_cast<double>(segments);
-    const auto parts = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(segments) * std::max(1.0, mean / static_cast<double>(part) + 0.5)));
-    simple("segment_parts", ceil_div(segments, 32), {{"segments", Dtype::int64, Direction::read, segments, 1}});
+    // A segment's last part is half full on average.
+    const auto parts = std::min(
+        most_parts,
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(segments) *
+                                            std::max(1.0, mean / static_cast<double>(of_part) + 0.5))));
+    const std::int64_t segment_ctas = ceil_div(most_segments, 32);
+    simple("segment_parts", segment_ctas, {{"segments", Dtype::int64, Direction::read, most_segments, 1}});
     simple("scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}});
-    simple("segment_scan", 1, {{"parts", Dtype::int64, Direction::read, segments, 1}}, ceil_div(segments, 128));
+    const KernelRule& scan = context.rule("segment_scan", r.dtype);
+    simple("segment_scan", ceil_div(most_segments, scan.whole("threads") * scan.whole("elements")),
+           {{"parts", Dtype::int64, Direction::read, most_segments, scan.whole("elements"), true,
+             scan.whole("threads")}});
     simple("segment_count", 1, {});
-    simple("segment_parts", ceil_div(segments, 32), {{"parts", Dtype::int64, Direction::write, parts, 1}});
+    simple("segment_offsets", segment_ctas, {{"parts", Dtype::int64, Direction::write, parts, 1}});
     const std::int64_t stride = ceil_div(r.cols, 32) * 32;
-    const KernelRule& sum_rule = context.rule("embedding_backward_sum", r.dtype);
-    FlowKernel sum = flow_of(sum_rule, ceil_div(parts * stride, sum_rule.whole("threads")));
+    const std::int64_t threads = std::min<std::int64_t>(stride, 1024);
+    const bool atomic = ceil_div(most_segments * stride, threads) <= sms;
+    if (atomic) {
+        simple("segment_parts", segment_ctas, {{"parts", Dtype::int64, Direction::write, parts, 1}});
+        // Sums of halves are kept in fp32.
+        if (element < 4) zero();
+    }
     const std::int64_t all = n * r.cols;
-    sum.trips = std::max<std::int64_t>(1, ceil_div(n, parts));
-    sum.flows = {{"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true},
-                 {"rows_gradient", r.dtype, Direction::read, all, 1}};
+    FlowKernel sum =
+        flow_of(context.rule("embedding_backward_sum", r.dtype), ceil_div(most_parts * stride, threads));
+    sum.launch.threads = threads;
+    sum.launch.tiles = ceil_div(parts * stride, threads);
+    // The indices of a part are loaded together, and then their rows.
+    const std::int64_t each = std::max<std::int64_t>(1, ceil_div(n, parts));
+    for (libraries::ClassCount& part : sum.each) part.count *= static_cast<double>(each);
+    for (libraries::ClassCount& part : sum.loop) part.count *= static_cast<double>(each);
+    sum.streams = 4.0;
+    sum.flows = {{"offsets", Dtype::int64, Direction::read, parts, 1, false, 0, 0, true},
+                 {"numbers", Dtype::int64, Direction::read, n, each, true, 1, 0, true, true},
+                 {"rows_gradient", r.dtype, Direction::read, all, each, true, threads, 0, false, true}};
+    if (atomic) {
+        sum.launch.threads = std::min<std::int64_t>(stride, 1024);
+        sum.results = {{"gradient", Dtype::fp32, Direction::atomic, table, 1}};
+        add(sum, context);
+        if (element < 4) {
+            const KernelRule& rule = context.rule("fill", r.dtype);
+            FlowKernel cast = flow_of(rule, ceil_div(table, rule.whole("threads") * rule.whole("elements")));
+            cast.launch.registers = 32;
+            cast.flows = {{"sums", Dtype::fp32, Direction::read, table, 8},
+                          {"gradient", r.dtype, Direction::write, table, 8}};
+            add(cast, context);
+        }
+        return;
+    }
     sum.results = {{"parts", Dtype::fp32, Direction::write, parts * stride, 1}};
     add(sum, context);
-    const KernelRule& last_rule = context.rule("embedding_backward_scatter", r.dtype);
-    FlowKernel scatter = flow_of(last_rule, ceil_div(segments * stride, last_rule.whole("threads")));
-    scatter.flows = {{"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
-                      segments * stride}};
+    FlowKernel scatter = flow_of(context.rule("embedding_backward_scatter", r.dtype),
+                                 ceil_div(most_segments * stride, threads));
+    scatter.launch.threads = threads;
+    scatter.launch.tiles = ceil_div(segments * stride, threads);
+    scatter.flows = {{"offsets", Dtype::int64, Direction::read, most_segments, 1, false, 0, 0, true},
+                     {"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true, true},
+                     {"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
+                      segments * stride, 0, false, true}};
     scatter.results = {{"gradient", r.dtype, Direction::write, table, 1}};
     add(scatter, context);
 }

@@ -28,7 +28,7 @@ struct ParameterInfo {
     /// False for a parameter that chooses an implementation (tile, stages). The key of a recorded case omits
     /// it.
     bool part_of_key;
-    std::string_view alias = {};  ///< another accepted name; answers use `name`
+    std::string_view alias = {};    ///< another accepted name; answers use `name`
     std::string_view instead = {};  ///< a parameter whose value makes a required one unneeded
 };
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 
 namespace warptime::workloads::reductions {
 
@@ -45,7 +47,38 @@ libraries::Mix loop_of(const KernelRule& rule, std::string_view each) {
     return rule.has(name) ? rule.mix(name) : libraries::Mix{};
 }
 
-/// Threads of a row: the largest power of two below `vectors`, from a warp to `most`; `over` where it may pass.
+/// The CTAs of a GPU go through their rows together. Where the rows that are under way fill more than the L2,
+/// a later pass finds nothing of them there.
+void read_again(RowKernel& row, const hw::Gpu& gpu) {
+    const std::int64_t threads = row.threads * row.threads_y;
+    const auto per_sm = std::min({gpu.sm.threads_max.value() / static_cast<double>(threads),
+                                  gpu.sm.registers.value() / static_cast<double>(row.registers * threads),
+                                  gpu.sm.ctas_max.value()});
+    const double ctas = std::min(static_cast<double>(row.rows), std::floor(per_sm) * gpu.sm.count.value());
+    double bytes = 0.0;
+    for (const RowArray& array : row.arrays) {
+        if (array.kind == Kind::matrix) bytes += static_cast<double>(row.cols * hw::bytes_of(array.dtype));
+    }
+    if (ctas * bytes <= gpu.l2.capacity.value()) return;
+    static constexpr std::string_view names[] = {"again0", "again1", "again2", "again3", "again4", "again5"};
+    std::vector<bool> seen(row.arrays.size(), false);
+    std::size_t number = 0;
+    for (RowKernel::Step& step : row.steps) {
+        std::vector<bool> now = seen;
+        for (RowAccess& read : step.pass.reads) {
+            const RowArray array = row.arrays[read.array];
+            if (array.kind != Kind::matrix) continue;
+            now[read.array] = true;
+            if (!seen[read.array] || number == std::size(names)) continue;
+            read.array = row.arrays.size();
+            row.arrays.push_back({names[number++], array.dtype, Kind::again});
+        }
+        seen = now;
+    }
+}
+
+/// Threads of a row: the largest power of two below `vectors`, from a warp to `most`; `over` where it may
+/// pass.
 std::int64_t softmax_threads(std::int64_t vectors, std::int64_t most) {
     const std::int64_t bound = std::min(vectors, most);
     std::int64_t threads = 1;
@@ -67,7 +100,8 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
     const std::int64_t width = 16 / element;
     const std::int64_t warps_bytes = threads / 32 * 4;
     const std::int64_t in_registers = ceil_div(s.cols, threads);
-    const bool fits_shared = s.cols < (choice.whole("shared_bytes") - warps_bytes) / element && s.cols % width == 0;
+    const bool fits_shared =
+        s.cols < (choice.whole("shared_bytes") - warps_bytes) / element && s.cols % width == 0;
     const std::vector<RowArray> both{{"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}};
     if (in_registers <= choice.whole("registers_up_to")) {
         const KernelRule& rule = context.rule(prefix + "_registers", s.dtype);
@@ -75,12 +109,24 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
         row.registers = rule.whole(fmt::format("registers_{}", in_registers));
         row.dynamic_shared = warps_bytes;
         row.arrays = both;
-        Pass load{{{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, 1, in_registers, 4.0, true, false};
-        Pass sum{{}, rule.mix("each_second"), loop_of(rule, "each_second"), {}, 1, in_registers, 4.0, true, true};
-        Pass store{{}, rule.mix("each_third"), loop_of(rule, "each_third"), {{1, false}}, 1, in_registers, 1.0, true, true};
+        Pass load{
+            {{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, 1, in_registers, 4.0, true,
+            false};
+        Pass sum{{},  rule.mix("each_second"), loop_of(rule, "each_second"), {}, 1, in_registers, 4.0, true,
+                 true};
+        Pass store{{},
+                   rule.mix("each_third"),
+                   loop_of(rule, "each_third"),
+                   {{1, false}},
+                   1,
+                   in_registers,
+                   1.0,
+                   true,
+                   true};
         row.steps.push_back({load, by_first_warp(rule), {}});
         row.steps.push_back({sum, by_first_warp(rule), {}});
         row.steps.push_back({store, {}, {}});
+        read_again(row, context.gpu);
         lower_row_kernel(row, context.program.add_kernel());
         return;
     }
@@ -91,13 +137,32 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
     const double streams = static_cast<double>(width);
     if (fits_shared) row.arrays.push_back({"row", s.dtype, Kind::shared});
     const std::size_t again = fits_shared ? 2 : 0;
-    Pass first{{{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false, false};
+    Pass first{
+        {{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false,
+        false};
     if (fits_shared) first.writes = {{2, false}};
-    const Pass second{{{again, false}}, rule.mix("each_second"), loop_of(rule, "each_second"), {}, width, 1, streams, false, false};
-    const Pass third{{{again, false}}, rule.mix("each_third"), loop_of(rule, "each_third"), {{1, false}}, width, 1, 1.0, false, false};
+    const Pass second{{{again, false}},
+                      rule.mix("each_second"),
+                      loop_of(rule, "each_second"),
+                      {},
+                      width,
+                      1,
+                      streams,
+                      false,
+                      false};
+    const Pass third{{{again, false}},
+                     rule.mix("each_third"),
+                     loop_of(rule, "each_third"),
+                     {{1, false}},
+                     width,
+                     1,
+                     1.0,
+                     false,
+                     false};
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, by_first_warp(rule), {}});
     row.steps.push_back({third, {}, {}});
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
 }
 
@@ -118,20 +183,33 @@ void lower_softmax_backward(const Sizes& s, const Context& context) {
     const std::int64_t width = 16 / element;
     const std::int64_t threads = softmax_threads(s.cols / width, choice.whole("threads"));
     const std::int64_t warps_bytes = threads / 32 * 4;
-    const bool fits_shared = s.cols < (choice.whole("shared_bytes") - warps_bytes) / element && s.cols % width == 0;
+    const bool fits_shared =
+        s.cols < (choice.whole("shared_bytes") - warps_bytes) / element && s.cols % width == 0;
     const KernelRule& rule =
         context.rule(fits_shared ? "softmax_backward_shared" : "softmax_backward_passes", s.dtype);
     RowKernel row = row_kernel(rule, s, threads);
-    row.arrays = {{"product", s.dtype, Kind::matrix}, {"output", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}};
+    row.arrays = {{"product", s.dtype, Kind::matrix},
+                  {"output", s.dtype, Kind::matrix},
+                  {"out", s.dtype, Kind::matrix}};
     row.dynamic_shared = fits_shared ? s.cols * element + warps_bytes : threads * 4;
     if (fits_shared) row.arrays.push_back({"row", s.dtype, Kind::shared});
     const double streams = static_cast<double>(width);
-    Pass first{{{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false, false};
+    Pass first{
+        {{0, false}}, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, 1, streams, false,
+        false};
     if (fits_shared) first.writes = {{3, false}};
-    const Pass second{{{1, false}, {fits_shared ? std::size_t{3} : 0, false}}, rule.mix("each_second"), loop_of(rule, "each_second"), {{2, false}},
-                      width, 1, streams, false, false};
+    const Pass second{{{1, false}, {fits_shared ? std::size_t{3} : 0, false}},
+                      rule.mix("each_second"),
+                      loop_of(rule, "each_second"),
+                      {{2, false}},
+                      width,
+                      1,
+                      streams,
+                      false,
+                      false};
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, {}, {}});
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
 }
 
@@ -146,17 +224,34 @@ void lower_norm(const Sizes& s, const Context& context, bool rms) {
         RowKernel row = row_kernel(vectorized, s, 32);
         row.threads_y = vectorized.whole("threads") / 32;
         row.dynamic_shared = row.threads_y * 3 / 2 * 4;
-        row.arrays = {{"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}, {"weight", s.dtype, Kind::vector}};
+        row.arrays = {
+            {"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}, {"weight", s.dtype, Kind::vector}};
         if (!rms) row.arrays.push_back({"bias", s.dtype, Kind::vector});
         row.results = results;
-        const Pass moments{{{0, false}}, vectorized.mix("each_first"), loop_of(vectorized, "each_first"), {}, vector, 1, rms ? 4.0 : 1.0, false, false};
+        const Pass moments{{{0, false}},
+                           vectorized.mix("each_first"),
+                           loop_of(vectorized, "each_first"),
+                           {},
+                           vector,
+                           1,
+                           rms ? 4.0 : 1.0,
+                           false,
+                           false};
         // Weight and bias come one element at a time.
-        Pass scale{{{0, false}, {2, true}}, vectorized.mix("each_second"), loop_of(vectorized, "each_second"), {{1, false}}, vector,
-                   vectorized.whole("unroll"), 4.0, false, false};
+        Pass scale{{{0, false}, {2, true}},
+                   vectorized.mix("each_second"),
+                   loop_of(vectorized, "each_second"),
+                   {{1, false}},
+                   vector,
+                   vectorized.whole("unroll"),
+                   4.0,
+                   false,
+                   false};
         if (!rms) scale.reads.push_back({3, true});
         const Reduction halves{Reduction::Kind::by_halves, vectorized.mix("reduce_step"), 5};
         row.steps.push_back({moments, halves, vectorized.mix("between")});
         row.steps.push_back({scale, {}, {}});
+        read_again(row, context.gpu);
         lower_row_kernel(row, context.program.add_kernel());
         return;
     }
@@ -165,14 +260,24 @@ void lower_norm(const Sizes& s, const Context& context, bool rms) {
     moments.static_shared = moments_rule.whole("static_shared");
     moments.arrays = {{"in", s.dtype, Kind::matrix}};
     moments.results = results;
-    const Pass walk{{{0, false}}, moments_rule.mix("each"), loop_of(moments_rule, "each"), {}, 1, 1, 1.0, false, false};
+    const Pass walk{
+        {{0, false}}, moments_rule.mix("each"), loop_of(moments_rule, "each"), {}, 1, 1, 1.0, false, false};
     moments.steps.push_back({walk, by_first_warp(moments_rule), {}});
     lower_row_kernel(moments, context.program.add_kernel());
     const KernelRule& scale_rule = context.rule(prefix + "_scale", s.dtype);
     RowKernel scale = row_kernel(scale_rule, s, scale_rule.whole("threads"));
-    scale.arrays = {{"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}, {"weight", s.dtype, Kind::vector}};
+    scale.arrays = {
+        {"in", s.dtype, Kind::matrix}, {"out", s.dtype, Kind::matrix}, {"weight", s.dtype, Kind::vector}};
     if (!rms) scale.arrays.push_back({"bias", s.dtype, Kind::vector});
-    Pass pass{{{0, false}, {2, false}}, scale_rule.mix("each"), loop_of(scale_rule, "each"), {{1, false}}, 1, 1, 1.0, false, false};
+    Pass pass{{{0, false}, {2, false}},
+              scale_rule.mix("each"),
+              loop_of(scale_rule, "each"),
+              {{1, false}},
+              1,
+              1,
+              1.0,
+              false,
+              false};
     if (!rms) pass.reads.push_back({3, false});
     scale.steps.push_back({pass, {}, {}});
     lower_row_kernel(scale, context.program.add_kernel());
@@ -205,8 +310,12 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
     launch.ctas_y = parts;
     launch.threads = 32;
     launch.threads_y = warps;
-    launch.registers = rule.whole(in_parts ? "registers_parts" : aligned ? "registers" : warps == 1 ? "registers_narrow"
-                                                                                                    : "registers_ragged");
+    const char* field = in_parts                ? "registers_parts"
+                        : aligned && warps == 1 ? "registers_narrow"
+                        : aligned               ? "registers"
+                        : warps == 1            ? "registers_narrow_ragged"
+                                                : "registers_ragged";
+    launch.registers = rule.whole(field);
     launch.dynamic_shared = in_parts ? 0 : 33 * warps * 2 * 4;
     Body body(kernel, launch);
     mk::Builder& b = body.builder();
@@ -245,25 +354,29 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
     last = summed;
     if (warps > 1) {
         // The sums of the warps cross shared memory, so that a warp has those of a column in its lanes.
-        const mk::Access put = Body::lanes(scratch, Direction::write, b.variable(Variable::warp, 33), 4, 33 * warps);
+        const mk::Access put =
+            Body::lanes(scratch, Direction::write, b.variable(Variable::warp, 33), 4, 33 * warps);
         (void)body.store(put, last, rms ? 1 : 2);
         body.meet(mk::no_id);
         b.loop(ceil_div(32, warps));
-        last = body.load(Body::lanes(scratch, Direction::read, b.variable(Variable::warp), 4), mk::no_id, rms ? 1 : 2);
+        last = body.load(Body::lanes(scratch, Direction::read, b.variable(Variable::warp), 4), mk::no_id,
+                         rms ? 1 : 2);
         last = body.add(rule.mix("across"), 1.0, last);
         b.end();
     }
     for (const mk::Id buffer : {weights, biases}) {
         if (buffer == mk::no_id) continue;
-        (void)body.store(Body::lanes(buffer, Direction::write,
-                                     body.sum(0, {mk::term(Variable::tile, 32), mk::term(Variable::tile, s.cols, 1)}),
-                                     s.element_bytes()),
-                         last);
+        (void)body.store(
+            Body::lanes(buffer, Direction::write,
+                        body.sum(0, {mk::term(Variable::tile, 32), mk::term(Variable::tile, s.cols, 1)}),
+                        s.element_bytes()),
+            last);
         b.lanes(b.index(32, {mk::term(Variable::warp, -32)}));
     }
     body.finish();
     if (!in_parts) return;
-    for (int i = 0; i < (rms ? 1 : 2); ++i) lower_reduce({"sum", s.dtype, s.dtype, s.cols, parts, false}, context);
+    for (int i = 0; i < (rms ? 1 : 2); ++i)
+        lower_reduce({"sum", s.dtype, s.dtype, s.cols, parts, false}, context);
 }
 
 }  // namespace
@@ -283,8 +396,11 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
     const std::vector<RowAccess> reads{{0, false}, {1, false}, {2, false}};
     const std::int64_t width = whole ? vector : 1;
     const std::int64_t unroll = rule.whole("unroll");
-    const Pass sums{reads, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, unroll, 4.0, false, false};
-    const Pass scale{reads, rule.mix("each_second"), loop_of(rule, "each_second"), {{3, false}}, width, 1, 4.0, false, false};
+    const Pass sums{reads, rule.mix("each_first"), loop_of(rule, "each_first"), {}, width, unroll, 4.0, false,
+                    false};
+    const Pass scale{
+        reads, rule.mix("each_second"), loop_of(rule, "each_second"), {{3, false}}, width, 1, 4.0, false,
+        false};
     // The sum over the CTA, another one of the mean's gradient, and the scaling.
     RowKernel::Step between;
     if (!rms) between.reduction = by_first_warp(rule);
@@ -292,12 +408,13 @@ void lower_norm_backward(const Sizes& s, const Context& context, bool rms) {
     row.steps.push_back({sums, by_first_warp(rule), {}});
     row.steps.push_back(between);
     row.steps.push_back({scale, {}, {}});
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
     lower_weight_gradients(s, context, rms);
 }
 
 void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view name, int inputs, int outputs,
-                      int vectors, double operations) {
+                      int vectors, double operations, bool places) {
     const KernelRule& rule = context.rule("ideal row", s.dtype);
     RowKernel row = row_kernel(rule, s, rule.whole("threads"));
     row.name = name;
@@ -326,7 +443,12 @@ void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view n
         second.writes.push_back({row.arrays.size(), false});
         row.arrays.push_back({"out", s.dtype, Kind::matrix});
     }
-    const libraries::Mix work{{mk::InstructionClass::fma_f32, std::max(0.5, operations / 2.0) * static_cast<double>(vector)}};
+    if (places) {
+        second.writes.push_back({row.arrays.size(), false});
+        row.arrays.push_back({"places", Dtype::int64, Kind::matrix});
+    }
+    const libraries::Mix work{
+        {mk::InstructionClass::fma_f32, std::max(0.5, operations / 2.0) * static_cast<double>(vector)}};
     first.each = second.each = work;
     first.streams = second.streams = static_cast<double>(vector);
     const Reduction reduction{Reduction::Kind::by_first_warp,
@@ -338,6 +460,7 @@ void lower_ideal_rows(const Sizes& s, const Context& context, std::string_view n
     } else {
         row.results = {{"result", s.dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32, Kind::vector}};
     }
+    read_again(row, context.gpu);
     lower_row_kernel(row, context.program.add_kernel());
 }
 

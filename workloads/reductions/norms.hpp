@@ -17,8 +17,9 @@ void lower_softmax_backward(const Sizes& sizes, const Context& context);
 void lower_norm(const Sizes& sizes, const Context& context, bool rms);
 void lower_norm_backward(const Sizes& sizes, const Context& context, bool rms);
 
-/// One CTA a row, at full width, with what a row needs read and written once.
-void lower_ideal_rows(const Sizes& sizes, const Context& context, std::string_view name, int inputs, int outputs,
-                      int vectors, double operations);
+/// One CTA a row, at full width, with what a row needs read and written once. `places`: the places of the
+/// elements are written too, as int64.
+void lower_ideal_rows(const Sizes& sizes, const Context& context, std::string_view name, int inputs,
+                      int outputs, int vectors, double operations, bool places = false);
 
 }  // namespace warptime::workloads::reductions

@@ -1,12 +1,11 @@
 // The records of the reductions. Ignores: what the host does between launches.
 // Source of what PyTorch launches: aten/src/ATen/native/cuda; each lowering names its files.
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/reductions/operator.hpp"
-
 #include "hw/error.hpp"
 #include "workloads/arrays/record.hpp"
 #include "workloads/elementwise/stream.hpp"
 #include "workloads/reductions/norms.hpp"
+#include "workloads/reductions/operator.hpp"
 #include "workloads/reductions/reduce.hpp"
 #include "workloads/reductions/scan.hpp"
 #include "workloads/reductions/selection.hpp"
@@ -45,8 +44,10 @@ constexpr std::array<ParameterInfo, 5> total_parameters{{
 constexpr std::array<ParameterInfo, 5> topk_parameters{
     {rows, cols, arrays::optional_size("k", "8", "largest elements of each row"), dtype, implementation}};
 constexpr std::array<ParameterInfo, 4> histogram_parameters{
-    {required_size("n", "elements"), arrays::optional_size("bins", "256", "bins of the histogram"),
-     {"dtype", ParameterKind::dtype, false, "fp32", arrays::real_dtypes, "element type", true}, implementation}};
+    {required_size("n", "elements"),
+     arrays::optional_size("bins", "256", "bins of the histogram"),
+     {"dtype", ParameterKind::dtype, false, "fp32", arrays::real_dtypes, "element type", true},
+     implementation}};
 
 double matrices(const Sizes& s, double count) {
     return count * static_cast<double>(s.elements()) * static_cast<double>(s.element_bytes());
@@ -98,9 +99,10 @@ constexpr ArrayOperator amax_operator{
         if (s.torch) {
             const std::array<elementwise::Operand, 2> operands{
                 {{"a", s.dtype, mk::Direction::read}, {"abs", s.dtype, mk::Direction::write}}};
-            elementwise::lower_stream("abs", s.elements(), operands,
-                                      elementwise::stream_rule(context.rule("unary", s.dtype), s.element_bytes()),
-                                      context.program.add_kernel());
+            elementwise::lower_stream(
+                "abs", s.elements(), operands,
+                elementwise::stream_rule(context.rule("unary", s.dtype), s.element_bytes()),
+                context.program.add_kernel());
         }
         lower_total(s, context, "amax");
     }};
@@ -111,7 +113,8 @@ constexpr ArrayOperator rowsum_operator{
     "warptime predict rowsum 8192 8192 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
     [](const Sizes& s) {
-        return work(elements(s, 1.0), matrices(s, 1.0) + per_row(s, 1.0, static_cast<double>(s.element_bytes())));
+        return work(elements(s, 1.0),
+                    matrices(s, 1.0) + per_row(s, 1.0, static_cast<double>(s.element_bytes())));
     },
     [](const Sizes& s, const Context& context) {
         if (s.torch) {
@@ -193,7 +196,8 @@ void lower_norm_backward_of(const Sizes& s, const Context& context) {
     if (s.torch) {
         lower_norm_backward(s, context, rms);
     } else {
-        lower_ideal_rows(s, context, rms ? "rmsnorm_backward" : "layernorm_backward", 2, 1, 1, rms ? 9.0 : 14.0);
+        lower_ideal_rows(s, context, rms ? "rmsnorm_backward" : "layernorm_backward", 2, 1, 1,
+                         rms ? 9.0 : 14.0);
     }
 }
 
@@ -202,7 +206,9 @@ constexpr ArrayOperator layernorm_operator{
     "torch.nn.functional.layer_norm over rows, with weight and bias",
     "warptime predict layernorm 8192 4096 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
-    [](const Sizes& s) { return work(elements(s, 7.0), matrices(s, 2.0) + per_col(s, 2.0) + per_row(s, 2.0, 4.0)); },
+    [](const Sizes& s) {
+        return work(elements(s, 7.0), matrices(s, 2.0) + per_col(s, 2.0) + per_row(s, 2.0, 4.0));
+    },
     lower_norm_of<false>};
 
 constexpr ArrayOperator layernorm_backward_operator{
@@ -210,7 +216,9 @@ constexpr ArrayOperator layernorm_backward_operator{
     "gradients of layer_norm: of its input, weight and bias",
     "warptime predict layernorm_backward 8192 4096 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
-    [](const Sizes& s) { return work(elements(s, 14.0), matrices(s, 3.0) + per_col(s, 3.0) + per_row(s, 2.0, 4.0)); },
+    [](const Sizes& s) {
+        return work(elements(s, 14.0), matrices(s, 3.0) + per_col(s, 3.0) + per_row(s, 2.0, 4.0));
+    },
     lower_norm_backward_of<false>};
 
 constexpr ArrayOperator rmsnorm_operator{
@@ -218,7 +226,9 @@ constexpr ArrayOperator rmsnorm_operator{
     "torch.nn.functional.rms_norm over rows, with weight",
     "warptime predict rmsnorm 8192 4096 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
-    [](const Sizes& s) { return work(elements(s, 4.0), matrices(s, 2.0) + per_col(s, 1.0) + per_row(s, 1.0, 4.0)); },
+    [](const Sizes& s) {
+        return work(elements(s, 4.0), matrices(s, 2.0) + per_col(s, 1.0) + per_row(s, 1.0, 4.0));
+    },
     lower_norm_of<true>};
 
 constexpr ArrayOperator rmsnorm_backward_operator{
@@ -226,7 +236,9 @@ constexpr ArrayOperator rmsnorm_backward_operator{
     "gradients of rms_norm: of its input and weight",
     "warptime predict rmsnorm_backward 8192 4096 --dtype bf16 --gpu h200-sxm",
     matrix_parameters,
-    [](const Sizes& s) { return work(elements(s, 9.0), matrices(s, 3.0) + per_col(s, 2.0) + per_row(s, 1.0, 4.0)); },
+    [](const Sizes& s) {
+        return work(elements(s, 9.0), matrices(s, 3.0) + per_col(s, 2.0) + per_row(s, 1.0, 4.0));
+    },
     lower_norm_backward_of<true>};
 
 constexpr ArrayOperator cross_entropy_operator{
@@ -270,15 +282,17 @@ constexpr ArrayOperator topk_operator{
     "warptime predict topk 4096 32000 --k 8 --dtype bf16 --gpu h200-sxm",
     topk_parameters,
     [](const Sizes& s) {
-        return work(elements(s, 1.0), matrices(s, 1.0) + per_row(s, static_cast<double>(s.k),
-                                                                 8.0 + static_cast<double>(s.element_bytes())));
+        return work(elements(s, 1.0),
+                    matrices(s, 1.0) +
+                        per_row(s, static_cast<double>(s.k), 8.0 + static_cast<double>(s.element_bytes())));
     },
     lower_topk,
     [](const Sizes& s) {
         if (s.k > s.cols) {
             throw Error("topk k", fmt::format("{}", s.k), fmt::format("at most cols = {}", s.cols));
         }
-        if (s.k > 16) throw Error("topk k", fmt::format("{}", s.k), "at most 16: larger ones are not modelled");
+        if (s.k > 16)
+            throw Error("topk k", fmt::format("{}", s.k), "at most 16: larger ones are not modelled");
     }};
 
 constexpr ArrayOperator histogram_operator{
@@ -292,21 +306,30 @@ constexpr ArrayOperator histogram_operator{
     lower_histogram,
     [](const Sizes& s) {
         if (s.bins > 8192) {
-            throw Error("histogram bins", fmt::format("{}", s.bins), "at most 8192: bins that fit shared memory");
+            throw Error("histogram bins", fmt::format("{}", s.bins),
+                        "at most 8192: bins that fit shared memory");
         }
     }};
 
 }  // namespace
 
 std::vector<OperatorInfo> operators() {
-    return {arrays::record<amax_operator>(),          arrays::record<argmax_operator>(),
-            arrays::record<colsum_operator>(),        arrays::record<cross_entropy_operator>(),
-            arrays::record<cumsum_operator>(),        arrays::record<histogram_operator>(),
-            arrays::record<layernorm_operator>(),     arrays::record<layernorm_backward_operator>(),
-            arrays::record<rmsnorm_operator>(),       arrays::record<rmsnorm_backward_operator>(),
-            arrays::record<rowsum_operator>(),        arrays::record<softmax_operator>(),
-            arrays::record<softmax_backward_operator>(), arrays::record<sort_operator>(),
-            arrays::record<sum_operator>(),           arrays::record<topk_operator>()};
+    return {arrays::record<amax_operator>(),
+            arrays::record<argmax_operator>(),
+            arrays::record<colsum_operator>(),
+            arrays::record<cross_entropy_operator>(),
+            arrays::record<cumsum_operator>(),
+            arrays::record<histogram_operator>(),
+            arrays::record<layernorm_operator>(),
+            arrays::record<layernorm_backward_operator>(),
+            arrays::record<rmsnorm_operator>(),
+            arrays::record<rmsnorm_backward_operator>(),
+            arrays::record<rowsum_operator>(),
+            arrays::record<softmax_operator>(),
+            arrays::record<softmax_backward_operator>(),
+            arrays::record<sort_operator>(),
+            arrays::record<sum_operator>(),
+            arrays::record<topk_operator>()};
 }
 
 }  // namespace warptime::workloads::reductions

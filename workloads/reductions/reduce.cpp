@@ -64,8 +64,9 @@ class ReduceWriter {
         launch.ctas_y = config_.ctas_per_output;
         launch.threads = config_.width;
         launch.threads_y = config_.height;
-        launch.registers =
-            rule_.whole(reduce_.along_rows || config_.output_vector == 1 ? "registers" : "registers_columns");
+        launch.registers = rule_.whole(reduce_.along_rows || config_.output_vector == 1 ? "registers"
+                                       : config_.output_vector == 2 ? "registers_columns_2"
+                                                                    : "registers_columns");
         // 16 bytes say whether this is the last CTA of its result.
         launch.static_shared = 16;
         launch.dynamic_shared = shared_bytes();
@@ -128,8 +129,9 @@ class ReduceWriter {
         // Rows that are not whole vectors have elements before the first and after the last one.
         if (vector > 1 && reduce_.inputs % vector != 0) {
             const mk::Index edge = b.sum(row, mk::Builder::constant(0));
-            mk::Access single = body_.in_row(
-                in_, Direction::read, mk::Builder::constant(reduce_.inputs - reduce_.inputs % vector), edge, element);
+            mk::Access single =
+                body_.in_row(in_, Direction::read,
+                             mk::Builder::constant(reduce_.inputs - reduce_.inputs % vector), edge, element);
             for (int i = 0; i < 2; ++i) {
                 last_ = body_.load(single, last_);
                 last_ = body_.add(rule_.mix("each"), 1.0, last_);
@@ -150,8 +152,9 @@ class ReduceWriter {
                                   mk::term(Variable::tile, config_.width * config_.height, 1)});
         }
         b.loop(ceil_div(reduce_.inputs, step * unroll));
-        mk::Access read = body_.in_row(in_, Direction::read,
-                                       b.sum(place, b.variable(Variable::loop, step * unroll)), row, element, step);
+        mk::Access read =
+            body_.in_row(in_, Direction::read, b.sum(place, b.variable(Variable::loop, step * unroll)), row,
+                         element, step);
         if (lanes < 32) {
             read.rank = 1;
             read.origin[0] = b.sum(read.origin[0], b.scaled(row, reduce_.inputs));
@@ -162,9 +165,16 @@ class ReduceWriter {
         }
         const mk::Id loaded = body_.load(read, last_, unroll);
         (void)body_.add(rule_.mix("each_single_loop"), 1.0, mk::no_id);
-        last_ = body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
+        last_ =
+            body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
         b.end();
         last_ = body_.add(rule_.mix("combine"), static_cast<double>(unroll - 1), last_);
+    }
+
+    /// First column of a warp whose threads along y have columns of their own.
+    [[nodiscard]] mk::Index own_columns() {
+        return body_.sum(0, {mk::term(Variable::tile, config_.step_output * config_.output_vector),
+                             mk::term(Variable::warp, 32 * config_.output_vector)});
     }
 
     void walk_columns() {
@@ -177,8 +187,11 @@ class ReduceWriter {
         mk::Term of_warp = mk::term(Variable::warp, rows_of_warp);
         of_warp.divisor = warps_of_row();
         const std::int64_t step = config_.step_input;
-        const mk::Index col = b.sum(b.variable(Variable::tile, config_.width * vector),
-                                    body_.along_row(warps_of_row(), lanes * vector));
+        const bool shares = config_.across_y;
+        const mk::Index col = shares ? b.sum(b.variable(Variable::tile, config_.width * vector),
+                                             body_.along_row(warps_of_row(), lanes * vector))
+                                     : own_columns();
+        if (!shares) of_warp.coefficient = 0;
         const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
         b.loop(trips);
         mk::Id loaded = mk::no_id;
@@ -187,7 +200,7 @@ class ReduceWriter {
                 body_.sum(i * step, {mk::term(Variable::loop, step * unroll), of_warp,
                                      mk::term(Variable::tile, config_.across_y ? config_.height : 0, 1)});
             mk::Access read = body_.in_row(in_, Direction::read, col, row, bytes);
-            if (lanes < 32) {
+            if (lanes < 32 && shares) {
                 read.rank = 1;
                 read.origin[0] = b.sum(col, b.scaled(row, reduce_.outputs));
                 read.pattern = mk::PatternKind::stride;
@@ -222,9 +235,10 @@ class ReduceWriter {
         last_ = body_.add(rule_.mix(reduce_.along_rows ? "finish" : "finish_columns"), 1.0, last_, 2.0);
         if (!reduce_.along_rows) {
             const std::int64_t vector = config_.output_vector;
-            mk::Access write = Body::lanes(out_, Direction::write,
-                                           body_.sum(0, {mk::term(Variable::tile, config_.width * vector)}), bytes,
-                                           1);
+            mk::Access write = Body::lanes(
+                out_, Direction::write,
+                config_.across_y ? b.variable(Variable::tile, config_.width * vector) : own_columns(), bytes,
+                1);
             if (vector > 1) {
                 write.pattern = mk::PatternKind::stride;
                 write.inner = vector;
@@ -237,9 +251,9 @@ class ReduceWriter {
         const std::int64_t lanes = std::min<std::int64_t>(32, config_.width);
         mk::Term of_warp = mk::term(Variable::warp, 32 / lanes);
         of_warp.divisor = warps_of_row();
-        const mk::Index row =
-            config_.across_y ? b.variable(Variable::tile)
-                             : body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
+        const mk::Index row = config_.across_y
+                                  ? b.variable(Variable::tile)
+                                  : body_.sum(0, {mk::term(Variable::tile, config_.height), of_warp});
         mk::Access write = Body::lanes(out_, Direction::write, row, bytes);
         if (lanes == 32) write.pattern = mk::PatternKind::broadcast;
         (void)body_.store(write, last_);
@@ -257,8 +271,8 @@ class ReduceWriter {
         const std::int64_t bytes = std::clamp<std::int64_t>(value_bytes_ * config_.output_vector, 4, 16);
         const std::int64_t words = bytes / 4;
         const std::int64_t lanes = reduce_.along_rows ? 1 : config_.width;
-        const mk::Index place = body_.sum(0, {mk::term(Variable::tile, parts * lanes * words),
-                                              mk::term(Variable::tile, lanes * words, 1)});
+        const mk::Index place = body_.sum(
+            0, {mk::term(Variable::tile, parts * lanes * words), mk::term(Variable::tile, lanes * words, 1)});
         last_ = body_.add(rule_.mix("share"), 1.0, last_, 2.0);
         mk::Access put = Body::lanes(staging_, Direction::write, place, bytes);
         if (reduce_.along_rows) put.pattern = mk::PatternKind::broadcast;
@@ -307,7 +321,8 @@ class ReduceWriter {
     const libraries::KernelRule& rule_;
     std::int64_t value_bytes_;
     Body body_;
-    mk::Id in_ = mk::no_id, out_ = mk::no_id, scratch_ = mk::no_id, staging_ = mk::no_id, counters_ = mk::no_id;
+    mk::Id in_ = mk::no_id, out_ = mk::no_id, scratch_ = mk::no_id, staging_ = mk::no_id,
+           counters_ = mk::no_id;
     mk::Id last_ = mk::no_id;
 };
 

@@ -49,8 +49,8 @@ ReduceConfig reduce_config(const ReduceProblem& problem, const libraries::Kernel
     config.ctas = ceil_div(problem.outputs / config.output_vector, config.step_output);
     const std::int64_t target = problem.sms * (problem.threads_per_sm / (config.width * config.height));
     if (config.across_y && values() >= most && config.ctas <= target) {
-        config.ctas_per_output =
-            std::max(std::min(ceil_div(target, config.ctas), ceil_div(values(), least)), ceil_div(values(), most));
+        config.ctas_per_output = std::max(std::min(ceil_div(target, config.ctas), ceil_div(values(), least)),
+                                          ceil_div(values(), most));
         config.step_input *= config.ctas_per_output;
     }
     return config;

@@ -15,10 +15,11 @@ namespace {
 class RowWriter {
   public:
     RowWriter(const RowKernel& row, mk::Kernel& kernel)
-        : row_(row), body_(kernel, arrays::Launch{row.name, row.rows, 1, row.threads, row.threads_y, row.registers,
-                                                  row.static_shared, row.dynamic_shared}) {
+        : row_(row),
+          body_(kernel, arrays::Launch{row.name, row.rows, 1, row.threads, row.threads_y, row.registers,
+                                       row.static_shared, row.dynamic_shared}) {
         for (const RowArray& array : row.arrays) {
-            buffers_.push_back(array.kind == RowArray::Kind::matrix
+            buffers_.push_back(array.kind == RowArray::Kind::matrix || array.kind == RowArray::Kind::again
                                    ? body_.matrix(array.name, array.dtype, row.cols, row.rows)
                                : array.kind == RowArray::Kind::vector
                                    ? body_.vector(array.name, array.dtype, row.cols)
@@ -38,7 +39,7 @@ class RowWriter {
 
     void write() {
         body_.begin();
-        last_ = body_.add(row_.start, 1.0, mk::no_id);
+        last_ = body_.add(row_.start, 1.0, mk::no_id, 2.0);
         for (const RowKernel::Step& step : row_.steps) {
             write_pass(step.pass);
             for (const RowAccess& read : step.pass.reads) seen_[read.array] = true;
@@ -49,10 +50,11 @@ class RowWriter {
                 last_ = body_.reduce_by_halves(scratch_, 8, step.reduction.step, last_, false);
                 body_.meet(last_);
             }
-            last_ = body_.add(step.after, 1.0, last_);
+            last_ = body_.add(step.after, 1.0, last_, 2.0);
         }
         for (const mk::Id result : results_) {
-            mk::Access access = Body::lanes(result, Direction::write, body_.builder().variable(Variable::tile), 4);
+            mk::Access access =
+                Body::lanes(result, Direction::write, body_.builder().variable(Variable::tile), 4);
             access.pattern = mk::PatternKind::broadcast;
             (void)body_.store(access, last_);
             mk::Builder& b = body_.builder();
@@ -78,10 +80,10 @@ class RowWriter {
         const RowArray& array = row_.arrays[what.array];
         const mk::Id buffer = buffers_[what.array];
         const Form form = form_of(array, what, vector);
-        mk::Access a = array.kind == RowArray::Kind::matrix
-                           ? body_.in_row(buffer, direction, col, body_.builder().variable(Variable::tile),
-                                          form.bytes)
-                           : Body::lanes(buffer, direction, col, form.bytes);
+        mk::Access a =
+            array.kind == RowArray::Kind::matrix || array.kind == RowArray::Kind::again
+                ? body_.in_row(buffer, direction, col, body_.builder().variable(Variable::tile), form.bytes)
+                : Body::lanes(buffer, direction, col, form.bytes);
         if (form.pieces > 1) {
             a.pattern = mk::PatternKind::stride;
             a.inner = vector;
@@ -93,7 +95,8 @@ class RowWriter {
             if (seen_[what.array]) {
                 a.reuse = body_.touched_before(1.0, row_bytes());
             } else if (what.by_element && form.pieces > 1) {
-                a.reuse = body_.touched_before(1.0 - 1.0 / pieces, static_cast<double>(mk::Reuse::least_distance));
+                a.reuse =
+                    body_.touched_before(1.0 - 1.0 / pieces, static_cast<double>(mk::Reuse::least_distance));
             }
         }
         return direction == Direction::write ? body_.store(a, after, form.pieces)
@@ -129,14 +132,13 @@ class RowWriter {
     [[nodiscard]] double row_bytes() const {
         double bytes = 0.0;
         for (const RowArray& array : row_.arrays) {
-            if (array.kind != RowArray::Kind::shared) bytes += static_cast<double>(row_.cols * hw::bytes_of(array.dtype));
+            if (array.kind != RowArray::Kind::shared && array.kind != RowArray::Kind::again)
+                bytes += static_cast<double>(row_.cols * hw::bytes_of(array.dtype));
         }
         return bytes;
     }
 
-    mk::Index origin(const Pass& pass) {
-        return body_.builder().variable(Variable::warp, 32 * pass.vector);
-    }
+    mk::Index origin(const Pass& pass) { return body_.builder().variable(Variable::warp, 32 * pass.vector); }
 
     void write_pass(const Pass& pass) {
         if (pass.reads.empty() && pass.writes.empty() && pass.each.empty()) return;
@@ -163,8 +165,7 @@ class RowWriter {
         if (left % step == 0 || rest > few_trips) {
             b.loop(rest);
         } else {
-            const mk::Index missing =
-                b.index(left + step - 1, {mk::term(Variable::warp, -32 * pass.vector)});
+            const mk::Index missing = b.index(left + step - 1, {mk::term(Variable::warp, -32 * pass.vector)});
             b.loop(b.clamp(b.floordiv(missing, step), 0, rest));
         }
         const mk::Index col =

@@ -16,7 +16,8 @@ namespace mk = model::kernel;
 
 /// An array that passes touch: a matrix, a vector that all rows share, or a copy of the row in shared memory.
 struct RowArray {
-    enum class Kind : std::uint8_t { matrix, vector, shared };
+    /// again: a matrix that an earlier pass has read, by an access that the L2 no longer serves.
+    enum class Kind : std::uint8_t { matrix, vector, shared, again };
     std::string_view name;
     mk::Dtype dtype = mk::Dtype::fp32;
     Kind kind = Kind::matrix;
@@ -35,16 +36,16 @@ struct Pass {
     libraries::Mix loop;  ///< of a trip, that wait for no data: addresses and the loop itself
     std::vector<RowAccess> writes;
     std::int64_t vector = 1;
-    std::int64_t unroll = 1;     ///< trips whose loads are issued together
-    double streams = 1.0;        ///< elements of a vector that do not wait for each other
-    bool unrolled_all = false;   ///< no loop: all trips stand one after another
-    bool held = false;           ///< the row is in registers, nothing is read
+    std::int64_t unroll = 1;    ///< trips whose loads are issued together
+    double streams = 1.0;       ///< elements of a vector that do not wait for each other
+    bool unrolled_all = false;  ///< no loop: all trips stand one after another
+    bool held = false;          ///< the row is in registers, nothing is read
 };
 
 struct Reduction {
     enum class Kind : std::uint8_t { none, by_first_warp, by_halves };
     Kind kind = Kind::none;
-    libraries::Mix step;       ///< with its shuffles
+    libraries::Mix step;        ///< with its shuffles
     std::int64_t shuffles = 5;  ///< steps over the lanes, by halves
 };
 

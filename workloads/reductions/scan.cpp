@@ -40,7 +40,7 @@ void lower_cumsum(const arrays::Sizes& s, const arrays::Context& context) {
     const std::int64_t warps_of_row = std::max<std::int64_t>(1, x / 32);
     mk::Term of_warp = mk::term(Variable::warp, 32 / lanes);
     of_warp.divisor = warps_of_row;
-    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     b.loop(ceil_div(s.cols, 2 * x));
     const auto of_row = [&](mk::Id buffer, Direction direction, std::int64_t half) {
         const mk::Index col =
@@ -61,7 +61,7 @@ void lower_cumsum(const arrays::Sizes& s, const arrays::Context& context) {
     };
     (void)body.load(of_row(in, Direction::read, 0), last);
     last = body.load(of_row(in, Direction::read, 1), last);
-    last = body.add(rule.mix("each"), 1.0, last);
+    last = body.add(rule.mix("each"), 1.0, last, 2.0);
     last = body.store(in_shared(Direction::write), last, 2);
     body.meet(last);
     // The tree: up with halves of the threads, and down again.

@@ -46,8 +46,8 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
         return rule.has(field) ? rule.whole(field) : usual;
     };
     flow.streams = static_cast<double>(number("streams", 1));
-    flow.shared = {number("shared_loads", 0),  number("shared_stores", 0), number("shared_atomics", 0),
-                   number("shared_bytes", 4),  number("shared_chain", 1),  number("shared_random", 0),
+    flow.shared = {number("shared_loads", 0),   number("shared_stores", 0), number("shared_atomics", 0),
+                   number("shared_bytes", 4),   number("shared_chain", 1),  number("shared_random", 0),
                    number("shared_barriers", 0)};
     return flow;
 }
@@ -61,6 +61,7 @@ constexpr std::int64_t most_along_x = 65535;
 
 void spread(arrays::Launch& launch) {
     if (launch.ctas <= most_along_x) return;
+    launch.tiles = launch.ctas;
     launch.ctas_y = ceil_div(launch.ctas, most_along_x);
     launch.ctas = most_along_x;
 }
@@ -80,7 +81,10 @@ void sort_in_cta(const Sizes& s, const Context& context) {
     movement::add_copy(context, values * s.element_bytes());
     number_elements(s, context);
     movement::add_copy(context, values * s.element_bytes());
-    const char* name = s.cols <= 128 ? "sort_128" : s.cols <= 1024 ? "sort_1024" : s.cols <= 2048 ? "sort_2048" : "sort_4096";
+    const char* name = s.cols <= 128    ? "sort_128"
+                       : s.cols <= 1024 ? "sort_1024"
+                       : s.cols <= 2048 ? "sort_2048"
+                                        : "sort_4096";
     const KernelRule& rule = context.rule(name, s.dtype);
     FlowKernel sort = flow_of(rule, s.rows);
     spread(sort.launch);
@@ -93,6 +97,7 @@ void sort_in_cta(const Sizes& s, const Context& context) {
     sort.results = {{"sorted", s.dtype, Direction::write, values, each, true, apart},
                     {"places", Dtype::int64, Direction::write, values, each, true, apart}};
     sort.launch.name = "sort";
+    if (s.element_bytes() == 2) sort.launch.registers = rule.whole("registers_narrow");
     add(sort, context);
 }
 
@@ -119,8 +124,8 @@ void sort_in_segments(const Sizes& s, const Context& context) {
         // Lanes of a warp stand side by side, the elements of one a CTA apart.
         const std::int64_t apart = sort.launch.threads;
         sort.flows = {{"keys", s.dtype, Direction::read, values, vector, true, apart},
-                      {"again", s.dtype, Direction::read, values, vector, true, apart},
-                      {"numbers", Dtype::int64, Direction::read, values, vector, true, apart},
+                      {"again", s.dtype, Direction::read, values, vector, true, apart, 0, false, true},
+                      {"numbers", Dtype::int64, Direction::read, values, vector, true, apart, 0, false, true},
                       {"new_keys", s.dtype, Direction::write, values, vector, true, apart},
                       {"new_numbers", Dtype::int64, Direction::write, values, vector, true, apart}};
         sort.launch.name = "sort_pass";
@@ -132,7 +137,8 @@ void sort_in_segments(const Sizes& s, const Context& context) {
 
 void lower_sort(const Sizes& s, const Context& context) {
     if (!s.torch) {
-        lower_ideal_rows(s, context, "sort", 1, 1, 0, 2.0 * static_cast<double>(arrays::ceil_log2(s.cols)));
+        lower_ideal_rows(s, context, "sort", 1, 1, 0, 2.0 * static_cast<double>(arrays::ceil_log2(s.cols)),
+                         true);
         return;
     }
     if (s.cols <= context.rule("sort_choice", s.dtype).whole("in_cta_up_to")) {
@@ -172,25 +178,32 @@ void select_by_several(const Sizes& s, const Context& context) {
         flow.flows = std::move(flows);
         return flow;
     };
-    add(simple("topk_fill", ceil_div(s.rows, 512), {{"ks", Dtype::int32, Direction::write, s.rows, 1}}), context);
+    add(simple("topk_fill", ceil_div(s.rows, 512), {{"ks", Dtype::int32, Direction::write, s.rows, 1}}),
+        context);
     context.program.add_memset(s.rows * 1024);
     context.program.add_memset(ctas * 4);
     const std::int64_t passes = s.element_bytes();
     for (std::int64_t pass = 0; pass < passes; ++pass) {
-        FlowKernel count = simple("topk_count_digits", ctas, {{"values", s.dtype, Direction::read, values, 4, true, 256}});
+        FlowKernel count =
+            simple("topk_count_digits", ctas, {{"values", s.dtype, Direction::read, values, 1}});
         count.piece = piece;
-        count.trips = ceil_div(piece, 1024);
+        count.trips = ceil_div(piece, 256);
         count.results = {{"counts", Dtype::fp16, Direction::write, ctas * 256, 1}};
         add(count, context);
-        FlowKernel sum = simple("topk_sum_digits", s.rows, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}});
+        FlowKernel sum =
+            simple("topk_sum_digits", s.rows, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}});
+        // Rows are spread along x alone.
+        sum.launch.ctas = s.rows;
+        sum.launch.ctas_y = 1;
+        sum.launch.tiles = 0;
         sum.trips = per_row;
         sum.results = {{"sums", Dtype::int32, Direction::write, s.rows * 256, 1}};
         add(sum, context);
-        add(simple("topk_count_below", ctas,
-                   {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}}),
+        add(simple("topk_count_below", ctas, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}}),
             context);
     }
-    add(simple("topk_count_kth", ceil_div(ctas, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}), context);
+    add(simple("topk_count_kth", ceil_div(s.rows, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}),
+        context);
     for (int i = 0; i < 2; ++i) {
         add(simple("topk_scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}}), context);
         const KernelRule& rule = context.rule("topk_scan", s.dtype);
@@ -199,7 +212,8 @@ void select_by_several(const Sizes& s, const Context& context) {
                                   {"out", Dtype::int32, Direction::write, ctas, rule.whole("elements")}});
         add(scan, context);
     }
-    FlowKernel gather = simple("topk_gather_several", ctas, {{"values", s.dtype, Direction::read, values, 1}});
+    FlowKernel gather =
+        simple("topk_gather_several", ctas, {{"values", s.dtype, Direction::read, values, 1}});
     gather.piece = piece;
     gather.trips = ceil_div(piece, 256);
     add(gather, context);
@@ -218,8 +232,10 @@ void lower_topk(const Sizes& s, const Context& context) {
         const KernelRule& rule = context.rule("topk_gather", s.dtype);
         FlowKernel gather = flow_of(rule, s.rows);
         gather.launch.threads = std::min<std::int64_t>(1024, ceil_div(s.cols, 32) * 32);
-        // Two bits of the k-th value a pass, over the whole row, and two passes that gather.
-        const std::int64_t passes = s.element_bytes() * 8 / 2 + 2;
+        // Two bits of the k-th value a pass over the whole row, until one value is left, and two passes that
+        // gather. Sign and exponent of random values take four passes, their fractions share them evenly.
+        const std::int64_t passes =
+            std::min(s.element_bytes() * 8 / 2, 4 + ceil_div(arrays::ceil_log2(s.cols), 2)) + 2;
         gather.trips = ceil_div(s.cols, gather.launch.threads) * passes;
         gather.piece = s.cols;
         gather.flows = {{"values", s.dtype, Direction::read, s.rows * s.cols, 1}};
@@ -228,7 +244,8 @@ void lower_topk(const Sizes& s, const Context& context) {
     // The k values of each row are put in order.
     const KernelRule& rule = context.rule("topk_sort", s.dtype);
     FlowKernel sort = flow_of(rule, s.rows);
-    const std::int64_t together = std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
+    const std::int64_t together =
+        std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
     sort.launch.ctas = ceil_div(s.rows, together);
     sort.launch.threads_y = together;
     sort.trips = 10;
@@ -273,7 +290,8 @@ void lower_cross_entropy(const Sizes& s, const Context& context) {
     loss.launch.dynamic_shared = loss.launch.threads * 8;
     loss.trips = ceil_div(s.rows, loss.launch.threads);
     loss.flows = {{"targets", Dtype::int64, Direction::read, s.rows, 1},
-                  {"log_softmax", s.dtype, Direction::read, s.rows * s.cols, 1, false, 0, s.rows * s.cols}};
+                  {"log_softmax", s.dtype, Direction::read, s.rows * s.cols, 1, false, 0, s.rows * s.cols,
+                   false, true}};
     loss.results = {{"loss", s.dtype, Direction::write, 1, 1}};
     add(loss, context);
 }

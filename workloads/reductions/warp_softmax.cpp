@@ -42,7 +42,8 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
     const mk::Id out = body.matrix("out", sizes.dtype, sizes.cols, sizes.rows);
     body.begin();
     const std::int64_t bytes = sizes.element_bytes();
-    const mk::Index row = body.sum(0, {mk::term(Variable::tile, rows_of_cta), mk::term(Variable::warp, rows_of_warp)});
+    const mk::Index row =
+        body.sum(0, {mk::term(Variable::tile, rows_of_cta), mk::term(Variable::warp, rows_of_warp)});
     const auto of_row = [&](mk::Id buffer, Direction direction, std::int64_t which, const mk::Index& col) {
         const mk::Index at = b.sum(row, mk::Builder::constant(which));
         mk::Access access = body.in_row(buffer, direction, col, at, bytes, lanes);
@@ -58,7 +59,7 @@ void lower_warp_softmax(const arrays::Sizes& sizes, WarpSoftmax kind, const arra
         return access;
     };
     const auto elements = static_cast<double>(each * batch);
-    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
+    mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     last = body.add(rule.mix("each_load"), elements, last, elements);
     mk::Id loaded = last;
     const mk::Index first = mk::Builder::constant(0);

@@ -93,7 +93,8 @@ TEST_CASE("every parameter of every operator has an effect or is refused, alone 
         CAPTURE(info.name);
         Given base;
         for (const ParameterInfo& parameter : info.parameters) {
-            if (parameter.required) base[std::string(parameter.name)] = parameter.name == "size" ? "128" : "4096";
+            if (parameter.required)
+                base[std::string(parameter.name)] = parameter.name == "size" ? "128" : "4096";
         }
         check_every_parameter(info.name, base);
     }

@@ -1,0 +1,80 @@
+// Mixes as ops, addresses without a modulus, and sizes that read as they were given.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/arrays/body.hpp"
+
+#include "hw/error.hpp"
+#include "model/kernel/walk.hpp"
+#include "workloads/arrays/sizes.hpp"
+#include "workloads/registry/registry.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+namespace mk = warptime::model::kernel;
+using namespace warptime::workloads;
+using arrays::Body;
+using mk::InstructionClass;
+
+TEST_CASE("a mix becomes one op a class, in order, each after the one before") {
+    mk::Kernel kernel;
+    arrays::Launch launch;
+    launch.threads = 32;
+    Body body(kernel, launch);
+    body.begin();
+    const libraries::Mix mix{{InstructionClass::add_f32, 2.0}, {InstructionClass::mufu, 1.0}};
+    const mk::Id last = body.add(mix, 3.0, mk::no_id);
+    const mk::Id wide = body.add(mix, 8.0, last, 8.0);
+    body.finish();
+    REQUIRE(kernel.ops.size() == 4);
+    CHECK(kernel.ops[0].count == 6);
+    CHECK(kernel.ops[0].chain == 6);  // one value: all in series
+    CHECK(kernel.ops[1].deps[0].op == 0);
+    CHECK(kernel.ops[2].deps[0].op == last);
+    CHECK(kernel.ops[2].chain == 1);  // eight values hide one another
+    CHECK(wide == 3);
+}
+
+TEST_CASE("a remainder without a modulus is a remainder") {
+    CHECK(rc::check("any place along a row", [] {
+        const auto warps = *rc::gen::inRange<std::int64_t>(1, 9);
+        const auto each = *rc::gen::inRange<std::int64_t>(1, 100);
+        const auto divisor = *rc::gen::inRange<std::int64_t>(1, 60);
+        mk::Kernel kernel;
+        arrays::Launch launch;
+        launch.threads = 1024;
+        Body body(kernel, launch);
+        const mk::Id buffer = body.vector("x", mk::Dtype::int8, 100000);
+        body.begin();
+        const mk::Index row = body.along_row(warps, each);
+        const mk::Index rest = body.remainder(body.builder().variable(mk::Variable::warp, 7), divisor);
+        (void)body.load(Body::lanes(buffer, mk::Direction::read, row, 1), mk::no_id);
+        body.finish();
+        for (const mk::Index& index : {row, rest}) {
+            for (std::uint32_t t = index.first; t < index.first + index.count; ++t) {
+                RC_ASSERT(kernel.terms[t].modulus == 0);
+            }
+        }
+        mk::WalkTotals totals = mk::walk_totals(kernel, mk::WorkItem{});
+        RC_ASSERT(totals.traffic(mk::Space::global, mk::Direction::read).inside_bytes == 1024.0);
+    }));
+}
+
+TEST_CASE("sizes, types and the implementation are read as given") {
+    const auto operation = make_operation(
+        "topk", {{"rows", "7"}, {"cols", "9"}, {"k", "3"}, {"dtype", "fp32"}, {"implementation", "ideal"}});
+    const arrays::Sizes sizes = arrays::read_sizes(operation, find_operator("topk").parameters);
+    CHECK(sizes.rows == 7);
+    CHECK(sizes.cols == 9);
+    CHECK(sizes.k == 3);
+    CHECK(sizes.element_bytes() == 4);
+    CHECK_FALSE(sizes.torch);
+    CHECK(sizes.elements() == 63);
+    CHECK(arrays::size_of("dtype") == nullptr);
+    const arrays::Sizes vector =
+        arrays::read_sizes(make_operation("sum", {{"n", "5"}}), find_operator("sum").parameters);
+    CHECK(vector.elements() == 5);
+    arrays::Sizes large;
+    large.matrix = true;
+    large.rows = large.cols = std::int64_t{1} << 53;
+    CHECK(large.elements() == std::int64_t{1} << 60);
+}
