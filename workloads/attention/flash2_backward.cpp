@@ -24,7 +24,7 @@ std::int64_t padded_rows(const Problem& p) {
 void lower_products_of_rows(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
     kernel.name = "flash_bwd_dot_do_o";
     set_launch(tile, kernel);
-    kernel.registers_per_thread = tile.head <= 64 ? 40 : tile.head <= 128 ? 48 : tile.head <= 192 ? 64 : 80;
+    kernel.registers_per_thread = tile.rows_registers;
     const std::int64_t blocks = ceil_div(p.sq, tile.m);
     kernel.grid = {blocks, p.batch, p.heads};
     kernel.schedule.tiles = {blocks, 1, p.q_heads(), 1};
@@ -92,9 +92,12 @@ struct Gradients {
         shared.name = "tiles";
         shared.space = mk::Space::shared;
         shared.dtype = p.dtype;
-        // Two stages of Q, dO, K, V, and P and dS beside them; dQ takes the place of a stage.
-        shared.extent[0] =
-            std::int64_t{3 * tile.m + 2 * tile.n} * tile.head + std::int64_t{2} * tile.m * tile.n;
+        // Two stages of Q, dO, K and V, and P and dS beside them. V in registers leaves its place to P and
+        // dS.
+        const std::int64_t scores_of_tile = std::int64_t{2} * tile.m * tile.n;
+        const std::int64_t keys = std::int64_t{tile.n} * tile.head;
+        shared.extent[0] = std::int64_t{tile.one_stage ? 2 : 3} * tile.m * tile.head + keys +
+                           (tile.v_in_registers ? std::max(keys, scores_of_tile) : keys + scores_of_tile);
         shared.swizzle_bytes = 128;
         kernel.dynamic_shared = shared.bytes();
     }
@@ -222,7 +225,7 @@ void lower_gradients(const Problem& p, const AttentionTile& tile, mk::Kernel& ke
 void lower_conversion(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
     kernel.name = "flash_bwd_convert_dq";
     set_launch(tile, kernel);
-    kernel.registers_per_thread = tile.head <= 64 ? 48 : tile.head <= 128 ? 48 : tile.head <= 192 ? 64 : 80;
+    kernel.registers_per_thread = tile.convert_registers;
     const std::int64_t blocks = ceil_div(p.sq, tile.m);
     kernel.grid = {blocks, p.batch, p.heads};
     kernel.schedule.tiles = {blocks, 1, p.q_heads(), 1};
