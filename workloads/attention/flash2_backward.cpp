@@ -122,6 +122,19 @@ struct Gradients {
         return index;
     }
 
+    /// Lanes add neighbouring numbers of a block's sums: 128 bytes a warp.
+    void add_to_sums(const mk::Index& head) {
+        mk::Access& access = builder.access();
+        access.buffer = sums;
+        access.direction = mk::Direction::atomic;
+        access.pattern = mk::PatternKind::contiguous;
+        access.bytes = hw::bytes_of(Dtype::fp32);
+        access.step = all_lanes();
+        mk::Index at = builder.scaled(query(0, true), tile.head);
+        at = builder.sum(at, builder.scaled(head, padded_rows(problem) * tile.head));
+        access.origin[0] = builder.sum(at, builder.variable(mk::Variable::warp, lanes));
+    }
+
     void add_trip(const mk::Index& head) {
         builder.wait(copies, 0);
         body.meet(barrier);
@@ -159,7 +172,7 @@ struct Gradients {
         add.returns = false;
         add.dep_count = 1;
         add.deps[0] = {d_q, 0};
-        body.box(sums, mk::Direction::atomic, query(0, true), head, tile.head, tile.m);
+        add_to_sums(head);
         body.add(InstructionClass::ldmatrix, per_product);
         body.products(problem.dtype, products(), read);
     }

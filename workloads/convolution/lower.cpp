@@ -91,6 +91,7 @@ void read_image(const Problem& problem, const gemm::Problem& product, mk::Kernel
         if (access.buffer > 1 || access.pattern != mk::PatternKind::collective) continue;
         access.box[0] = std::min(access.box[0], of_tap);
         if (access.buffer != 0) continue;
+        access.box[1] = std::min(access.box[1], product.m);
         access.origin[0] = b.modulo(access.origin[0], of_pixel);
         access.bounds = mk::Bounds::wrap;
     }
