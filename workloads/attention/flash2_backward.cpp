@@ -66,7 +66,7 @@ struct Gradients {
     Body body{builder};
     BlockCounts counts = counts_of(problem, tile);
     Id q = mk::no_id, d_out = mk::no_id, k = mk::no_id, v = mk::no_id, lse = mk::no_id,
-       products_of_rows = mk::no_id, sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id;
+       products_of_rows = mk::no_id, sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id, tiles = mk::no_id;
     Id copies = mk::no_id, barrier = mk::no_id;
 
     [[nodiscard]] std::int64_t all_lanes() const { return lanes * tile.warps; }
@@ -99,6 +99,7 @@ struct Gradients {
         shared.extent[0] = std::int64_t{tile.one_stage ? 2 : 3} * tile.m * tile.head + keys +
                            (tile.v_in_registers ? std::max(keys, scores_of_tile) : keys + scores_of_tile);
         shared.swizzle_bytes = 128;
+        tiles = builder.last_buffer();
         kernel.dynamic_shared = shared.bytes();
     }
 
@@ -154,6 +155,11 @@ struct Gradients {
         const Id weighted = body.add(InstructionClass::mul_f32, scores(), d_s);
         const Id packed = body.add(InstructionClass::convert_pack, scores(), weighted);
         body.add(InstructionClass::st_shared, scores(), packed);
+        // P and dS as pairs of a lane.
+        mk::Access& pairs = builder.access();
+        pairs.buffer = tiles;
+        pairs.direction = mk::Direction::write;
+        pairs.bytes = 2 * hw::bytes_of(problem.dtype);
         body.add(InstructionClass::add_s32, tile.aside);
         body.meet(barrier);
         const Id read = body.add(InstructionClass::ldmatrix, per_product);
