@@ -47,7 +47,7 @@ struct Forward {
         shared.dtype = p.dtype;
         shared.extent[0] = std::int64_t{tile.m + 2 * tile.n} * tile.head;
         shared.swizzle_bytes = 128;
-        kernel.dynamic_shared = shared.bytes();
+        kernel.dynamic_shared = tile.shared > 0 ? tile.shared : shared.bytes();
     }
 
     void add_tokens() {
