@@ -86,7 +86,10 @@ std::string refused(const std::string& op, const Given& given, const std::string
 
 TEST_CASE("launches of flash2 are those that PyTorch makes") {
     // Fit rows of torch_attention.
-    const auto of = [](const Given& given) { return lowered("attention", given).kernels[0]; };
+    const auto of = [](Given given) {
+        given["implementation"] = "flash2";
+        return lowered("attention", given).kernels[0];
+    };
     check_launch(of(sizes("8", "4", "512", "64", {{"causal", "1"}})), {4, 8, 4}, 128, 255, 49152);
     check_launch(of(sizes("4", "2", "15296", "128", {{"causal", "1"}})), {120, 4, 2}, 128, 255, 65536);
     check_launch(of(sizes("2", "16", "11584", "256", {{"kv_heads", "2"}})), {181, 2, 16}, 128, 254, 98304);
@@ -141,7 +144,8 @@ TEST_CASE("whole blocks do exactly the products of the closed form") {
 }
 
 TEST_CASE("split keys leave partial results that the reduction reads once") {
-    const mk::Program split = lowered("attention", sizes("1", "8", "16", "128", {{"sk", "16384"}}));
+    const mk::Program split =
+        lowered("attention", sizes("1", "8", "16", "128", {{"sk", "16384"}, {"implementation", "flash2"}}));
     REQUIRE(split.kernel_count == 2);
     const mk::Kernel& parts = split.kernels[0];
     const std::int64_t splits = parts.grid.y;
@@ -157,9 +161,11 @@ TEST_CASE("split keys leave partial results that the reduction reads once") {
 
 TEST_CASE("softmax takes the instructions of the machine code") {
     // SASS of flash_fwd_kernel<128, 128, 64, 4>: 256 products, 336 FMUL, 68 MUFU and 80 LDSM a trip.
-    const mk::Program program = lowered("attention", sizes("1", "1", "128", "128", {{"sk", "6400"}}));
+    const mk::Program program =
+        lowered("attention", sizes("1", "1", "128", "128", {{"sk", "6400"}, {"implementation", "flash2"}}));
     REQUIRE(program.kernel_count == 2);  // few blocks: the keys are split
-    const mk::Program whole = lowered("attention", sizes("8", "32", "128", "128", {{"sk", "6400"}}));
+    const mk::Program whole =
+        lowered("attention", sizes("8", "32", "128", "128", {{"sk", "6400"}, {"implementation", "flash2"}}));
     const mk::Kernel& kernel = whole.kernels[0];
     mk::WorkItem longer, shorter;
     longer.end = 100;
@@ -189,6 +195,25 @@ TEST_CASE("what cannot run is refused by the parameter's name") {
                   "a100-sxm-80gb") == "attention implementation");
     CHECK(refused("attention", sizes("1", "8", "64", "64"), "t4") == "attention implementation");
     CHECK(refused("attention", {{"batch", "1"}, {"heads", "1"}, {"sq", "64"}}) == "attention head_dim");
+}
+
+TEST_CASE("PyTorch takes cuDNN on Hopper and FlashAttention elsewhere") {
+    CHECK(lowered("attention", sizes("1", "32", "512", "64")).kernels[0].name == "cudnn_flash_fprop");
+    CHECK(lowered("attention", sizes("1", "32", "512", "64"), "a100-sxm-80gb").kernels[0].name ==
+          "flash_fwd");
+    // One query of 32 heads: keys in eight pieces (fit row of torch_attention).
+    const mk::Program single = lowered("attention", sizes("1", "32", "1", "128", {{"sk", "16384"}}));
+    REQUIRE(single.kernel_count == 2);
+    CHECK(single.kernels[0].grid == mk::Dim3{1, 8, 32});
+    check_launch(single.kernels[0], {1, 8, 32}, 128, 186, 86336);
+    const mk::Kernel third =
+        lowered("attention", sizes("1", "32", "4096", "128", {{"causal", "1"}, {"implementation", "flash3"}}))
+            .kernels[0];
+    CHECK(third.cta.x == 384);
+    // The longest blocks come first.
+    CHECK(third.schedule.on_demand);
+    CHECK(third.schedule.items.front().end == 32);
+    CHECK(third.schedule.items.back().end == 1);
 }
 
 TEST_CASE("keys and their heads are those of the queries unless given") {

@@ -112,8 +112,10 @@ double memory_of(const Problem& p, bool backward) {
     return forward + 2.0 * p.q_bytes() + 2.0 * p.k_bytes() + wide * p.q_bytes() + p.row_bytes();
 }
 
-Implementation chosen(Implementation given, const hw::Gpu& /*gpu*/) {
-    return given == Implementation::torch ? Implementation::flash2 : given;
+Implementation chosen(Implementation given, const hw::Gpu& gpu) {
+    if (given != Implementation::torch) return given;
+    constexpr int hopper = 9;
+    return gpu.compute_major == hopper ? Implementation::cudnn : Implementation::flash2;
 }
 
 const AttentionTile* find_tile(const AttentionFamily& family, const Problem& problem, const hw::Gpu& gpu) {

@@ -89,6 +89,13 @@ TEST_CASE("every parameter of every operator has an effect or is refused, alone 
             "gemm", with({{"cta_tile", "128x128x64"}, {"implementation", implementation}, {"split_k", "4"}}));
     }
     for (const char* op : {"copy", "add"}) check_every_parameter(op, {{"n", "4096"}});
+    for (const char* op : {"attention", "attention_backward"}) {
+        check_every_parameter(op, {{"batch", "1"}, {"heads", "2"}, {"sq", "1024"}, {"head_dim", "64"}});
+    }
+    check_every_parameter("grouped_gemm", {{"experts", "4"}, {"tokens", "256"}, {"n", "256"}, {"k", "256"}});
+    check_every_parameter(
+        "conv2d",
+        {{"batch", "2"}, {"channels", "64"}, {"out_channels", "64"}, {"size", "16"}, {"kernel", "3"}});
 }
 
 TEST_CASE("a kernel's parameters are refused where the library chooses, by their names") {
