@@ -50,6 +50,7 @@ TEST_CASE("launch and schedule") {
           "launch coverage");
     CHECK(refused([](Kernel& k) { k.schedule.tiles[1] = 0; }) == "schedule tiles");
     CHECK(refused([](Kernel& k) { k.schedule.kind = ScheduleKind::listed; }) == "schedule items");
+    CHECK(refused([](Kernel& k) { k.schedule.on_demand = true; }) == "schedule on_demand");
     CHECK(refused([](Kernel& k) {
               k.schedule.kind = ScheduleKind::one_per_cta;
               k.schedule.tiles[0] = 1000;

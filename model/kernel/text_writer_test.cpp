@@ -34,6 +34,18 @@ TEST_CASE("evidence is written where it is the workload's own") {
     CHECK(parse_text(text) == kernel);
 }
 
+TEST_CASE("listed items keep whether CTAs ask for them") {
+    Kernel kernel = parse_text(copy_text);
+    kernel.schedule.kind = ScheduleKind::listed;
+    kernel.schedule.items.resize(2);
+    kernel.schedule.items[1].end = 3;
+    CHECK(to_text(kernel).find("on_demand") == std::string::npos);
+    kernel.schedule.on_demand = true;
+    const std::string text = to_text(kernel);
+    CHECK(text.find(" on_demand=1\n") != std::string::npos);
+    CHECK(parse_text(text) == kernel);
+}
+
 TEST_CASE("shared and unordered terms keep their places") {
     Kernel kernel = parse_text(copy_text);
     // The access uses its terms before the loop's: the pool no longer lies in the order of writing.

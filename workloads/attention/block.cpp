@@ -15,9 +15,11 @@ BlockCounts counts_of(const Problem& problem, const AttentionTile& tile) {
     counts.scores = m * n / (lanes * warps);
     counts.rows = 2 * row_tiles;
     counts.outputs = m * head / (lanes * warps);
-    counts.products = row_tiles * (n / 8) * (head / 16);
+    counts.products = std::max<std::int64_t>(1, m * n * head / (16 * 8 * 16 * warps));
     counts.loads_q = row_tiles * (head / 16);
-    counts.loads_k = n / 16 * (head / 16);
+    // Where there are fewer rows than the warps need, the warps share the keys.
+    const std::int64_t sharers = std::max<std::int64_t>(1, 16 * warps / m);
+    counts.loads_k = std::max<std::int64_t>(1, n / 16 * (head / 16) / sharers);
     counts.copies_q = std::max<std::int64_t>(1, m * head * bytes / (widest * lanes * warps));
     counts.copies_k = std::max<std::int64_t>(1, n * head * bytes / (widest * lanes * warps));
     return counts;

@@ -24,7 +24,7 @@ std::int64_t padded_rows(const Problem& p) {
 void lower_products_of_rows(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
     kernel.name = "flash_bwd_dot_do_o";
     set_launch(tile, kernel);
-    kernel.registers_per_thread = tile.head <= 64 ? 40 : tile.head <= 128 ? 48 : tile.head <= 192 ? 64 : 80;
+    kernel.registers_per_thread = tile.rows_registers;
     const std::int64_t blocks = ceil_div(p.sq, tile.m);
     kernel.grid = {blocks, p.batch, p.heads};
     kernel.schedule.tiles = {blocks, 1, p.q_heads(), 1};
@@ -66,7 +66,7 @@ struct Gradients {
     Body body{builder};
     BlockCounts counts = counts_of(problem, tile);
     Id q = mk::no_id, d_out = mk::no_id, k = mk::no_id, v = mk::no_id, lse = mk::no_id,
-       products_of_rows = mk::no_id, sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id;
+       products_of_rows = mk::no_id, sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id, tiles = mk::no_id;
     Id copies = mk::no_id, barrier = mk::no_id;
 
     [[nodiscard]] std::int64_t all_lanes() const { return lanes * tile.warps; }
@@ -92,10 +92,14 @@ struct Gradients {
         shared.name = "tiles";
         shared.space = mk::Space::shared;
         shared.dtype = p.dtype;
-        // Two stages of Q, dO, K, V, and P and dS beside them; dQ takes the place of a stage.
-        shared.extent[0] =
-            std::int64_t{3 * tile.m + 2 * tile.n} * tile.head + std::int64_t{2} * tile.m * tile.n;
+        // Two stages of Q, dO, K and V, and P and dS beside them. V in registers leaves its place to P and
+        // dS.
+        const std::int64_t scores_of_tile = std::int64_t{2} * tile.m * tile.n;
+        const std::int64_t keys = std::int64_t{tile.n} * tile.head;
+        shared.extent[0] = std::int64_t{tile.one_stage ? 2 : 3} * tile.m * tile.head + keys +
+                           (tile.v_in_registers ? std::max(keys, scores_of_tile) : keys + scores_of_tile);
         shared.swizzle_bytes = 128;
+        tiles = builder.last_buffer();
         kernel.dynamic_shared = shared.bytes();
     }
 
@@ -119,6 +123,19 @@ struct Gradients {
         return index;
     }
 
+    /// Lanes add neighbouring numbers of a block's sums: 128 bytes a warp.
+    void add_to_sums(const mk::Index& head) {
+        mk::Access& access = builder.access();
+        access.buffer = sums;
+        access.direction = mk::Direction::atomic;
+        access.pattern = mk::PatternKind::contiguous;
+        access.bytes = hw::bytes_of(Dtype::fp32);
+        access.step = all_lanes();
+        mk::Index at = builder.scaled(query(0, true), tile.head);
+        at = builder.sum(at, builder.scaled(head, padded_rows(problem) * tile.head));
+        access.origin[0] = builder.sum(at, builder.variable(mk::Variable::warp, lanes));
+    }
+
     void add_trip(const mk::Index& head) {
         builder.wait(copies, 0);
         body.meet(barrier);
@@ -138,6 +155,11 @@ struct Gradients {
         const Id weighted = body.add(InstructionClass::mul_f32, scores(), d_s);
         const Id packed = body.add(InstructionClass::convert_pack, scores(), weighted);
         body.add(InstructionClass::st_shared, scores(), packed);
+        // P and dS as pairs of a lane.
+        mk::Access& pairs = builder.access();
+        pairs.buffer = tiles;
+        pairs.direction = mk::Direction::write;
+        pairs.bytes = 2 * hw::bytes_of(problem.dtype);
         body.add(InstructionClass::add_s32, tile.aside);
         body.meet(barrier);
         const Id read = body.add(InstructionClass::ldmatrix, per_product);
@@ -156,7 +178,7 @@ struct Gradients {
         add.returns = false;
         add.dep_count = 1;
         add.deps[0] = {d_q, 0};
-        body.box(sums, mk::Direction::atomic, query(0, true), head, tile.head, tile.m);
+        add_to_sums(head);
         body.add(InstructionClass::ldmatrix, per_product);
         body.products(problem.dtype, products(), read);
     }
@@ -222,7 +244,7 @@ void lower_gradients(const Problem& p, const AttentionTile& tile, mk::Kernel& ke
 void lower_conversion(const Problem& p, const AttentionTile& tile, mk::Kernel& kernel) {
     kernel.name = "flash_bwd_convert_dq";
     set_launch(tile, kernel);
-    kernel.registers_per_thread = tile.head <= 64 ? 48 : tile.head <= 128 ? 48 : tile.head <= 192 ? 64 : 80;
+    kernel.registers_per_thread = tile.convert_registers;
     const std::int64_t blocks = ceil_div(p.sq, tile.m);
     kernel.grid = {blocks, p.batch, p.heads};
     kernel.schedule.tiles = {blocks, 1, p.q_heads(), 1};

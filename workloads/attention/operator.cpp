@@ -15,13 +15,13 @@ using Kind = ParameterKind;
 
 constexpr std::array<std::string_view, 2> dtypes{"bf16", "fp16"};
 constexpr std::array<std::string_view, 4> implementations{"torch", "flash2", "flash3", "cudnn"};
-constexpr std::array<std::string_view, 2> backward_implementations{"torch", "flash2"};
+constexpr std::array<std::string_view, 1> backward_implementations{"flash2"};  // cuDNN's is not described yet
 
 constexpr ParameterInfo implementation_of(std::span<const std::string_view> words) {
     return {"implementation",
             Kind::choice,
             false,
-            "torch",
+            words.front(),
             words,
             "library whose kernel runs; torch: what PyTorch's scaled_dot_product_attention takes",
             false};
@@ -63,7 +63,9 @@ AttentionRequest request_of(const Operation& operation) {
         const auto given = operation.parameters.find(name);
         return given != operation.parameters.end()
                    ? given->second
-                   : default_value_of(operation, name, forward_parameters, default_of);
+                   : default_value_of(operation, name,
+                                      request.backward ? backward_parameters : forward_parameters,
+                                      default_of);
     };
     const auto size = [&](std::string_view name) {
         return parse_size(value(name), std::string(operation.op).append(" ").append(name));

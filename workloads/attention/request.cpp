@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 namespace warptime::workloads::attention {
@@ -41,9 +42,34 @@ const AttentionTile& tile_of(const AttentionFamily& family, const Problem& probl
     return *tile;
 }
 
+/// cuDNN's kernels for one query. Where the heads do not fill the SMs, keys are split over twice as many CTAs
+/// as there are SMs (fit rows of torch_attention: 8 splits of 32 heads, none of 160).
+void lower_single_query(const libraries::Libraries& libraries, const Problem& problem, const hw::Gpu& gpu,
+                        mk::Program& program) {
+    const AttentionFamily& family = family_of(libraries, Implementation::cudnn, "split", gpu);
+    const AttentionTile& tile = tile_of(family, problem, gpu);
+    const auto sms = static_cast<std::int64_t>(gpu.sm.count.value());
+    const std::int64_t heads = problem.q_heads();
+    const std::int64_t splits = heads < sms ? std::min(2 * sms / heads, ceil_div(problem.sk, tile.n)) : 1;
+    if (splits > 1) {
+        lower_flash2_split(problem, tile, static_cast<int>(std::min<std::int64_t>(splits, most_splits)),
+                           program.add_kernel());
+        program.kernels[program.kernel_count - 1].name = "cudnn_flash_fprop_split";
+        lower_flash2_combine(problem, tile, static_cast<int>(std::min<std::int64_t>(splits, most_splits)),
+                             program.add_kernel());
+        return;
+    }
+    lower_flash2_forward(problem, tile, program.add_kernel());
+    program.kernels[program.kernel_count - 1].name = "cudnn_flash_fprop_single";
+}
+
 void lower_forward(const libraries::Libraries& libraries, Implementation implementation, const Problem& given,
                    const hw::Gpu& gpu, mk::Program& program) {
     const AttentionFamily& whole = family_of(libraries, implementation, "forward", gpu);
+    if (implementation == Implementation::cudnn && given.sq == 1) {
+        lower_single_query(libraries, as_grouped(given), gpu, program);
+        return;
+    }
     if (implementation != Implementation::flash2) {
         lower_specialized(given, whole, tile_of(whole, given, gpu), gpu, program);
         return;
@@ -86,8 +112,10 @@ double memory_of(const Problem& p, bool backward) {
     return forward + 2.0 * p.q_bytes() + 2.0 * p.k_bytes() + wide * p.q_bytes() + p.row_bytes();
 }
 
-Implementation chosen(Implementation given, const hw::Gpu& /*gpu*/) {
-    return given == Implementation::torch ? Implementation::flash2 : given;
+Implementation chosen(Implementation given, const hw::Gpu& gpu) {
+    if (given != Implementation::torch) return given;
+    constexpr int hopper = 9;
+    return gpu.compute_major == hopper ? Implementation::cudnn : Implementation::flash2;
 }
 
 const AttentionTile* find_tile(const AttentionFamily& family, const Problem& problem, const hw::Gpu& gpu) {

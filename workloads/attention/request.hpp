@@ -34,7 +34,9 @@ class AttentionRequest final : public Request {
 /// Bytes that must fit the memory of the GPU.
 [[nodiscard]] double memory_of(const Problem& problem, bool backward);
 
-/// The library that runs the problem on a GPU: PyTorch's choice, or the one that is given.
+/// The library that runs the problem on a GPU: PyTorch's choice, or the one that is given. PyTorch 2.11 tries
+/// cuDNN first on compute capability 9.x, and FlashAttention first on others
+/// (aten/src/ATen/native/transformers/cuda/ sdp_utils.cpp, check_prefer_cudnn_attention).
 [[nodiscard]] Implementation chosen(Implementation given, const hw::Gpu& gpu);
 
 /// The tile of a library's kernel; null where it has none for the GPU.

@@ -15,11 +15,12 @@ namespace {
 
 constexpr std::int64_t lanes = 32;
 
-/// Copies rows of `from` elements to rows of `to` elements, as many as the shorter one has.
-void lower_padding(std::int64_t rows, std::int64_t from, std::int64_t to, hw::Dtype dtype, const hw::Gpu& gpu,
-                   mk::Program& program) {
+/// Copies rows of `from` elements to rows of `to` elements, as many as the shorter one has. The target, with
+/// `cleared` rows, is cleared before; 0: it is not.
+void lower_padding(std::int64_t rows, std::int64_t cleared, std::int64_t from, std::int64_t to,
+                   hw::Dtype dtype, const hw::Gpu& gpu, mk::Program& program) {
     constexpr std::int64_t threads = 1024, ctas_of_sm = 2;
-    if (from < to) program.add_memset(rows * to * hw::bytes_of(dtype));
+    if (cleared > 0) program.add_memset(cleared * to * hw::bytes_of(dtype));
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "nhwc_add_padding";
     kernel.evidence = mk::Evidence::own;
@@ -90,6 +91,7 @@ void read_image(const Problem& problem, const gemm::Problem& product, mk::Kernel
         if (access.buffer > 1 || access.pattern != mk::PatternKind::collective) continue;
         access.box[0] = std::min(access.box[0], of_tap);
         if (access.buffer != 0) continue;
+        access.box[1] = std::min(access.box[1], product.m);
         access.origin[0] = b.modulo(access.origin[0], of_pixel);
         access.bounds = mk::Bounds::wrap;
     }
@@ -106,18 +108,19 @@ void lower_implicit(const Problem& problem, const gemm::Config& config, const hw
     const bool pads = problem.groups == 1 && words != of_group;
     const bool pads_out = problem.groups == 1 && results != problem.out_channels;
     if (pads) {
-        lower_padding(problem.batch * problem.size * problem.size, of_group, words, problem.dtype, gpu,
-                      program);
+        const std::int64_t pixels = problem.batch * problem.size * problem.size;
+        lower_padding(pixels, pixels, of_group, words, problem.dtype, gpu, program);
     }
     if (pads || pads_out) {
-        lower_padding(results * problem.taps(), of_group, words, problem.dtype, gpu, program);
+        lower_padding(problem.out_channels * problem.taps(), results * problem.taps(), of_group, words,
+                      problem.dtype, gpu, program);
     }
     gemm::lower(as_tiled_product(problem, config.cta_k), config, gpu, program);
     mk::Kernel& kernel = program.kernels[program.kernel_count - 1];
     kernel.name = "implicit_gemm";
     if (!problem.plain()) read_image(problem, product, kernel);
     if (pads_out) {
-        lower_padding(problem.out_pixels(), results, problem.out_channels, problem.dtype, gpu, program);
+        lower_padding(problem.out_pixels(), 0, results, problem.out_channels, problem.dtype, gpu, program);
     }
 }
 

@@ -97,6 +97,7 @@ struct Config {
     bool dot_products = false;      ///< few rows: half warps take whole columns of C, as gemv kernels do
     bool streamed_columns = false;  ///< one row: warps load columns straight to registers, as gemvx does
     bool whole_bands = false;       ///< the grid fills its last band with CTAs without tiles, as in CUTLASS 2
+    bool rewrites_maps = false;     ///< tensor maps are written for each problem of a grouped product
     bool square_warp_tiles = false;  ///< warps share the tile as squarely as possible; else along M first
 
     friend bool operator==(const Config&, const Config&) = default;

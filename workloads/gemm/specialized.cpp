@@ -46,6 +46,34 @@ mk::Id add_scales(Parts& parts) {
     return parts.builder.op(load, {access});
 }
 
+/// Finds the problem, reads its addresses and writes the tensor maps of A and B for it. Each map is released
+/// and acquired by a fence. Source: CUTLASS 3.8, include/cutlass/gemm/collective/
+/// sm90_mma_array_tma_gmma_ss_warpspecialized.hpp (tensormaps_*) and sm90_tile_scheduler_group.hpp.
+void add_map_updates(Parts& parts) {
+    constexpr std::int64_t reads_in_series = 4, fences = 4, words = 8;
+    mk::Builder& b = parts.builder;
+    mk::Buffer& problems = b.buffer();
+    problems.name = "problems";
+    problems.dtype = Dtype::int64;
+    problems.extent[0] = words * parts.problem.batch;
+    problems.before = mk::Before::warm;  // the kernel before has written them
+    const mk::Id buffer = b.last_buffer();
+    mk::Op load;
+    load.cls = InstructionClass::ld_global;
+    load.count = load.chain = reads_in_series;
+    mk::Access access;
+    access.buffer = buffer;
+    access.pattern = mk::PatternKind::broadcast;
+    access.bytes = 8;
+    const mk::Id read = b.op(load, {access});
+    mk::Op fence;
+    fence.cls = InstructionClass::fence;
+    fence.count = fence.chain = fences;
+    fence.dep_count = 1;
+    fence.deps[0] = {read, 0};
+    b.op(fence);
+}
+
 }  // namespace
 
 mk::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile) {
@@ -91,6 +119,7 @@ void add_specialized_roles(Parts& parts) {
     const mk::Id empty_id = b.token(empty);
 
     b.role("producer", 1);
+    if (c.rewrites_maps) add_map_updates(parts);
     b.loop(parts.trips);
     b.wait(empty_id);
     for (const bool is_a : {true, false}) {

@@ -140,6 +140,7 @@ void lower(const Problem& problem, const libraries::GroupedRule& rule, const hw:
         rule.pingpong ? gemm::Specialization::pingpong : gemm::Specialization::cooperative;
     config.schedule = mk::ScheduleKind::static_stride;
     config.one_cta_per_sm = true;
+    config.rewrites_maps = true;
     config.raster = gemm::heuristic_raster(batch, config);
     gemm::lower(batch, config, gpu, program);
     mk::Kernel& kernel = program.kernels[program.kernel_count - 1];

@@ -15,15 +15,19 @@ struct AttentionTile {
     int head = 0;
     int warps = 0;
     int registers = 0;
-    int stages = 0;         ///< blocks of K, and of V, in shared memory
-    int shared = 0;         ///< bytes of shared memory; 0: those of its blocks
-    int aside = 0;          ///< instructions of a trip for addresses, moves and spilled registers
-    bool causal = false;    ///< only with a causal mask
-    bool full = false;      ///< only without a mask
-    int shared_least = 0;   ///< bytes that a CTA must be able to have; 0: any GPU
-    int shared_of_sm = 0;   ///< takes GPUs whose SM has fewer bytes than this; 0: any GPU
-    int compute_least = 0;  ///< compute capability, as 90
-    int compute_most = 0;   ///< 0: any
+    int stages = 0;             ///< blocks of K, and of V, in shared memory
+    int shared = 0;             ///< bytes of shared memory; 0: those of its blocks
+    int aside = 0;              ///< instructions of a trip for addresses, moves and spilled registers
+    int rows_registers = 0;     ///< backward: of the kernel before the gradients
+    int convert_registers = 0;  ///< backward: of the kernel behind them
+    bool v_in_registers = false,
+         one_stage = false;  ///< backward: V is not kept in shared memory; one block of Q
+    bool causal = false;     ///< only with a causal mask
+    bool full = false;       ///< only without a mask
+    int shared_least = 0;    ///< bytes that a CTA must be able to have; 0: any GPU
+    int shared_of_sm = 0;    ///< takes GPUs whose SM has fewer bytes than this; 0: any GPU
+    int compute_least = 0;   ///< compute capability, as 90
+    int compute_most = 0;    ///< 0: any
 };
 
 /// Kernels of one pass of a library.

@@ -229,6 +229,10 @@ AttentionFamily read_attention(const Section& section) {
         tile.stages = number_of(t, "stages", section.place);
         tile.shared = number_of(t, "shared", section.place);
         tile.aside = number_of(t, "aside", section.place);
+        tile.rows_registers = number_of(t, "rows_registers", section.place);
+        tile.convert_registers = number_of(t, "convert_registers", section.place);
+        tile.v_in_registers = t.find(" v_in_registers") != std::string::npos;
+        tile.one_stage = t.find(" one_stage") != std::string::npos;
         tile.causal = t.find(" causal") != std::string::npos;
         tile.full = t.find(" full") != std::string::npos;
         tile.shared_least = number_of(t, "shared_least", section.place);

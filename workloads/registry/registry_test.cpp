@@ -73,4 +73,17 @@ TEST_CASE("useful work is counted once: operations, and every operand and result
     CHECK(gemm.bytes == 7.0 * (2 * 5 + 3 * 5 + 2 * 2 * 3));  // the output of fp8 is bf16
     CHECK(work("copy", {{"n", "10"}, {"dtype", "fp32"}}).bytes == 80.0);
     CHECK(work("add", {{"n", "10"}, {"dtype", "bf16"}}).bytes == 60.0);
+    const auto seen = work(
+        "attention",
+        {{"batch", "2"}, {"heads", "4"}, {"kv_heads", "2"}, {"sq", "3"}, {"head_dim", "8"}, {"causal", "1"}});
+    CHECK(seen.operations == 2.0 * 4 * 4 * 8 * (1 + 2 + 3));
+    CHECK(seen.bytes == 2.0 * 2 * 3 * 8 * (2 * 4 + 2 * 2));
+    const auto grouped = work("grouped_gemm", {{"experts", "8"}, {"tokens", "3"}, {"n", "16"}, {"k", "32"}});
+    CHECK(grouped.operations == 2.0 * 3 * 16 * 32);
+    CHECK(grouped.bytes == 2.0 * (3 * 16 * 32 + 3 * 16 + 3 * 32));  // five experts have no rows
+    const auto conv =
+        work("conv2d",
+             {{"batch", "2"}, {"channels", "8"}, {"out_channels", "16"}, {"size", "4"}, {"kernel", "3"}});
+    CHECK(conv.operations == 2.0 * 2 * 4 * 4 * 8 * 16 * 9);
+    CHECK(conv.bytes == 2.0 * (2 * 4 * 4 * 8 + 16 * 8 * 9 + 2 * 4 * 4 * 16));
 }

@@ -140,3 +140,26 @@ def test_a_kernel_comes_from_a_file(tmp_path: Path, program: Path) -> None:
     path.write_text(KERNEL.replace("st_global", "st_globe"))
     with pytest.raises(wt.WarptimeError, match="line 8"):
         wt.predict("kernel", file=path, gpu="h200-sxm")
+
+
+def test_attention_counts_what_a_mask_leaves() -> None:
+    sizes: dict[str, Any] = {"batch": 4, "heads": 32, "sq": 4096, "head_dim": 128, "gpu": "h200-sxm"}
+    full = wt.predict("attention", **sizes)
+    masked = wt.predict("attention", **sizes, causal=1)
+    assert 0.5 < masked.time_us / full.time_us < 0.75
+    assert wt.predict("attention", **sizes, kv_heads=32, sk=4096).time_us == full.time_us
+    assert wt.predict("attention_backward", **sizes).time_us > full.time_us
+    with pytest.raises(wt.WarptimeError) as refused:
+        wt.predict("attention", **sizes, kv_heads=5)
+    assert refused.value.parameter == "attention kv_heads"
+
+
+def test_grouped_products_and_convolutions_have_names() -> None:
+    experts = wt.predict("grouped_gemm", experts=8, tokens=8192, n=4096, k=4096, gpu="h200-sxm")
+    product = wt.predict("gemm", m=8192, n=4096, k=4096, gpu="h200-sxm")
+    assert 0.8 < experts.time_us / product.time_us < 2.0
+    image: dict[str, Any] = {"batch": 32, "channels": 256, "out_channels": 256, "size": 28, "gpu": "h200-sxm"}
+    assert 3 < wt.predict("conv2d", **image, kernel=3).time_us / wt.predict("conv2d", **image, kernel=1).time_us < 12
+    plain = wt.predict("gemm", **GEMM, gpu="h200-sxm").time_us
+    for epilogue in ("bias", "gelu", "residual"):
+        assert plain < wt.predict("gemm", **GEMM, epilogue=epilogue, gpu="h200-sxm").time_us < 1.2 * plain

@@ -104,4 +104,10 @@ TEST_CASE("CTAs that ask for their items get none beforehand") {
     CHECK(positions.empty());
     CHECK(items.on_demand());
     CHECK(items.count() == 16);
+    Kernel listed;
+    listed.schedule.kind = ScheduleKind::listed;
+    listed.schedule.items.resize(3);
+    CHECK_FALSE(WorkItems(listed).on_demand());
+    listed.schedule.on_demand = true;
+    CHECK(WorkItems(listed).on_demand());
 }
