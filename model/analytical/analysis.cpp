@@ -140,11 +140,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const WaitsOfCtas slots = waits_of_waves_of_ctas(a, gpu);
     const Cycles ended = std::max(handed, launch + a.alone) + slots.last;
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
-    a.floor = machine::launch_floor(conditions.cache, bulk && machine::copies_by_tensor_map(kernel),
-                                    a.traffic.dram_read, gpu);
+    const bool maps = bulk && machine::copies_by_tensor_map(kernel);
+    a.floor = machine::launch_floor(conditions.cache, maps, a.traffic.dram_read, gpu);
     // launch.descriptor holds the arithmetic before the first box. A description that states this arithmetic
     // pays for it once.
-    if (bulk && a.item.self_fed) {
+    if (maps) {
         const Seconds said = a.item.before.chain / (gpu.clock.boost * gpu.clock.tensor_base);
         a.floor = a.floor - std::min(gpu.launch.descriptor, said);
     }
