@@ -43,7 +43,7 @@ TEST_CASE("a stream's bytes, sectors and instructions are those of its vectors")
     const double at_start =
         (gpu.l2.kernel_bytes.value() + gpu.sm.count.value() * gpu.l2.start_bytes.value()) / 32.0;
     const double own = c.at("lts__t_sectors_op_read.sum") + c.at("lts__t_sectors_op_write.sum");
-    // More than a partition holds.
+    // More comes in than a partition holds.
     const double beside = gpu.l2.beside.value() * gpu.l2.capacity.value() / gpu.l2.partitions.value() / 32.0;
     CHECK(own > gpu.l2.capacity.value() / gpu.l2.partitions.value() / 32.0);
     CHECK(c.at("lts__t_sectors.sum") == doctest::Approx(own + at_start + beside));
