@@ -62,12 +62,17 @@ std::vector<std::pair<std::string, double>> counters_of(const kernel::Kernel& ke
         static_cast<double>(a.items) * a.item.total([](const machine::Part& p) { return p.instructions; });
     const auto resident = static_cast<double>(a.resident());
     const double reads = (asked.looked_up - asked.merged).value() / sector;
-    // Bytes that SMs request at a kernel's start belong to no operand and count only in the sum of sectors.
+    // Bytes that SMs and the front end request at a kernel's start belong to no operand. They count only in
+    // the sum of sectors, as do those beside lines that come in, until these fill a partition.
     const double started = static_cast<double>(std::min<std::int64_t>(a.ctas, a.sms));
-    const double at_start = started * gpu.l2.start_bytes.value() / sector;
+    const double at_start = (gpu.l2.kernel_bytes.value() + started * gpu.l2.start_bytes.value()) / sector;
+    const double own = reads + writes + atomics;
+    const double partition = gpu.l2.capacity.value() / std::max(1.0, gpu.l2.partitions.value()) / sector;
+    const double came_in = (asked.filled.value() + a.traffic.dirtied.value() * visits) / sector;
+    const double beside = gpu.l2.beside.value() * std::min(came_in, partition);
     return {{"dram__bytes_read.sum", asked.dram_read.value()},
             {"dram__bytes_write.sum", asked.dram_written.value() + profiled},
-            {"lts__t_sectors.sum", reads + writes + atomics + at_start},
+            {"lts__t_sectors.sum", own + at_start + beside},
             {"lts__t_sectors_op_read.sum", reads},
             {"lts__t_sectors_op_write.sum", writes},
             {"lts__t_sectors_op_atom.sum", returning},

@@ -1,8 +1,9 @@
 // The counters that Nsight Compute would show for an analysed kernel, under its names and in its units.
 // Source: Nsight Compute metrics reference. Sectors homed in the other L2 partition pass two slices and count
-// twice; recorded: about 1.5 times the requested sectors on a two-partition L2. Requests of an SM at a
-// kernel's start count in the sum of sectors alone (key l2.start_bytes). An atomic counts one sector for each
-// of its passes. Lanes of a warp that add to one word take 32 passes (microbench_atomics).
+// twice; recorded: about 1.5 times the requested sectors on a two-partition L2. Requests of an SM and
+// of the front end at a kernel's start count in the sum of sectors alone (keys l2.start_bytes,
+// l2.kernel_bytes), and so do those beside the kernel's own (key l2.beside). An atomic counts one sector for
+// each of its passes. Lanes of a warp that add to one word take 32 passes (microbench_atomics).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

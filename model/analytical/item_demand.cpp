@@ -759,6 +759,8 @@ class Accumulator {
 
     void add_global(const Op& op, const Access& access, double times, int warps) {
         if (access.direction == kernel::Direction::atomic) {
+            machine::note_reach(kernel_, op, access, free_,
+                                result_.buffers[static_cast<std::size_t>(access.buffer)].reach);
             machine::add_atomic(kernel_, *role_, op, access,
                                 times * static_cast<double>(op.count) * warps * lanes_,
                                 part_ == &result_.loop ? result_.trips : 1.0, gpu_, *part_,

@@ -204,7 +204,8 @@ Lookups lookups_of(const Reads& reads, const kernel::Kernel& kernel, const hw::G
         // The number of merges hardly changes how often both partitions are asked, so half of the possible
         // merges count.
         const double requests = fetched * (0.5 * (1.0 + left_of(reads, i, gpu)));
-        const double crossed = machine::crossings(requests, buffer.lines, gpu);
+        // Atomics bring lines to their home alone.
+        const double crossed = fetched > 0.0 ? machine::crossings(requests, buffer.lines, gpu) : 0.0;
         result.looked_up += Bytes(fetched);
         result.looked_up += Bytes(crossed);
         if (!(buffer.from_dram > 0.0)) continue;
