@@ -17,7 +17,12 @@ L2Slices::L2Slices(const hw::Gpu& gpu, double share)
     of_slice_ = static_cast<double>(slices_.size()) / share;
 }
 
-L2Slices::Passed L2Slices::pass(std::uint64_t place, double bytes, double byte, std::int32_t sm, Ticks now) {
+std::size_t L2Slices::slice_of(std::uint64_t line) const {
+    return static_cast<std::size_t>((line + scattered(line / slices_.size()) % slices_.size()) %
+                                    slices_.size());
+}
+
+L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now) {
     Passed passed{now, false};
     const double visits = 2.0 - 1.0 / static_cast<double>(partitions_);
     // Many lines fill all slices evenly.
@@ -26,23 +31,25 @@ L2Slices::Passed L2Slices::pass(std::uint64_t place, double bytes, double byte, 
     }
     const double cycles = byte * of_slice_;
     const std::uint64_t side = scattered(static_cast<std::uint64_t>(sm)) % partitions_;
-    for (double left = bytes; left > 0.0; left -= line_) {
-        const std::uint64_t hash = scattered(place++);
+    std::uint64_t line = number_of(place);
+    for (double left = bytes; left > 0.0; left -= line_, ++line) {
         const Ticks time = ticks_of(std::min(left, line_) * cycles);
-        passed.end = std::max(passed.end, slices_[slice_of(hash)].serve(now, time));
+        passed.end = std::max(passed.end, slices_[slice_of(line)].serve(now, time));
+        const std::uint64_t hash = scattered(line);
         if (hash % partitions_ == side) continue;
         passed.far = true;
-        passed.end = std::max(passed.end, slices_[slice_of(scattered(hash + side))].serve(now, time));
+        passed.end = std::max(passed.end, slices_[slice_of(line + slices_.size() / 2)].serve(now, time));
     }
     return passed;
 }
 
-Ticks L2Slices::take_in(std::uint64_t place, double bytes, double byte, Ticks now) {
+Ticks L2Slices::take_in(const Place& place, double bytes, double byte, Ticks now) {
     if (bytes > line_ * static_cast<double>(slices_.size())) return spread(bytes, byte, now);
     Ticks end = now;
-    for (double left = bytes; left > 0.0; left -= line_) {
+    std::uint64_t line = number_of(place);
+    for (double left = bytes; left > 0.0; left -= line_, ++line) {
         const Ticks time = ticks_of(std::min(left, line_) * byte * of_slice_);
-        end = std::max(end, slices_[slice_of(scattered(place++))].serve(now, time));
+        end = std::max(end, slices_[slice_of(line)].serve(now, time));
     }
     return end;
 }
