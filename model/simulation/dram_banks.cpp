@@ -33,8 +33,10 @@ DramBanks::DramBanks(const hw::Gpu& gpu, double byte, double share)
 
 void DramBanks::serve(std::uint64_t piece, double cycles, Ticks now, Ticks& last) {
     // Banks follow one another, from a place on that no other range of pieces shares.
-    const std::uint64_t range = piece / banks_.size();
-    const std::uint64_t bank = (piece + scattered(range) % banks_.size()) % banks_.size();
+    const std::uint64_t count = banks_.size();
+    const std::uint64_t range = piece / count;
+    std::uint64_t bank = piece - range * count + (((scattered(range) >> 32) * count) >> 32);
+    bank -= bank < count ? 0 : count;
     const std::size_t draw = scattered(piece) % draws;
     last = std::max(last, banks_[bank].serve(now, ticks_of(cycles * draw_[draw])));
 }

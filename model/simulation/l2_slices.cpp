@@ -18,8 +18,10 @@ L2Slices::L2Slices(const hw::Gpu& gpu, double share)
 }
 
 std::size_t L2Slices::slice_of(std::uint64_t line) const {
-    return static_cast<std::size_t>((line + scattered(line / slices_.size()) % slices_.size()) %
-                                    slices_.size());
+    const std::uint64_t count = slices_.size();
+    const std::uint64_t range = line / count;
+    const std::uint64_t slice = line - range * count + (((scattered(range) >> 32) * count) >> 32);
+    return static_cast<std::size_t>(slice - (slice < count ? 0 : count));
 }
 
 L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now) {
