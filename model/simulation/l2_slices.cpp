@@ -24,6 +24,18 @@ std::size_t L2Slices::slice_of(std::uint64_t line) const {
     return static_cast<std::size_t>(slice - (slice < count ? 0 : count));
 }
 
+/// Calls `visit` with the number of each line and the bytes asked of it.
+template <class Visit>
+void L2Slices::each_line(const Place& place, double bytes, Visit visit) const {
+    const bool in_rows = 0.0 < place.row && place.row <= line_;
+    const double step = in_rows ? place.row : line_;
+    const std::uint64_t pitch = in_rows ? place.pitch : static_cast<std::uint64_t>(line_);
+    std::uint64_t first = place.first;
+    for (double left = bytes; left > 0.0; left -= step, first += pitch) {
+        visit(static_cast<std::uint64_t>(static_cast<double>(first) / line_), std::min(left, step));
+    }
+}
+
 L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now) {
     Passed passed{now, false};
     const double visits = 2.0 - 1.0 / static_cast<double>(partitions_);
@@ -33,26 +45,22 @@ L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, s
     }
     const double cycles = byte * of_slice_;
     const std::uint64_t side = scattered(static_cast<std::uint64_t>(sm)) % partitions_;
-    std::uint64_t line = number_of(place);
-    for (double left = bytes; left > 0.0; left -= line_, ++line) {
-        const Ticks time = ticks_of(std::min(left, line_) * cycles);
+    each_line(place, bytes, [&](std::uint64_t line, double asked) {
+        const Ticks time = ticks_of(asked * cycles);
         passed.end = std::max(passed.end, slices_[slice_of(line)].serve(now, time));
-        const std::uint64_t hash = scattered(line);
-        if (hash % partitions_ == side) continue;
+        if (scattered(line) % partitions_ == side) return;
         passed.far = true;
         passed.end = std::max(passed.end, slices_[slice_of(line + slices_.size() / 2)].serve(now, time));
-    }
+    });
     return passed;
 }
 
 Ticks L2Slices::take_in(const Place& place, double bytes, double byte, Ticks now) {
     if (bytes > line_ * static_cast<double>(slices_.size())) return spread(bytes, byte, now);
     Ticks end = now;
-    std::uint64_t line = number_of(place);
-    for (double left = bytes; left > 0.0; left -= line_, ++line) {
-        const Ticks time = ticks_of(std::min(left, line_) * byte * of_slice_);
-        end = std::max(end, slices_[slice_of(line)].serve(now, time));
-    }
+    each_line(place, bytes, [&](std::uint64_t line, double asked) {
+        end = std::max(end, slices_[slice_of(line)].serve(now, ticks_of(asked * byte * of_slice_)));
+    });
     return end;
 }
 

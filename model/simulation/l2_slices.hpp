@@ -35,10 +35,9 @@ class L2Slices {
     [[nodiscard]] std::vector<Server>& servers() { return slices_; }
 
   private:
+    template <class Visit>
+    void each_line(const Place& place, double bytes, Visit visit) const;
     /// Slices follow one another, from a place on that no other range of lines shares.
-    [[nodiscard]] std::uint64_t number_of(const Place& place) const {
-        return static_cast<std::uint64_t>(static_cast<double>(place.first) / line_);
-    }
     [[nodiscard]] std::size_t slice_of(std::uint64_t line) const;
     Ticks spread(double bytes, double byte, Ticks now);
 

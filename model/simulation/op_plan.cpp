@@ -404,6 +404,13 @@ class Planner {
         constexpr double most_lines = 8.0;
         const double lines = static_cast<double>(a.high - a.low) / pieces_.line;
         a.dense = lines <= most_lines && lines <= 2.0 * count * demand.touch.lines;
+        if (!a.dense && access.pattern == PatternKind::stride && demand.touch.lines > 1.0) {
+            // Lanes far apart touch as many places, a stride apart.
+            const bool within = std::abs(access.inner * size) >= static_cast<std::int64_t>(pieces_.line) &&
+                                access.inner_extent > 1;
+            a.row_bytes = demand.opened / demand.touch.lines;
+            a.pitch_bytes = (within ? access.inner : access.outer) * size;
+        }
     }
 
     const Kernel& kernel_;
