@@ -31,16 +31,28 @@ DramBanks::DramBanks(const hw::Gpu& gpu, double byte, double share)
     mean_ = ticks_of(piece_bytes_ * byte * of_bank_);
 }
 
-Ticks DramBanks::read(std::uint64_t place, double bytes, double byte, Ticks now) {
+void DramBanks::serve(std::uint64_t piece, double cycles, Ticks now, Ticks& last) {
+    // Banks follow one another, from a place on that no other range of pieces shares.
+    const std::uint64_t count = banks_.size();
+    const std::uint64_t range = piece / count;
+    std::uint64_t bank = piece - range * count + (((scattered(range) >> 32) * count) >> 32);
+    bank -= bank < count ? 0 : count;
+    const std::size_t draw = scattered(piece) % draws;
+    last = std::max(last, banks_[bank].serve(now, ticks_of(cycles * draw_[draw])));
+}
+
+Ticks DramBanks::read(const Place& place, double bytes, double byte, Ticks now) {
     if (banks_.empty()) return now;
     Ticks last = now;
     const double cycles = byte * of_bank_;
-    std::uint64_t number = place;
-    for (double left = bytes; left > 0.0; left -= piece_bytes_) {
-        const std::uint64_t hash = scattered(number++);
-        const std::uint64_t bank = ((hash >> 32) * banks_.size()) >> 32;
-        const double piece = std::min(left, piece_bytes_);
-        last = std::max(last, banks_[bank].serve(now, ticks_of(piece * cycles * draw_[hash % draws])));
+    const double row = place.row > 0.0 ? place.row : bytes;
+    std::uint64_t first = place.first;
+    for (double left = bytes; left > 0.0; left -= row, first += place.pitch) {
+        const double of_row = std::min(left, row);
+        auto piece = static_cast<std::uint64_t>(static_cast<double>(first) / piece_bytes_);
+        for (double in_row = of_row; in_row > 0.0; in_row -= piece_bytes_) {
+            serve(piece++, std::min(in_row, piece_bytes_) * cycles, now, last);
+        }
     }
     return last;
 }

@@ -17,15 +17,22 @@
 
 namespace warptime::model::simulation {
 
+/// Where bytes lie: their first address, counted over all buffers, and the rows that they come in.
+struct Place {
+    std::uint64_t first = 0;  ///< byte
+    double row = 0.0;         ///< bytes; 0: all of them side by side
+    std::uint64_t pitch = 0;  ///< bytes from row to row
+};
+
 class DramBanks {
   public:
     /// `byte`: cycles of the whole chip for a byte read. `share`: part of the chip that is run; it has as
     /// many fewer channels.
     DramBanks(const hw::Gpu& gpu, double byte, double share);
 
-    /// Reads `bytes` of the chip's part from a place on. `byte` as above, for this kind of read. Returns the
-    /// time when the last piece has left its bank.
-    Ticks read(std::uint64_t place, double bytes, double byte, Ticks now);
+    /// Reads `bytes` of the chip's part at a place. `byte` as above, for this kind of read. Returns the time
+    /// when the last piece has left its bank.
+    Ticks read(const Place& place, double bytes, double byte, Ticks now);
     /// Adds bytes to the writes of the channels in turn.
     void write(double bytes, double byte, Ticks now);
 
@@ -34,6 +41,8 @@ class DramBanks {
     [[nodiscard]] std::size_t channels() const { return pending_.size(); }
 
   private:
+    void serve(std::uint64_t piece, double cycles, Ticks now, Ticks& last);
+
     static constexpr std::size_t draws = 64;
     std::array<double, draws> draw_{};  ///< quantiles of the exponential distribution with mean 1
     std::vector<Server> banks_;         ///< those of a channel side by side

@@ -1,6 +1,7 @@
 // Events in the order of time; at equal times the lower class first, then the earlier push.
-// Source: binary heap, Williams 1964 (Algorithm 232); the number of the push breaks ties.
-// SPDX-License-Identifier: Apache-2.0
+// Source: heap, Williams 1964 (Algorithm 232), with four children a node (Johnson 1975,
+// doi.org/10.1016/0020-0190(75)90001-0), so that few cache lines are touched; the number of the push breaks
+// ties. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/simulation/ticks.hpp"

@@ -17,7 +17,26 @@ L2Slices::L2Slices(const hw::Gpu& gpu, double share)
     of_slice_ = static_cast<double>(slices_.size()) / share;
 }
 
-L2Slices::Passed L2Slices::pass(std::uint64_t place, double bytes, double byte, std::int32_t sm, Ticks now) {
+std::size_t L2Slices::slice_of(std::uint64_t line) const {
+    const std::uint64_t count = slices_.size();
+    const std::uint64_t range = line / count;
+    const std::uint64_t slice = line - range * count + (((scattered(range) >> 32) * count) >> 32);
+    return static_cast<std::size_t>(slice - (slice < count ? 0 : count));
+}
+
+/// Calls `visit` with the number of each line and the bytes asked of it.
+template <class Visit>
+void L2Slices::each_line(const Place& place, double bytes, Visit visit) const {
+    const bool in_rows = 0.0 < place.row && place.row <= line_;
+    const double step = in_rows ? place.row : line_;
+    const std::uint64_t pitch = in_rows ? place.pitch : static_cast<std::uint64_t>(line_);
+    std::uint64_t first = place.first;
+    for (double left = bytes; left > 0.0; left -= step, first += pitch) {
+        visit(static_cast<std::uint64_t>(static_cast<double>(first) / line_), std::min(left, step));
+    }
+}
+
+L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now) {
     Passed passed{now, false};
     const double visits = 2.0 - 1.0 / static_cast<double>(partitions_);
     // Many lines fill all slices evenly.
@@ -26,24 +45,22 @@ L2Slices::Passed L2Slices::pass(std::uint64_t place, double bytes, double byte, 
     }
     const double cycles = byte * of_slice_;
     const std::uint64_t side = scattered(static_cast<std::uint64_t>(sm)) % partitions_;
-    for (double left = bytes; left > 0.0; left -= line_) {
-        const std::uint64_t hash = scattered(place++);
-        const Ticks time = ticks_of(std::min(left, line_) * cycles);
-        passed.end = std::max(passed.end, slices_[slice_of(hash)].serve(now, time));
-        if (hash % partitions_ == side) continue;
+    each_line(place, bytes, [&](std::uint64_t line, double asked) {
+        const Ticks time = ticks_of(asked * cycles);
+        passed.end = std::max(passed.end, slices_[slice_of(line)].serve(now, time));
+        if (scattered(line) % partitions_ == side) return;
         passed.far = true;
-        passed.end = std::max(passed.end, slices_[slice_of(scattered(hash + side))].serve(now, time));
-    }
+        passed.end = std::max(passed.end, slices_[slice_of(line + slices_.size() / 2)].serve(now, time));
+    });
     return passed;
 }
 
-Ticks L2Slices::take_in(std::uint64_t place, double bytes, double byte, Ticks now) {
+Ticks L2Slices::take_in(const Place& place, double bytes, double byte, Ticks now) {
     if (bytes > line_ * static_cast<double>(slices_.size())) return spread(bytes, byte, now);
     Ticks end = now;
-    for (double left = bytes; left > 0.0; left -= line_) {
-        const Ticks time = ticks_of(std::min(left, line_) * byte * of_slice_);
-        end = std::max(end, slices_[slice_of(scattered(place++))].serve(now, time));
-    }
+    each_line(place, bytes, [&](std::uint64_t line, double asked) {
+        end = std::max(end, slices_[slice_of(line)].serve(now, ticks_of(asked * byte * of_slice_)));
+    });
     return end;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "hw/gpu.hpp"
+#include "model/simulation/dram_banks.hpp"
 #include "model/simulation/server.hpp"
 
 #include <cstddef>
@@ -27,16 +28,17 @@ class L2Slices {
         Ticks end = 0;
         bool far = false;  ///< a line came from the other partition
     };
-    Passed pass(std::uint64_t place, double bytes, double byte, std::int32_t sm, Ticks now);
+    Passed pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now);
     /// The same for bytes that lie in any partition and pass one slice.
-    Ticks take_in(std::uint64_t place, double bytes, double byte, Ticks now);
+    Ticks take_in(const Place& place, double bytes, double byte, Ticks now);
 
     [[nodiscard]] std::vector<Server>& servers() { return slices_; }
 
   private:
-    [[nodiscard]] std::size_t slice_of(std::uint64_t hash) const {
-        return ((hash >> 32) * slices_.size()) >> 32;
-    }
+    template <class Visit>
+    void each_line(const Place& place, double bytes, Visit visit) const;
+    /// Slices follow one another, from a place on that no other range of lines shares.
+    [[nodiscard]] std::size_t slice_of(std::uint64_t line) const;
     Ticks spread(double bytes, double byte, Ticks now);
 
     std::vector<Server> slices_;  ///< those of a partition side by side

@@ -35,7 +35,7 @@ TEST_CASE("lines cost the slices 1.5 visits on average, and all slices alike") {
         constexpr int count = 200000;
         int far = 0;
         for (int i = 0; i < count; ++i) {
-            far += slices.pass(static_cast<std::uint64_t>(i) << 3, line, byte, i % 132, 0).far ? 1 : 0;
+            far += slices.pass({static_cast<std::uint64_t>(i) * 1280}, line, byte, i % 132, 0).far ? 1 : 0;
         }
         CHECK(static_cast<double>(far) / count == doctest::Approx(0.5).epsilon(0.02));
         const double even = 1.5 * count * line * byte / share;
@@ -48,7 +48,7 @@ TEST_CASE("lines cost the slices 1.5 visits on average, and all slices alike") {
 
 TEST_CASE("a box of many lines fills all slices evenly, in the time of its bytes") {
     L2Slices slices(gpu(), 1.0);
-    const Ticks end = slices.pass(5, 1e6, byte, 3, 0).end;
+    const Ticks end = slices.pass({5}, 1e6, byte, 3, 0).end;
     CHECK(cycles_of(end) == doctest::Approx(1.5e6 * byte));
     CHECK(work(slices) == doctest::Approx(1.5e6 * byte));
 }
@@ -57,7 +57,7 @@ TEST_CASE("requests for one line wait at its slice, others pass") {
     L2Slices slices(gpu(), 1.0);
     const double each = line * byte * static_cast<double>(slices.servers().size());
     Ticks last = 0;
-    for (int sm = 0; sm < 100; ++sm) last = std::max(last, slices.pass(42, line, byte, sm, 0).end);
+    for (int sm = 0; sm < 100; ++sm) last = std::max(last, slices.pass({42}, line, byte, sm, 0).end);
     CHECK(cycles_of(last) >= 100.0 * each * (1.0 - 1e-6));
-    CHECK(cycles_of(slices.take_in(4242, line, byte, 0)) <= 100.0 * each);
+    CHECK(cycles_of(slices.take_in({4242}, line, byte, 0)) <= 100.0 * each);
 }

@@ -210,14 +210,25 @@ void MemoryPath::write_back(const Requester& who, Ticks now) {
     }
 }
 
-std::uint64_t MemoryPath::place_of(const AccessPlan& plan, const Requester& who) {
-    if (plan.scattered) return scattered(++draws_);
-    // Lines and pieces of a block follow one another, and blocks do so far apart.
-    const Blocks blocks = blocks_of(plan, who);
-    return (blocks.first << 8) + static_cast<std::uint64_t>(std::max<std::int64_t>(0, blocks.from) / 32);
+Place MemoryPath::place_of(const AccessPlan& plan, const Requester& who) {
+    // Buffers lie far apart.
+    constexpr int buffer_shift = 42;
+    const auto buffer = static_cast<std::uint64_t>(plan.access->buffer + 1) << buffer_shift;
+    if (plan.scattered) {
+        constexpr std::uint64_t places = std::uint64_t{1} << 40;
+        return {buffer + scattered(++draws_) % places};
+    }
+    const std::int64_t size =
+        hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(plan.access->buffer)].dtype);
+    std::int64_t first = offset_of(plan, who) * size + plan.low;
+    // Warps that share a box bring a part each.
+    const std::int64_t warp = who.instance * who.role_warps + who.warp;
+    if (plan.sharing_warps > 1) first += warp % plan.sharing_warps * plan.warp_bytes;
+    const auto address = buffer + static_cast<std::uint64_t>(first + (std::int64_t{1} << 40));
+    return {address, plan.row_bytes, static_cast<std::uint64_t>(plan.pitch_bytes)};
 }
 
-Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double bytes, std::uint64_t place,
+Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double bytes, const Place& place,
                         Ticks now) {
     const double byte = plan.in_rows ? chip_.rates.dram_row_byte : chip_.rates.dram_read_byte;
     const Ticks carried = chip_.dram.serve(now, ticks_of(bytes * who.sms * byte));
@@ -243,7 +254,7 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     }
     traffic_.l2_read += bytes.asked * share;
     Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * rates.l2_byte)));
-    const std::uint64_t place = place_of(plan, who);
+    const Place place = place_of(plan, who);
     const L2Slices::Passed passed =
         chip_.slices.pass(place, bytes.asked * who.sms * part_, rates.l2_byte / visits_, who.sm, now);
     served = std::max(served, passed.end);

@@ -86,9 +86,9 @@ class MemoryPath {
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
     /// Brings bytes that L2 lacks; returns when they are in L2, without DRAM's latency.
-    Ticks fetch(const AccessPlan& plan, const Requester& who, double bytes, std::uint64_t place, Ticks now);
-    /// Number of the first line of a request, by which slices and banks are found.
-    std::uint64_t place_of(const AccessPlan& plan, const Requester& who);
+    Ticks fetch(const AccessPlan& plan, const Requester& who, double bytes, const Place& place, Ticks now);
+    /// Where a request's bytes lie, by which slices and banks are found.
+    Place place_of(const AccessPlan& plan, const Requester& who);
     /// Writes back the dirty lines that have to leave L2 for the traffic so far.
     void write_back(const Requester& who, Ticks now);
     [[nodiscard]] std::int64_t offset_of(const AccessPlan& plan, const Requester& who) const;

@@ -349,6 +349,13 @@ class Planner {
                     if (boxes_of_lines_) a.most_port_byte = 1.0 / gpu_.l2.box_bandwidth.value();
                     a.port_rows = machine::short_rows_cycles(a.rows, row, gpu_).value();
                 }
+                if (a.rows > 1.0 && row < static_cast<double>(pitch)) {
+                    a.row_bytes = machine::sector_bytes_per_row(row, pitch, sector);
+                    a.pitch_bytes = pitch;
+                }
+                const double rows_of_warp = std::max(1.0, a.rows / a.sharing_warps);
+                a.warp_bytes = static_cast<std::int64_t>(
+                    rows_of_warp * (a.pitch_bytes > 0 ? static_cast<double>(pitch) : row));
                 a.in_rows = a.rows > 1.0 && row < static_cast<double>(pitch);
                 a.lines = a.rows * machine::lines_per_row(row, pitch, gpu_.l1.line.value());
                 a.fetched_per_requested = machine::sector_bytes_per_row(row, pitch, sector) / row;
@@ -397,6 +404,13 @@ class Planner {
         constexpr double most_lines = 8.0;
         const double lines = static_cast<double>(a.high - a.low) / pieces_.line;
         a.dense = lines <= most_lines && lines <= 2.0 * count * demand.touch.lines;
+        if (!a.dense && access.pattern == PatternKind::stride && demand.touch.lines > 1.0) {
+            // Lanes far apart touch as many places, a stride apart.
+            const bool within = std::abs(access.inner * size) >= static_cast<std::int64_t>(pieces_.line) &&
+                                access.inner_extent > 1;
+            a.row_bytes = demand.opened / demand.touch.lines;
+            a.pitch_bytes = (within ? access.inner : access.outer) * size;
+        }
     }
 
     const Kernel& kernel_;

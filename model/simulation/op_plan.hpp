@@ -30,6 +30,9 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     kernel::BoxShare share;
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
+    double row_bytes = 0.0;              ///< of a box of several rows; 0: side by side
+    std::int64_t pitch_bytes = 0;        ///< from row to row
+    std::int64_t warp_bytes = 0;         ///< from the part of one warp that shares the box to the next one's
     double lines = 1.0;                  ///< lines that its rows touch, counted row by row
     double sent_per_written = 1.0;       ///< whole sectors; partly written sectors count twice
     double fetched_per_requested = 1.0;  ///< whole sectors that a requested byte brings along
