@@ -54,7 +54,7 @@ namespace warptime::model::machine {
                                             const hw::Gpu& gpu) {
     const double cold =
         cache == prediction::Cache::warm ? 0.0 : cold_share(hw::Bytes(static_cast<double>(copy.bytes)), gpu);
-    const hw::Seconds launch = gpu.launch.memcpy - gpu.launch.cold * (1.0 - cold);
+    const hw::Seconds launch = std::max(hw::Seconds{}, gpu.launch.memcpy - gpu.launch.cold * (1.0 - cold));
     return launch + gpu.launch.memcpy_pass * static_cast<double>(copy.passes - 1);
 }
 
