@@ -810,6 +810,8 @@ class Accumulator {
             if (access.pattern == kernel::PatternKind::listed) {
                 traffic.scattered_bytes += trips * executions * opened * own;
                 traffic.scattered_visits += trips * executions * touch.lines * own;
+                traffic.scattered_all += trips * executions * touch.lines;
+                traffic.scattered_words += trips * executions * lanes_per_warp * active * access.bytes;
                 const double reach =
                     static_cast<double>(access.distinct) *
                     hw::bytes_of(kernel_.buffers[static_cast<std::size_t>(access.buffer)].dtype);

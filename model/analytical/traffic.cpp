@@ -108,7 +108,12 @@ machine::ScatteredSet scattered_set(const machine::BufferTraffic& use, double wh
     machine::ScatteredSet set;
     set.visits = use.scattered_visits * items;
     set.lines = std::max(1.0, span / line);
-    set.parts = std::max(1.0, line / std::max(use.scattered_bytes / use.scattered_visits, 1.0));
+    const double part = std::max(use.scattered_bytes / use.scattered_visits, 1.0);
+    set.parts = std::max(1.0, line / part);
+    // Bytes that one visit reads together.
+    const double word = std::max(1.0, use.scattered_words / use.scattered_all);
+    set.once = machine::parts_visited(set.lines * set.parts, part / word,
+                                      use.scattered_all * items * word / std::max(span, word));
     return set;
 }
 
@@ -340,8 +345,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
         if (use.stores.sent > 0.0) {
-            result.hot_lines =
-                std::max(result.hot_lines, machine::hot_store_cycles(use.stores, items, gpu));
+            result.hot_lines = std::max(result.hot_lines, machine::hot_store_cycles(use.stores, items, gpu));
         }
         if (use.atomics.window.bytes() > 0.0) {
             result.atomics += machine::atomic_cycles(use.atomics, items, gpu);

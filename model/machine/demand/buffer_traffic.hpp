@@ -57,6 +57,8 @@ struct BufferTraffic {
     /// of read_bytes: at addresses that follow no order, the visits to lines that bring them, and the bytes
     /// among which these fall
     double scattered_bytes = 0.0, scattered_visits = 0.0, scattered_span = 0.0;
+    /// all such visits, found in the L1 or not, and the bytes that lanes read by them
+    double scattered_all = 0.0, scattered_words = 0.0;
     bool random = false;        ///< a chase: line by line in an order of its own
     bool shifted = false;       ///< items go round the whole buffer, each from another place
     bool multicast = false;     ///< one request for several receivers

@@ -21,7 +21,15 @@ struct ScatteredSet {
     double visits = 0.0;
     double lines = 0.0;  ///< among which the visits fall
     double parts = 1.0;  ///< in a line; a visit that misses brings one
+    double once = 0.0;   ///< parts that are visited at all
 };
+
+/// Parts that are visited at all, of `parts` with `words` each. Places that a kernel visits about once are
+/// mostly a list without repetitions: rows, edges or a permutation. So words are drawn without replacement: a
+/// part stays unvisited with (1 - share)^words, where `share` of all words is drawn.
+[[nodiscard]] inline double parts_visited(double parts, double words, double share) {
+    return parts * (1.0 - std::pow(1.0 - std::clamp(share, 0.0, 1.0), std::max(1.0, words)));
+}
 
 /// Lines that pass in order. They come at even times, and each stays for the characteristic time.
 struct PassingLines {
@@ -75,14 +83,12 @@ struct ScatteredHold {
     return low;
 }
 
-/// Visits of a set that go to DRAM: first ones, and those whose part has left since. Places that a kernel
-/// visits about once are mostly a list without repetitions: rows, edges or a permutation. So each visit is
-/// new until all parts have been visited.
+/// Visits of a set that go to DRAM: first ones, and those whose part has left since.
 [[nodiscard]] inline double visits_to_dram(const ScatteredSet& set, double stay, const hw::Gpu& gpu) {
     const double cells = set.lines * set.parts;
-    const double once = std::min(set.visits, cells);
+    const double once = std::min(set.visits, set.once);
     if (stay >= 1.0) return once;
-    const double first = expected_distinct(set.visits * stay, cells);
+    const double first = std::min(once, expected_distinct(set.visits * stay, cells));
     const double later =
         (1.0 - stay) * set.visits * hold_of(set, stay, std::max(1.0, gpu.l2.partitions.value())).missed;
     return std::clamp(first + later, once, std::max(once, set.visits));

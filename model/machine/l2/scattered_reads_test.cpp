@@ -27,7 +27,7 @@ double room() {
 
 TEST_CASE("one partition and whole lines: the characteristic time of an LRU cache in closed form") {
     // A line that stays for a time t is there with 1 - exp(-rate t); all lines together fill the cache.
-    const ScatteredSet set{4.0e6, 1.0e5, 1.0};
+    const ScatteredSet set{4.0e6, 1.0e5, 1.0, 1.0e5};
     for (const double window : {0.01, 0.05, 0.2}) {
         const ScatteredHold hold = hold_of(set, window, 1.0);
         const double there = 1.0 - std::exp(-40.0 * window);
@@ -58,7 +58,7 @@ TEST_CASE("sets that fit are read once, sets of any size no less, and more room 
         const auto visits = static_cast<double>(*rc::gen::inRange(1000, 40'000'000));
         const double parts = *rc::gen::element(1.0, 2.0, 4.0);
         const auto passing = static_cast<double>(*rc::gen::inRange(0, 2'000'000));
-        const ScatteredSet set{visits, lines, parts};
+        const ScatteredSet set{visits, lines, parts, std::min(visits, lines * parts)};
         const std::array<ScatteredSet, 1> sets{set};
         const double stay = stay_of(sets, {passing, 0.0}, gpu());
         const double once = std::min(visits, lines * parts);
@@ -71,8 +71,19 @@ TEST_CASE("sets that fit are read once, sets of any size no less, and more room 
     }));
 }
 
+TEST_CASE("parts visited by words drawn without replacement") {
+    // Words of their own, all words, and the hypergeometric count: of three parts of two words, two words
+    // leave one part unvisited with C(4, 2) / C(6, 2) = 0.4; independent draws of a third each say 4 / 9.
+    CHECK(parts_visited(1000.0, 1.0, 0.3) == doctest::Approx(300.0));
+    CHECK(parts_visited(1000.0, 16.0, 1.0) == 1000.0);
+    CHECK(parts_visited(1000.0, 16.0, 7.0) == 1000.0);
+    CHECK(parts_visited(3.0, 2.0, 1.0 / 3.0) == doctest::Approx(3.0 * (1.0 - 4.0 / 9.0)));
+    CHECK(parts_visited(1000.0, 16.0, 0.01) == doctest::Approx(1000.0 * (1.0 - std::pow(0.99, 16.0))));
+}
+
 TEST_CASE("what stays fills the room") {
-    const std::array<ScatteredSet, 2> sets{ScatteredSet{8.0e6, 5.0e5, 2.0}, ScatteredSet{1.0e6, 2.0e5, 1.0}};
+    const std::array<ScatteredSet, 2> sets{ScatteredSet{8.0e6, 5.0e5, 2.0, 1.0e6},
+                                           ScatteredSet{1.0e6, 2.0e5, 1.0, 2.0e5}};
     const PassingLines passing{3.0e5, 1.0e5};
     const double stay = stay_of(sets, passing, gpu());
     REQUIRE(stay < 1.0);
