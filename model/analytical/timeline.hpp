@@ -80,8 +80,8 @@ class Timeline {
             const hw::Cycles trip = std::max(chain, own);
             const hw::Cycles alone = std::max(std::max(trip, once), copying_turn_);
             const double rest = (alone - once).value();
-            // Issue slots serve single instructions, so that a CTA fills the gaps of the others and does not
-            // wait for a whole trip (torch_attention, fit rows of flash2: the slots are full).
+            // Issue slots serve single instructions. So a CTA fills the gaps of the others, and nobody waits
+            // for a whole trip.
             const bool in_order = copies_in_bulk() || busiest_ == machine::Server::issue;
             return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
                                        : steady::turn_time(resident, once.value(), rest));
@@ -128,9 +128,9 @@ class Timeline {
                         std::max(least, added));
     }
 
-    /// Groups of warps that wait for their own products and then compute with the results go round two
+    /// Groups of warps wait for their own products and then compute with the results. They go round two
     /// queues: the tensor cores, and the unit that is busiest otherwise. So a part of the arithmetic stays
-    /// exposed (torch_attention, fit rows of cudnn).
+    /// exposed.
     [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
         const int groups = a_.item.side_by_side;
         if (groups < 2) return {};
