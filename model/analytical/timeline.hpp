@@ -133,7 +133,9 @@ class Timeline {
     /// exposed.
     [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
         const int groups = a_.item.side_by_side;
-        if (groups < 2) return {};
+        const hw::Cycles computed =
+            a_.item.loop.demand[machine::Server::fp32] + a_.item.loop.demand[machine::Server::sfu];
+        if (groups < 2 || !(hw::Cycles{} < computed)) return {};
         double other = 0.0;
         for (const machine::Server server :
              {machine::Server::issue, machine::Server::registers, machine::Server::fp32,
