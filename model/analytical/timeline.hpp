@@ -80,9 +80,11 @@ class Timeline {
             const hw::Cycles trip = std::max(chain, own);
             const hw::Cycles alone = std::max(std::max(trip, once), copying_turn_);
             const double rest = (alone - once).value();
-            // Issue slots serve single instructions, so that a CTA fills the gaps of the others and does not
-            // wait for a whole trip (torch_attention, fit rows of flash2: the slots are full).
-            const bool in_order = copies_in_bulk() || busiest_ == machine::Server::issue;
+            // Where a loop also computes with the results of its products, its gaps lie between single
+            // instructions. So CTAs fill each other's gaps at the issue slots, and nobody waits for a whole
+            // trip.
+            const bool in_order =
+                copies_in_bulk() || (busiest_ == machine::Server::issue && computes_with_results());
             return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
                                        : steady::turn_time(resident, once.value(), rest));
         }
@@ -128,12 +130,17 @@ class Timeline {
                         std::max(least, added));
     }
 
-    /// Groups of warps that wait for their own products and then compute with the results go round two
+    /// Whether the loop has arithmetic on results.
+    [[nodiscard]] bool computes_with_results() const {
+        return hw::Cycles{} < a_.item.loop.demand[machine::Server::fp32];
+    }
+
+    /// Groups of warps wait for their own products and then compute with the results. They go round two
     /// queues: the tensor cores, and the unit that is busiest otherwise. So a part of the arithmetic stays
-    /// exposed (torch_attention, fit rows of cudnn).
+    /// exposed.
     [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
         const int groups = a_.item.side_by_side;
-        if (groups < 2) return {};
+        if (groups < 2 || !computes_with_results()) return {};
         double other = 0.0;
         for (const machine::Server server :
              {machine::Server::issue, machine::Server::registers, machine::Server::fp32,

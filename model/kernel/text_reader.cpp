@@ -134,26 +134,27 @@ void KernelReader::coverage() {
 void KernelReader::schedule() {
     Schedule& schedule = kernel_.schedule;
     schedule.kind = cursor_.enumerator<ScheduleKind>();
-    fields("tiles=, raster=, group=, split_k=, stream_k=, k_iterations= or on_demand=", [&](std::string_view key) {
-        if (key == "tiles") {
-            list(schedule.tiles, [&] { return cursor_.integer(); });
-        } else if (key == "raster") {
-            schedule.raster = cursor_.enumerator<Raster>();
-        } else if (key == "group") {
-            schedule.group = cursor_.integer();
-        } else if (key == "split_k") {
-            schedule.split_k = cursor_.integer();
-        } else if (key == "stream_k") {
-            schedule.stream_k = cursor_.flag();
-        } else if (key == "k_iterations") {
-            schedule.k_iterations = cursor_.integer();
-        } else if (key == "on_demand") {
-            schedule.on_demand = cursor_.flag();
-        } else {
-            return false;
-        }
-        return true;
-    });
+    fields("tiles=, raster=, group=, split_k=, stream_k=, k_iterations= or on_demand=",
+           [&](std::string_view key) {
+               if (key == "tiles") {
+                   list(schedule.tiles, [&] { return cursor_.integer(); });
+               } else if (key == "raster") {
+                   schedule.raster = cursor_.enumerator<Raster>();
+               } else if (key == "group") {
+                   schedule.group = cursor_.integer();
+               } else if (key == "split_k") {
+                   schedule.split_k = cursor_.integer();
+               } else if (key == "stream_k") {
+                   schedule.stream_k = cursor_.flag();
+               } else if (key == "k_iterations") {
+                   schedule.k_iterations = cursor_.integer();
+               } else if (key == "on_demand") {
+                   schedule.on_demand = cursor_.flag();
+               } else {
+                   return false;
+               }
+               return true;
+           });
 }
 
 void KernelReader::item() {

@@ -156,7 +156,7 @@ SetNumber find_number(std::string_view parameter) {
 
 const OperatorInfo& attention_operator() {
     static const OperatorInfo info{"attention",
-                                   "softmax(Q K^T / sqrt(head_dim)) V for each head, keys before queries",
+                                   "softmax(Q K^T / sqrt(head_dim)) V for each head",
                                    "warptime predict attention 4 32 4096 128 --causal 1 --gpu h200-sxm",
                                    forward_parameters,
                                    default_of,

@@ -200,6 +200,7 @@ class KernelBuilder:
         split_k: int = 1,
         stream_k: bool = False,
         k_iterations: int = 1,
+        on_demand: bool = False,
     ) -> None:
         self._name = name
         self._shapes = {"grid": _dims("grid", grid), "cluster": _dims("cluster", cluster), "cta": _dims("block", block)}
@@ -221,6 +222,7 @@ class KernelBuilder:
                 "split_k": split_k,
                 "stream_k": stream_k,
                 "k_iterations": k_iterations,
+                "on_demand": on_demand,
             },
         }
         self._items: list[str] = []
@@ -684,7 +686,12 @@ _LOOP = {
 }
 _BRANCH = {**_forms(_real, "warps_taking mean_lanes"), "lanes": _expression}
 _RESOURCES = _forms(_number, "registers static_shared dynamic_shared carveout named_barriers")
-_SCHEDULE = {"tiles": _list, "raster": _word, **_forms(_number, "group split_k k_iterations"), "stream_k": _flag}
+_SCHEDULE = {
+    "tiles": _list,
+    "raster": _word,
+    **_forms(_number, "group split_k k_iterations"),
+    **_forms(_flag, "stream_k on_demand"),
+}
 
 
 def _texts(record: str, given: Mapping[str, Any], known: Mapping[str, _Form]) -> list[str]:

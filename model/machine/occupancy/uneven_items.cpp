@@ -29,7 +29,7 @@ double rest(const Left& left, const ItemPace& pace) {
     return left.fixed * pace.fixed + left.trips * pace.trip;
 }
 
-/// Lets the items of an SM progress until `time`: first the fixed share, then the trips.
+/// Lets the items of an SM progress until `time`, each by the same share of its rest.
 void advance(Sm& sm, double time, std::span<const ItemPace> paces) {
     if (!sm.items.empty()) {
         const ItemPace& pace = paces[sm.items.size() - 1];
@@ -72,19 +72,32 @@ UnevenMakespan uneven_makespan(std::int64_t items, const std::function<double(st
     }
     for (std::size_t s = 0; s < all.size(); ++s) announce(s);
     UnevenMakespan result;
+    std::vector<std::size_t> ready;
     while (!ends.empty()) {
-        const auto [time, s, number] = ends.top();
-        ends.pop();
-        if (number != version[s]) continue;
-        Sm& sm = all[s];
-        advance(sm, time, paces);
-        result.makespan = std::max(result.makespan, time);
-        // The item that ends has nothing left; equal ones end with it.
-        const double done = 1e-9 * std::max(time, 1e-300);
-        const ItemPace& pace = paces[sm.items.size() - 1];
-        std::erase_if(sm.items, [&](const Left& left) { return rest(left, pace) <= done; });
-        while (sm.items.size() < paces.size() && next < items) sm.items.push_back({1.0, trips(next++)});
-        announce(s);
+        const double time = std::get<0>(ends.top());
+        const double same = time * (1.0 + 1e-9);
+        ready.clear();
+        while (!ends.empty() && std::get<0>(ends.top()) <= same) {
+            const auto [at, s, number] = ends.top();
+            ends.pop();
+            if (number == version[s]) ready.push_back(s);
+        }
+        for (const std::size_t s : ready) {
+            Sm& sm = all[s];
+            const ItemPace& pace = paces[sm.items.size() - 1];
+            advance(sm, time, paces);
+            std::erase_if(sm.items,
+                          [&](const Left& left) { return rest(left, pace) <= same - time + 1e-12; });
+            result.makespan = std::max(result.makespan, time);
+        }
+        // SMs that are ready together share the next items evenly.
+        for (std::size_t round = 0; round < paces.size() && next < items; ++round) {
+            for (const std::size_t s : ready) {
+                if (all[s].items.size() <= round && next < items)
+                    all[s].items.push_back({1.0, trips(next++)});
+            }
+        }
+        for (const std::size_t s : ready) announce(s);
     }
     for (const Sm& sm : all) result.busy += sm.busy / static_cast<double>(all.size());
     return result;
