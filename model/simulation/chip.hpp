@@ -1,8 +1,8 @@
 // Every unit of the chip as a server: SMs with sub-partitions, ports and copy engines, and units that all SMs
 // share.
-// Ignores: GPCs, L2 slices and DRAM channels (each is one server of the summed rate), and finite queues.
-// Source: hw/keys.toml; the keys of the analytical bounds, one server for each.
-// SPDX-License-Identifier: Apache-2.0
+// Ignores: ports of single GPCs, and finite queues. Slices of the L2 and banks of DRAM queue by address,
+// beside one server of their summed rate. Source: hw/keys.toml; the keys of the analytical bounds, one server
+// for each. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

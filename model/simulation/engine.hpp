@@ -16,8 +16,8 @@ namespace warptime::model::simulation {
 /// Makes the engine. Unlike the analytical one it allocates in every call of `evaluate`.
 [[nodiscard]] std::unique_ptr<prediction::Engine> make_engine();
 
-/// Runs one kernel at the clock that its power leaves. `trace`: null, or what the answer's own run is
-/// recorded in, of as many SMs as give `most_rows` ops or few more.
+/// Runs one kernel at the clock that its power leaves. `trace`: null, or the record of the answer's own run,
+/// with details of as many SMs as have `most_rows` ops.
 [[nodiscard]] KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                                   const prediction::Conditions& conditions, Trace* trace = nullptr,
                                   double most_rows = 0.0);

@@ -1,5 +1,5 @@
 // Path of an access to global memory: the SM's port, L2, and DRAM for data that L2 lacks.
-// Ignores: the order of units along the way, and slices and channels that fill unevenly. A request occupies
+// Ignores: the order of units along the way. A request occupies
 // all its units from its start. It is done when the slowest unit is, plus the latency of the deepest one.
 // Loads hit the L1 as often as the description's reuse says, not by tags. Lanes at scattered addresses find
 // what earlier ones have brought with the probability of independent draws.

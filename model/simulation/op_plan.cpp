@@ -408,8 +408,8 @@ class Planner {
             // Lanes far apart touch as many places, a stride apart.
             const bool within = std::abs(access.inner * size) >= static_cast<std::int64_t>(pieces_.line) &&
                                 access.inner_extent > 1;
-            a.row_bytes = demand.opened / demand.touch.lines;
             a.pitch_bytes = (within ? access.inner : access.outer) * size;
+            if (a.pitch_bytes != 0) a.row_bytes = demand.opened / demand.touch.lines;
         }
     }
 
