@@ -92,3 +92,18 @@ TEST_CASE("an ideal kernel takes no longer than PyTorch's kernels") {
         CHECK(ideal <= torch * (info.name == "copy" ? 1.1 : 1.03));
     }
 }
+
+TEST_CASE("PyTorch's matrix by a vector is the library's product of one row") {
+    for (const char* dtype : {"bf16", "fp32"}) {
+        const double vector =
+            predictor()
+                .evaluate(make_operation("gemv", {{"rows", "4096"}, {"cols", "14336"}, {"dtype", dtype}}), {})
+                .time;
+        const double product =
+            predictor()
+                .evaluate(
+                    make_operation("gemm", {{"m", "1"}, {"n", "4096"}, {"k", "14336"}, {"dtype", dtype}}), {})
+                .time;
+        CHECK(vector == product);
+    }
+}

@@ -99,6 +99,10 @@ void ArrayRequest::check(const hw::Gpu& gpu) const {
 
 void ArrayRequest::lower(const libraries::Libraries& libraries, const hw::Gpu& gpu,
                          model::kernel::Program& program) const {
+    if (is_open()) {
+        throw Error(fmt::format("{} implementation", operator_.name), "torch",
+                    "a kernel that workloads/choice finds for a library");
+    }
     operator_.lower(sizes, {libraries, gpu, program, nullptr});
     say_what_is_left(gpu, program);
 }

@@ -22,6 +22,8 @@ struct ArrayOperator {
     void (*lower)(const Sizes&, const Context&);
     /// The reason why sizes cannot run, as Error; null: any sizes can.
     void (*check)(const Sizes&) = nullptr;
+    /// A library chooses PyTorch's kernel (workloads/choice), and `lower` is for ideal kernels only.
+    bool chosen = false;
 };
 
 class ArrayRequest final : public Request {
@@ -29,6 +31,7 @@ class ArrayRequest final : public Request {
     ArrayRequest(const ArrayOperator& op, const Operation& operation)
         : sizes(read_sizes(operation, op.parameters)), operator_(op) {}
 
+    [[nodiscard]] bool is_open() const override { return operator_.chosen && sizes.torch; }
     void check(const hw::Gpu& gpu) const override;
     void lower(const libraries::Libraries& libraries, const hw::Gpu& gpu,
                model::kernel::Program& program) const override;

@@ -2,12 +2,16 @@
 #include "workloads/choice/lower.hpp"
 
 #include "hw/error.hpp"
+#include "workloads/arrays/record.hpp"
 #include "workloads/choice/convolution_choice.hpp"
 #include "workloads/convolution/operator.hpp"
 #include "workloads/convolution/request.hpp"
 #include "workloads/gemm/operator.hpp"
+#include "workloads/gemm/parameters.hpp"
 #include "workloads/gemm/request.hpp"
 #include "workloads/registry/registry.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 
@@ -32,13 +36,32 @@ std::unique_ptr<Request> choose_conv2d(const Request& open, const libraries::Lib
         problem, choose_convolution(problem, libraries, gpu, score, memory));
 }
 
+/// torch.mv is cuBLAS's product of one row, the vector, with the matrix transposed.
+std::unique_ptr<Request> choose_gemv(const Request& open, const libraries::Libraries& libraries,
+                                     const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory) {
+    const arrays::Sizes& sizes = static_cast<const arrays::ArrayRequest&>(open).sizes;
+    gemm::Problem problem;
+    problem.m = 1;
+    problem.n = sizes.rows;
+    problem.k = sizes.cols;
+    problem.a = problem.b = problem.out = sizes.dtype;
+    problem.accumulator = sizes.dtype == hw::Dtype::fp64 ? hw::Dtype::fp64 : hw::Dtype::fp32;
+    try {
+        return choose_gemm(gemm::GemmRequest(problem), libraries, gpu, score, memory);
+    } catch (const Error&) {
+        throw Error("gemv rows x cols", fmt::format("{} x {}", sizes.rows, sizes.cols),
+                    fmt::format("sizes for which a kernel of cuBLAS is known on {}, or implementation ideal",
+                                gpu.id));
+    }
+}
+
 /// The chooser of each operator that has one.
 struct Choice {
-    const OperatorInfo& (*info)();
+    std::string_view op;
     Chooser choose;
 };
-constexpr std::array<Choice, 2> choices{
-    {{gemm::gemm_operator, choose_gemm}, {convolution::conv2d_operator, choose_conv2d}}};
+constexpr std::array<Choice, 3> choices{
+    {{gemm::operator_name, choose_gemm}, {"conv2d", choose_conv2d}, {"gemv", choose_gemv}}};
 
 /// The numbers of a memory that ends mean nothing to the score's next call.
 Score without_bodies(const Score& score) {
@@ -53,7 +76,7 @@ std::unique_ptr<Request> chosen(const OperatorInfo& info, const Request& open,
                                 const libraries::Libraries& libraries, const hw::Gpu& gpu, const Score& score,
                                 ChoiceMemory& memory) {
     for (const Choice& choice : choices) {
-        if (choice.info().name == info.name) return choice.choose(open, libraries, gpu, score, memory);
+        if (choice.op == info.name) return choice.choose(open, libraries, gpu, score, memory);
     }
     throw Error("op", std::string(info.name), "an operator whose kernel is given");
 }

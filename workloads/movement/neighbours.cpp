@@ -73,7 +73,7 @@ void lower_stencil(const arrays::Sizes& s, int axes, const arrays::Context& cont
 }
 
 void lower_gemv(const arrays::Sizes& s, const arrays::Context& context) {
-    const libraries::KernelRule& rule = context.rule(s.torch ? "gemv" : "ideal gemv", s.dtype);
+    const libraries::KernelRule& rule = context.rule("ideal gemv", s.dtype);
     const std::int64_t element = s.element_bytes();
     const std::int64_t rows = rule.whole("rows");
     const std::int64_t threads = rule.whole("threads");

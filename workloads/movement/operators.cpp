@@ -4,6 +4,8 @@
 #include "hw/error.hpp"
 #include "workloads/arrays/flow_kernel.hpp"
 #include "workloads/arrays/record.hpp"
+#include "workloads/gemm/operator.hpp"
+#include "workloads/gemm/parameters.hpp"
 #include "workloads/movement/lower.hpp"
 #include "workloads/movement/neighbours.hpp"
 #include "workloads/movement/operator.hpp"
@@ -313,7 +315,26 @@ constexpr ArrayOperator gemv_operator{
         return work(2.0 * static_cast<double>(s.rows) * static_cast<double>(s.cols),
                     matrices(s, 1.0) + static_cast<double>((s.rows + s.cols) * s.element_bytes()));
     },
-    lower_gemv};
+    lower_gemv,
+    nullptr,
+    true};
+
+/// The record of gemv; its data for PyTorch are those of cuBLAS's products.
+OperatorInfo gemv_record() {
+    OperatorInfo info = arrays::record<gemv_operator>();
+    info.data = [](const Operation& operation, const libraries::Libraries& libraries, const hw::Gpu& gpu) {
+        const Sizes s = arrays::read_sizes(operation, gemv_operator.parameters);
+        if (!s.torch) return arrays::count_data(gemv_operator, operation, libraries, gpu);
+        Operation product;
+        product.op = gemm::operator_name;
+        product.parameters = {{"m", "1"},
+                              {"n", fmt::format("{}", s.rows)},
+                              {"k", fmt::format("{}", s.cols)},
+                              {"dtype", std::string(hw::to_string(s.dtype))}};
+        return gemm::gemm_operator().data(product, libraries, gpu);
+    };
+    return info;
+}
 
 }  // namespace
 
@@ -322,7 +343,7 @@ std::vector<OperatorInfo> operators() {
             arrays::record<embedding_operator>(),
             arrays::record<embedding_backward_operator>(),
             arrays::record<gather_rows_operator>(),
-            arrays::record<gemv_operator>(),
+            gemv_record(),
             arrays::record<index_add_operator>(),
             arrays::record<pad_operator>(),
             arrays::record<permute_operator>(),
