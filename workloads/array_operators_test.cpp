@@ -44,7 +44,9 @@ fixture::Parameters large(const OperatorInfo& info) {
 }
 
 bool is_over_arrays(const OperatorInfo& info) {
-    return !info.tiled && info.parameters.front().name != "file";
+    const bool over_batches =
+        find_parameter(info, "batch") != nullptr || find_parameter(info, "experts") != nullptr;
+    return !info.tiled && !over_batches && info.parameters.front().name != "file";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <span>
 
 namespace warptime::model::machine {
 
@@ -88,10 +88,11 @@ Slices slices_of_origin(const kernel::Kernel& kernel, const kernel::Access& acce
 /// Walks the roles and collects the plain loads that may stay in the L1.
 class Collector {
   public:
-    Collector(const kernel::Kernel& kernel, const hw::Gpu& gpu, std::vector<Stream>& streams)
-        : kernel_(kernel), pieces_(pieces_of(gpu)), item_(kernel::typical_item(kernel)), streams_(streams) {}
+    /// `room`: as many places as the kernel has plain loads.
+    Collector(const kernel::Kernel& kernel, const hw::Gpu& gpu, std::span<Stream> room)
+        : kernel_(kernel), pieces_(pieces_of(gpu)), item_(kernel::typical_item(kernel)), room_(room) {}
 
-    void run() {
+    [[nodiscard]] std::span<const Stream> run() {
         for (const kernel::Role& role : kernel_.roles) {
             warps_ = static_cast<double>(role.warps) * (role.alternate ? 1 : role.instances);
             free_ = {};
@@ -100,6 +101,7 @@ class Collector {
             free_.lanes = 32.0 * role.warps * role.instances - 1.0;
             walk(role.first_node, role.last_node, 1.0, 1.0, 0);
         }
+        return room_.first(count_);
     }
 
   private:
@@ -178,7 +180,7 @@ class Collector {
                 stream.cells = std::max(1.0, slices.count * std::min(1.0, slices.step / bytes));
             }
         }
-        if (stream.lines > 0.0) streams_.push_back(stream);
+        if (stream.lines > 0.0) room_[count_++] = stream;
     }
 
     [[nodiscard]] static double bytes_of_lanes(const kernel::Access& access, double size) {
@@ -194,17 +196,20 @@ class Collector {
     const kernel::Kernel& kernel_;
     MemoryPieces pieces_;
     kernel::Coordinates item_;
-    std::vector<Stream>& streams_;
+    std::span<Stream> room_;
+    std::size_t count_ = 0;
     kernel::Freedom free_{};
     double warps_ = 0.0;
 };
 
-bool may_share(const kernel::Kernel& kernel) {
-    return kernel.schedule.kind != kernel::ScheduleKind::listed &&
-           std::any_of(kernel.ops.begin(), kernel.ops.end(), [&](const kernel::Op& op) {
-               return op.cls == hw::InstructionClass::ld_global && op.access_count == 1 &&
-                      kernel.accesses[op.first_access].pattern != kernel::PatternKind::collective;
-           });
+/// Plain loads that may share lines with other items.
+std::size_t plain_loads(const kernel::Kernel& kernel) {
+    if (kernel.schedule.kind == kernel::ScheduleKind::listed) return 0;
+    const auto count = std::count_if(kernel.ops.begin(), kernel.ops.end(), [&](const kernel::Op& op) {
+        return op.cls == hw::InstructionClass::ld_global && op.access_count == 1 &&
+               kernel.accesses[op.first_access].pattern != kernel::PatternKind::collective;
+    });
+    return static_cast<std::size_t>(count);
 }
 
 }  // namespace
@@ -213,9 +218,12 @@ Neighbours::Neighbours(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     const double sms = std::min(gpu.sm.count.value(), static_cast<double>(kernel.grid.volume()));
     const auto all = static_cast<double>(kernel.schedule.item_count());
     const double items = all / sms;
-    if (!(items > 1.0) || !may_share(kernel)) return;
-    std::vector<Stream> streams;
-    Collector(kernel, gpu, streams).run();
+    const std::size_t loads = items > 1.0 ? plain_loads(kernel) : 0;
+    if (loads == 0) return;
+    // Few enough stay in place, so that the evaluation of a tile allocates nothing.
+    hw::SmallVector<Stream, 64> room_of_streams(loads);
+    const std::span<const Stream> streams =
+        Collector(kernel, gpu, std::span(room_of_streams.begin(), loads)).run();
     if (streams.empty()) return;
     const Occupancy resident = residency(kernel, limits_of(gpu));
     const double ctas = std::clamp(std::ceil(static_cast<double>(kernel.grid.volume()) / sms), 1.0,
@@ -231,7 +239,7 @@ Neighbours::Neighbours(const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     // Distinct lines that so many items of an SM bring. Loads of one buffer at scattered places share them.
     const auto brought = [&](double window) {
         double lines = 0.0;
-        std::vector<double> visits(kernel.buffers.size()), among(kernel.buffers.size());
+        hw::SmallVector<double, 16> visits(kernel.buffers.size()), among(kernel.buffers.size());
         for (const Stream& stream : streams) {
             if (stream.scattered) {
                 const auto b = static_cast<std::size_t>(kernel.accesses[stream.access].buffer);
