@@ -34,6 +34,9 @@ SUMMARY: list[tuple[str, str, str]] = [
     ("bf16 products by Triton, tile given", "h200-sxm", r"triton_bf16"),
     ("the same, other shapes and tiles, recorded later", "h200-sxm", r"triton_bf16_(second|third)"),
     ("copies and additions by PyTorch", "h200-sxm", r"copy_add"),
+    ("PyTorch's elementwise operators, reductions and movements, on an H100", "h100-sxm", r"torch_(elementwise|reductions|movement)"),
+    ("attention forward, on an H100", "h100-sxm", r"torch_attention"),
+    ("convolutions, products of groups, a matrix by a vector, on an H100", "h100-sxm", r"torch_(conv2d|grouped)"),
     ("microbenchmarks", "h200-sxm", r"microbench_.*"),
     ("products on an H100, published times", "h100-sxm", r"gemm_public"),
     ("products on an A100, published times", "a100-sxm-80gb", r"gemm_public"),
@@ -230,7 +233,9 @@ chosen with these programs in view.
 {textbook_table()}
 ## GPUs without constants of their own
 
-Times that others published. `validate/recorded/README.md` says how they were measured and what is not known of them.
+`torch_*` of the H100 are operators of PyTorch, recorded by this project; no constant was fitted to them, but what PyTorch
+launches was read off their fit and development rows. All other suites hold times that others published.
+`validate/recorded/README.md` says how they were measured and what is not known of them.
 
 {others}
 ## Bands
