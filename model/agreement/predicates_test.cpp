@@ -8,7 +8,6 @@ namespace {
 
 using namespace warptime::model::agreement;
 using warptime::hw::Dtype;
-using warptime::model::prediction::Cache;
 
 /// Each warp reads 512 bytes `trips` times from each of `inputs` buffers; every byte once.
 mk::Kernel reads(int inputs, double enabled, std::int64_t ctas, std::int64_t trips) {

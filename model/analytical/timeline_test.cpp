@@ -20,7 +20,6 @@ using namespace warptime::model;
 using namespace warptime::model::analytical;
 using fixture::gpu;
 using warptime::model::prediction::Conditions;
-using warptime::model::prediction::Limiter;
 
 namespace {
 

@@ -72,8 +72,8 @@ double distinct_pieces(double asked, double span) {
     const double words = span / 4.0;
     const double drawn = std::min(words, asked / piece);
     double left_out = 1.0;
-    for (double i = 0.0; i < std::round(piece / 4.0); i += 1.0) {
-        left_out *= std::max(0.0, words - drawn - i) / (words - i);
+    for (int word = 0; word < std::lround(piece / 4.0); ++word) {
+        left_out *= std::max(0.0, words - drawn - word) / (words - word);
     }
     return std::min(asked, span * (1.0 - left_out));
 }

@@ -27,7 +27,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 def test_an_operator_is_predicted_by_name(op: str, sizes: dict[str, Any]) -> None:
     p = wt.predict(op, gpu=GPU, **sizes)
     assert 0 < p.low_us < p.time_us < p.high_us
-    batch = wt.predict_batch(op, gpu=GPU, **{name: [value, value] for name, value in sizes.items()})
+    columns: dict[str, Any] = {name: [value, value] for name, value in sizes.items()}
+    batch = wt.predict_batch(op, gpu=GPU, **columns)
     assert batch.time_us == pytest.approx([p.time_us, p.time_us], rel=1e-12)
 
 

@@ -187,8 +187,9 @@ class Collector {
         if (access.pattern == kernel::PatternKind::broadcast) return access.bytes;
         if (access.pattern != kernel::PatternKind::stride) return 32.0 * access.bytes;
         const std::int64_t side_by_side = std::clamp<std::int64_t>(access.inner_extent, 1, 32);
+        const std::int64_t rows = 32 / side_by_side;
         return static_cast<double>((side_by_side - 1) * std::abs(access.inner) +
-                                   (32 / side_by_side - 1) * std::abs(access.outer)) *
+                                   (rows - 1) * std::abs(access.outer)) *
                    size +
                access.bytes;
     }

@@ -154,17 +154,16 @@ struct Tile {
     std::array<std::array<EightReals, 2>, max_columns> sum;  // NOLINT: the same.
 };
 
-/// left right + sum. Products of the elements' types are exact in fp32, hence one rounding is as good as two.
-EightReals with_product(const EightReals& left, float right, const EightReals& sum) {
-    EightReals result;  // NOLINT: filled whole below.
+/// sum += left right. Products of the elements' types are exact in fp32, hence one rounding is as good as two.
+/// References, since vectors that the host lacks have no calling convention.
+void add_product(const EightReals& left, float right, EightReals& sum) {
     for (int i = 0; i < 8; ++i) {
 #ifdef __FMA__
-        result[i] = std::fma(left[i], right, sum[i]);
+        sum[i] = std::fma(left[i], right, sum[i]);
 #else
-        result[i] = left[i] * right + sum[i];
+        sum[i] = left[i] * right + sum[i];
 #endif
     }
-    return result;
 }
 
 /// sum = a b, in blocks of columns whose sums stay in the host's registers.
@@ -177,8 +176,8 @@ void multiply_tile(const Numbers& b, std::uint32_t columns, std::uint32_t depth,
             const auto& left = tile.a[e];
             const auto add = [&](std::size_t c) {
                 const float right = from[c * b.outer_step + e * b.inner_step];
-                sums[c][0] = with_product(left[0], right, sums[c][0]);
-                sums[c][1] = with_product(left[1], right, sums[c][1]);
+                add_product(left[0], right, sums[c][0]);
+                add_product(left[1], right, sums[c][1]);
             };
             // Written out: compilers keep sums of a loop in memory.
             add(0);
