@@ -47,12 +47,16 @@ Ticks DramBanks::read(const Place& place, double bytes, double byte, Ticks now) 
     const double cycles = byte * of_bank_;
     const double row = place.row > 0.0 ? place.row : bytes;
     std::uint64_t first = place.first;
-    for (double left = bytes; left > 0.0; left -= row, first += place.pitch) {
-        const double of_row = std::min(left, row);
+    double left = bytes;
+    while (left > 0.0) {
         auto piece = static_cast<std::uint64_t>(static_cast<double>(first) / piece_bytes_);
-        for (double in_row = of_row; in_row > 0.0; in_row -= piece_bytes_) {
+        double in_row = std::min(left, row);
+        while (in_row > 0.0) {
             serve(piece++, std::min(in_row, piece_bytes_) * cycles, now, last);
+            in_row -= piece_bytes_;
         }
+        left -= row;
+        first += place.pitch;
     }
     return last;
 }
@@ -60,9 +64,11 @@ Ticks DramBanks::read(const Place& place, double bytes, double byte, Ticks now) 
 void DramBanks::write(double bytes, double byte, Ticks now) {
     if (banks_.empty()) return;
     const std::size_t of_channel = banks_.size() / pending_.size();
-    for (double left = bytes; left > 0.0; left -= piece_bytes_) {
+    double left = bytes;
+    while (left > 0.0) {
         const std::size_t channel = next_++ % pending_.size();
         pending_[channel] += std::min(left, piece_bytes_) * byte * of_channel_;
+        left -= piece_bytes_;
         if (pending_[channel] < batch_) continue;
         const Ticks time = ticks_of(pending_[channel]);
         for (std::size_t i = 0; i < of_channel; ++i) banks_[channel * of_channel + i].serve(now, time);

@@ -31,8 +31,11 @@ void L2Slices::each_line(const Place& place, double bytes, Visit visit) const {
     const double step = in_rows ? place.row : line_;
     const std::uint64_t pitch = in_rows ? place.pitch : static_cast<std::uint64_t>(line_);
     std::uint64_t first = place.first;
-    for (double left = bytes; left > 0.0; left -= step, first += pitch) {
+    double left = bytes;
+    while (left > 0.0) {
         visit(static_cast<std::uint64_t>(static_cast<double>(first) / line_), std::min(left, step));
+        left -= step;
+        first += pitch;
     }
 }
 
