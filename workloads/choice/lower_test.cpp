@@ -79,7 +79,9 @@ TEST_CASE("random operations lower to programs that pass the checks, whatever wa
             RC_DISCARD("refused");
         }
         mk::check(fresh);
-        for (const mk::Kernel& kernel : fresh.kernels) RC_ASSERT(kernel.evidence == mk::Evidence::own);
+        for (const mk::Kernel& kernel : fresh.kernels) {
+            RC_ASSERT(kernel.evidence == mk::Evidence::own);
+        }
         choice::lower(operation, data(), on, by_items, reused);
         RC_ASSERT(reused.steps == fresh.steps);
         RC_ASSERT(reused.memsets == fresh.memsets);
