@@ -50,8 +50,12 @@ TEST_CASE("chunks of tensors: all are launched, within the limits") {
         const auto all = elementwise::chunk_launches(tensors, length, chunk, 320, 36);
         RC_ASSERT(std::accumulate(all.begin(), all.end(), std::int64_t{0}) ==
                   tensors * ((length + chunk - 1) / chunk));
-        for (const std::int64_t ctas : all) RC_ASSERT(ctas >= 1 && ctas <= 320);
-        if (length <= chunk) RC_ASSERT(static_cast<std::int64_t>(all.size()) == (tensors + 35) / 36);
+        for (const std::int64_t ctas : all) {
+            RC_ASSERT(ctas >= 1 && ctas <= 320);
+        }
+        if (length <= chunk) {
+            RC_ASSERT(static_cast<std::int64_t>(all.size()) == (tensors + 35) / 36);
+        }
     }));
 }
 

@@ -86,6 +86,7 @@ TEST_CASE("arguments fill the parameters at their offsets, and trailing pointers
     REQUIRE(buffer != nullptr);
     CHECK(buffer->bytes == 64);
     std::uint32_t second = 0;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the arena is this process's.
     std::memcpy(&second, reinterpret_cast<const std::byte*>(address) + 4, sizeof second);
     CHECK(second == 1);
     CHECK(at<std::int32_t>(bytes, 8) == 7);
@@ -171,6 +172,7 @@ TEST_CASE("a tensor map fills a parameter of 128 bytes, and no other does") {
     CHECK(buffer->bytes == 8192);
     std::uint32_t second = 0;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): as the memory documents.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the arena is this process's.
     std::memcpy(&second, reinterpret_cast<const std::byte*>(map->address) + 4, sizeof second);
     CHECK(second == 1);
     CHECK(map->box[1] == 32);

@@ -42,7 +42,7 @@ class Registers {
         return rows_[static_cast<std::size_t>(number)].lane[lane];
     }
     [[nodiscard]] std::uint64_t uniform(int number) const {
-        return rows_[static_cast<std::size_t>(layout_.uniform() + number)].lane[0];
+        return rows_[static_cast<std::size_t>(layout_.uniform()) + static_cast<std::size_t>(number)].lane[0];
     }
     [[nodiscard]] Addresses addresses(const std::string& operand, bool wide) {
         const AssemblyLine line = assembly_line("LD R0, " + operand, 0x30);
