@@ -51,9 +51,9 @@ bool turned_in_its_trip(const Config& config, bool is_a) {
 }
 
 bool loaded_in_its_trip(const Config& config, bool is_a) {
-    constexpr int narrowest_asynchronous = 4;
+    constexpr int narrowest_in_ring = 4;
     return config.strides_by_16 && config.pipeline == Pipeline::cp_async &&
-           (copy_bytes_of(config, is_a) < narrowest_asynchronous || turned_in_its_trip(config, is_a));
+           (copy_bytes_of(config, is_a) < narrowest_in_ring || turned_in_its_trip(config, is_a));
 }
 
 void add_turned_stores(Parts& parts, bool is_a, std::int64_t elements, mk::Id behind) {
