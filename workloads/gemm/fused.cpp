@@ -76,12 +76,12 @@ Epilogue parse_epilogue(std::string_view word) {
 mk::Id add_fused(mk::Builder& b, const Problem& p, const FusedTile& tile, std::int64_t sums, int warps,
                  mk::Id last) {
     // A lane reads as many elements at once as 16 bytes hold.
-    const std::int64_t at_once = 16 / hw::bytes_of(p.out);
+    const std::int64_t elements_at_once = 16 / hw::bytes_of(p.out);
     switch (p.epilogue) {
         case Epilogue::none:
             return last;
         case Epilogue::bias: {
-            const std::int64_t loads = tile.columns / (std::int64_t{32} * at_once * warps);
+            const std::int64_t loads = tile.columns / (std::int64_t{32} * elements_at_once * warps);
             const mk::Id read = add_read(b, p, tile, false, loads);
             return add_op(b, InstructionClass::add_f32, sums, read, last);
         }
@@ -102,7 +102,7 @@ mk::Id add_fused(mk::Builder& b, const Problem& p, const FusedTile& tile, std::i
             return add_op(b, InstructionClass::mul_f32, sums, inverse);
         }
         case Epilogue::residual: {
-            const mk::Id read = add_read(b, p, tile, true, sums / at_once);
+            const mk::Id read = add_read(b, p, tile, true, sums / elements_at_once);
             const mk::Id wide =
                 hw::bytes_of(p.out) < 4 ? add_op(b, InstructionClass::shift, sums, read) : read;
             return add_op(b, InstructionClass::fma_f32, sums, wide, last);
