@@ -24,10 +24,10 @@ using mk::Dtype;
 
 constexpr ParameterInfo dtype = arrays::dtype_parameter(arrays::real_dtypes);
 constexpr ParameterInfo implementation = arrays::implementation_parameter();
-constexpr ParameterInfo rows = required_size("rows", "rows of the matrix");
-constexpr ParameterInfo cols = required_size("cols", "columns of the matrix");
+constexpr ParameterInfo given_rows = required_size("rows", "rows of the matrix");
+constexpr ParameterInfo given_cols = required_size("cols", "columns of the matrix");
 
-constexpr std::array<ParameterInfo, 4> matrix_parameters{{rows, cols, dtype, implementation}};
+constexpr std::array<ParameterInfo, 4> matrix_parameters{{given_rows, given_cols, dtype, implementation}};
 
 constexpr ParameterInfo vector_or_matrix() {
     ParameterInfo n = required_size("n", "elements; or rows and cols instead");
@@ -42,7 +42,8 @@ constexpr std::array<ParameterInfo, 5> total_parameters{{
     implementation,
 }};
 constexpr std::array<ParameterInfo, 5> topk_parameters{
-    {rows, cols, arrays::optional_size("k", "8", "largest elements of each row"), dtype, implementation}};
+    {given_rows, given_cols, arrays::optional_size("k", "8", "largest elements of each row"), dtype,
+     implementation}};
 constexpr std::array<ParameterInfo, 4> histogram_parameters{
     {required_size("n", "elements"),
      arrays::optional_size("bins", "256", "bins of the histogram"),
