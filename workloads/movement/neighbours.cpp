@@ -119,7 +119,7 @@ void lower_gemv(const arrays::Sizes& s, const arrays::Context& context) {
             of_x.inner = vector;
             of_x.outer = 0;
         }
-        loaded = body.load(of_x, last);
+        (void)body.load(of_x, last);
         loaded = body.load(read, last);
     }
     const mk::Id used = body.add(rule.mix("each"), static_cast<double>(unroll * vector), loaded, 4.0);

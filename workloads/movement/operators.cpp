@@ -23,7 +23,6 @@ using arrays::ArrayOperator;
 using arrays::Context;
 using arrays::Sizes;
 using mk::Direction;
-using mk::Dtype;
 
 constexpr ParameterInfo matrix_rows = required_size("rows", "rows of the matrix");
 constexpr ParameterInfo matrix_cols = required_size("cols", "columns of the matrix");

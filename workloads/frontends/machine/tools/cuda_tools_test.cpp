@@ -60,7 +60,7 @@ class Place {
     /// A script in a folder of this name.
     [[nodiscard]] fs::path script(const std::string& folder, const std::string& name,
                                   const std::string& lines = "exit 0") const {
-        const fs::path file = path(folder) / name;
+        fs::path file = path(folder) / name;
         std::ofstream(file) << "#!/bin/sh\n" << lines << "\n";
         fs::permissions(file, fs::perms::owner_all);
         return file;
