@@ -58,9 +58,10 @@ TEST_CASE("every operator lowers on every calibrated GPU with the fewest paramet
                 choice::lower(make_operation(info.name, parameters), data(), gpu(id), by_items, program));
             CHECK_FALSE(program.steps.empty());
             CHECK_NOTHROW(mk::check(program));
-            // No row of a user's kernel is recorded.
+            // Bands of the H200 rest on rows of these alone; torch.mv runs kernels of products.
+            const bool recorded = info.name == "gemm" || info.name == "gemv" || info.name == "add";
             for (const mk::Kernel& kernel : program.kernels) {
-                CHECK(kernel.evidence == (info.name == "kernel" ? mk::Evidence::any : mk::Evidence::own));
+                CHECK(kernel.evidence == (recorded ? mk::Evidence::own : mk::Evidence::any));
             }
         }
     }
