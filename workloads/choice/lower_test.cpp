@@ -113,6 +113,6 @@ TEST_CASE("an operator without a lowering is refused") {
     Operation operation;
     operation.op = "fft";
     mk::Program program;
-    CHECK_THROWS_WITH_AS(choice::lower(operation, data(), gpu(), by_items, program),
-                         doctest::Contains("fft"), warptime::Error);
+    CHECK_THROWS_WITH_AS(choice::lower(operation, data(), gpu(), by_items, program), doctest::Contains("fft"),
+                         warptime::Error);
 }

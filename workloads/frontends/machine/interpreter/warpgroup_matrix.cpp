@@ -154,8 +154,8 @@ struct Tile {
     std::array<std::array<EightReals, 2>, max_columns> sum;  // NOLINT: the same.
 };
 
-/// sum += left right. Products of the elements' types are exact in fp32, hence one rounding is as good as two.
-/// References, since vectors that the host lacks have no calling convention.
+/// sum += left right. Products of the elements' types are exact in fp32, hence one rounding is as good as
+/// two. References, since vectors that the host lacks have no calling convention.
 void add_product(const EightReals& left, float right, EightReals& sum) {
     for (int i = 0; i < 8; ++i) {
 #ifdef __FMA__
