@@ -16,7 +16,7 @@ def program() -> str:
 
 def run(*arguments: str, text: str | bytes = b"", cwd: str | None = None) -> subprocess.CompletedProcess[bytes]:
     data = text.encode() if isinstance(text, str) else text
-    return subprocess.run([program(), *arguments], input=data, capture_output=True, cwd=cwd, timeout=300, check=False)
+    return subprocess.run([program(), *arguments], input=data, capture_output=True, cwd=cwd, timeout=900, check=False)
 
 
 class Case(unittest.TestCase):

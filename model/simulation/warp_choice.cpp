@@ -56,10 +56,9 @@ LoopKinds::LoopKinds(const kernel::Kernel& kernel)
             const kernel::Op& op = kernel.ops[other.payload];
             works = true;
             meets = meets || op.completes != kernel::no_id;
-            described = described || machine::is_asynchronous_copy(op.cls) ||
-                        op.cls == hw::InstructionClass::wgmma ||
-                        std::any_of(op.deps.begin(), op.deps.begin() + op.dep_count,
-                                    [](const kernel::Dep& dep) { return dep.distance > 0; });
+            described =
+                described || machine::is_asynchronous_copy(op.cls) || op.cls == hw::InstructionClass::wgmma;
+            for (const kernel::Dep& dep : kernel.deps_of(op)) described = described || dep.distance > 0;
         }
         meets_[n] = meets;
         if (node.kind == NodeKind::loop) {

@@ -80,6 +80,11 @@ TEST_CASE("a trip waits for the one before where the description does not say wh
     };
     CHECK(serial("      op 0 fma_f32\n"));
     CHECK_FALSE(serial("      op 0 fma_f32 deps=0:1\n"));
+    // The fifth dep stands apart from the first four.
+    std::string many;
+    for (int i = 0; i < 4; ++i) many += "      op " + std::to_string(i) + " add_f32\n";
+    CHECK(serial(many + "      op 4 add_f32 deps=0,1,2,3\n"));
+    CHECK_FALSE(serial(many + "      op 4 add_f32 deps=0,1,2,3,4:1\n"));
     const std::string barrier = "  token \"t\" kind=named_barrier arrivals=4\n";
     CHECK(serial("      op 0 fma_f32\n      signal t\n      wait t\n", barrier));
     const std::string stage = "  token \"t\" kind=mbarrier arrivals=4\n";
