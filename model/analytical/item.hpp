@@ -23,16 +23,17 @@ struct ItemDemand {
     int alternating_instances = 1;
     /// Groups of warps that go round the same loop, each with products of its own (wgmma).
     int side_by_side = 1;
-    bool in_turn = false;       ///< a token orders the instances, item by item
-    bool asynchronous = false;  ///< loads of the loop run ahead of their use
-    bool self_fed = false;      ///< the warps that multiply also issue the copies, in one instruction stream
-    bool gathers = false;       ///< its stage is loaded element by element (machine/l1/row_lanes.hpp)
-    bool loads_itself = false;  ///< warps that multiply, or stage in shared memory, load for themselves
-    bool keeps_local = false;   ///< warps load values that they keep in local memory
-    bool swaps_shared = false;  ///< warps wait for what atomics on shared memory give back
-    machine::Demand peeled{};   ///< loop cycles of an item that roles with fewer trips do not take
-    hw::Cycles copy_issue{};    ///< from the begin of a trip until its copies have been issued
-    hw::Cycles until_wait{};    ///< from the begin of a trip to its wait for copies of earlier trips
+    bool uses_products = false;  ///< instructions of a trip compute with results of its matrix products
+    bool in_turn = false;        ///< a token orders the instances, item by item
+    bool asynchronous = false;   ///< loads of the loop run ahead of their use
+    bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
+    bool gathers = false;        ///< its stage is loaded element by element (machine/l1/row_lanes.hpp)
+    bool loads_itself = false;   ///< warps that multiply, or stage in shared memory, load for themselves
+    bool keeps_local = false;    ///< warps load values that they keep in local memory
+    bool swaps_shared = false;   ///< warps wait for what atomics on shared memory give back
+    machine::Demand peeled{};    ///< loop cycles of an item that roles with fewer trips do not take
+    hw::Cycles copy_issue{};     ///< from the begin of a trip until its copies have been issued
+    hw::Cycles until_wait{};     ///< from the begin of a trip to its wait for copies of earlier trips
     /// Time of all warps' reads before a trip's first copy, beyond one warp's reads.
     hw::Cycles others_read{};
     /// Time of products that a trip's copies wait for, or of the addition of their sums.

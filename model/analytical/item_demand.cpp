@@ -542,6 +542,13 @@ class Accumulator {
         return batch_.room(machine::limited_bytes(kernel_, op, lanes_ * enabled_ * lanes_per_warp), gpu_);
     }
 
+    /// Whether a unit of arithmetic on registers serves an op; barriers, copies and stores only wait.
+    [[nodiscard]] bool computes(const Op& op) const {
+        const hw::Unit unit = gpu_.instructions[op.cls].unit;
+        return unit == hw::Unit::fp32 || unit == hw::Unit::fp64 || unit == hw::Unit::fp16 ||
+               unit == hw::Unit::integer || unit == hw::Unit::sfu || unit == hw::Unit::shuffle;
+    }
+
     /// In-order issue of one warp. An op starts when the op before has issued and its own inputs are there.
     void step(std::size_t id, const Op& op, double times, Cycles& issued, Cycles& done) {
         Cycles start = issued;
@@ -554,6 +561,8 @@ class Accumulator {
                 const Cycles there(complete_[static_cast<std::size_t>(dep.op)]);
                 const InstructionClass before = kernel_.ops[static_cast<std::size_t>(dep.op)].cls;
                 shared = shared || (machine::is_shared(before) && issued < there);
+                result_.uses_products = result_.uses_products || (part_ == &result_.loop && computes(op) &&
+                                                                  machine::is_matrix(before));
                 if (machine::is_load(before)) {
                     loaded = std::max(loaded, there);
                     drain();

@@ -925,3 +925,21 @@ TEST_CASE("warps that ask for the same lines together wait together, and those b
     CHECK(behind > 500.0 + gpu().latency.l1.value());
     CHECK(behind < together + gpu().latency.l1.value() + 2.0 * add);
 }
+
+TEST_CASE("a loop uses its products where arithmetic needs them, not where a barrier waits for them") {
+    const auto uses = [](const std::string& behind, const std::string& place = "") {
+        const mk::Kernel kernel = mk::parse_text(
+            "kernel \"k\"\n  grid 132 1 1\n  cta 128 1 1\n  schedule one_per_cta tiles=132 k_iterations=8\n"
+            "  role \"r\" warps=4\n    loop trips={item_end + -1*item_begin}\n"
+            "      op 0 mma_sync dtype=bf16 shape=16,8,16\n" +
+            (place.empty() ? "      op 1 " + behind + "\n    end\n" : "    end\n    op 1 " + behind + "\n") +
+            "  end\nend\n");
+        return demand_of(kernel).uses_products;
+    };
+    CHECK(uses("fma_f32 deps=0"));
+    CHECK(uses("mufu deps=0"));
+    CHECK_FALSE(uses("fma_f32"));
+    CHECK_FALSE(uses("bar_sync deps=0"));
+    CHECK_FALSE(uses("mma_sync dtype=bf16 shape=16,8,16 deps=0"));
+    CHECK_FALSE(uses("fma_f32 deps=0", "behind the loop"));
+}

@@ -84,7 +84,7 @@ class Timeline {
             // instructions. So CTAs fill each other's gaps at the issue slots, and nobody waits for a whole
             // trip.
             const bool in_order =
-                copies_in_bulk() || (busiest_ == machine::Server::issue && computes_with_results());
+                copies_in_bulk() || (busiest_ == machine::Server::issue && a_.item.uses_products);
             return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
                                        : steady::turn_time(resident, once.value(), rest));
         }
@@ -130,17 +130,12 @@ class Timeline {
                         std::max(least, added));
     }
 
-    /// Whether the loop has arithmetic on results.
-    [[nodiscard]] bool computes_with_results() const {
-        return hw::Cycles{} < a_.item.loop.demand[machine::Server::fp32];
-    }
-
     /// Groups of warps wait for their own products and then compute with the results. They go round two
     /// queues: the tensor cores, and the unit that is busiest otherwise. So a part of the arithmetic stays
     /// exposed.
     [[nodiscard]] hw::Cycles among_groups(std::int64_t resident) const {
         const int groups = a_.item.side_by_side;
-        if (groups < 2 || !computes_with_results()) return {};
+        if (groups < 2 || !a_.item.uses_products) return {};
         double other = 0.0;
         for (const machine::Server server :
              {machine::Server::issue, machine::Server::registers, machine::Server::fp32,
