@@ -32,6 +32,14 @@ inline walked::Program lowered(const std::string& op, const Parameters& paramete
     return program;
 }
 
+/// Parameters of an operator over a matrix.
+inline Parameters matrix(std::int64_t rows, std::int64_t cols, const std::string& dtype,
+                         const Parameters& more = {}) {
+    Parameters all{{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}, {"dtype", dtype}};
+    all.insert(more.begin(), more.end());
+    return all;
+}
+
 /// Launches in order: "16384x1x1 32x4x1 registers=27 shared=24", "memset 32", "memcpy 4096".
 inline std::vector<std::string> launches(const walked::Program& program) {
     std::vector<std::string> all;

@@ -138,7 +138,7 @@ bool set_sk(Request& request, std::int64_t value) {
 }
 
 SetNumber find_number(std::string_view parameter) {
-    constexpr std::array<std::pair<std::string_view, SetNumber>, 6> numbers{{
+    constexpr std::array<NamedSetNumber, 6> numbers{{
         {"batch", set_size<&Problem::batch>},
         {"heads", set_size<&Problem::heads>},
         {"sq", set_size<&Problem::sq>},
@@ -146,10 +146,7 @@ SetNumber find_number(std::string_view parameter) {
         {"kv_heads", set_kv_heads},
         {"sk", set_sk},
     }};
-    for (const auto& [name, set] : numbers) {
-        if (name == parameter) return set;
-    }
-    return nullptr;
+    return number_named(parameter, numbers);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ bool set_size(Request& request, std::int64_t value) {
 }
 
 SetNumber find_number(std::string_view parameter) {
-    constexpr std::array<std::pair<std::string_view, SetNumber>, 7> numbers{{
+    constexpr std::array<NamedSetNumber, 7> numbers{{
         {"batch", set_size<&Problem::batch>},
         {"channels", set_size<&Problem::channels>},
         {"out_channels", set_size<&Problem::out_channels>},
@@ -85,10 +85,7 @@ SetNumber find_number(std::string_view parameter) {
         {"stride", set_size<&Problem::stride>},
         {"groups", set_size<&Problem::groups>},
     }};
-    for (const auto& [name, set] : numbers) {
-        if (name == parameter) return set;
-    }
-    return nullptr;
+    return number_named(parameter, numbers);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using fixture::lowered;
 using fixture::moved;
 using Direction = warptime::model::kernel::Direction;
 
-TEST_CASE("launches are those that an H200 recorded") {
+TEST_CASE("launches are those that an H100 recorded") {
     using Launches = std::vector<std::string>;
     CHECK(launches(lowered("gelu", {{"n", "33554432"}, {"dtype", "bf16"}})) ==
           Launches{"32768x1x1 128x1x1 registers=32 shared=0"});

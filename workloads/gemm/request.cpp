@@ -42,7 +42,7 @@ bool set_shared_bytes(Request& request, std::int64_t value) {
     return true;
 }
 
-constexpr std::array<std::pair<std::string_view, SetNumber>, 13> numbers{{
+constexpr std::array<NamedSetNumber, 13> numbers{{
     {"m", set_size<&Problem::m>},
     {"n", set_size<&Problem::n>},
     {"k", set_size<&Problem::k>},
@@ -107,12 +107,7 @@ GemmRequest read_request(const Operation& operation) {
 }
 
 SetNumber find_number(std::string_view parameter) {
-    for (const auto& [name, set] : numbers) {
-        if (name == parameter) {
-            return set;
-        }
-    }
-    return nullptr;
+    return number_named(parameter, numbers);
 }
 
 std::unique_ptr<LoweringKeeper> make_keeper(const hw::Gpu& gpu) {

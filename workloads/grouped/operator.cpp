@@ -100,16 +100,13 @@ bool set_size(Request& request, std::int64_t value) {
 }
 
 SetNumber find_number(std::string_view parameter) {
-    constexpr std::array<std::pair<std::string_view, SetNumber>, 4> numbers{{
+    constexpr std::array<NamedSetNumber, 4> numbers{{
         {"experts", set_size<&Problem::experts>},
         {"tokens", set_size<&Problem::tokens>},
         {"n", set_size<&Problem::n>},
         {"k", set_size<&Problem::k>},
     }};
-    for (const auto& [name, set] : numbers) {
-        if (name == parameter) return set;
-    }
-    return nullptr;
+    return number_named(parameter, numbers);
 }
 
 }  // namespace

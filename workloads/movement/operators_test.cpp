@@ -8,22 +8,12 @@
 using namespace warptime::workloads;
 using fixture::launches;
 using fixture::lowered;
+using fixture::matrix;
 using fixture::moved;
 using Direction = warptime::model::kernel::Direction;
 using Launches = std::vector<std::string>;
 
-namespace {
-
-fixture::Parameters matrix(std::int64_t rows, std::int64_t cols, const std::string& dtype,
-                           const fixture::Parameters& more = {}) {
-    fixture::Parameters all{{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}, {"dtype", dtype}};
-    all.insert(more.begin(), more.end());
-    return all;
-}
-
-}  // namespace
-
-TEST_CASE("launches are those that an H200 recorded") {
+TEST_CASE("launches are those that an H100 recorded") {
     CHECK(launches(lowered("transpose", matrix(16384, 1000, "bf16"))) ==
           Launches{"32000x1x1 128x1x1 registers=18 shared=0"});
     CHECK(launches(lowered("permute", matrix(1000, 4032, "fp32", {{"heads", "8"}}))) ==

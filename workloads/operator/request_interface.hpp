@@ -6,7 +6,11 @@
 #include "model/kernel/description.hpp"
 #include "workloads/libraries/library.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
 
 namespace warptime::workloads {
 
@@ -31,5 +35,17 @@ class Request {
 /// Sets one parameter that holds a number; false when the lowering refuses the number. A parameter without
 /// effect changes nothing.
 using SetNumber = bool (*)(Request&, std::int64_t);
+
+/// How the parameter of a name is set.
+using NamedSetNumber = std::pair<std::string_view, SetNumber>;
+
+/// The way to set a parameter among those of an operator; null where the parameter holds no number.
+[[nodiscard]] inline SetNumber number_named(std::string_view parameter,
+                                            std::span<const NamedSetNumber> numbers) {
+    const auto found = std::find_if(numbers.begin(), numbers.end(), [parameter](const NamedSetNumber& one) {
+        return one.first == parameter;
+    });
+    return found == numbers.end() ? nullptr : found->second;
+}
 
 }  // namespace warptime::workloads

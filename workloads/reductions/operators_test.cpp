@@ -8,19 +8,12 @@
 using namespace warptime::workloads;
 using fixture::launches;
 using fixture::lowered;
+using fixture::matrix;
 using fixture::moved;
 using Direction = warptime::model::kernel::Direction;
 using Launches = std::vector<std::string>;
 
-namespace {
-
-fixture::Parameters matrix(std::int64_t rows, std::int64_t cols, const std::string& dtype) {
-    return {{"rows", std::to_string(rows)}, {"cols", std::to_string(cols)}, {"dtype", dtype}};
-}
-
-}  // namespace
-
-TEST_CASE("sums and maxima are cut as an H200 recorded") {
+TEST_CASE("sums and maxima are cut as an H100 recorded") {
     CHECK(launches(lowered("sum", {{"n", "1024"}, {"dtype", "bf16"}})) ==
           Launches{"1x1x1 128x1x1 registers=32 shared=528"});
     CHECK(launches(lowered("sum", {{"n", "262144"}, {"dtype", "bf16"}})) ==
@@ -45,7 +38,7 @@ TEST_CASE("sums and maxima are cut as an H200 recorded") {
           Launches{"2x1x1 16x8x1 registers=54 shared=2064"});
 }
 
-TEST_CASE("softmax, norms and scans launch what an H200 recorded") {
+TEST_CASE("softmax, norms and scans launch what an H100 recorded") {
     CHECK(launches(lowered("softmax", matrix(16384, 1000, "bf16"))) ==
           Launches{"4096x1x1 32x4x1 registers=48 shared=0"});
     CHECK(launches(lowered("softmax", matrix(1000, 4097, "fp32"))) ==
@@ -77,7 +70,7 @@ TEST_CASE("softmax, norms and scans launch what an H200 recorded") {
           Launches{"1x1x1 128x1x1 registers=16 shared=0", "228x1x1 512x1x1 registers=40 shared=1032"});
 }
 
-TEST_CASE("sorting and selecting launch what an H200 recorded") {
+TEST_CASE("sorting and selecting launch what an H100 recorded") {
     CHECK(launches(lowered("sort", matrix(32, 128, "bf16"))) ==
           Launches{"memcpy 8192", "2x1x1 64x1x1 registers=16 shared=0",
                    "16x1x1 128x1x1 registers=18 shared=0", "memcpy 8192",
