@@ -4,8 +4,12 @@
 
 #include "model/kernel/access_bytes.hpp"
 #include "model/kernel/evaluate_index.hpp"
+#include "model/machine/dram/lines_dirtied.hpp"
 #include "model/machine/dram/write_back.hpp"
+#include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/work_items.hpp"
 #include "model/simulation/warp_choice.hpp"
 
@@ -85,6 +89,11 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
       chip_(chip),
       part_(part),
       l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
+      gpu_(gpu),
+      resident_ctas_(
+          std::min(static_cast<double>(kernel.schedule.item_count()),
+                   gpu.sm.count.value() * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm)),
+      written_(kernel.buffers.size()),
       new_share_(std::move(new_share)),
       brought_(kernel.buffers.size()),
       turns_(kernel.accesses.size()),
@@ -101,6 +110,12 @@ std::int64_t MemoryPath::offset_of(const AccessPlan& plan, const Requester& who)
     std::int64_t offset = begin_of(kernel_, access, *who.at);
     if (access.pattern == PatternKind::chase) {
         offset += who.execution * access.step % std::max<std::int64_t>(1, access.window);
+    }
+    if (who.enabled < 1.0) {
+        // Executions beyond the end are among those that do not take place; others stand for them.
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const std::int64_t span = kernel::span_elements(buffer);
+        offset = offset < span ? offset : offset % span;
     }
     return offset;
 }
@@ -191,9 +206,18 @@ MemoryPath::Lookup MemoryPath::look_up_scattered(const AccessPlan& plan, double 
     return result;
 }
 
+void MemoryPath::note_written(const AccessPlan& plan, double bytes) {
+    traffic_.l2_written += bytes;
+    const auto buffer = static_cast<std::size_t>(plan.access->buffer);
+    const double whole = machine::bytes_in_use(kernel_.buffers[buffer], resident_ctas_);
+    const double before = machine::lines_dirtied(written_[buffer], whole, gpu_);
+    written_[buffer] += bytes;
+    dirtied_ += machine::lines_dirtied(written_[buffer], whole, gpu_) - before;
+}
+
 void MemoryPath::write_back(const Requester& who, Ticks now) {
     const hw::Bytes read(traffic_.dram_read);
-    const hw::Bytes written(traffic_.l2_written);
+    const hw::Bytes written(dirtied_);
     const hw::Bytes capacity(dirty_capacity_);
     const double due = (over_dirty_ ? machine::writes_over_dirty(read, written, hw::Bytes(dirty_first_),
                                                                  hw::Number(dirty_fraction_), capacity)
@@ -290,21 +314,29 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
     const Ticks left = sm.port_out.serve(now, ticks_of(atomics.sent_bytes * lanes * rates.port_out_byte));
     Ticks served = std::max(left, chip_.atomics.serve(now, ticks_of(atomics.slices * lanes * who.sms)));
     double latency = rates.latency_l2;
+    // Operands enter the slices like stores, and the words that they change pass them like loads.
+    const double in = atomics.payload_bytes * lanes * who.sms;
+    const double out = changed * lanes * who.sms;
+    chip_.l2.serve(now, ticks_of(in * rates.l2_stored_byte + out * rates.l2_byte));
+    const Place place = place_of(plan, who);
+    served = std::max(served, chip_.slices.take_in(place, in * part_, rates.l2_stored_byte, now));
+    served =
+        std::max(served, chip_.slices.pass(place, out * part_, rates.l2_byte / visits_, who.sm, now).end);
     const Lookup lookup = look_up(plan, who, {changed, changed, changed * lanes, lanes}, false, now);
     if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
         traffic_.dram_read += lookup.fetched * who.sms * who.stands_for;
-        const Ticks brought = fetch(plan, who, lookup.fetched, place_of(plan, who), now);
+        const Ticks brought = fetch(plan, who, lookup.fetched, place, now);
         if (lookup.waits) {
             served = std::max(served, brought);
             latency = rates.latency_dram - cycles_of(chip_.banks.mean_service());
         }
     }
-    traffic_.l2_written += changed * share;
+    note_written(plan, changed * share);
     traffic_.l2_changed += changed * share;
     traffic_.l2_passes += atomics.passed_bytes * share;
     traffic_.l2_returned += atomics.returned_bytes * share;
     write_back(who, now);
-    if (atomics.returned_bytes <= 0.0) return {left, 0};
+    if (!atomics.waits) return {left, 0};
     const double returned = atomics.returned_bytes;
     traffic_.received += returned * share;
     served = std::max(served, sm.port_in.serve(now, ticks_of(returned * lanes * rates.port_in_byte)));
@@ -315,7 +347,7 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
 
 Ticks MemoryPath::write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
                         Ticks& arrived) {
-    traffic_.l2_written += bytes.moved * who.sms * who.stands_for;
+    note_written(plan, bytes.moved * who.sms * who.stands_for);
     const Ticks end = sm.port_out.serve(now, ticks_of(bytes.asked * chip_.rates.port_out_byte));
     arrived =
         std::max(end, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * chip_.rates.l2_stored_byte)));
@@ -336,7 +368,9 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
     const double amount = !access.collective ? op.active * who.lanes
                           : alone            ? 1.0
                                              : 1.0 / access.sharing_warps;
-    const double inside = bytes.inside * amount * who.enabled;
+    // Predicates guard the edges of buffers, so enabled executions lie inside.
+    const double clipped = who.enabled < 1.0 ? bytes.requested : bytes.inside;
+    const double inside = clipped * amount * who.enabled;
     Reply reply{now, 0};
     if (inside <= 0.0) {
         return reply;
@@ -374,7 +408,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
             reply.latency + sm.shared_write.serve(now, ticks_of(inside * copies * chip_.rates.shared_byte)));
     }
     if (plan.bulk) {
-        const double lines = access.lines * bytes.inside / bytes.requested * amount;
+        const double lines = access.lines * clipped / bytes.requested * amount;
         const Ticks walked = sm.tma.serve(now, ticks_of(lines * copies * chip_.rates.tma_row));
         reply.done = std::max(reply.done, reply.latency + walked) + ticks_of(chip_.rates.latency_bulk);
     }

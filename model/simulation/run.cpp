@@ -43,6 +43,7 @@ struct Warp {
     Ticks item_start = 0;
     Ticks next_turn = 0;  ///< earliest begin of its next trip; 0 where no copy of this trip sets one
     Ticks results = 0;    ///< latest result of an issued instruction that has one
+    Ticks copied = 0;     ///< end of its copies that complete no token; a group takes them up
     WarpChoice choice;
     double stands_for = 0.0;               ///< of the trip and CTA where it is now; 0 while it has no work
     double sms = 1.0;                      ///< SMs that it stands for
@@ -220,7 +221,7 @@ class Simulation {
             warp.item = 0;
             warp.in_item = warp.at_leaf = warp.finished = warp.has_slot = false;
             warp.ready = warp.done = warp.results = now;
-            warp.stored = warp.next_turn = 0;
+            warp.stored = warp.next_turn = warp.copied = 0;
             choose(warp, cta, w);
             stand_for(warp, cta.stands_for);
             std::fill(warp.executions.begin(), warp.executions.end(), 0);
@@ -329,9 +330,7 @@ class Simulation {
                 cta.tokens.pass(place.user, wait.token);
             } else if (node.kind == NodeKind::signal) {
                 const kernel::Signal& signal = kernel_.signals[node.payload];
-                const bool all = signal.on == kernel::SignalOn::completion;
-                arrive(cta, place, signal.token, all ? std::max(warp.ready, warp.done) : warp.ready, true,
-                       true);
+                arrive(cta, place, signal.token, signalled(warp, signal), true, true);
             } else if (node.kind == NodeKind::op) {
                 const kernel::Op& op = kernel_.ops[node.payload];
                 if (runs_here(kernel_, op, warp.cursor, warp.at)) {
@@ -348,6 +347,13 @@ class Simulation {
             }
             warp.at_leaf = false;
         }
+    }
+
+    /// Time of a signal. A group commits the copies that the warp has issued.
+    [[nodiscard]] Ticks signalled(const Warp& warp, const kernel::Signal& signal) const {
+        const kernel::Token& token = kernel_.tokens[static_cast<std::size_t>(signal.token)];
+        if (signal.on == kernel::SignalOn::completion) return std::max(warp.ready, warp.done);
+        return token.kind == kernel::TokenKind::async_group ? std::max(warp.ready, warp.copied) : warp.ready;
     }
 
     /// True if an op starts now: its inputs are there and its issue slot has come. Otherwise the warp looks
@@ -580,6 +586,8 @@ class Simulation {
         const Id token = kernel_.ops[index].completes;
         if (token != kernel::no_id) {
             arrive(cta, place, token, done + plan.acknowledged, true, false);
+        } else if (plan.copies) {
+            warp.copied = std::max(warp.copied, done);
         }
     }
 
