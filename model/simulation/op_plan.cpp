@@ -72,6 +72,7 @@ class Planner {
             warps_ += role.warps * role.instances;
         }
         tensor_cores_read_ = has(InstructionClass::wgmma);
+        barriers_described_ = has(InstructionClass::mbarrier_try_wait);
         shares_path_ = !narrow_rows_ && std::none_of(kernel.ops.begin(), kernel.ops.end(), [&](const Op& op) {
             return machine::is_asynchronous_copy(op.cls) ||
                    (op.cls == InstructionClass::ld_global && op.access_count == 1 &&
@@ -99,7 +100,8 @@ class Planner {
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = machine::is_asynchronous_copy(op.cls);
         p.bulk = machine::is_bulk_copy(op.cls);
-        if (p.bulk && op.cls != InstructionClass::cp_async_bulk_store) {
+        // Where the description has the barriers' instructions, they are most of a turn already.
+        if (p.bulk && op.cls != InstructionClass::cp_async_bulk_store && !barriers_described_) {
             p.turn = ticks_of(gpu_.pipeline.step_floor.value());
         }
         // A plain load that completes a token parks in registers until the wait.
@@ -422,6 +424,7 @@ class Planner {
     bool tensor_cores_read_ = false;  ///< operands in shared memory, by themselves
     bool shares_path_ = false;        ///< global loads and stores pass through the path to shared memory
     bool boxes_of_lines_ = false;
+    bool barriers_described_ = false;  ///< instructions that wait for barriers in shared memory
     int warps_ = 0;  ///< of a CTA
     machine::MemoryPieces pieces_ = machine::pieces_of(gpu_);
     double room_ = machine::l1_room(kernel_, gpu_);

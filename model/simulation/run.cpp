@@ -42,6 +42,7 @@ struct Warp {
     Ticks stored = 0;  ///< arrival of its stores; 0 when it has waited for them
     Ticks item_start = 0;
     Ticks next_turn = 0;  ///< earliest begin of its next trip; 0 where no copy of this trip sets one
+    Ticks asked = 0;      ///< time when it asked for the issue slot of the op at its place
     Ticks results = 0;    ///< latest result of an issued instruction that has one
     Ticks copied = 0;     ///< end of its copies that complete no token; a group takes them up
     WarpChoice choice;
@@ -364,6 +365,7 @@ class Simulation {
         if (!warp.has_slot) {
             from = std::max(warp.ready, inputs_complete(warp, op));
             if (from <= now) {
+                warp.asked = now;
                 if (trace_ != nullptr) trace_->running = static_cast<Id>(op);
                 const Ticks time = plan_.ops[op].issue;
                 const Ticks ports = plan_.ops[op].ports;
@@ -552,7 +554,11 @@ class Simulation {
             done = std::max(done, warp.stored);
             warp.stored = 0;
         }
-        done += part_of(plan.latency, enabled);
+        // Links of a chain wait for one another while others are served, so those waits are not added.
+        const Ticks own = std::max(plan.issue, plan.pipe_time);
+        const Ticks alone =
+            warp.asked + own - std::min(own, plan.last_interval) + part_of(plan.latency, enabled);
+        done = std::max(done + part_of(plan.latency / plan.links, enabled), alone);
         done = std::max(done, sm.barrier.serve(now, plan.barrier));
         if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
