@@ -88,7 +88,7 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     : kernel_(kernel),
       chip_(chip),
       part_(part),
-      l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
+      l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), gpu.tpc.sms.value()),
       gpu_(gpu),
       resident_ctas_(
           std::min(static_cast<double>(kernel.schedule.item_count()),
@@ -156,6 +156,11 @@ MemoryPath::Blocks MemoryPath::blocks_of(const AccessPlan& plan, const Requester
     return blocks;
 }
 
+double MemoryPath::asked_by(const AccessPlan& plan, const Requester& who) const {
+    if (new_share_.empty() || who.sms <= 1.0 || plan.scattered) return 1.0;
+    return 1.0 / new_share_[static_cast<std::size_t>(plan.access->buffer)];
+}
+
 MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes,
                                        bool writes, Ticks now) {
     const double share = who.sms * who.stands_for;
@@ -163,6 +168,7 @@ MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& 
     const Blocks blocks = blocks_of(plan, who);
     const double first_of_all =
         new_share_.empty() ? 1.0 : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    const double times = asked_by(plan, who);
     const std::int64_t pieces_of_block = plan.dense ? plan.block / plan.piece : 1;
     // Bytes side by side open each of their pieces; others take what all of them ask for.
     const double piece = plan.dense ? static_cast<double>(plan.piece) * bytes.part : bytes.opened;
@@ -179,7 +185,8 @@ MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& 
             wanted = static_cast<std::uint8_t>((1U << to) - (1U << from));
         }
         const double held = piece * share * first_of_all;
-        const L2::Found found = writes ? l2_.write(block, held, wanted) : l2_.read(block, held, now, wanted);
+        const L2::Found found =
+            writes ? l2_.write(block, held, wanted) : l2_.read(block, held, now, wanted, times);
         absent += found.absent;
         result.found.present = result.found.present && found.present;
         result.found.merged = result.found.merged && found.merged;
@@ -256,7 +263,10 @@ Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double byt
                         Ticks now) {
     const double byte = plan.in_rows ? chip_.rates.dram_row_byte : chip_.rates.dram_read_byte;
     const Ticks carried = chip_.dram.serve(now, ticks_of(bytes * who.sms * byte));
-    return std::max(carried, chip_.banks.read(place, bytes * who.sms * part_, byte, now));
+    const double first = new_share_.empty() || plan.scattered
+                             ? 1.0
+                             : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    return std::max(carried, chip_.banks.read(place, bytes / first * who.sms * part_, byte, now, first));
 }
 
 MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes,
@@ -276,11 +286,15 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     if (merged) {
         return {std::max(ported + near, lookup.found.arrives), near};
     }
-    traffic_.l2_read += bytes.asked * share;
-    Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * rates.l2_byte)));
+    // Of equal requests of several SMs, some join others that are under way.
+    const double times = asked_by(plan, who);
+    const double asking = times > 1.0 ? l2_.asking(times) : 1.0;
+    traffic_.l2_read += bytes.asked * asking * share;
+    Ticks served =
+        std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * asking * who.sms * rates.l2_byte)));
     const Place place = place_of(plan, who);
-    const L2Slices::Passed passed =
-        chip_.slices.pass(place, bytes.asked * who.sms * part_, rates.l2_byte / visits_, who.sm, now);
+    const L2Slices::Passed passed = chip_.slices.pass(place, bytes.asked * who.sms * part_,
+                                                      rates.l2_byte / visits_, who.sm, now, times * asking);
     served = std::max(served, passed.end);
     if (!passed.far) near = ticks_of(rates.latency_near);
     near += plan.late;
@@ -299,7 +313,7 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     if (!plan.scattered) {
         const Blocks blocks = blocks_of(plan, who);
         for (std::uint64_t block = blocks.first; block <= blocks.last; ++block) {
-            l2_.in_flight(block, done);
+            l2_.in_flight(block, done, times);
         }
     }
     return {done, latency};

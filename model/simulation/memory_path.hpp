@@ -83,6 +83,9 @@ class MemoryPath {
     /// `bytes`: those that memory keeps as moved, those sent to the slices as asked.
     Ticks write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
                 Ticks& arrived);
+    /// SMs, this one among them, that ask for the same bytes at about the same time, where it stands for
+    /// them.
+    [[nodiscard]] double asked_by(const AccessPlan& plan, const Requester& who) const;
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
     /// Brings bytes that L2 lacks; returns when they are in L2, without DRAM's latency.

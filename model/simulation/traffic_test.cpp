@@ -181,10 +181,13 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
         "    loop trips={600}\n      op 0 ld_global\n        access read b contiguous origin={32*loop.0}\n   "
         "   op 1 "
         "fma_f32 count=8 deps=0\n    end\n";
-    for (const bool apart : {true, false}) {
-        const std::string text = apart ? grid_of(16000, loads, records) : grid_of(1500, shared);
-        // Fewer SMs meet at the slice of a line that all of them read.
-        const double near = apart ? 0.05 : 0.12;
+    // Loads of one line, which its slice serves one after another.
+    const std::string hot =
+        "    loop trips={150}\n      op 0 ld_global count=8\n        access read b broadcast origin={0}\n"
+        "      op 1 fma_f32 deps=0\n    end\n";
+    for (const std::string& text :
+         {grid_of(16000, loads, records), grid_of(1500, shared), grid_of(6000, hot)}) {
+        const double near = 0.05;
         const Run all = run_of(text);
         const Run part = run_of(text, 1.0);
         CHECK(all.cut.whole());
