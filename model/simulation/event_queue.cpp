@@ -9,7 +9,7 @@ namespace warptime::model::simulation {
 
 namespace {
 
-constexpr int class_shift = 63;
+constexpr int class_shift = 31;
 
 constexpr std::size_t children = 4;
 
@@ -20,8 +20,14 @@ bool earlier(const Event& a, const Event& b) {
 }  // namespace
 
 void EventQueue::push(Ticks time, std::uint32_t what, EventClass event_class) {
-    const Event event{
-        time, (std::uint64_t{static_cast<std::uint8_t>(event_class)} << class_shift) | pushed_++, what};
+    const auto number = static_cast<std::uint32_t>(pushed_++);
+    const Event event{time, (std::uint32_t{static_cast<std::uint8_t>(event_class)} << class_shift) | number,
+                      what};
+    if (hole_) {
+        hole_ = false;
+        sink(event);
+        return;
+    }
     std::size_t at = heap_.size();
     heap_.push_back(event);
     while (at > 0) {
@@ -34,12 +40,17 @@ void EventQueue::push(Ticks time, std::uint32_t what, EventClass event_class) {
 }
 
 Event EventQueue::pop() {
-    const Event first = heap_.front();
-    const Event last = heap_.back();
-    heap_.pop_back();
+    if (hole_) {
+        const Event last = heap_.back();
+        heap_.pop_back();
+        sink(last);
+    }
+    hole_ = true;
+    return heap_.front();
+}
+
+void EventQueue::sink(const Event& event) {
     const std::size_t size = heap_.size();
-    if (size == 0) return first;
-    // The last event sinks from the top to its place.
     std::size_t at = 0;
     for (;;) {
         const std::size_t begin = at * children + 1;
@@ -49,17 +60,17 @@ Event EventQueue::pop() {
         for (std::size_t child = begin + 1; child < end; ++child) {
             if (earlier(heap_[child], heap_[least])) least = child;
         }
-        if (!earlier(heap_[least], last)) break;
+        if (!earlier(heap_[least], event)) break;
         heap_[at] = heap_[least];
         at = least;
     }
-    heap_[at] = last;
-    return first;
+    heap_[at] = event;
 }
 
 void EventQueue::clear() {
     heap_.clear();
     pushed_ = 0;
+    hole_ = false;
 }
 
 }  // namespace warptime::model::simulation

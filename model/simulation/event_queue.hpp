@@ -17,22 +17,27 @@ enum class EventClass : std::uint8_t { normal, late };
 
 struct Event {
     Ticks time = 0;
-    std::uint64_t order = 0;  ///< class, then number of the push
+    std::uint32_t order = 0;  ///< class, then number of the push
     std::uint32_t what = 0;   ///< the owner's meaning
 };
 
 class EventQueue {
   public:
+    /// At most 2^31 pushes.
     void push(Ticks time, std::uint32_t what, EventClass event_class = EventClass::normal);
     /// Removes and returns the next event; needs a queue that is not empty.
     Event pop();
-    [[nodiscard]] bool empty() const { return heap_.empty(); }
+    [[nodiscard]] bool empty() const { return heap_.size() == (hole_ ? 1U : 0U); }
     [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
     void clear();
 
   private:
+    /// Puts an event in the place of the first one, and lets it sink.
+    void sink(const Event& event);
+
     std::vector<Event> heap_;
     std::uint64_t pushed_ = 0;
+    bool hole_ = false;  ///< the first event was taken; the next push most often takes its place
 };
 
 }  // namespace warptime::model::simulation

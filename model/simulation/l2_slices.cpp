@@ -40,15 +40,15 @@ void L2Slices::each_line(const Place& place, double bytes, Visit visit) const {
 }
 
 L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now,
-                                double times) {
+                                double times, double asking) {
     Passed passed{now, false};
     const double visits = 2.0 - 1.0 / static_cast<double>(partitions_);
     // Many lines fill all slices evenly.
-    if (bytes > line_ * static_cast<double>(slices_.size())) {
-        return {spread(bytes * visits, byte, now), partitions_ > 1};
-    }
-    const double cycles = byte * of_slice_ * times;
     std::vector<Server>& slices = times > 1.0 ? shared_ : slices_;
+    if (bytes > line_ * static_cast<double>(slices.size())) {
+        return {spread(bytes * visits * asking, byte, now), partitions_ > 1};
+    }
+    const double cycles = byte * of_slice_ * times * asking;
     const std::uint64_t side = scattered(static_cast<std::uint64_t>(sm)) % partitions_;
     each_line(place, bytes, [&](std::uint64_t line, double asked) {
         const Ticks time = ticks_of(asked * cycles);

@@ -24,13 +24,14 @@ class L2Slices {
 
     /// Passes `bytes` of the chip's part, from a place on, through the slices. `byte`: cycles of all slices
     /// of the whole chip together for a byte that passes one of them. `sm`: the one that asks; its partition
-    /// is drawn. `times`: requests for the same lines for which this one stands.
+    /// is drawn. `times`: requests for the same lines for which this one stands; `asking`: share of them
+    /// that does not join another one.
     struct Passed {
         Ticks end = 0;
         bool far = false;  ///< a line came from the other partition
     };
-    Passed pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now,
-                double times = 1.0);
+    Passed pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now, double times = 1.0,
+                double asking = 1.0);
     /// The same for bytes that lie in any partition and pass one slice.
     Ticks take_in(const Place& place, double bytes, double byte, Ticks now);
 

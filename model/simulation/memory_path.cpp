@@ -294,7 +294,7 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
         std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * asking * who.sms * rates.l2_byte)));
     const Place place = place_of(plan, who);
     const L2Slices::Passed passed = chip_.slices.pass(place, bytes.asked * who.sms * part_,
-                                                      rates.l2_byte / visits_, who.sm, now, times * asking);
+                                                      rates.l2_byte / visits_, who.sm, now, times, asking);
     served = std::max(served, passed.end);
     if (!passed.far) near = ticks_of(rates.latency_near);
     near += plan.late;
