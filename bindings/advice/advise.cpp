@@ -61,6 +61,11 @@ Advice advise(const Question& question) {
     const auto evidence = evidence_of(baseline.program);
     workloads::Predictor predictor(*question.engine, *question.gpu, question.chooser);
     const auto stages = question.engine->make_stages(*question.gpu);
+    // Variants of a tile are compared with the tile itself, which may differ from what a library launches.
+    const double reference =
+        known.operation.parameters == question.operation.parameters
+            ? before
+            : predictor.evaluate(known.operation, question.conditions).time;
     for (const Remedy& remedy : remedies()) {
         AppliedRemedy applied{std::string(remedy.name), std::string(remedy.how), {}, 0.0, {}, {}};
         try {
@@ -84,7 +89,8 @@ Advice advise(const Question& question) {
                 }
             }
             if (!(estimate.time > 0.0) || !std::isfinite(estimate.time)) continue;
-            applied.time = std::max(estimate.time / remedied->parts - remedied->saved, 0.0);
+            const double scale = remedied->program ? 1.0 : before / reference;
+            applied.time = std::max(scale * estimate.time / remedied->parts - remedied->saved, 0.0);
             applied.limiter = estimate.limiter;
             applied.gain = gain_of(before, applied.time, evidence, ChangeOf::kernel);
         } catch (const Error&) {
@@ -114,7 +120,7 @@ std::string advice_text(const Advice& advice) {
         constexpr double worth = 0.01;
         if (told == most || remedy.gain.saved < worth * before) break;
         text += fmt::format("{}  {:<18}{}\n", told == 0 ? "how\n" : "", remedy.name, remedy.how);
-        if (!remedy.where.empty()) text += fmt::format("  {:<18}at {}\n", "", remedy.where);
+        if (!remedy.where.empty()) text += fmt::format("  {:<18}where: {}\n", "", remedy.where);
         ++told;
     }
     if (told == 0) text += "no remedy saves a hundredth of the time\n";

@@ -41,9 +41,15 @@ class GpuDifferences {
     [[nodiscard]] double of(std::size_t key, double time) const {
         constexpr double step = 0.02;
         const double value = hw::key_value(*question_.gpu, key);
-        const double by = hw::key_info[key].integer ? std::max(1.0, std::round(step * value)) : step * value;
+        const bool whole = hw::key_info[key].integer;
+        const bool bytes = hw::key_info[key].unit == "B";
+        // The sizes of groups and carveouts are a floor plan, and no number.
+        if ((hw::key_info[key].unit == "1" || bytes) && hw::key_info[key].list) return 0.0;
+        // A count that is a power of two is one for a reason: its neighbours are its half and its double.
+        const bool power = (whole || bytes) && std::exp2(std::round(std::log2(value))) == value;
+        const double by = whole ? std::max(1.0, std::round(step * value)) : step * value;
         std::vector<Point> points;
-        for (const double other : {value - by, value, value + by}) {
+        for (const double other : {power ? value / 2.0 : value - by, value, power ? 2.0 * value : value + by}) {
             if (other == value) {
                 points.emplace_back(std::log(value), std::log(time));
             } else if (const auto changed = time_at(key, other, value)) {

@@ -187,11 +187,7 @@ Result streamed(const Patient& patient) {
 }
 
 Result persistent(const Patient& patient) {
-    if (is_tiled(patient)) return of_tile(patient, "schedule", {"persistent"});
-    Result result = of_description(
-        patient, [&](Kernel& k) { return make_persistent(k, *patient.question->gpu); });
-    if (result) result->where = "grid";
-    return result;
+    return of_tile(patient, "schedule", {"persistent"});
 }
 
 Result occupied(const Patient& patient) {

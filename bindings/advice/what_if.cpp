@@ -6,6 +6,7 @@
 #include "bindings/reports/quantity_text.hpp"
 #include "bindings/reports/version.hpp"
 #include "bindings/reports/what_if.hpp"
+#include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
 #include "hw/key.hpp"
 #include "hw/nearest_name.hpp"
@@ -142,6 +143,11 @@ workloads::Operation with_library_tile(const Question& question) {
     if (!library) return operation;
     for (const auto& [name, value] : tiles::parameters_of(library->candidate)) {
         operation.parameters[name] = value;
+    }
+    // Tiles are taken over from CTAs not yet launched; as a parameter this needs a chip that does it itself.
+    if (operation.parameters["schedule"] == "cluster_launch_control" &&
+        !hw::features_of(question.gpu->isa).cluster_launch_control) {
+        operation.parameters["schedule"] = "persistent";
     }
     return operation;
 }

@@ -25,13 +25,16 @@ bool fuse_with_producer(Kernel& kernel) {
     std::vector<bool> written(kernel.buffers.size(), false);
     bool plain = kernel.loops.empty() && kernel.tokens.empty();
     for (const Access& access : kernel.accesses) {
+        plain = plain && space_of(kernel, access) != mk::Space::shared;
         if (space_of(kernel, access) != mk::Space::global) continue;
+        plain = plain && (access.pattern == mk::PatternKind::contiguous ||
+                          access.pattern == mk::PatternKind::broadcast ||
+                          access.pattern == mk::PatternKind::collective);
         if (access.direction != mk::Direction::read) {
             written[static_cast<std::size_t>(access.buffer)] = true;
             continue;
         }
-        plain = plain && access.pattern == mk::PatternKind::contiguous;
-        if (first == mk::no_id) first = access.buffer;
+        if (first == mk::no_id && access.pattern != mk::PatternKind::broadcast) first = access.buffer;
     }
     if (!plain || first == mk::no_id || written[static_cast<std::size_t>(first)]) return false;
     const Kernel before = kernel;

@@ -105,15 +105,6 @@ double whole_waves(Kernel& kernel, const hw::Gpu& gpu) {
     return static_cast<double>(ctas) / static_cast<double>(kernel.schedule.item_count());
 }
 
-bool make_persistent(Kernel& kernel, const hw::Gpu& gpu) {
-    const std::int64_t capacity = capacity_of(kernel, gpu);
-    if (!is_plain(kernel) || capacity < 1 || kernel.schedule.item_count() <= capacity) return false;
-    kernel.cta_classes.clear();
-    kernel.schedule.kind = mk::ScheduleKind::static_stride;
-    kernel.grid = {capacity, 1, 1};
-    return true;
-}
-
 bool batch(Kernel& kernel, std::int64_t times) {
     if (!is_plain(kernel) || kernel.schedule.tiles[3] != 1) return false;
     kernel.cta_classes.clear();

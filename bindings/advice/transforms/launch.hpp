@@ -1,5 +1,5 @@
-// Changes of how a kernel is launched: resident CTAs, full waves, CTAs that stay, one launch for many, order of tiles.
-// Ignores: what a compiler does with fewer registers (it may spill), and the arithmetic of a loop over tiles.
+// Changes of how a kernel is launched: resident CTAs, full waves, one launch for many, order of tiles.
+// Ignores: what a compiler does with fewer registers (it may spill).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,8 +22,6 @@ void reach_residents(model::kernel::Kernel& kernel, const hw::Gpu& gpu, int ctas
 
 /// The grid cut down to whole waves; returns the CTAs before over the CTAs after, 1 where nothing changed.
 [[nodiscard]] double whole_waves(model::kernel::Kernel& kernel, const hw::Gpu& gpu);
-/// As many CTAs as are resident, which stay and take the tiles in turn.
-[[nodiscard]] bool make_persistent(model::kernel::Kernel& kernel, const hw::Gpu& gpu);
 /// `times` problems in one launch: the grid is so much larger, and each problem has its own memory.
 [[nodiscard]] bool batch(model::kernel::Kernel& kernel, std::int64_t times);
 /// CTAs in bands of `group` rows of tiles, so that those at work together share rows and columns.

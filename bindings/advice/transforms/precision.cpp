@@ -64,7 +64,6 @@ bool halve_elements(Kernel& kernel) {
         access.inner = access.pattern == mk::PatternKind::stride ? access.inner / 2 : access.inner;
         access.outer /= 2;
         access.step /= 2;
-        access.reuse = 0;
         std::vector<Term> terms = terms_of(kernel, access.origin[0]);
         for (Term& term : terms) {
             term.coefficient = term.coefficient % 2 == 0 ? term.coefficient / 2 : term.coefficient;
