@@ -45,6 +45,23 @@ std::optional<std::pair<Estimate, std::size_t>> fastest(workloads::Predictor& pr
     return best;
 }
 
+/// The same among programs.
+std::optional<std::pair<Estimate, std::size_t>> fastest_program(
+    const std::vector<model::kernel::Program>& programs, model::prediction::Stages& stages,
+    const model::prediction::Conditions& conditions) {
+    std::optional<std::pair<Estimate, std::size_t>> best;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+        try {
+            model::kernel::check(programs[i]);
+            const Estimate estimate = model::system::evaluate(programs[i], stages, conditions);
+            if (!best || estimate.time < best->first.time) best.emplace(estimate, i);
+        } catch (const Error&) {
+            // A program that cannot run is none.
+        }
+    }
+    return best;
+}
+
 }  // namespace
 
 Advice advise(const Question& question) {
@@ -73,11 +90,12 @@ Advice advise(const Question& question) {
             if (!remedied) continue;
             Estimate estimate;
             applied.where = remedied->where;
-            if (remedied->program) {
-                model::kernel::check(*remedied->program);
-                estimate = model::system::evaluate(*remedied->program, *stages, question.conditions);
+            if (!remedied->programs.empty()) {
+                const auto best = fastest_program(remedied->programs, *stages, question.conditions);
+                if (!best) continue;
+                estimate = best->first;
                 if (applied.where.empty()) {
-                    applied.where = difference_text(baseline.program, *remedied->program);
+                    applied.where = difference_text(baseline.program, remedied->programs[best->second]);
                 }
             } else {
                 const auto best = fastest(predictor, remedied->operations, question.conditions);
@@ -89,7 +107,7 @@ Advice advise(const Question& question) {
                 }
             }
             if (!(estimate.time > 0.0) || !std::isfinite(estimate.time)) continue;
-            const double scale = remedied->program ? 1.0 : before / reference;
+            const double scale = !remedied->programs.empty() ? 1.0 : before / reference;
             applied.time = std::max(scale * estimate.time / remedied->parts - remedied->saved, 0.0);
             applied.limiter = estimate.limiter;
             applied.gain = gain_of(before, applied.time, evidence, ChangeOf::kernel);

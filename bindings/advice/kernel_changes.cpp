@@ -153,7 +153,7 @@ bool set_batch(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
     return batch(kernel, whole_number(setting, 1, 2, 4096));
 }
 
-constexpr std::array<KernelChange, 18> changes{{
+constexpr std::array<KernelChange, 18> known_changes{{
     {"registers", "a number", "registers of a thread", set_registers},
     {"ctas_per_sm", "a number", "resident CTAs, by registers or shared memory given up or left unused", set_residents},
     {"dynamic_shared", "bytes", "dynamic shared memory of a CTA", set_shared},
@@ -189,14 +189,14 @@ constexpr std::array<KernelChange, 18> changes{{
 }  // namespace
 
 std::span<const KernelChange> kernel_changes() {
-    return changes;
+    return known_changes;
 }
 
 const KernelChange* find_kernel_change(std::string_view name) {
-    const auto found = std::find_if(changes.begin(), changes.end(), [name](const KernelChange& change) {
+    const auto found = std::find_if(known_changes.begin(), known_changes.end(), [name](const KernelChange& change) {
         return hw::same_name(change.name, name);
     });
-    return found == changes.end() ? nullptr : &*found;
+    return found == known_changes.end() ? nullptr : &*found;
 }
 
 void apply_change(const KernelChange& change, const Setting& setting, const hw::Gpu& gpu,

@@ -35,24 +35,27 @@ bool is_tiled(const Patient& patient) {
     return workloads::find_operator(patient.question->operation.op).tiled;
 }
 
-/// Applies a change to each kernel of the program.
-Result edited(const Patient& patient, const std::function<bool(Kernel&)>& change) {
+/// Applies changes to each kernel of the program, each change by itself.
+Result edited(const Patient& patient, std::initializer_list<std::function<bool(Kernel&)>> changes) {
     Remedied remedied;
-    remedied.program = *patient.program;
-    bool changed = false;
-    for (std::size_t k = 0; k < remedied.program->kernel_count; ++k) {
-        Kernel kernel = remedied.program->kernels[k];
-        if (change(kernel)) {
-            remedied.program->kernels[k] = std::move(kernel);
-            changed = true;
+    for (const auto& change : changes) {
+        mk::Program program = *patient.program;
+        bool changed = false;
+        for (std::size_t k = 0; k < program.kernel_count; ++k) {
+            Kernel kernel = program.kernels[k];
+            if (change(kernel)) {
+                program.kernels[k] = std::move(kernel);
+                changed = true;
+            }
         }
+        if (changed) remedied.programs.push_back(std::move(program));
     }
-    return changed ? Result(std::move(remedied)) : std::nullopt;
+    return remedied.programs.empty() ? std::nullopt : Result(std::move(remedied));
 }
 
 /// A change of descriptions, for kernels whose code is not made from a tile.
-Result of_description(const Patient& patient, const std::function<bool(Kernel&)>& change) {
-    return is_tiled(patient) ? std::nullopt : edited(patient, change);
+Result of_description(const Patient& patient, std::initializer_list<std::function<bool(Kernel&)>> changes) {
+    return is_tiled(patient) ? std::nullopt : edited(patient, changes);
 }
 
 std::string value_of(const Operation& operation, std::string_view parameter) {
@@ -120,31 +123,29 @@ bool moves_global_data(const Kernel& kernel) {
 }
 
 Result coalesced(const Patient& patient) {
-    return of_description(patient, [](Kernel& k) { return coalesce(k) > 0; });
+    return of_description(patient, {[](Kernel& k) { return coalesce(k) > 0; }, give_rows_to_warps});
 }
 
 Result vectorized(const Patient& patient) {
-    return of_description(patient, [](Kernel& k) { return vectorize(k); });
+    return of_description(patient, {[](Kernel& k) { return vectorize(k); }});
 }
 
 Result aligned(const Patient& patient) {
-    return of_description(patient, [](Kernel& k) { return align_rows(k); });
+    return of_description(patient, {[](Kernel& k) { return align_rows(k); }});
 }
 
 Result padded(const Patient& patient) {
-    return of_description(patient,
-                          [&](Kernel& k) { return pad_shared(k, *patient.question->gpu) > 0; });
+    return of_description(patient, {[&](Kernel& k) { return pad_shared(k, *patient.question->gpu) > 0; }});
 }
 
 Result swizzled(const Patient& patient) {
-    return of_description(patient,
-                          [&](Kernel& k) { return swizzle_shared(k, *patient.question->gpu) > 0; });
+    return of_description(patient, {[&](Kernel& k) { return swizzle_shared(k, *patient.question->gpu) > 0; }});
 }
 
 Result rastered(const Patient& patient) {
     constexpr std::int64_t group = 8;
     if (is_tiled(patient)) return of_tile(patient, "group_m", {"1", "2", "4", "8", "16"});
-    return of_description(patient, [](Kernel& k) { return raster(k, group); });
+    return of_description(patient, {[](Kernel& k) { return raster(k, group); }});
 }
 
 Result more_stages(const Patient& patient) {
@@ -153,7 +154,7 @@ Result more_stages(const Patient& patient) {
 
 Result copied_asynchronously(const Patient& patient) {
     if (is_tiled(patient)) return of_tile(patient, "pipeline", {"cp.async"});
-    return of_description(patient, async_copy);
+    return of_description(patient, {async_copy});
 }
 
 Result copied_in_bulk(const Patient& patient) {
@@ -167,10 +168,10 @@ Result specialized(const Patient& patient) {
 Result wave_aligned(const Patient& patient) {
     if (patient.program->kernel_count != 1) return std::nullopt;
     double parts = 1.0;
-    Result result = edited(patient, [&](Kernel& k) {
+    Result result = edited(patient, {[&](Kernel& k) {
         parts = 1.0 / whole_waves(k, *patient.question->gpu);
         return parts != 1.0;
-    });
+    }});
     if (result) {
         result->parts = parts;
         result->where = "grid";
@@ -192,9 +193,9 @@ Result persistent(const Patient& patient) {
 
 Result occupied(const Patient& patient) {
     Result result =
-        of_description(patient, [&](Kernel& k) { return raise_occupancy(k, *patient.question->gpu); });
+        of_description(patient, {[&](Kernel& k) { return raise_occupancy(k, *patient.question->gpu); }});
     if (result) {
-        const Kernel& after = result->program->kernels.front();
+        const Kernel& after = result->programs.front().kernels.front();
         result->where = fmt::format("{} registers a thread instead of {}", after.registers_per_thread,
                                     patient.program->kernels.front().registers_per_thread);
     }
@@ -202,20 +203,20 @@ Result occupied(const Patient& patient) {
 }
 
 Result without_spills(const Patient& patient) {
-    return of_description(patient, unspill);
+    return of_description(patient, {unspill});
 }
 
 Result unrolled(const Patient& patient) {
     constexpr std::int64_t times = 4;
-    return of_description(patient, [](Kernel& k) { return moves_global_data(k) && unroll(k, times); });
+    return of_description(patient, {[](Kernel& k) { return moves_global_data(k) && unroll(k, times); }});
 }
 
 Result converged(const Patient& patient) {
-    return of_description(patient, converge);
+    return of_description(patient, {converge});
 }
 
 Result on_tensor_cores(const Patient& patient) {
-    if (!is_tiled(patient)) return of_description(patient, multiply_by_matrices);
+    if (!is_tiled(patient)) return of_description(patient, {multiply_by_matrices});
     const std::string dtype = value_of(patient.question->operation, "dtype");
     if (dtype == "fp32") return with_values(patient, "dtype", {"tf32"});
     return value_of(patient.question->operation, "mma") == "simt" ? of_tile(patient, "mma", {"auto"})
@@ -226,7 +227,7 @@ Result at_lower_precision(const Patient& patient) {
     const Operation& operation = patient.question->operation;
     const workloads::OperatorInfo& info = workloads::find_operator(operation.op);
     if (workloads::find_parameter(info, "dtype") == nullptr) {
-        return of_description(patient, halve_elements);
+        return of_description(patient, {halve_elements});
     }
     const std::string dtype = value_of(operation, "dtype");
     Patient open = patient;
@@ -244,24 +245,23 @@ Result at_lower_precision(const Patient& patient) {
 }
 
 Result fast(const Patient& patient) {
-    return of_description(patient, use_fast_functions);
+    return of_description(patient, {use_fast_functions});
 }
 
 Result fused(const Patient& patient) {
-    return of_description(patient, fuse_with_producer);
+    return of_description(patient, {fuse_with_producer});
 }
 
 Result privatized(const Patient& patient) {
-    return of_description(patient,
-                          [&](Kernel& k) { return privatize_atomics(k, *patient.question->gpu); });
+    return of_description(patient, {[&](Kernel& k) { return privatize_atomics(k, *patient.question->gpu); }});
 }
 
 Result aggregated(const Patient& patient) {
-    return of_description(patient, aggregate_atomics);
+    return of_description(patient, {aggregate_atomics});
 }
 
 Result through_l1(const Patient& patient) {
-    return of_description(patient, read_only);
+    return of_description(patient, {read_only});
 }
 
 Result batched(const Patient& patient) {
@@ -273,7 +273,7 @@ Result batched(const Patient& patient) {
         if (result) result->parts = static_cast<double>(times);
         return result;
     }
-    Result result = edited(patient, [](Kernel& k) { return batch(k, times); });
+    Result result = edited(patient, {[](Kernel& k) { return batch(k, times); }});
     if (result) {
         result->parts = static_cast<double>(times);
         result->where = "grid";
@@ -291,7 +291,7 @@ double period(const Patient& patient, model::system::Between between) {
 
 Result launched_as(const Patient& patient, model::system::Between between) {
     Remedied remedied;
-    remedied.program = *patient.program;
+    remedied.programs.push_back(*patient.program);
     remedied.saved = period(patient, model::system::Between::stream) - period(patient, between);
     remedied.where = "between launches";
     return remedied;
@@ -306,7 +306,7 @@ Result dependent(const Patient& patient) {
 }
 
 Result overlapped_products(const Patient& patient) {
-    return of_description(patient, unserialize_wgmma);
+    return of_description(patient, {unserialize_wgmma});
 }
 
 constexpr std::array<Remedy, 29> catalogue{{

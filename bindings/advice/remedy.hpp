@@ -15,9 +15,9 @@
 
 namespace warptime::advice {
 
-/// What a remedy makes of the question: another program, or other operations of which the fastest counts.
+/// What a remedy makes of the question: other programs or operations, of which the fastest counts.
 struct Remedied {
-    std::optional<model::kernel::Program> program;
+    std::vector<model::kernel::Program> programs;
     std::vector<workloads::Operation> operations;
     double parts = 1.0;        ///< the changed program does so many times the work: 8 for a batch of eight
     double saved = 0.0;        ///< seconds saved beside the program's time: gaps between launches

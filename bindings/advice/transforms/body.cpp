@@ -61,7 +61,12 @@ Op plain_op(InstructionClass cls, std::int64_t count, std::int64_t chain) {
     return op;
 }
 
-/// Inserts ops before op `at`, without deps; returns the number of the first.
+bool is_global_atomic(const Op& op) {
+    return op.cls == InstructionClass::atom_global || op.cls == InstructionClass::red_global;
+}
+
+}  // namespace
+
 void insert_ops(Kernel& kernel, std::size_t at, const std::vector<Op>& added) {
     const auto node = std::find_if(kernel.nodes.begin(), kernel.nodes.end(), [at](const mk::Node& n) {
         return n.kind == mk::NodeKind::op && n.payload == at;
@@ -96,12 +101,6 @@ void insert_ops(Kernel& kernel, std::size_t at, const std::vector<Op>& added) {
     }
     set_deps(kernel, deps);
 }
-
-bool is_global_atomic(const Op& op) {
-    return op.cls == InstructionClass::atom_global || op.cls == InstructionClass::red_global;
-}
-
-}  // namespace
 
 void remove_ops(Kernel& kernel, const std::function<bool(const Op&)>& drop) {
     const auto before = deps_of_ops(kernel);

@@ -7,9 +7,14 @@
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace warptime::advice {
+
+/// Inserts ops without accesses and deps before op `at`.
+void insert_ops(model::kernel::Kernel& kernel, std::size_t at, const std::vector<model::kernel::Op>& added);
 
 /// The kernel without the ops that `drop` names; what depended on one depends on what that one depended on.
 void remove_ops(model::kernel::Kernel& kernel, const std::function<bool(const model::kernel::Op&)>& drop);

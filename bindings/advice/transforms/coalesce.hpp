@@ -12,4 +12,8 @@ namespace warptime::advice {
 /// Number of accesses to global memory that were changed.
 [[nodiscard]] int coalesce(model::kernel::Kernel& kernel);
 
+/// A warp for each row where a thread walked along one: 32 times as many CTAs, and a 32nd of the trips. What a thread
+/// keeps of its row is added up by shuffles. False where loops do not walk along rows.
+[[nodiscard]] bool give_rows_to_warps(model::kernel::Kernel& kernel);
+
 }  // namespace warptime::advice

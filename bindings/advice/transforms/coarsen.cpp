@@ -3,6 +3,7 @@
 
 #include "bindings/advice/transforms/data_flow.hpp"
 #include "bindings/advice/transforms/index_edit.hpp"
+#include "bindings/advice/transforms/loops.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,51 +15,6 @@ namespace {
 
 namespace mk = model::kernel;
 
-
-/// Loops around each op, outermost first, as numbers of loops.
-std::vector<std::vector<std::size_t>> loops_around(const Kernel& kernel) {
-    std::vector<std::vector<std::size_t>> around(kernel.ops.size());
-    std::vector<std::pair<std::size_t, std::size_t>> open;  // loop, end
-    for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {
-        while (!open.empty() && open.back().second <= n) open.pop_back();
-        const mk::Node& node = kernel.nodes[n];
-        if (node.kind == mk::NodeKind::loop) open.emplace_back(node.payload, node.end);
-        if (node.kind != mk::NodeKind::op) continue;
-        for (const auto& loop : open) around[node.payload].push_back(loop.first);
-    }
-    return around;
-}
-
-/// Trips of a loop where these are one number.
-double trips_of(const mk::Loop& loop) {
-    if (loop.trips.expected) return loop.trips.mean;
-    return loop.trips.index.is_constant() ? static_cast<double>(loop.trips.index.constant) : 0.0;
-}
-
-/// Fewer trips, rounded up. False where the trips are an expression.
-bool divide_trips(mk::Loop& loop, std::int64_t times) {
-    const auto n = static_cast<double>(times);
-    if (loop.trips.expected) {
-        for (double* trips : {&loop.trips.mean, &loop.trips.max_over_lanes, &loop.trips.max_over_warps,
-                              &loop.slowest.of_cta, &loop.slowest.of_grid}) {
-            if (*trips > 0.0) *trips /= n;
-        }
-        return true;
-    }
-    if (!loop.trips.index.is_constant()) return false;
-    loop.trips.index.constant = (loop.trips.index.constant + times - 1) / times;
-    for (double* trips : {&loop.slowest.of_cta, &loop.slowest.of_grid}) {
-        if (*trips > 0.0) *trips /= n;
-    }
-    return true;
-}
-
-bool depends_on_itself(const Kernel& kernel, std::size_t op) {
-    for (const mk::Dep& dep : kernel.deps_of(kernel.ops[op])) {
-        if (static_cast<std::size_t>(dep.op) == op) return true;
-    }
-    return false;
-}
 
 void repeat(Kernel& kernel, std::size_t op, std::int64_t times) {
     Op& repeated = kernel.ops[op];
@@ -208,7 +164,6 @@ bool vectorize(Kernel& kernel, std::int32_t bytes) {
                        walk->loop ? depth : walk->tile, times, true);
             }
             if (wide) access.bytes = static_cast<std::int32_t>(before * times);
-            access.reuse = wide ? 0 : access.reuse;
         }
         widened += wide ? 1 : 0;
         if (data[op] && !wide) repeat(kernel, op, times);
