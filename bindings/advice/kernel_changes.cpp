@@ -153,7 +153,7 @@ bool set_batch(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
     return batch(kernel, whole_number(setting, 1, 2, 4096));
 }
 
-constexpr std::array<KernelChange, 18> known_changes{{
+constexpr std::array<KernelChange, 19> known_changes{{
     {"registers", "a number", "registers of a thread", set_registers},
     {"ctas_per_sm", "a number", "resident CTAs, by registers or shared memory given up or left unused", set_residents},
     {"dynamic_shared", "bytes", "dynamic shared memory of a CTA", set_shared},
@@ -161,6 +161,8 @@ constexpr std::array<KernelChange, 18> known_changes{{
     {"cache_policy", "ca, cg, cs or no_allocate", "policy of its loads", set_policy},
     {"coalesce", "1", "lanes of a warp touch neighbouring bytes of global memory",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, coalesce); }},
+    {"warp_per_row", "1", "a warp takes each row that a thread walked along",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, give_rows_to_warps); }},
     {"vector_bytes", "2, 4, 8, 16 or 32", "bytes a lane of contiguous accesses", set_width},
     {"align", "1", "rows begin at multiples of 128 bytes",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, align_rows); }},
