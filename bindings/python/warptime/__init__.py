@@ -12,6 +12,7 @@ program `warptime`. A wrong name or value raises a `WarptimeError`, which gives 
 """
 # SPDX-License-Identifier: Apache-2.0
 
+from warptime._advice import Advice, Elasticities, Elasticity, Remedy, WhatIf, advise, elasticities, what_if
 from warptime._batch import Batch, predict_batch
 from warptime._builder import KernelBuilder
 from warptime._core import version as __version__
@@ -35,10 +36,13 @@ from warptime._tiles import (
 
 __all__ = [
     "Achieved",
+    "Advice",
     "Batch",
     "Bound",
     "Buffer",
     "Difference",
+    "Elasticities",
+    "Elasticity",
     "Gpu",
     "GpuKey",
     "GpuSummary",
@@ -51,15 +55,19 @@ __all__ = [
     "Prediction",
     "RankedTile",
     "RankedTiles",
+    "Remedy",
     "Report",
     "ResidentCtas",
     "Step",
     "TileComparison",
     "Utilization",
     "WarptimeError",
+    "WhatIf",
     "WouldHelp",
     "__version__",
+    "advise",
     "best_tiles",
+    "elasticities",
     "explain",
     "gpu",
     "gpus",
@@ -69,4 +77,5 @@ __all__ = [
     "predict",
     "predict_batch",
     "read_problems",
+    "what_if",
 ]
