@@ -22,6 +22,7 @@ from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
+from warptime._sweep import Sweep, sweep
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -54,6 +55,7 @@ __all__ = [
     "Report",
     "ResidentCtas",
     "Step",
+    "Sweep",
     "TileComparison",
     "Utilization",
     "WarptimeError",
@@ -69,4 +71,5 @@ __all__ = [
     "predict",
     "predict_batch",
     "read_problems",
+    "sweep",
 ]
