@@ -237,7 +237,7 @@ def _settings_axes(settings: Mapping[str, object], base: Gpu) -> list[tuple[str,
         if isinstance(values, str):
             axes.append((name, utf8(values)))
             continue
-        many = values if isinstance(values, Iterable) else [values]
+        many: Iterable[Any] = values if isinstance(values, Iterable) else [values]
         texts = [_settings_of({name: value}, base)[0].split("=", 1)[1] for value in many]
         axes.append((name, tuple(texts)))
     return axes
