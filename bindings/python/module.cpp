@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_prediction(module);
     warptime::python::bind_kernel(module);
     warptime::python::bind_batch(module);
+    warptime::python::bind_sweep(module);
     warptime::python::bind_tiles(module);
     warptime::python::bind_advice(module);
     warptime::python::bind_occupancy(module);

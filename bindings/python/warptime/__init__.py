@@ -23,6 +23,7 @@ from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
+from warptime._sweep import Sweep, sweep
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -59,6 +60,7 @@ __all__ = [
     "Report",
     "ResidentCtas",
     "Step",
+    "Sweep",
     "TileComparison",
     "Utilization",
     "WarptimeError",
@@ -77,5 +79,6 @@ __all__ = [
     "predict",
     "predict_batch",
     "read_problems",
+    "sweep",
     "what_if",
 ]
