@@ -22,6 +22,7 @@ struct Command {
 [[nodiscard]] Command occupancy_command();
 [[nodiscard]] Command batch_command();
 [[nodiscard]] Command run_command();
+[[nodiscard]] Command report_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command record_command();
 [[nodiscard]] Command calibrate_command();

@@ -12,6 +12,7 @@ program `warptime`. A wrong name or value raises a `WarptimeError`, which gives 
 """
 # SPDX-License-Identifier: Apache-2.0
 
+from warptime import laws, plotting
 from warptime._batch import Batch, predict_batch
 from warptime._builder import KernelBuilder
 from warptime._core import version as __version__
@@ -32,6 +33,7 @@ from warptime._tiles import (
     best_tiles,
     read_problems,
 )
+from warptime.laws.roofline import Roofline, roofline
 
 __all__ = [
     "Achieved",
@@ -53,6 +55,7 @@ __all__ = [
     "RankedTiles",
     "Report",
     "ResidentCtas",
+    "Roofline",
     "Step",
     "TileComparison",
     "Utilization",
@@ -64,9 +67,12 @@ __all__ = [
     "gpu",
     "gpus",
     "kernel",
+    "laws",
     "occupancy",
     "operators",
+    "plotting",
     "predict",
     "predict_batch",
     "read_problems",
+    "roofline",
 ]

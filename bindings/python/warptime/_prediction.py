@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from warptime._plots import plot_prediction
 from warptime._text import Report
 
 T = TypeVar("T")
@@ -148,6 +149,18 @@ class Prediction:
         True
         """
         return Report(self._explained)
+
+    def plot(self) -> Any:
+        """Where the time goes: its causes with the band, and every bound beside it. Needs matplotlib.
+
+        Returns the axes of both panels.
+
+        >>> import warptime as wt
+        >>> above, below = wt.predict("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm").plot()
+        >>> below.get_xlabel()
+        'time, us'
+        """
+        return plot_prediction(self)
 
     def to_json(self) -> str:
         """The JSON object that `warptime predict --json` prints, on one line."""
