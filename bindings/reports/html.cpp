@@ -46,8 +46,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> colours 
     {"prologue", "#BBBBBB"},
     {"epilogue", "#777777"},
 }};
-constexpr std::array<std::string_view, 8> series_colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                            "#E69F00", "#56B4E9", "#332288", "#999999"};
+constexpr std::array<std::string_view, 12> series_colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                             "#E69F00", "#56B4E9", "#332288", "#999999",
+                                                             "#661100", "#44AA99", "#DDCC77", "#222222"};
 
 constexpr double plot_width = 640.0, plot_height = 480.0, margin_left = 70.0, margin_bottom = 46.0,
                  margin_top = 10.0, margin_right = 20.0, legend_line = 15.0;
@@ -165,7 +166,7 @@ std::string table(const Cells& header, const std::vector<Cells>& rows, std::size
 }
 
 std::string bars(std::span<const Bar> bars, double most, double mark, double low, double high) {
-    constexpr double line = 22.0, left = 170.0, length = 560.0, width = 900.0;
+    constexpr double line = 22.0, left = 200.0, length = 530.0, width = 900.0;
     const double height = line * static_cast<double>(bars.size()) + 6.0;
     const double scale = length / std::max(most, 1e-300);
     std::string svg = fmt::format("<svg viewBox='0 0 {} {}' width='{}'>", width, height, width);

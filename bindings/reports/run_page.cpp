@@ -135,7 +135,7 @@ std::string run_page(const std::string& json) {
                  time_text(launch, "low_us"), time_text(launch, "high_us")});
         }
         std::string body = fmt::format(
-            "<h1>A program on {}</h1><p><span class='big'>{:.4g} us</span> for {} launches, copies and "
+            "<h1>A program on {}</h1><p><span class='big'>{:.1f} us</span> for {} launches, copies and "
             "memsets{}</p>",
             escaped(gpu), total, launches.size(),
             without == 0 ? "" : fmt::format("; <b>{} without a time</b>, which the table explains", without));

@@ -65,28 +65,34 @@ std::string figures_part(const validate::Scoreboard& board) {
                            rows, 3));
 }
 
+/// The suites of one kind, such as all products on a GPU, have one colour.
+std::string family_of(const validate::SuiteReport& suite) {
+    return suite.gpu + " " + suite.suite.substr(0, suite.suite.find('_'));
+}
+
 struct Plotted {
     std::vector<html::Series> absolute, relative;
-    double least = 1e30, most = 0.0, furthest = 0.25;
+    double least = 1e30, most = 0.0;
 };
 
 Plotted plotted(const validate::Scoreboard& board) {
     Plotted all;
     for (const validate::SuiteReport& suite : board.suites) {
-        html::Series absolute{suite.gpu + " " + suite.suite, {}, {}};
-        html::Series relative = absolute;
+        const std::string family = family_of(suite);
         for (const ScoredRow& scored : suite.engines.front().rows) {
             if (!is_shown(scored)) continue;
+            // Suites are in order of GPU and name, so that a family's suites follow one another.
+            if (all.absolute.empty() || all.absolute.back().name != family) {
+                all.absolute.push_back({family, {}, {}});
+                all.relative.push_back({family, {}, {}});
+            }
             all.least = std::min({all.least, scored.row->value, scored.prediction.time_us});
             all.most = std::max({all.most, scored.row->value, scored.prediction.time_us});
-            absolute.x.push_back(scored.row->value);
-            absolute.y.push_back(scored.prediction.time_us);
-            relative.x.push_back(scored.row->value);
-            relative.y.push_back(100.0 * (scored.prediction.time_us / scored.row->value - 1.0));
+            all.absolute.back().x.push_back(scored.row->value);
+            all.absolute.back().y.push_back(scored.prediction.time_us);
+            all.relative.back().x.push_back(scored.row->value);
+            all.relative.back().y.push_back(100.0 * (scored.prediction.time_us / scored.row->value - 1.0));
         }
-        if (absolute.x.empty()) continue;
-        all.absolute.push_back(std::move(absolute));
-        all.relative.push_back(std::move(relative));
     }
     return all;
 }
@@ -172,6 +178,7 @@ std::string worst_part(const validate::Scoreboard& board, const model::predictio
         } catch (const Error& error) {
             html += " No explanation: " + escaped(error.what());
         }
+        if (!row.steps.empty()) html += " What ran: <code>" + escaped(row.steps) + "</code>.";
         html += "</p>\n";
     }
     return html;

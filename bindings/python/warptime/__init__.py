@@ -23,6 +23,7 @@ from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
+from warptime._scoreboard import Scoreboard, ScoredRow, scoreboard
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -56,6 +57,8 @@ __all__ = [
     "Report",
     "ResidentCtas",
     "Roofline",
+    "Scoreboard",
+    "ScoredRow",
     "Step",
     "TileComparison",
     "Utilization",
@@ -75,4 +78,5 @@ __all__ = [
     "predict_batch",
     "read_problems",
     "roofline",
+    "scoreboard",
 ]

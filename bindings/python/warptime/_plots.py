@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from warptime.plotting import INK, PREDICTED, Axes, axes_of, cause_colour, optional, rc
+from warptime.plotting import INK, MARKERS, PREDICTED, SERIES, Axes, axes_of, cause_colour, optional, rc
 
 if TYPE_CHECKING:
     from warptime._prediction import Prediction
+    from warptime._scoreboard import ScoredRow
     from warptime._tiles import RankedTiles
 
 _SMALL = 0.005
@@ -133,4 +134,25 @@ def plot_times(times_us: Mapping[str, float], recorded_us: Mapping[str, float] |
         axes.set_xlim(0, 1.12 * max([*times_us.values(), *(recorded_us or {}).values()]))
         axes.invert_yaxis()
         axes.grid(False, axis="y")
+    return axes
+
+
+def plot_rows(rows: Sequence[ScoredRow], ax: Axes | None = None) -> Axes:
+    """Predicted over measured times of operators, one colour a suite, with lines a factor of 1.25 either way."""
+    suites: dict[str, list[ScoredRow]] = {}
+    for row in rows:
+        if row.quantity == "kernel_us" and not row.refusal and not row.suite.startswith("microbench"):
+            suites.setdefault(row.suite, []).append(row)
+    with axes_of(ax, figsize=(7.5, 5.5)) as axes:
+        axes.set(xscale="log", yscale="log")
+        for i, (suite, members) in enumerate(suites.items()):
+            axes.plot([row.measured for row in members], [row.predicted for row in members], MARKERS[i // len(SERIES) % len(MARKERS)],
+                      color=SERIES[i % len(SERIES)], ms=3.5, alpha=0.6, mew=0, label=f"{suite} ({len(members)})")
+        edges = [edge for row in (row for members in suites.values() for row in members) for edge in (row.measured, row.predicted)]
+        low, high = 0.8 * min(edges, default=1.0), 1.25 * max(edges, default=10.0)
+        for factor, style in ((1.0, "-"), (1.25, ":"), (0.8, ":")):
+            axes.plot([low, high], [factor * low, factor * high], style, color="#777777", lw=0.9)
+        axes.set(xlim=(low, high), ylim=(low, high), xlabel="measured, us", ylabel="predicted, us",
+                 title="fit and development rows; dotted: a factor of 1.25")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, markerscale=1.5)
     return axes

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
+from warptime import _core
 from warptime._plots import plot_prediction
 from warptime._text import Report
 
@@ -161,6 +163,21 @@ class Prediction:
         'time, us'
         """
         return plot_prediction(self)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page of `warptime report`, one file for a browser.
+
+        >>> import pathlib, tempfile, warptime as wt
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "report.html"
+        ...     wt.predict("copy", n=2**26, gpu="h200-sxm").report(path)
+        ...     "<h2>Where the time goes</h2>" in path.read_text()
+        True
+        """
+        helps = [{**vars(help), "keys": list(help.keys)} for help in self.would_help]
+        page = _core.prediction_page(json.dumps({**self.to_dict(), "would_help": helps}), self._explained)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
 
     def to_json(self) -> str:
         """The JSON object that `warptime predict --json` prints, on one line."""

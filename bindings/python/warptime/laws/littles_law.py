@@ -97,7 +97,7 @@ def plot_little(
             if points:
                 axes.plot(*np.array(sorted(points)).T, style, color=RECORDED if style == "o" else "#222222", ms=5, label=name)
         axes.axvline(way.bytes_per_sm, color="#999999", ls=":", lw=1)
-        axes.annotate(f"{way.bytes_per_sm / 1e3:.1f} kB per SM", (way.bytes_per_sm, law[0]), xytext=(4, 0),
+        axes.annotate(f"{way.bytes_per_sm / 1e3:.1f} kB per SM", (way.bytes_per_sm, np.sqrt(law[0] * way.bandwidth)), xytext=(4, 0),
                       textcoords="offset points", color="#555555", fontsize=9)
         axes.set(xscale="log", yscale="log", xlabel="bytes in flight per SM", ylabel=f"bandwidth from {level.upper()}",
                  title=f"{gpu(chip).id}: what must be in flight to be served at full speed")

@@ -64,7 +64,7 @@ def occupancy_curve(
     ctas, warps, limits = [], [], []
     for value in values:
         try:
-            found = occupancy(gpu=sheet, **{**fixed, varied: int(value)})  # type: ignore[arg-type]
+            found = occupancy(gpu=sheet, **{**fixed, varied: int(value)})
         except WarptimeError:
             ctas.append(0)
             warps.append(0)

@@ -20,6 +20,7 @@ from warptime._values import utf8
 from warptime.plotting import MARKERS, SERIES, Axes, axes_of, cause_colour, optional, unit_axis
 
 _LEVELS = ("dram", "l2", "l1")
+_SIZES = {"dram": 10, "l2": 7, "l1": 5}  # markers at one place stay visible
 _TENSOR_TYPES = ("bf16", "fp16", "tf32", "fp8", "int8", "fp64")
 
 
@@ -217,15 +218,19 @@ def plot_roofline(lines: Roofline, pipes: Sequence[str] | None = None, ax: Axes 
     left, right = _span(lines, flat)
     top = max(roof.rate for roof in flat)
     with axes_of(ax, figsize=(8.5, 5.5)) as axes:
+        lowest = min([point.flops_per_s for point in lines.points], default=top)
         axes.set(xscale="log", yscale="log", xlim=(left, right))
+        axes.set_ylim(min(lines.roof("dram").rate * left, 0.5 * lowest), 2.5 * top)
+        axes.figure.canvas.draw()  # the layout decides the slope of the names
         for level in _LEVELS:
             rate = lines.roof(level).rate
             edge = np.geomspace(left, top / rate, 50)
             axes.plot(edge, rate * edge, color=cause_colour(level), lw=1.5)
-            # Names stand at the left end, where the diagonals are apart.
-            axes.annotate(f"{level.upper()} {rate / 1e12:.3g} TB/s", (left * 1.15, rate * left * 1.15), xytext=(0, 6),
-                          textcoords="offset points", color=cause_colour(level), rotation=_angle(axes), fontsize=9,
-                          rotation_mode="anchor")
+            # Names stand near the left end, where no kernel lies above the lines.
+            at = left * 1.3
+            axes.annotate(f"{level.upper()} {rate / 1e12:.3g} TB/s", (at, rate * at), xytext=(-3, 4),
+                          textcoords="offset points", color=cause_colour(level), fontsize=9,
+                          rotation=_angle(axes, at, rate * at), rotation_mode="anchor")
         for roof in flat:
             start = roof.rate / lines.roof("l1").rate
             axes.plot([start, right], [roof.rate] * 2, color="#D55E00" if roof.name.startswith("tensor") else "#E69F00", lw=1.5)
@@ -236,23 +241,21 @@ def plot_roofline(lines: Roofline, pipes: Sequence[str] | None = None, ax: Axes 
             x = [point.intensity(level) for level in levels]
             axes.plot(x, [point.flops_per_s] * len(x), color=colour, lw=0.8, alpha=0.7)
             for level, at in zip(levels, x):
-                axes.plot(at, point.flops_per_s, MARKERS[_LEVELS.index(level)], color=colour, ms=6)
+                axes.plot(at, point.flops_per_s, MARKERS[_LEVELS.index(level)], color=colour, ms=_SIZES[level], mec="white", mew=0.6)
             axes.plot([], [], "o", color=colour, label=point.name)
         for level in _LEVELS if lines.points else ():
             axes.plot([], [], MARKERS[_LEVELS.index(level)], color="#777777", mfc="none", label=f"bytes at {level.upper()}")
-        lowest = min([point.flops_per_s for point in lines.points], default=top)
-        axes.set(ylim=(min(lines.roof("dram").rate * left, 0.5 * lowest), 2.5 * top), xlabel="operations per byte",
-                 ylabel="operations per second", title=f"{lines.gpu}: roofs and kernels")
+        axes.set(xlabel="operations per byte", ylabel="operations per second", title=f"{lines.gpu}: roofs and kernels")
         unit_axis(axes.yaxis, "FLOP/s")
         if lines.points:
             axes.legend(loc="lower right", ncol=1)
     return axes
 
 
-def _angle(axes: Axes) -> float:
-    """The slope of a line of direct proportion on the picture, in degrees."""
-    axes.set_ylim(axes.get_ylim())
-    return 0.0
+def _angle(axes: Axes, x: float, y: float) -> float:
+    """The slope on the picture, in degrees, of a line of direct proportion through a point."""
+    (x1, y1), (x2, y2) = axes.transData.transform([(x, y), (2.0 * x, 2.0 * y)])
+    return float(np.degrees(np.arctan2(y2 - y1, x2 - x1)))
 
 
 def plotly_roofline(lines: Roofline, pipes: Sequence[str] | None = None) -> Any:
