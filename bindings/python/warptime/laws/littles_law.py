@@ -58,8 +58,9 @@ class Path:
 def path(chip: str | Gpu, level: str = "dram") -> Path:
     """The way from "dram" or "l2" to the SMs of a GPU, from the numbers of its sheet.
 
-    The bandwidth is what reads reach (`dram.bandwidth` x `dram.read_efficiency`, or `l2.bandwidth` of all SMs); the
-    latency is that of one load on an idle chip. Under load the latency grows, and with it what must be in flight.
+    The bandwidth is what reads reach: `dram.bandwidth` x `dram.read_efficiency`, or from L2 the least of what all SMs
+    (`l2.bandwidth`) and all GPCs (`l2.group_bandwidth`) receive. The latency is that of one load on an idle chip. Under
+    load the latency grows, and with it what must be in flight.
 
     >>> from warptime import laws
     >>> 8e3 < laws.path("h200-sxm", "dram").bytes_per_sm < 32e3
@@ -76,7 +77,8 @@ def path(chip: str | Gpu, level: str = "dram") -> Path:
     if level == "dram":
         return Path(level, value("latency.dram") / clock, value("dram.bandwidth") * value("dram.read_efficiency"), sms)
     latency = (value("latency.l2_near") + value("latency.l2_far")) / 2.0
-    return Path(level, latency / clock, value("l2.bandwidth") * clock * sms, sms)
+    received = min(value("l2.bandwidth") * sms, value("l2.group_bandwidth") * value("gpc.count"))
+    return Path(level, latency / clock, received * clock, sms)
 
 
 def plot_little(

@@ -17,6 +17,7 @@ from warptime._gpu import Gpu, gpu
 from warptime._prediction import Prediction
 from warptime._text import html_table, table
 from warptime._values import utf8
+from warptime.laws.littles_law import path
 from warptime.plotting import MARKERS, SERIES, Axes, axes_of, cause_colour, optional, unit_axis
 
 _LEVELS = ("dram", "l2", "l1")
@@ -106,7 +107,7 @@ def roofs_of(chip: str | Gpu) -> tuple[Roof, ...]:
     """The roofs of a GPU: its pipes at their highest clock, and what its levels of memory deliver to all SMs.
 
     A fused multiply-add counts as two operations. Tensor cores have the clock of their published peak. L1 stands for
-    the one path of L1 and shared memory; L2 and DRAM are what reads reach.
+    the one path of L1 and shared memory; L2 and DRAM are what reads reach (`laws.path`).
 
     >>> from warptime import laws
     >>> [roof.name for roof in laws.roofs_of("h200-sxm") if roof.kind == "memory"]
@@ -126,8 +127,7 @@ def roofs_of(chip: str | Gpu) -> tuple[Roof, ...]:
     ]
     memory = [
         Roof("l1", "memory", value("shared.bandwidth") * sms * clock),
-        Roof("l2", "memory", value("l2.bandwidth") * sms * clock),
-        Roof("dram", "memory", value("dram.bandwidth") * value("dram.read_efficiency")),
+        *(Roof(level, "memory", path(sheet, level).bandwidth) for level in ("l2", "dram")),
     ]
     return (*pipes, *tensor, *memory)
 
