@@ -35,6 +35,9 @@ class ScoredRow:
     op: str
     implementation: str
     params: Mapping[str, str]
+    cache: str
+    duty: str
+    data: str
     quantity: str
     unit: str
     measured: float
