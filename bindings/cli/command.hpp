@@ -18,6 +18,8 @@ struct Command {
 [[nodiscard]] Command operators_command();
 [[nodiscard]] Command predict_command();
 [[nodiscard]] Command explain_command();
+[[nodiscard]] Command what_if_command();
+[[nodiscard]] Command advise_command();
 [[nodiscard]] Command tiles_command();
 [[nodiscard]] Command occupancy_command();
 [[nodiscard]] Command batch_command();

@@ -22,6 +22,8 @@ void bind_kernel(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
 /// Adds best_tiles.
 void bind_tiles(pybind11::module_& module);
+/// Adds what_if, elasticities and advise.
+void bind_advice(pybind11::module_& module);
 /// Adds occupancy.
 void bind_occupancy(pybind11::module_& module);
 /// Adds tile_times.

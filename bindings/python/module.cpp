@@ -15,6 +15,7 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_kernel(module);
     warptime::python::bind_batch(module);
     warptime::python::bind_tiles(module);
+    warptime::python::bind_advice(module);
     warptime::python::bind_occupancy(module);
     warptime::python::bind_tile_times(module);
     warptime::python::bind_comparison(module);

@@ -13,6 +13,7 @@ program `warptime`. A wrong name or value raises a `WarptimeError`, which gives 
 # SPDX-License-Identifier: Apache-2.0
 
 from warptime import laws, plotting
+from warptime._advice import Advice, Elasticities, Elasticity, Remedy, WhatIf, advise, elasticities, what_if
 from warptime._batch import Batch, predict_batch
 from warptime._builder import KernelBuilder
 from warptime._core import version as __version__
@@ -38,10 +39,13 @@ from warptime.laws.roofline import Roofline, roofline
 
 __all__ = [
     "Achieved",
+    "Advice",
     "Batch",
     "Bound",
     "Buffer",
     "Difference",
+    "Elasticities",
+    "Elasticity",
     "Gpu",
     "GpuKey",
     "GpuSummary",
@@ -54,6 +58,7 @@ __all__ = [
     "Prediction",
     "RankedTile",
     "RankedTiles",
+    "Remedy",
     "Report",
     "ResidentCtas",
     "Roofline",
@@ -63,9 +68,12 @@ __all__ = [
     "TileComparison",
     "Utilization",
     "WarptimeError",
+    "WhatIf",
     "WouldHelp",
     "__version__",
+    "advise",
     "best_tiles",
+    "elasticities",
     "explain",
     "gpu",
     "gpus",
@@ -79,4 +87,5 @@ __all__ = [
     "read_problems",
     "roofline",
     "scoreboard",
+    "what_if",
 ]

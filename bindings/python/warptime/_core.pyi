@@ -53,6 +53,21 @@ def best_tiles(
     top: int,
     fold: bool,
 ) -> tuple[str, str]: ...
+def what_if(
+    op: str,
+    parameters: dict[str, str],
+    gpu: Gpu,
+    conditions: dict[str, str],
+    engine: str,
+    changes: list[str],
+    on: Gpu | None,
+) -> tuple[str, str, list[str]]: ...
+def elasticities(
+    op: str, parameters: dict[str, str], gpu: Gpu, conditions: dict[str, str], engine: str
+) -> tuple[str, str, list[str]]: ...
+def advise(
+    op: str, parameters: dict[str, str], gpu: Gpu, conditions: dict[str, str], engine: str
+) -> tuple[str, str, list[str]]: ...
 def occupancy(
     gpu: Gpu,
     threads: int,

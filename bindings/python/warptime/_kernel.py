@@ -14,8 +14,9 @@ from typing import SupportsFloat, SupportsIndex, TypeAlias
 import numpy as np
 
 from warptime import _core
+from warptime._advice import Advice, Elasticities, WhatIf, advise, elasticities, what_if
 from warptime._error import WarptimeError
-from warptime._gpu import Gpu, required
+from warptime._gpu import Changes, Gpu, required
 from warptime._predict import predict
 from warptime._prediction import Prediction
 from warptime._values import Value, utf8
@@ -156,7 +157,32 @@ class Kernel:
                 answer: Prediction = predict("kernel", file=path, gpu=gpu, **keywords)  # type: ignore[arg-type]
             except WarptimeError as error:
                 raise WarptimeError(error.parameter.removeprefix(f"{path} "), error.value, error.expected) from None
-        return dataclasses.replace(answer, warnings=self.warnings)
+        request = answer._request
+        if request is not None:
+            request = dataclasses.replace(request, description=self.text)
+        return dataclasses.replace(answer, warnings=self.warnings, _request=request)
+
+    def what_if(
+        self,
+        *,
+        changes: Changes = (),
+        gpu: str | Gpu | None = None,
+        on: str | Gpu | None = None,
+        **keywords: Value,
+    ) -> WhatIf:
+        """The kernel before and after changes, as in `what_if`."""
+        with _text_file(self.text) as path:
+            return what_if("kernel", file=path, changes=changes, gpu=gpu, on=on, **keywords)
+
+    def elasticities(self, *, gpu: str | Gpu | None = None, **keywords: Value) -> Elasticities:
+        """Per cent of the kernel's time for one per cent of each number, as in `elasticities`."""
+        with _text_file(self.text) as path:
+            return elasticities("kernel", file=path, gpu=gpu, **keywords)
+
+    def advise(self, *, gpu: str | Gpu | None = None, **keywords: Value) -> Advice:
+        """Every remedy that applies to the kernel, as in `advise`."""
+        with _text_file(self.text) as path:
+            return advise("kernel", file=path, gpu=gpu, **keywords)
 
 
 @contextmanager

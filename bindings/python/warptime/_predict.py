@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, required
-from warptime._prediction import Prediction
+from warptime._prediction import Prediction, Request
 from warptime._text import Report
 from warptime._values import Value, text_of, texts_of, utf8
 
@@ -38,14 +40,17 @@ def predict(
     if not isinstance(op, str):
         raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
     conditions = {"cache": cache, "duty": duty, "data": data, "available_sms": available_sms, "clock_mhz": clock_mhz}
-    texts = _core.predict(
+    request = Request(
         utf8(op),
         texts_of(op, parameters),
-        required(gpu)._core,
+        required(gpu),
         texts_of("conditions", conditions),
         text_of("conditions", "engine", engine),
     )
-    return Prediction._from_texts(*texts)
+    texts = _core.predict(
+        request.op, dict(request.parameters), request.gpu._core, dict(request.conditions), request.engine
+    )
+    return dataclasses.replace(Prediction._from_texts(*texts), _request=request)
 
 
 def explain(op: str, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Report:
