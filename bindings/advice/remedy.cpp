@@ -196,8 +196,12 @@ Result occupied(const Patient& patient) {
         of_description(patient, {[&](Kernel& k) { return raise_occupancy(k, *patient.question->gpu); }});
     if (result) {
         const Kernel& after = result->programs.front().kernels.front();
-        result->where = fmt::format("{} registers a thread instead of {}", after.registers_per_thread,
-                                    patient.program->kernels.front().registers_per_thread);
+        const Kernel& before = patient.program->kernels.front();
+        result->where = after.registers_per_thread != before.registers_per_thread
+                            ? fmt::format("{} registers a thread instead of {}", after.registers_per_thread,
+                                          before.registers_per_thread)
+                            : fmt::format("{} bytes of dynamic shared memory instead of {}",
+                                          after.dynamic_shared, before.dynamic_shared);
     }
     return result;
 }
@@ -340,7 +344,7 @@ constexpr std::array<Remedy, 29> catalogue{{
     {"stream_k", "Deal the k-iterations of all tiles out evenly (stream-K).", streamed},
     {"persistent", "Launch as many CTAs as are resident, and let each take tiles in turn.", persistent},
     {"occupancy",
-     "Use fewer registers, so that one more CTA is resident: __launch_bounds__ or -maxrregcount; spills would cost it again.",
+     "Let one more CTA be resident: fewer registers (__launch_bounds__; spills would cost it again), or less shared memory.",
      occupied},
     {"unspill", "Keep in registers what is spilled: smaller tiles, shorter lifetimes, more registers allowed.",
      without_spills},

@@ -2,6 +2,7 @@
 #include "bindings/advice/transforms/body.hpp"
 
 #include "bindings/advice/transforms/index_edit.hpp"
+#include "model/kernel/body_nodes.hpp"
 
 #include <algorithm>
 #include <set>
@@ -177,8 +178,104 @@ bool unspill(Kernel& kernel) {
     return true;
 }
 
-bool converge(Kernel& kernel) {
+namespace {
+
+/// Lanes at work in an op by itself, where some of many stand aside: predicated ops, and those behind an exit.
+bool is_partly_active(const Kernel& kernel, const mk::Node& node) {
+    constexpr double elected = 1.5 / full_warp;
+    constexpr double nearly_all = 0.95;
+    if (node.kind != mk::NodeKind::op) return false;
+    const Op& op = kernel.ops[node.payload];
+    return op.lanes == mk::no_id && op.active > elected && op.active < nearly_all;
+}
+
+/// Whether all ops of a node and its children are such, with nothing to wait for among them.
+bool is_partly_active(const Kernel& kernel, std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) {
+        const mk::Node& node = kernel.nodes[n];
+        const bool inner = node.kind == mk::NodeKind::loop || node.kind == mk::NodeKind::branch;
+        if (!inner && !is_partly_active(kernel, node)) return false;
+    }
+    return true;
+}
+
+/// Neighbouring nodes whose ops are such become branches that fewer warps take, each with all lanes.
+bool gather_lanes(Kernel& kernel) {
+    constexpr std::size_t worth = 4;
+    std::vector<mk::Node> nodes;
+    std::vector<mk::Branch> branches;
+    std::vector<std::uint32_t> place(kernel.nodes.size() + 1, 0);
+    std::vector<bool> fresh;  // nodes whose ends are known already
+    const auto push = [&](std::size_t n) {
+        mk::Node node = kernel.nodes[n];
+        if (node.kind == mk::NodeKind::branch) {
+            branches.push_back(kernel.branches[node.payload]);
+            node.payload = static_cast<std::uint32_t>(branches.size() - 1);
+        }
+        nodes.push_back(node);
+        fresh.push_back(false);
+    };
     bool changed = false;
+    for (std::size_t n = 0; n < kernel.nodes.size();) {
+        place[n] = static_cast<std::uint32_t>(nodes.size());
+        std::size_t limit = kernel.nodes.size();
+        for (const mk::Role& role : kernel.roles) {
+            if (n < role.last_node) limit = std::min<std::size_t>(limit, role.last_node);
+        }
+        for (std::size_t outer = 0; outer < n; ++outer) {
+            if (kernel.nodes[outer].end > n) limit = std::min<std::size_t>(limit, kernel.nodes[outer].end);
+        }
+        std::size_t run = n;
+        while (run < limit && is_partly_active(kernel, run, mk::next_node(kernel, run))) {
+            run = mk::next_node(kernel, run);
+        }
+        double lanes = 0.0;
+        std::size_t ops = 0;
+        for (std::size_t at = n; at < run; ++at) {
+            if (kernel.nodes[at].kind != mk::NodeKind::op) continue;
+            lanes += kernel.ops[kernel.nodes[at].payload].active;
+            ++ops;
+        }
+        if (ops < worth) {
+            push(n++);
+            continue;
+        }
+        const double share = lanes / static_cast<double>(ops);
+        nodes.push_back({mk::NodeKind::branch, static_cast<std::uint32_t>(branches.size()),
+                         static_cast<std::uint32_t>(nodes.size() + 1 + run - n)});
+        fresh.push_back(true);
+        mk::Branch taken;
+        taken.warps_taking = share;
+        branches.push_back(taken);
+        // What ended before the run ends before the branch.
+        for (const std::size_t first = n; n < run; ++n) {
+            if (n > first) place[n] = static_cast<std::uint32_t>(nodes.size());
+            if (kernel.nodes[n].kind == mk::NodeKind::op) {
+                Op& op = kernel.ops[kernel.nodes[n].payload];
+                op.active = std::min(1.0, op.active / share);
+            }
+            push(n);
+        }
+        changed = true;
+    }
+    if (!changed) return false;
+    place.back() = static_cast<std::uint32_t>(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (!fresh[i]) nodes[i].end = place[nodes[i].end];
+    }
+    for (mk::Role& role : kernel.roles) {
+        role.first_node = place[role.first_node];
+        role.last_node = place[role.last_node];
+    }
+    kernel.nodes = std::move(nodes);
+    kernel.branches = std::move(branches);
+    return true;
+}
+
+}  // namespace
+
+bool converge(Kernel& kernel) {
+    bool changed = gather_lanes(kernel);
     std::vector<std::pair<double, std::uint32_t>> open;  // share of the lanes, end
     for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {
         while (!open.empty() && open.back().second <= n) open.pop_back();
@@ -251,11 +348,27 @@ bool aggregate_atomics(Kernel& kernel) {
         Op& op = kernel.ops[i];
         const auto accesses = kernel.accesses_of(op);
         const bool one_address =
-            is_global_atomic(op) && op.active > 1.0 / full_warp && op.lanes == mk::no_id &&
+            is_global_atomic(op) && op.lanes == mk::no_id &&
             std::any_of(accesses.begin(), accesses.end(), [](const Access& access) {
                 return access.pattern == mk::PatternKind::broadcast;
             });
         if (!one_address) continue;
+        if (op.active <= 1.0 / full_warp && kernel.roles.size() == 1 && kernel.roles.front().warps > 1 &&
+            !op.when.active) {
+            // The warp's lanes are one atomic already; one warp of the CTA can do it for all, after a scan.
+            Term warp;
+            warp.variable = Variable::warp;
+            op.when = {true, add_index(kernel, 0, {warp}), 0, 1};
+            const std::int64_t steps = 2 * 5;
+            Op scan = plain_op(InstructionClass::shfl, steps, steps);
+            Op sums = plain_op(InstructionClass::add_s32, steps, steps);
+            Op barriers = plain_op(InstructionClass::bar_sync, 2, 1);
+            insert_ops(kernel, i, {scan, sums, barriers});
+            i += 3;
+            changed = true;
+            continue;
+        }
+        if (op.active <= 1.0 / full_warp) continue;
         op.active = 1.0 / full_warp;
         // Who takes part, how many, the sum by shuffles, and the place of each.
         Op vote = plain_op(InstructionClass::vote, 1, 1);

@@ -16,9 +16,10 @@ namespace {
 namespace mk = model::kernel;
 
 
-void repeat(Kernel& kernel, std::size_t op, std::int64_t times) {
+/// Trips of a loop that become one wait for one another where an op adds up; elements of other CTAs do not.
+void repeat(Kernel& kernel, std::size_t op, std::int64_t times, bool of_loop) {
     Op& repeated = kernel.ops[op];
-    const bool serial = repeated.chain > 1 || depends_on_itself(kernel, op);
+    const bool serial = of_loop && (repeated.chain > 1 || depends_on_itself(kernel, op));
     repeated.chain = serial ? repeated.chain * times : repeated.chain;
     repeated.count *= times;
 }
@@ -166,7 +167,7 @@ bool vectorize(Kernel& kernel, std::int32_t bytes) {
             if (wide) access.bytes = static_cast<std::int32_t>(before * times);
         }
         widened += wide ? 1 : 0;
-        if (data[op] && !wide) repeat(kernel, op, times);
+        if (data[op] && !wide) repeat(kernel, op, times, walk->loop.has_value());
     }
     return widened > 0;
 }
@@ -192,7 +193,7 @@ bool unroll(Kernel& kernel, std::int64_t times) {
             // Several instructions of one op stay side by side; others follow at the distance of the trips.
             if (changed.count == 1) access.step = step;
         }
-        if (data[op]) repeat(kernel, op, times);
+        if (data[op]) repeat(kernel, op, times, walk->loop.has_value());
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include "bindings/advice/transforms/index_edit.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace warptime::advice {
 
@@ -80,31 +81,48 @@ bool use_fast_functions(Kernel& kernel) {
 }
 
 bool multiply_by_matrices(Kernel& kernel) {
-    constexpr std::int64_t products_of_matrix = 16 * 8 * 8;
+    constexpr std::int64_t rows = 8, columns = 4;  // a warp's products become 32 times as many
+    const mk::Schedule& schedule = kernel.schedule;
+    if (schedule.kind != mk::ScheduleKind::one_per_cta || kernel.cluster.volume() != 1 ||
+        schedule.tiles[0] < rows || schedule.tiles[1] < columns) {
+        return false;
+    }
     bool changed = false;
-    std::vector<bool> from_shared(kernel.ops.size(), false);
+    std::vector<bool> loads(kernel.ops.size(), false);
     for (std::size_t i = 0; i < kernel.ops.size(); ++i) {
         Op& op = kernel.ops[i];
-        if (op.cls == InstructionClass::ld_shared) from_shared[i] = true;
-        std::vector<std::size_t> loads;
+        loads[i] = op.cls == InstructionClass::ld_shared || op.cls == InstructionClass::ld_global;
+        std::size_t operands = 0;
         for (const mk::Dep& dep : kernel.deps_of(op)) {
             const auto from = static_cast<std::size_t>(dep.op);
-            if (from < i && from_shared[from]) loads.push_back(from);
+            operands += from < i && loads[from] ? std::size_t{1} : std::size_t{0};
         }
-        if (op.cls != InstructionClass::fma_f32 || loads.size() < 2) continue;
-        const std::int64_t products = op.count * lanes_per_warp;
+        const bool single = op.cls == InstructionClass::fma_f32;
+        const bool words = op.cls == InstructionClass::mad_s32;  // four products of bytes
+        if (operands < 2 || !(single || words)) continue;
         op.cls = InstructionClass::mma_sync;
-        op.dtype = hw::Dtype::tf32;
-        op.shape = {16, 8, 8};
-        op.count = std::max<std::int64_t>(1, products / products_of_matrix);
-        op.chain = 1;
-        // Each fragment serves a whole row or column of products.
-        for (const std::size_t load : loads) {
-            kernel.ops[load].count = std::max<std::int64_t>(1, kernel.ops[load].count / 8);
-        }
+        op.dtype = single ? hw::Dtype::tf32 : hw::Dtype::int8;
+        op.shape = single ? std::array<std::int32_t, 3>{16, 8, 8} : std::array<std::int32_t, 3>{16, 8, 32};
         changed = true;
     }
-    return changed;
+    if (!changed) return false;
+    // The same stream of instructions computes a tile that is so much larger: fragments take the place of values.
+    for (Access& access : kernel.accesses) {
+        if (space_of(kernel, access) != mk::Space::global) continue;
+        std::vector<Term> terms = terms_of(kernel, access.origin[0]);
+        for (Term& term : terms) {
+            if (term.variable == Variable::tile && term.position == 0) term.coefficient *= rows;
+            if (term.variable == Variable::tile && term.position == 1) term.coefficient *= columns;
+        }
+        access.origin[0] = add_index(kernel, access.origin[0].constant, terms);
+    }
+    kernel.schedule.tiles[0] = (schedule.tiles[0] + rows - 1) / rows;
+    kernel.schedule.tiles[1] = (schedule.tiles[1] + columns - 1) / columns;
+    kernel.schedule.group = std::min(kernel.schedule.group, kernel.schedule.tiles[0]);
+    kernel.grid.x = kernel.schedule.tiles[0];
+    kernel.grid.y = kernel.schedule.tiles[1];
+    kernel.cta_classes.clear();
+    return true;
 }
 
 }  // namespace warptime::advice

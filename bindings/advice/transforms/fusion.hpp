@@ -14,8 +14,8 @@ namespace warptime::advice {
 /// arithmetic behind it.
 [[nodiscard]] bool use_fast_functions(model::kernel::Kernel& kernel);
 
-/// Loops of multiply-adds on values from shared memory become matrix instructions: 16x8x8 of TF32, or of int8 with four
-/// products in a word.
+/// Multiply-adds of two loaded values become matrix instructions, 16x8x8 of TF32, or 16x8x32 of bytes where a word holds
+/// four. The grid shrinks by as many products as an instruction then makes.
 [[nodiscard]] bool multiply_by_matrices(model::kernel::Kernel& kernel);
 
 }  // namespace warptime::advice

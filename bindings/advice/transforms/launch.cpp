@@ -13,6 +13,20 @@ namespace warptime::advice {
 namespace mk = model::kernel;
 namespace mm = model::machine;
 
+namespace {
+
+/// Shared arrays that would reach beyond what the CTA asks for end there.
+void fit_shared(Kernel& kernel) {
+    const std::int64_t bytes = kernel.static_shared + kernel.dynamic_shared;
+    for (mk::Buffer& buffer : kernel.buffers) {
+        if (buffer.space != mk::Space::shared || buffer.rank != 1 || buffer.base >= bytes) continue;
+        buffer.extent[0] =
+            std::min(buffer.extent[0], (bytes - buffer.base) / hw::bytes_of(buffer.dtype) / buffer.stages);
+    }
+}
+
+}  // namespace
+
 mm::CtaResources resources_of(const Kernel& kernel) {
     return {static_cast<int>(kernel.cta.volume()),
             kernel.registers_per_thread,
@@ -50,13 +64,26 @@ void reach_residents(Kernel& kernel, const hw::Gpu& gpu, int ctas) {
     }
     kernel.registers_per_thread = cta.registers_per_thread;
     kernel.dynamic_shared = cta.dynamic_shared;
+    fit_shared(kernel);
 }
 
 bool raise_occupancy(Kernel& kernel, const hw::Gpu& gpu) {
     const mm::Occupancy now = residents_of(kernel, gpu);
-    if (now.limit != mm::Limit::registers || now.ctas_per_sm < 1) return false;
+    if (now.ctas_per_sm < 1) return false;
     const mm::SmLimits limits = mm::limits_of(gpu);
     mm::CtaResources cta = resources_of(kernel);
+    if (now.limit == mm::Limit::shared) {
+        while (cta.dynamic_shared * 4 > kernel.dynamic_shared * 3) {
+            cta.dynamic_shared -= std::min<std::int64_t>(cta.dynamic_shared, 256);
+            if (mm::occupancy(cta, limits).ctas_per_sm > now.ctas_per_sm) {
+                kernel.dynamic_shared = cta.dynamic_shared;
+                fit_shared(kernel);
+                return true;
+            }
+        }
+        return false;
+    }
+    if (now.limit != mm::Limit::registers) return false;
     while (cta.registers_per_thread * 4 > kernel.registers_per_thread * 3) {
         --cta.registers_per_thread;
         if (mm::occupancy(cta, limits).ctas_per_sm > now.ctas_per_sm) {
