@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warptime import _core
+from warptime._error import WarptimeError
 from warptime._gpu import Gpu
 from warptime._plots import plot_rows
 from warptime._text import data_frame, html_table, table
@@ -77,6 +78,8 @@ class Scoreboard:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the page of `warptime report scoreboard`: plots, and the ten worst cases explained."""
+        if not self._page:
+            raise WarptimeError("scoreboard page", "False", "scoreboard(..., page=True) for a page")
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._page)
 
