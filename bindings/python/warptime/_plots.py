@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from warptime.plotting import INK, MARKERS, PREDICTED, SERIES, Axes, axes_of, cause_colour, optional, rc
 
 if TYPE_CHECKING:
+    from warptime._advice import Advice, WhatIf
     from warptime._prediction import Prediction
     from warptime._scoreboard import ScoredRow
     from warptime._tiles import RankedTiles
@@ -155,4 +156,52 @@ def plot_rows(rows: Sequence[ScoredRow], ax: Axes | None = None) -> Axes:
         axes.set(xlim=(low, high), ylim=(low, high), xlabel="measured, us", ylabel="predicted, us",
                  title="fit and development rows; dotted: a factor of 1.25")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, markerscale=1.5)
+    return axes
+
+
+def plot_advice(advice: Advice, most: int = 10, ax: Axes | None = None) -> Axes:
+    """Remedies by the time that they save, with the band of the saving, in the colour of the limiter afterwards."""
+    shown = [remedy for remedy in advice.remedies if remedy.saved_us > 0.0][:most]
+    time = advice.baseline.time_us
+    with axes_of(ax, figsize=(8.5, 1.1 + 0.34 * max(len(shown), 3))) as axes:
+        seen: set[str] = set()
+        for i, remedy in enumerate(shown):
+            label = remedy.limiter if remedy.limiter not in seen else None
+            seen.add(remedy.limiter)
+            axes.barh([i], [remedy.saved_us], color=cause_colour(remedy.limiter), label=label)
+            low, high = min(remedy.saved_low_us, remedy.saved_us), max(remedy.saved_high_us, remedy.saved_us)
+            axes.errorbar([remedy.saved_us], [i], xerr=[[remedy.saved_us - low], [high - remedy.saved_us]], color=INK, capsize=2, lw=0.9)
+            axes.annotate(f"{remedy.saved_us / time:.0%}", (high, i), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8)
+        axes.axvline(0, color=INK, lw=1)
+        axes.set_yticks(range(len(shown)), [remedy.name for remedy in shown])
+        axes.set(xlabel=f"saved of {time:.4g} us, us, with the 80 % band", title="what would help, each remedy by itself")
+        axes.margins(x=0.12)
+        axes.invert_yaxis()
+        axes.grid(False, axis="y")
+        if shown:
+            axes.legend(title="limiter then", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return axes
+
+
+def plot_what_if(answer: WhatIf, ax: Axes | None = None) -> Axes:
+    """Both times by cause, before above after, with their bands."""
+    with axes_of(ax, figsize=(8.5, 2.6)) as axes:
+        seen: set[str] = set()
+        for i, p in enumerate((answer.before, answer.after)):
+            left = 0.0
+            for name, share in sorted(p.shares.items(), key=lambda item: -item[1]):
+                if share < _SMALL:
+                    continue
+                axes.barh([i], [share * p.time_us], left=[left], color=cause_colour(name), edgecolor="white", lw=0.6,
+                          label=name if name not in seen else None, hatch="//" if name in ("l2", "dram") else None)
+                seen.add(name)
+                left += share * p.time_us
+            axes.errorbar([p.time_us], [i], xerr=[[p.time_us - p.low_us], [p.high_us - p.time_us]], color=INK, capsize=4, lw=1.1)
+        axes.set_yticks([0, 1], ["before", "after"])
+        changes = ", ".join(f"{key}={value}" for key, value in answer.changes.items()) or f"on {answer.after.gpu}"
+        axes.set(xlabel="time, us", title=f"{changes}: saves {answer.saved_us:.3g} us of {answer.before.time_us:.4g} us")
+        axes.set_xlim(0, 1.05 * max(answer.before.high_us, answer.after.high_us))
+        axes.invert_yaxis()
+        axes.grid(False, axis="y")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)
     return axes
