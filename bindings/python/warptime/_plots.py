@@ -125,14 +125,17 @@ def plot_times(times_us: Mapping[str, float], recorded_us: Mapping[str, float] |
     """Predicted times by name as bars, with recorded ones beside where there are any."""
     names = list(times_us)
     with axes_of(ax, figsize=(8.0, 0.9 + 0.42 * max(3, len(names)))) as axes:
-        bars = axes.barh(names, [times_us[name] for name in names], color=PREDICTED, height=0.6, label="predicted")
-        axes.bar_label(bars, [f"{times_us[name]:.4g}" for name in names], padding=4, fontsize=8)
+        axes.barh(names, [times_us[name] for name in names], color=PREDICTED, height=0.6, label="predicted")
+        for i, name in enumerate(names):
+            taken = (recorded_us or {}).get(name)
+            text = f"{times_us[name]:.4g}" + (f", recorded {taken:.4g}" if taken else "")
+            axes.annotate(text, (max(times_us[name], taken or 0.0), i), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8)
         if recorded_us:
             known = [name for name in names if name in recorded_us]
             axes.plot([recorded_us[name] for name in known], known, "D", color="#D55E00", ms=6, mec="white", label="recorded")
             axes.legend(loc="lower right")
         axes.set(xlabel="time, us")
-        axes.set_xlim(0, 1.12 * max([*times_us.values(), *(recorded_us or {}).values()]))
+        axes.set_xlim(0, 1.3 * max([*times_us.values(), *(recorded_us or {}).values()]))
         axes.invert_yaxis()
         axes.grid(False, axis="y")
     return axes

@@ -222,12 +222,12 @@ def plot_roofline(lines: Roofline, pipes: Sequence[str] | None = None, ax: Axes 
         axes.set(xscale="log", yscale="log", xlim=(left, right))
         axes.set_ylim(min(lines.roof("dram").rate * left, 0.5 * lowest), 2.5 * top)
         axes.figure.canvas.draw()  # the layout decides the slope of the names
-        for level in _LEVELS:
+        for place, level in enumerate(reversed(_LEVELS)):
             rate = lines.roof(level).rate
             edge = np.geomspace(left, top / rate, 50)
             axes.plot(edge, rate * edge, color=cause_colour(level), lw=1.5)
-            # Names stand near the left end, where no kernel lies above the lines.
-            at = left * 1.3
+            # Names stand one after another near the left end, so that lines close together keep them apart.
+            at = left * 1.3 * 2.5**place
             axes.annotate(f"{level.upper()} {rate / 1e12:.3g} TB/s", (at, rate * at), xytext=(-3, 4),
                           textcoords="offset points", color=cause_colour(level), fontsize=9,
                           rotation=_angle(axes, at, rate * at), rotation_mode="anchor")
