@@ -5,6 +5,7 @@
 #include "model/analytical/shared_reads.hpp"
 #include "model/machine/atomics/atomic_service.hpp"
 #include "model/machine/bulk/outside.hpp"
+#include "model/machine/dram/lines_dirtied.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/fresh_in_waves.hpp"
@@ -71,15 +72,6 @@ machine::L2Set set_of(const machine::BufferTraffic& use, double whole, double fo
     const bool part = !use.shifted && use.span_bytes < 0.75 * whole;
     set.reach = part && everywhere ? 1.0 / std::max(1.0, gpu.l2.partitions.value()) : 1.0;
     return set;
-}
-
-/// Written bytes of a buffer that can leave the L2 again. A buffer that fits stays while it is written again
-/// and again: recorded additions to small sets write nothing to DRAM. Of a larger buffer, a share leaves by
-/// random victims. Of counted writes to local memory of 35, 52 and 69 MB, shares of 0.55, 0.9 and 1.0 leave.
-double lines_dirtied(double written, double whole, const hw::Gpu& gpu) {
-    if (written <= whole) return written;
-    const double kept = machine::kept_at_random(whole / machine::dirty_capacity_of(gpu).value());
-    return whole + (written - whole) * (1.0 - kept);
 }
 
 /// Share of a buffer's reads at addresses of their own. CTAs that read a buffer so are at other lines of it
@@ -341,7 +333,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
-        dirtied += lines_dirtied(use.written_bytes * items, whole, gpu);
+        dirtied += machine::lines_dirtied(use.written_bytes * items, whole, gpu);
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
         if (use.stores.sent > 0.0) {

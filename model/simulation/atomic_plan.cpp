@@ -33,12 +33,17 @@ AtomicPlan atomic_plan(const kernel::Kernel& kernel, const kernel::Role& role, c
     const auto count = static_cast<double>(op.count);
     AtomicPlan plan;
     plan.sent_bytes = count * (32.0 * op.active * access.bytes + touch.lines * sector);
+    plan.payload_bytes = count * 32.0 * op.active * access.bytes;
     plan.changed_bytes = count * (single ? access.bytes : touch.passes() * sector);
     plan.passed_bytes = count * touch.passes() * sector;
     plan.slices = count * in_slices;
     if (op.returns) {
         plan.returned_bytes = count * touch.passes() * sector;
         plan.returns = count * touch.passes() * gpu.l2.atomic_return.value() / gpu.sm.count.value();
+    }
+    // An answer comes back even where the old value is not used.
+    plan.waits = op.returns || op.cls == hw::InstructionClass::atom_global;
+    if (plan.waits) {
         plan.latency = gpu.instructions[op.cls].latency.value() + own / touch.lines;
     }
     return plan;

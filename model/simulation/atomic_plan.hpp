@@ -11,12 +11,14 @@
 namespace warptime::model::simulation {
 
 struct AtomicPlan {
-    double sent_bytes = 0.0;  ///< by the SM, addresses and operands
+    double sent_bytes = 0.0;     ///< by the SM, addresses and operands
+    double payload_bytes = 0.0;  ///< operands alone
     double changed_bytes = 0.0;
     double passed_bytes = 0.0;  ///< sectors of its passes
     double returned_bytes = 0.0;
     double slices = 0.0;   ///< cycles of the slices that the addresses reach
     double returns = 0.0;  ///< cycles of the return path of all SMs
+    bool waits = false;    ///< an answer comes back
     double latency = 0.0;  ///< of the last instruction, beyond a load's latency
 };
 

@@ -3,12 +3,19 @@
 // Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
+#include "model/kernel/examples/random_kernel.hpp"
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/kernel/matrix_work.hpp"
+#include "model/kernel/walk.hpp"
+#include "model/machine/demand/op_kind.hpp"
 #include "model/machine/l2/l2_ports.hpp"
+#include "model/machine/occupancy/work_items.hpp"
+#include "model/simulation/op_plan.hpp"
 #include "model/simulation/run.hpp"
 
 #include <doctest/doctest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
 #include <cmath>
@@ -53,17 +60,69 @@ std::vector<mk::Kernel> kernels() {
     return all;
 }
 
-/// Busy cycles of all units of a name.
+/// Busy cycles of all units of a name, and of all those whose sub-partition follows the name.
 double busy(const Trace& trace, const std::string& name) {
     double sum = 0.0;
     for (const UnitTrack& unit : trace.units) {
-        if (unit.name != name) continue;
+        if (unit.name != name && unit.name.rfind(name + ",", 0) != 0) continue;
         for (const ServerLog::Span& span : unit.log.spans) sum += cycles_of(span.end - span.start);
     }
     return sum;
 }
 
 }  // namespace
+
+TEST_CASE("the work of every unit of an SM is the sum over the executions that the trace names") {
+    CHECK(rc::check("random kernels", [] {
+        mk::Kernel kernel = examples::RandomKernelMaker().make().kernel;
+        kernel.registers_per_thread = std::min(kernel.registers_per_thread, 128);  // fits on an SM
+        const Traced t = traced(kernel);
+        const KernelPlan plan(kernel, gpu(), Conditions{});
+        double issue = 0.0, ports = 0.0, barrier = 0.0;
+        std::vector<double> pipes(hw::unit_count);
+        for (const TraceRow& row : t.trace.ops) {
+            const OpPlan& op = plan.ops[static_cast<std::size_t>(row.op)];
+            issue += cycles_of(op.issue);
+            ports += cycles_of(op.ports);
+            barrier += cycles_of(op.barrier);
+            pipes[op.pipe] += cycles_of(op.pipe_time);
+            pipes[static_cast<std::size_t>(hw::Unit::sfu)] += cycles_of(op.special);
+        }
+        const auto same = [](double a, double b) { return std::abs(a - b) <= 1e-9 * (1.0 + b); };
+        RC_ASSERT(same(busy(t.trace, "issue"), issue));
+        RC_ASSERT(same(busy(t.trace, "register ports"), ports));
+        RC_ASSERT(same(busy(t.trace, "barriers"), barrier));
+        for (std::size_t unit = 0; unit < hw::unit_count; ++unit) {
+            const std::string name(to_string(static_cast<hw::Unit>(unit)));
+            RC_ASSERT(same(busy(t.trace, name), pipes[unit]));
+        }
+    }));
+}
+
+TEST_CASE("the tensor cores work as long as the description's products take, in whole runs and in cut ones") {
+    for (const mk::Kernel& kernel : kernels()) {
+        const warptime::model::machine::WorkItems items(kernel);
+        double flop = 0.0;
+        for (std::int64_t i = 0; i < items.count(); ++i) {
+            flop += mk::walk_totals(kernel, items.at(i)).matrix_flop;
+        }
+        double rate = 1.0;
+        for (const mk::Op& op : kernel.ops) {
+            if (!warptime::model::machine::is_matrix(op.cls)) continue;
+            rate = mk::flop_of(op) / mk::matrix_interval(op, gpu()).value();
+        }
+        for (const double most : {std::numeric_limits<double>::infinity(), 1.0}) {
+            const Run result = run(kernel, gpu(), Conditions{}, clock_hz, nullptr, most);
+            for (const Busy& unit : result.busy) {
+                if (unit.limiter != warptime::model::prediction::Limiter::tensor_core) continue;
+                const std::int64_t sms = result.cut.whole() ? result.sms : result.cut.of_sms;
+                const double work = unit.average * static_cast<double>(sms * 4) * rate;
+                CHECK(work / static_cast<double>(ticks_per_cycle) ==
+                      doctest::Approx(flop).epsilon(most > 1.0 ? 1e-6 : 0.03));
+            }
+        }
+    }
+}
 
 TEST_CASE("a unit serves one request at a time, and no unit is busier than the run is long") {
     for (const mk::Kernel& kernel : kernels()) {

@@ -31,32 +31,34 @@ DramBanks::DramBanks(const hw::Gpu& gpu, double byte, double share)
     mean_ = ticks_of(piece_bytes_ * byte * of_bank_);
 }
 
-void DramBanks::serve(std::uint64_t piece, double cycles, Ticks now, Ticks& last) {
+void DramBanks::serve(std::uint64_t piece, double cycles, double first, Ticks now, Ticks& last) {
     // Banks follow one another, from a place on that no other range of pieces shares.
     const std::uint64_t count = banks_.size();
     const std::uint64_t range = piece / count;
     std::uint64_t bank = piece - range * count + (((scattered(range) >> 32) * count) >> 32);
     bank -= bank < count ? 0 : count;
     const std::size_t draw = scattered(piece) % draws;
-    last = std::max(last, banks_[bank].serve(now, ticks_of(cycles * draw_[draw])));
+    const Ticks time = ticks_of(cycles * draw_[draw]);
+    const Ticks held = first < 1.0 ? ticks_of(cycles * draw_[draw] * first) : time;
+    last = std::max(last, banks_[bank].serve(now, held) + time - held);
 }
 
-Ticks DramBanks::read(const Place& place, double bytes, double byte, Ticks now) {
+Ticks DramBanks::read(const Place& place, double bytes, double byte, Ticks now, double first) {
     if (banks_.empty()) return now;
     Ticks last = now;
     const double cycles = byte * of_bank_;
     const double row = place.row > 0.0 ? place.row : bytes;
-    std::uint64_t first = place.first;
+    std::uint64_t begin = place.first;
     double left = bytes;
     while (left > 0.0) {
-        auto piece = static_cast<std::uint64_t>(static_cast<double>(first) / piece_bytes_);
+        auto piece = static_cast<std::uint64_t>(static_cast<double>(begin) / piece_bytes_);
         double in_row = std::min(left, row);
         while (in_row > 0.0) {
-            serve(piece++, std::min(in_row, piece_bytes_) * cycles, now, last);
+            serve(piece++, std::min(in_row, piece_bytes_) * cycles, first, now, last);
             in_row -= piece_bytes_;
         }
         left -= row;
-        first += place.pitch;
+        begin += place.pitch;
     }
     return last;
 }

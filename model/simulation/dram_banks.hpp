@@ -31,8 +31,9 @@ class DramBanks {
     DramBanks(const hw::Gpu& gpu, double byte, double share);
 
     /// Reads `bytes` of the chip's part at a place. `byte` as above, for this kind of read. Returns the time
-    /// when the last piece has left its bank.
-    Ticks read(const Place& place, double bytes, double byte, Ticks now);
+    /// when the last piece has left its bank. `first`: share of equal reads that are the first of the chip;
+    /// pieces hold their bank for that share of their time, and take all of it.
+    Ticks read(const Place& place, double bytes, double byte, Ticks now, double first = 1.0);
     /// Adds bytes to the writes of the channels in turn.
     void write(double bytes, double byte, Ticks now);
 
@@ -41,7 +42,7 @@ class DramBanks {
     [[nodiscard]] std::size_t channels() const { return pending_.size(); }
 
   private:
-    void serve(std::uint64_t piece, double cycles, Ticks now, Ticks& last);
+    void serve(std::uint64_t piece, double cycles, double first, Ticks now, Ticks& last);
 
     static constexpr std::size_t draws = 64;
     std::array<double, draws> draw_{};  ///< quantiles of the exponential distribution with mean 1

@@ -55,23 +55,23 @@ std::uint32_t L2::touch(std::uint64_t block, double bytes, std::uint8_t pieces, 
     return entry;
 }
 
-L2::Found L2::read(std::uint64_t block, double bytes, Ticks now, std::uint8_t pieces) {
+L2::Found L2::read(std::uint64_t block, double bytes, Ticks now, std::uint8_t pieces, double times) {
     Found found;
     Entry& entry = entries_[touch(block, bytes, pieces, found.absent)];
     found.present = found.absent == 0;
     if (found.present && now < entry.until) {
         found.arrives = entry.until;
-        found.merged = entry.sharing < sharers_;
-        entry.sharing += found.merged ? 1 : 0;
+        found.merged = entry.sharing + times <= sharers_;
+        entry.sharing += found.merged ? times : 0.0;
     }
     return found;
 }
 
-void L2::in_flight(std::uint64_t block, Ticks until) {
+void L2::in_flight(std::uint64_t block, Ticks until, double times) {
     const auto at = where_.find(block);
     if (at != where_.end()) {
         entries_[at->second].until = until;
-        entries_[at->second].sharing = 1;
+        entries_[at->second].sharing = times;
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/simulation/ticks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -18,7 +19,7 @@ namespace warptime::model::simulation {
 
 class L2 {
   public:
-    L2(double capacity_bytes, int sharers) : capacity_(capacity_bytes), sharers_(sharers) {}
+    L2(double capacity_bytes, double sharers) : capacity_(capacity_bytes), sharers_(sharers) {}
 
     struct Found {
         bool present = false;  ///< was in L2, or on its way
@@ -28,9 +29,12 @@ class L2 {
     };
     /// Looks pieces of a block up and makes it the most recently used. Absent pieces, of `bytes` each, are
     /// entered, and the least recently used blocks leave until they fit.
-    Found read(std::uint64_t block, double bytes, Ticks now, std::uint8_t pieces = 1);
+    /// `times`: requests of other SMs for which this one stands, at the same time.
+    Found read(std::uint64_t block, double bytes, Ticks now, std::uint8_t pieces = 1, double times = 1.0);
     /// Sets the delivery time of the last block that was looked up, so that other requests can join it.
-    void in_flight(std::uint64_t block, Ticks until);
+    void in_flight(std::uint64_t block, Ticks until, double times = 1.0);
+    /// Share of `times` equal requests in flight together that ask the slices.
+    [[nodiscard]] double asking(double times) const { return 1.0 / std::min(times, sharers_); }
     Found write(std::uint64_t block, double bytes, std::uint8_t pieces = 1);
 
     [[nodiscard]] double capacity() const { return capacity_; }
@@ -42,7 +46,7 @@ class L2 {
         std::uint64_t block = 0;
         double bytes = 0.0;
         Ticks until = 0;
-        int sharing = 0;
+        double sharing = 0.0;
         std::uint8_t pieces = 0;  ///< those that are there, bit by bit
         std::uint32_t newer = none, older = none;
     };
@@ -52,7 +56,7 @@ class L2 {
     void evict_oldest();
 
     double capacity_;
-    int sharers_;
+    double sharers_;
     double held_ = 0.0;
     std::vector<Entry> entries_;
     std::vector<std::uint32_t> unused_;

@@ -14,11 +14,11 @@ L2Slices::L2Slices(const hw::Gpu& gpu, double share)
       line_(gpu.l1.line.value()) {
     const double whole = gpu.l2.slices.value() * gpu.sm.count.value();
     slices_.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, std::llround(whole * share))));
+    shared_.resize(static_cast<std::size_t>(std::max<std::int64_t>(1, std::llround(whole))));
     of_slice_ = static_cast<double>(slices_.size()) / share;
 }
 
-std::size_t L2Slices::slice_of(std::uint64_t line) const {
-    const std::uint64_t count = slices_.size();
+std::size_t L2Slices::slice_of(std::uint64_t line, std::uint64_t count) {
     const std::uint64_t range = line / count;
     const std::uint64_t slice = line - range * count + (((scattered(range) >> 32) * count) >> 32);
     return static_cast<std::size_t>(slice - (slice < count ? 0 : count));
@@ -39,21 +39,24 @@ void L2Slices::each_line(const Place& place, double bytes, Visit visit) const {
     }
 }
 
-L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now) {
+L2Slices::Passed L2Slices::pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now,
+                                double times, double asking) {
     Passed passed{now, false};
     const double visits = 2.0 - 1.0 / static_cast<double>(partitions_);
     // Many lines fill all slices evenly.
-    if (bytes > line_ * static_cast<double>(slices_.size())) {
-        return {spread(bytes * visits, byte, now), partitions_ > 1};
+    std::vector<Server>& slices = times > 1.0 ? shared_ : slices_;
+    if (bytes > line_ * static_cast<double>(slices.size())) {
+        return {spread(bytes * visits * asking, byte, now), partitions_ > 1};
     }
-    const double cycles = byte * of_slice_;
+    const double cycles = byte * of_slice_ * times * asking;
     const std::uint64_t side = scattered(static_cast<std::uint64_t>(sm)) % partitions_;
     each_line(place, bytes, [&](std::uint64_t line, double asked) {
         const Ticks time = ticks_of(asked * cycles);
-        passed.end = std::max(passed.end, slices_[slice_of(line)].serve(now, time));
+        passed.end = std::max(passed.end, slices[slice_of(line, slices.size())].serve(now, time));
         if (scattered(line) % partitions_ == side) return;
         passed.far = true;
-        passed.end = std::max(passed.end, slices_[slice_of(line + slices_.size() / 2)].serve(now, time));
+        const std::uint64_t across = line + slices.size() / 2;
+        passed.end = std::max(passed.end, slices[slice_of(across, slices.size())].serve(now, time));
     });
     return passed;
 }
@@ -62,7 +65,8 @@ Ticks L2Slices::take_in(const Place& place, double bytes, double byte, Ticks now
     if (bytes > line_ * static_cast<double>(slices_.size())) return spread(bytes, byte, now);
     Ticks end = now;
     each_line(place, bytes, [&](std::uint64_t line, double asked) {
-        end = std::max(end, slices_[slice_of(line)].serve(now, ticks_of(asked * byte * of_slice_)));
+        end = std::max(
+            end, slices_[slice_of(line, slices_.size())].serve(now, ticks_of(asked * byte * of_slice_)));
     });
     return end;
 }

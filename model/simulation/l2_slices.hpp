@@ -18,17 +18,20 @@ namespace warptime::model::simulation {
 
 class L2Slices {
   public:
-    /// `share`: part of the chip that is run; it has as many fewer slices.
+    /// `share`: part of the chip that is run; it has as many fewer slices. Lines for which SMs that are not
+    /// run ask, too, lie in as many slices as the whole chip has.
     L2Slices(const hw::Gpu& gpu, double share);
 
     /// Passes `bytes` of the chip's part, from a place on, through the slices. `byte`: cycles of all slices
     /// of the whole chip together for a byte that passes one of them. `sm`: the one that asks; its partition
-    /// is drawn.
+    /// is drawn. `times`: requests for the same lines for which this one stands; `asking`: share of them
+    /// that does not join another one.
     struct Passed {
         Ticks end = 0;
         bool far = false;  ///< a line came from the other partition
     };
-    Passed pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now);
+    Passed pass(const Place& place, double bytes, double byte, std::int32_t sm, Ticks now, double times = 1.0,
+                double asking = 1.0);
     /// The same for bytes that lie in any partition and pass one slice.
     Ticks take_in(const Place& place, double bytes, double byte, Ticks now);
 
@@ -38,10 +41,11 @@ class L2Slices {
     template <class Visit>
     void each_line(const Place& place, double bytes, Visit visit) const;
     /// Slices follow one another, from a place on that no other range of lines shares.
-    [[nodiscard]] std::size_t slice_of(std::uint64_t line) const;
+    [[nodiscard]] static std::size_t slice_of(std::uint64_t line, std::uint64_t count);
     Ticks spread(double bytes, double byte, Ticks now);
 
     std::vector<Server> slices_;  ///< those of a partition side by side
+    std::vector<Server> shared_;  ///< the same, of the whole chip
     std::uint64_t partitions_ = 1;
     double line_ = 0.0;
     double of_slice_ = 1.0;  ///< cycles of a slice for a cycle of all of the whole chip

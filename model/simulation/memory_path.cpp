@@ -4,8 +4,12 @@
 
 #include "model/kernel/access_bytes.hpp"
 #include "model/kernel/evaluate_index.hpp"
+#include "model/machine/dram/lines_dirtied.hpp"
 #include "model/machine/dram/write_back.hpp"
+#include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
+#include "model/machine/occupancy/placement.hpp"
+#include "model/machine/occupancy/sm_limits.hpp"
 #include "model/machine/occupancy/work_items.hpp"
 #include "model/simulation/warp_choice.hpp"
 
@@ -84,7 +88,12 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     : kernel_(kernel),
       chip_(chip),
       part_(part),
-      l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), static_cast<int>(gpu.tpc.sms.value())),
+      l2_(gpu.l2.capacity.value() * gpu.l2.shared_capacity.value(), gpu.tpc.sms.value()),
+      gpu_(gpu),
+      resident_ctas_(
+          std::min(static_cast<double>(kernel.schedule.item_count()),
+                   gpu.sm.count.value() * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm)),
+      written_(kernel.buffers.size()),
       new_share_(std::move(new_share)),
       brought_(kernel.buffers.size()),
       turns_(kernel.accesses.size()),
@@ -101,6 +110,12 @@ std::int64_t MemoryPath::offset_of(const AccessPlan& plan, const Requester& who)
     std::int64_t offset = begin_of(kernel_, access, *who.at);
     if (access.pattern == PatternKind::chase) {
         offset += who.execution * access.step % std::max<std::int64_t>(1, access.window);
+    }
+    if (who.enabled < 1.0) {
+        // Executions beyond the end are among those that do not take place; others stand for them.
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const std::int64_t span = kernel::span_elements(buffer);
+        offset = offset < span ? offset : offset % span;
     }
     return offset;
 }
@@ -141,6 +156,11 @@ MemoryPath::Blocks MemoryPath::blocks_of(const AccessPlan& plan, const Requester
     return blocks;
 }
 
+double MemoryPath::asked_by(const AccessPlan& plan, const Requester& who) const {
+    if (new_share_.empty() || who.sms <= 1.0 || plan.scattered) return 1.0;
+    return 1.0 / new_share_[static_cast<std::size_t>(plan.access->buffer)];
+}
+
 MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes,
                                        bool writes, Ticks now) {
     const double share = who.sms * who.stands_for;
@@ -148,6 +168,7 @@ MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& 
     const Blocks blocks = blocks_of(plan, who);
     const double first_of_all =
         new_share_.empty() ? 1.0 : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    const double times = asked_by(plan, who);
     const std::int64_t pieces_of_block = plan.dense ? plan.block / plan.piece : 1;
     // Bytes side by side open each of their pieces; others take what all of them ask for.
     const double piece = plan.dense ? static_cast<double>(plan.piece) * bytes.part : bytes.opened;
@@ -164,7 +185,8 @@ MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& 
             wanted = static_cast<std::uint8_t>((1U << to) - (1U << from));
         }
         const double held = piece * share * first_of_all;
-        const L2::Found found = writes ? l2_.write(block, held, wanted) : l2_.read(block, held, now, wanted);
+        const L2::Found found =
+            writes ? l2_.write(block, held, wanted) : l2_.read(block, held, now, wanted, times);
         absent += found.absent;
         result.found.present = result.found.present && found.present;
         result.found.merged = result.found.merged && found.merged;
@@ -191,9 +213,18 @@ MemoryPath::Lookup MemoryPath::look_up_scattered(const AccessPlan& plan, double 
     return result;
 }
 
+void MemoryPath::note_written(const AccessPlan& plan, double bytes) {
+    traffic_.l2_written += bytes;
+    const auto buffer = static_cast<std::size_t>(plan.access->buffer);
+    const double whole = machine::bytes_in_use(kernel_.buffers[buffer], resident_ctas_);
+    const double before = machine::lines_dirtied(written_[buffer], whole, gpu_);
+    written_[buffer] += bytes;
+    dirtied_ += machine::lines_dirtied(written_[buffer], whole, gpu_) - before;
+}
+
 void MemoryPath::write_back(const Requester& who, Ticks now) {
     const hw::Bytes read(traffic_.dram_read);
-    const hw::Bytes written(traffic_.l2_written);
+    const hw::Bytes written(dirtied_);
     const hw::Bytes capacity(dirty_capacity_);
     const double due = (over_dirty_ ? machine::writes_over_dirty(read, written, hw::Bytes(dirty_first_),
                                                                  hw::Number(dirty_fraction_), capacity)
@@ -232,7 +263,10 @@ Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double byt
                         Ticks now) {
     const double byte = plan.in_rows ? chip_.rates.dram_row_byte : chip_.rates.dram_read_byte;
     const Ticks carried = chip_.dram.serve(now, ticks_of(bytes * who.sms * byte));
-    return std::max(carried, chip_.banks.read(place, bytes * who.sms * part_, byte, now));
+    const double first = new_share_.empty() || plan.scattered
+                             ? 1.0
+                             : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    return std::max(carried, chip_.banks.read(place, bytes / first * who.sms * part_, byte, now, first));
 }
 
 MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes,
@@ -252,11 +286,15 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     if (merged) {
         return {std::max(ported + near, lookup.found.arrives), near};
     }
-    traffic_.l2_read += bytes.asked * share;
-    Ticks served = std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * rates.l2_byte)));
+    // Of equal requests of several SMs, some join others that are under way.
+    const double times = asked_by(plan, who);
+    const double asking = times > 1.0 ? l2_.asking(times) : 1.0;
+    traffic_.l2_read += bytes.asked * asking * share;
+    Ticks served =
+        std::max(ported, chip_.l2.serve(now, ticks_of(bytes.asked * asking * who.sms * rates.l2_byte)));
     const Place place = place_of(plan, who);
-    const L2Slices::Passed passed =
-        chip_.slices.pass(place, bytes.asked * who.sms * part_, rates.l2_byte / visits_, who.sm, now);
+    const L2Slices::Passed passed = chip_.slices.pass(place, bytes.asked * who.sms * part_,
+                                                      rates.l2_byte / visits_, who.sm, now, times, asking);
     served = std::max(served, passed.end);
     if (!passed.far) near = ticks_of(rates.latency_near);
     near += plan.late;
@@ -275,7 +313,7 @@ MemoryPath::Reply MemoryPath::read(Sm& sm, const AccessPlan& plan, const Request
     if (!plan.scattered) {
         const Blocks blocks = blocks_of(plan, who);
         for (std::uint64_t block = blocks.first; block <= blocks.last; ++block) {
-            l2_.in_flight(block, done);
+            l2_.in_flight(block, done, times);
         }
     }
     return {done, latency};
@@ -290,21 +328,29 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
     const Ticks left = sm.port_out.serve(now, ticks_of(atomics.sent_bytes * lanes * rates.port_out_byte));
     Ticks served = std::max(left, chip_.atomics.serve(now, ticks_of(atomics.slices * lanes * who.sms)));
     double latency = rates.latency_l2;
+    // Operands enter the slices like stores, and the words that they change pass them like loads.
+    const double in = atomics.payload_bytes * lanes * who.sms;
+    const double out = changed * lanes * who.sms;
+    chip_.l2.serve(now, ticks_of(in * rates.l2_stored_byte + out * rates.l2_byte));
+    const Place place = place_of(plan, who);
+    served = std::max(served, chip_.slices.take_in(place, in * part_, rates.l2_stored_byte, now));
+    served =
+        std::max(served, chip_.slices.pass(place, out * part_, rates.l2_byte / visits_, who.sm, now).end);
     const Lookup lookup = look_up(plan, who, {changed, changed, changed * lanes, lanes}, false, now);
     if (lookup.fetched > 0.0 && !plan.starts_in_l2) {
         traffic_.dram_read += lookup.fetched * who.sms * who.stands_for;
-        const Ticks brought = fetch(plan, who, lookup.fetched, place_of(plan, who), now);
+        const Ticks brought = fetch(plan, who, lookup.fetched, place, now);
         if (lookup.waits) {
             served = std::max(served, brought);
             latency = rates.latency_dram - cycles_of(chip_.banks.mean_service());
         }
     }
-    traffic_.l2_written += changed * share;
+    note_written(plan, changed * share);
     traffic_.l2_changed += changed * share;
     traffic_.l2_passes += atomics.passed_bytes * share;
     traffic_.l2_returned += atomics.returned_bytes * share;
     write_back(who, now);
-    if (atomics.returned_bytes <= 0.0) return {left, 0};
+    if (!atomics.waits) return {left, 0};
     const double returned = atomics.returned_bytes;
     traffic_.received += returned * share;
     served = std::max(served, sm.port_in.serve(now, ticks_of(returned * lanes * rates.port_in_byte)));
@@ -315,7 +361,7 @@ MemoryPath::Reply MemoryPath::atomic(Sm& sm, const AccessPlan& plan, const Reque
 
 Ticks MemoryPath::write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
                         Ticks& arrived) {
-    traffic_.l2_written += bytes.moved * who.sms * who.stands_for;
+    note_written(plan, bytes.moved * who.sms * who.stands_for);
     const Ticks end = sm.port_out.serve(now, ticks_of(bytes.asked * chip_.rates.port_out_byte));
     arrived =
         std::max(end, chip_.l2.serve(now, ticks_of(bytes.asked * who.sms * chip_.rates.l2_stored_byte)));
@@ -336,7 +382,9 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
     const double amount = !access.collective ? op.active * who.lanes
                           : alone            ? 1.0
                                              : 1.0 / access.sharing_warps;
-    const double inside = bytes.inside * amount * who.enabled;
+    // Predicates guard the edges of buffers, so enabled executions lie inside.
+    const double clipped = who.enabled < 1.0 ? bytes.requested : bytes.inside;
+    const double inside = clipped * amount * who.enabled;
     Reply reply{now, 0};
     if (inside <= 0.0) {
         return reply;
@@ -374,7 +422,7 @@ MemoryPath::Reply MemoryPath::access(Sm& sm, const kernel::Op& op, const OpPlan&
             reply.latency + sm.shared_write.serve(now, ticks_of(inside * copies * chip_.rates.shared_byte)));
     }
     if (plan.bulk) {
-        const double lines = access.lines * bytes.inside / bytes.requested * amount;
+        const double lines = access.lines * clipped / bytes.requested * amount;
         const Ticks walked = sm.tma.serve(now, ticks_of(lines * copies * chip_.rates.tma_row));
         reply.done = std::max(reply.done, reply.latency + walked) + ticks_of(chip_.rates.latency_bulk);
     }

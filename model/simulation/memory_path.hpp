@@ -83,6 +83,9 @@ class MemoryPath {
     /// `bytes`: those that memory keeps as moved, those sent to the slices as asked.
     Ticks write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
                 Ticks& arrived);
+    /// SMs, this one among them, that ask for the same bytes at about the same time, where it stands for
+    /// them.
+    [[nodiscard]] double asked_by(const AccessPlan& plan, const Requester& who) const;
     Lookup look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes, bool writes, Ticks now);
     Lookup look_up_scattered(const AccessPlan& plan, double bytes, double share);
     /// Brings bytes that L2 lacks; returns when they are in L2, without DRAM's latency.
@@ -91,6 +94,8 @@ class MemoryPath {
     Place place_of(const AccessPlan& plan, const Requester& who);
     /// Writes back the dirty lines that have to leave L2 for the traffic so far.
     void write_back(const Requester& who, Ticks now);
+    /// Counts bytes written to a buffer, and those of them that can leave L2 again.
+    void note_written(const AccessPlan& plan, double bytes);
     [[nodiscard]] std::int64_t offset_of(const AccessPlan& plan, const Requester& who) const;
     /// Blocks that an access touches, from `first` on, in numbers that follow one another. Where it touches
     /// bytes side by side, these are bytes [from, to) of the first block's row of blocks.
@@ -105,6 +110,10 @@ class MemoryPath {
     double part_;
     L2 l2_;
     Traffic traffic_;
+    const hw::Gpu& gpu_;
+    double resident_ctas_;           ///< of the chip at a time
+    std::vector<double> written_;    ///< by buffer: bytes of all writes
+    double dirtied_ = 0.0;           ///< bytes that can leave L2 again
     std::vector<double> new_share_;  ///< by buffer: share of first requests that are the first of all
     std::vector<double> brought_;    ///< by buffer: cells at scattered addresses that have been touched
     std::vector<double>

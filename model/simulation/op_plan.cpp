@@ -30,6 +30,7 @@
 #include "model/machine/shared/shared.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -72,6 +73,7 @@ class Planner {
             warps_ += role.warps * role.instances;
         }
         tensor_cores_read_ = has(InstructionClass::wgmma);
+        barriers_described_ = has(InstructionClass::mbarrier_try_wait);
         shares_path_ = !narrow_rows_ && std::none_of(kernel.ops.begin(), kernel.ops.end(), [&](const Op& op) {
             return machine::is_asynchronous_copy(op.cls) ||
                    (op.cls == InstructionClass::ld_global && op.access_count == 1 &&
@@ -90,7 +92,7 @@ class Planner {
         p.issue = ticks_of(p.instructions);
         const bool apart = machine::is_matrix(op.cls);
         p.ports = apart ? 0 : ticks_of(p.instructions * machine::port_turns(op.cls, gpu_));
-        p.pipe = static_cast<std::size_t>(cost.unit);
+        p.pipe = static_cast<std::uint8_t>(cost.unit);
         const double held = std::max(cost.interval.value(), machine::operand_turns(op, gpu_));
         p.pipe_time = cost.unit == Unit::none ? 0 : ticks_of(p.instructions * held);
         p.last_interval =
@@ -99,7 +101,8 @@ class Planner {
         p.links = std::max<std::int64_t>(1, std::min(op.chain, op.count));
         p.copies = machine::is_asynchronous_copy(op.cls);
         p.bulk = machine::is_bulk_copy(op.cls);
-        if (p.bulk && op.cls != InstructionClass::cp_async_bulk_store) {
+        // Where the description has the barriers' instructions, they are most of a turn already.
+        if (p.bulk && op.cls != InstructionClass::cp_async_bulk_store && !barriers_described_) {
             p.turn = ticks_of(gpu_.pipeline.step_floor.value());
         }
         // A plain load that completes a token parks in registers until the wait.
@@ -107,6 +110,7 @@ class Planner {
         p.has_result = !p.copies && op.returns && op.cls != InstructionClass::st_global &&
                        op.cls != InstructionClass::red_global && op.cls != InstructionClass::st_shared &&
                        op.cls != InstructionClass::st_local && op.cls != InstructionClass::stmatrix;
+        p.queued = op.cls == InstructionClass::wgmma;
         p.drains = op.cls == InstructionClass::fence;
         p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
         if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
@@ -260,7 +264,7 @@ class Planner {
                         "a type that its tensor cores multiply");
         }
         p.flop = p.tensor_flop = kernel::flop_of(op) * static_cast<double>(op.count);
-        p.pipe = static_cast<std::size_t>(Unit::tensor);
+        p.pipe = static_cast<std::uint8_t>(Unit::tensor);
         p.pipe_time = ticks_of(kernel::matrix_interval(op, gpu_).value() * static_cast<double>(op.count));
         if (wgmma) {
             shared = static_cast<double>(op.count) * kernel::wgmma_operand_bytes(op) / 4.0;
@@ -422,7 +426,8 @@ class Planner {
     bool tensor_cores_read_ = false;  ///< operands in shared memory, by themselves
     bool shares_path_ = false;        ///< global loads and stores pass through the path to shared memory
     bool boxes_of_lines_ = false;
-    int warps_ = 0;  ///< of a CTA
+    bool barriers_described_ = false;  ///< instructions that wait for barriers in shared memory
+    int warps_ = 0;                    ///< of a CTA
     machine::MemoryPieces pieces_ = machine::pieces_of(gpu_);
     double room_ = machine::l1_room(kernel_, gpu_);
     const kernel::Freedom* free_ = nullptr;  ///< of the op that is being added
@@ -513,12 +518,28 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
     for (const Op& op : kernel.ops) {
         for (const kernel::Dep& dep : kernel.deps_of(op)) {
             OpPlan& from = ops[static_cast<std::size_t>(dep.op)];
-            from.kept = std::max<std::int64_t>(from.kept, std::int64_t{dep.distance} + 1);
+            const auto needed = static_cast<std::uint32_t>(dep.distance) + 1U;
+            from.kept = std::max(from.kept, std::bit_ceil(needed));
         }
     }
     for (OpPlan& p : ops) {
-        p.history = history_size;
-        history_size += static_cast<std::size_t>(p.kept);
+        p.history = static_cast<std::uint32_t>(history_size);
+        history_size += 1 + p.kept;
+    }
+    for (std::size_t id = 0; id < ops.size(); ++id) {
+        OpPlan& p = ops[id];
+        p.first_input = static_cast<std::uint32_t>(inputs.size());
+        for (const kernel::Dep& dep : kernel.deps_of(kernel.ops[id])) {
+            // Distance counts executions back; for ops later in the body one less.
+            const auto from = static_cast<std::size_t>(dep.op);
+            const std::int64_t back = dep.distance + (from < id ? 1 : 0);
+            if (back > 0)
+                inputs.push_back({ops[from].history, ops[from].kept, static_cast<std::uint32_t>(back)});
+        }
+        p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
+        p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&
+                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.barrier == 0 && p.first_fetch == 0 &&
+                  p.acknowledged == 0 && p.turn == 0 && kernel.ops[id].completes == kernel::no_id;
     }
 }
 

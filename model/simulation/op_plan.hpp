@@ -58,38 +58,47 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
 
 /// Durations of one execution by one warp.
 struct OpPlan {
-    double instructions = 0.0;  ///< machine warp-instructions
-    double flop = 0.0;
-    double tensor_flop = 0.0;
     Ticks issue = 0;
-    Ticks ports = 0;        ///< of the register file
-    Ticks fetch = 0;        ///< of its code, where the nearest instruction cache lacks its loop
-    Ticks first_fetch = 0;  ///< of its code, at the first time
-    std::size_t pipe = 0;   ///< hw::Unit
+    Ticks ports = 0;  ///< of the register file
     Ticks pipe_time = 0;
-    Ticks special = 0;    ///< of the special-function unit, beside the op's own unit
-    Ticks passed_on = 0;  ///< of its unit's time, in which its warp does other things
     Ticks last_interval =
         0;  ///< part of pipe_time from the issue of the last instruction; none of the tensor core
+    Ticks passed_on = 0;  ///< of its unit's time, in which its warp does other things
+    Ticks latency = 0;    ///< after the last issue; of loads only without accesses, which bring their own
+    std::uint32_t history = 0;  ///< place of its number of executions, which its completion times follow
+    std::uint32_t kept = 1;     ///< number of completion times kept, a power of two
+    std::uint32_t first_input = 0, input_count = 0;  ///< among the inputs of the kernel
+    std::uint8_t pipe = 0;                           ///< hw::Unit
+    bool plain = false;                              ///< asks its sub-partition alone, and completes no token
+    bool has_result = true;                          ///< its warp may wait for what it gives back
+    bool holds_warp = false;                         ///< the warp goes on only when the op is complete
+    bool queued = false;                             ///< frees its warp at issue, whatever its unit does
+    bool asynchronous = false;                       ///< frees the warp at issue
+    bool copies = false;                             ///< writes to shared memory the data that it reads
+    bool into_banks = false;        ///< its bytes take turns with reads of the banks, in `shared`
+    bool bulk = false;              ///< by the copy engine
+    bool drains = false;            ///< waits for the stores of its warp
+    bool waits_for_memory = false;  ///< it is a load
+    double instructions = 0.0;      ///< machine warp-instructions
+    double flop = 0.0;
+    double tensor_flop = 0.0;
+    std::int64_t links = 1;
+    Ticks fetch = 0;        ///< of its code, where the nearest instruction cache lacks its loop
+    Ticks first_fetch = 0;  ///< of its code, at the first time
+    Ticks special = 0;      ///< of the special-function unit, beside the op's own unit
     Ticks shared = 0;
     Ticks l1 = 0;
-    Ticks cluster = 0;  ///< of the path to the other SMs of the cluster
-    Ticks barrier = 0;  ///< of the place where warps of the SM arrive to meet
-    Ticks latency = 0;  ///< after the last issue; of loads only without accesses, which bring their own
-    std::int64_t links = 1;
-    bool has_result = true;     ///< its warp may wait for what it gives back
-    bool asynchronous = false;  ///< frees the warp at issue
-    bool holds_warp = false;    ///< the warp goes on only when the op is complete
-    bool copies = false;        ///< writes to shared memory the data that it reads
-    bool into_banks = false;    ///< its bytes take turns with reads of the banks, in `shared`
-    bool bulk = false;          ///< by the copy engine
-    Ticks turn = 0;             ///< of bulk loads: from a trip's first one to the begin of the next trip
-    bool drains = false;        ///< waits for the stores of its warp
-    Ticks acknowledged = 0;     ///< of stores: from leaving the SM to the acknowledgement of their arrival
-    bool waits_for_memory = false;
+    Ticks cluster = 0;       ///< of the path to the other SMs of the cluster
+    Ticks barrier = 0;       ///< of the place where warps of the SM arrive to meet
+    Ticks turn = 0;          ///< of bulk loads: from a trip's first one to the begin of the next trip
+    Ticks acknowledged = 0;  ///< of stores: from leaving the SM to the acknowledgement of their arrival
     std::size_t first_access = 0, access_count = 0;
-    std::size_t history = 0;  ///< place of its completion times
-    std::int64_t kept = 1;    ///< number of completion times kept
+};
+
+/// An op whose result another op needs.
+struct Input {
+    std::uint32_t history = 0, kept = 1;  ///< of that op
+    std::uint32_t back = 1;               ///< executions back from its next one
 };
 
 struct KernelPlan {
@@ -98,7 +107,8 @@ struct KernelPlan {
 
     std::vector<OpPlan> ops;
     std::vector<AccessPlan> accesses;
-    std::size_t history_size = 0;
+    std::vector<Input> inputs;     ///< op by op
+    std::size_t history_size = 0;  ///< of a warp
     bool uses_tensor = false;
     bool uses_bulk = false;
     bool loads = false;

@@ -42,12 +42,15 @@ struct Warp {
     Ticks stored = 0;  ///< arrival of its stores; 0 when it has waited for them
     Ticks item_start = 0;
     Ticks next_turn = 0;  ///< earliest begin of its next trip; 0 where no copy of this trip sets one
+    Ticks asked = 0;      ///< time when it asked for the issue slot of the op at its place
     Ticks results = 0;    ///< latest result of an issued instruction that has one
+    Ticks copied = 0;     ///< end of its copies that complete no token; a group takes them up
     WarpChoice choice;
-    double stands_for = 0.0;               ///< of the trip and CTA where it is now; 0 while it has no work
-    double sms = 1.0;                      ///< SMs that it stands for
-    std::vector<std::int64_t> executions;  ///< by op
-    std::vector<Ticks> history;            ///< completion times that later ops may depend on
+    double stands_for = 0.0;          ///< of the trip and CTA where it is now; 0 while it has no work
+    double sms = 1.0;                 ///< SMs that it stands for
+    std::int64_t* history = nullptr;  ///< by op: executions, and times that later ops may depend on
+    SubPartition* part = nullptr;
+    std::uint32_t slot_of_cta = 0, number = 0;  ///< place of its CTA, and its own in there
 };
 
 struct Cta {
@@ -96,9 +99,11 @@ class Simulation {
             unused_.push_back(static_cast<std::uint32_t>(slots - 1 - slot));
         }
         warps_.resize(static_cast<std::size_t>(slots) * places_.size());
-        for (Warp& warp : warps_) {
-            warp.executions.resize(kernel.ops.size());
-            warp.history.resize(plan_.history_size);
+        history_.resize(warps_.size() * plan_.history_size);
+        for (std::size_t w = 0; w < warps_.size(); ++w) {
+            warps_[w].history = history_.data() + w * plan_.history_size;
+            warps_[w].slot_of_cta = static_cast<std::uint32_t>(w / places_.size());
+            warps_[w].number = static_cast<std::uint32_t>(w % places_.size());
         }
         if (trace_ != nullptr) log_units();
     }
@@ -220,10 +225,11 @@ class Simulation {
             warp.item = 0;
             warp.in_item = warp.at_leaf = warp.finished = warp.has_slot = false;
             warp.ready = warp.done = warp.results = now;
-            warp.stored = warp.next_turn = 0;
+            warp.stored = warp.next_turn = warp.copied = 0;
             choose(warp, cta, w);
             stand_for(warp, cta.stands_for);
-            std::fill(warp.executions.begin(), warp.executions.end(), 0);
+            std::fill_n(warp.history, plan_.history_size, 0);
+            warp.part = &part(cta, places_[w]);
             queue_.push(now, event(warp_runs, slot * places_.size() + w));
         }
     }
@@ -288,9 +294,8 @@ class Simulation {
     /// Runs a warp up to the next op that cannot start now, or a wait that cannot pass yet.
     void resume(std::uint32_t id, Ticks now) {
         Warp& warp = warps_[id];
-        const std::uint32_t slot = id / static_cast<std::uint32_t>(places_.size());
-        const WarpPlace& place = places_[id % places_.size()];
-        Cta& cta = ctas_[slot];
+        const WarpPlace& place = places_[warp.number];
+        Cta& cta = ctas_[warp.slot_of_cta];
         for (;;) {
             if (!warp.at_leaf) {
                 if (!warp.in_item && !enter_item(id, warp, place, cta, now)) {
@@ -313,7 +318,25 @@ class Simulation {
                 warp.at_leaf = true;
             }
             const kernel::Node& node = kernel_.nodes[warp.cursor.place().node];
-            if (node.kind == NodeKind::wait) {
+            if (node.kind == NodeKind::op) {
+                const kernel::Op& op = kernel_.ops[node.payload];
+                if (runs_here(kernel_, op, warp.cursor, warp.at)) {
+                    const OpPlan& plan = plan_.ops[node.payload];
+                    if (!warp.cursor.place().taken) {
+                        count(warp, op, plan);
+                        pass_by(warp, place, cta, static_cast<Id>(node.payload), now);
+                    } else if (!begins(id, warp, plan, static_cast<Id>(node.payload), now)) {
+                        return;
+                    } else {
+                        count(warp, op, plan);
+                        if (plan.plain && trace_ == nullptr) {
+                            perform_plain(warp, op, plan, now);
+                        } else {
+                            perform(warp, place, cta, static_cast<Id>(node.payload), now);
+                        }
+                    }
+                }
+            } else if (node.kind == NodeKind::wait) {
                 const kernel::Wait& wait = kernel_.waits[node.payload];
                 const std::optional<Ticks> passes = cta.tokens.passes_at(place.user, wait);
                 if (!passes) {
@@ -329,41 +352,30 @@ class Simulation {
                 cta.tokens.pass(place.user, wait.token);
             } else if (node.kind == NodeKind::signal) {
                 const kernel::Signal& signal = kernel_.signals[node.payload];
-                const bool all = signal.on == kernel::SignalOn::completion;
-                arrive(cta, place, signal.token, all ? std::max(warp.ready, warp.done) : warp.ready, true,
-                       true);
-            } else if (node.kind == NodeKind::op) {
-                const kernel::Op& op = kernel_.ops[node.payload];
-                if (runs_here(kernel_, op, warp.cursor, warp.at)) {
-                    if (!warp.cursor.place().taken) {
-                        count(warp, kernel_.ops[node.payload], plan_.ops[node.payload]);
-                        pass_by(warp, place, cta, static_cast<Id>(node.payload), now);
-                    } else if (!begins(id, warp, place, cta, node.payload, now)) {
-                        return;
-                    } else {
-                        count(warp, kernel_.ops[node.payload], plan_.ops[node.payload]);
-                        perform(warp, place, cta, static_cast<Id>(node.payload), now);
-                    }
-                }
+                arrive(cta, place, signal.token, signalled(warp, signal), true, true);
             }
             warp.at_leaf = false;
         }
     }
 
+    /// Time of a signal. A group commits the copies that the warp has issued.
+    [[nodiscard]] Ticks signalled(const Warp& warp, const kernel::Signal& signal) const {
+        const kernel::Token& token = kernel_.tokens[static_cast<std::size_t>(signal.token)];
+        if (signal.on == kernel::SignalOn::completion) return std::max(warp.ready, warp.done);
+        return token.kind == kernel::TokenKind::async_group ? std::max(warp.ready, warp.copied) : warp.ready;
+    }
+
     /// True if an op starts now: its inputs are there and its issue slot has come. Otherwise the warp looks
     /// again at the known time, so that no unit hears of a request before its time.
-    bool begins(std::uint32_t id, Warp& warp, const WarpPlace& place, const Cta& cta, std::size_t op,
-                Ticks now) {
+    bool begins(std::uint32_t id, Warp& warp, const OpPlan& plan, Id op, Ticks now) {
         Ticks from = warp.slot;
         if (!warp.has_slot) {
-            from = std::max(warp.ready, inputs_complete(warp, op));
+            from = std::max(warp.ready, inputs_complete(warp, plan));
             if (from <= now) {
-                if (trace_ != nullptr) trace_->running = static_cast<Id>(op);
-                const Ticks time = plan_.ops[op].issue;
-                const Ticks ports = plan_.ops[op].ports;
-                SubPartition& at = part(cta, place);
-                const Ticks slot = at.issue.serve(now, time) - time;
-                warp.slot = from = std::max(slot, at.ports.serve(now, ports) - ports);
+                warp.asked = now;
+                if (trace_ != nullptr) trace_->running = op;
+                const Ticks slot = warp.part->issue.serve(now, plan.issue) - plan.issue;
+                warp.slot = from = std::max(slot, warp.part->ports.serve(now, plan.ports) - plan.ports);
                 warp.has_slot = true;
             }
         }
@@ -385,7 +397,7 @@ class Simulation {
         const kernel::Role& role = kernel_.roles[place.role];
         if (role.first_node == role.last_node) {
             // An idle warp does not ask for work on behalf of the others either.
-            finish(id, warp, cta);
+            finish(warp, cta);
             return false;
         }
         for (;; ++warp.item) {
@@ -397,14 +409,14 @@ class Simulation {
                 cta.items.push_back(next_item_++);
             }
             if (warp.item >= cta.items.size()) {
-                finish(id, warp, cta);
+                finish(warp, cta);
                 return false;
             }
             warp.at = coordinates_at(kernel_, place, items_.at(cta.items[warp.item]),
                                      cta.id % kernel_.cluster.volume());
             warp.cursor = kernel::BodyCursor(role.first_node, role.last_node);
             if (performs(role, place.instance, static_cast<std::int64_t>(warp.item))) {
-                std::fill(warp.history.begin(), warp.history.end(), 0);
+                forget_times(warp);
                 warp.in_item = true;
                 warp.item_start = std::max(now, warp.ready);
                 return true;
@@ -431,12 +443,12 @@ class Simulation {
         }
     }
 
-    void finish(std::uint32_t id, Warp& warp, Cta& cta) {
+    void finish(Warp& warp, Cta& cta) {
         warp.finished = true;
         stand_for(warp, 0.0);
         cta.end = std::max({cta.end, warp.ready, warp.done});
         if (--cta.unfinished == 0) {
-            leave(id / static_cast<std::uint32_t>(places_.size()));
+            leave(warp.slot_of_cta);
         }
     }
 
@@ -449,22 +461,58 @@ class Simulation {
         }
     }
 
-    /// Time when all inputs of an op are there. Distance counts executions back; for ops later in the body
-    /// one less.
-    [[nodiscard]] Ticks inputs_complete(const Warp& warp, std::size_t id) const {
-        const kernel::Op& op = kernel_.ops[id];
+    /// Times of the items before count no more, executions do.
+    void forget_times(Warp& warp) const {
+        for (const OpPlan& plan : plan_.ops) std::fill_n(warp.history + plan.history + 1, plan.kept, 0);
+    }
+
+    /// Time when all inputs of an op are there.
+    [[nodiscard]] Ticks inputs_complete(const Warp& warp, const OpPlan& plan) const {
         Ticks latest = 0;
-        for (const kernel::Dep& dep : kernel_.deps_of(op)) {
-            const auto from = static_cast<std::size_t>(dep.op);
-            const OpPlan& plan = plan_.ops[from];
-            const std::int64_t back = dep.distance + (from < id ? 1 : 0);
-            const std::int64_t execution = warp.executions[from] - back;
-            if (execution >= 0 && back > 0) {
-                latest = std::max(
-                    latest, warp.history[plan.history + static_cast<std::size_t>(execution % plan.kept)]);
-            }
+        const Input* input = plan_.inputs.data() + plan.first_input;
+        for (const Input* last = input + plan.input_count; input != last; ++input) {
+            const std::int64_t* of = warp.history + input->history;
+            const std::int64_t execution = *of - input->back;
+            if (execution >= 0) latest = std::max(latest, of[1 + (execution & (input->kept - 1))]);
         }
         return latest;
+    }
+
+    static void remember(Warp& warp, const OpPlan& plan, Ticks done) {
+        std::int64_t* of = warp.history + plan.history;
+        of[1 + (*of & (plan.kept - 1))] = done;
+        ++*of;
+        warp.done = std::max(warp.done, done);
+        if (plan.has_result) warp.results = std::max(warp.results, done);
+    }
+
+    /// Performs an op that asks its sub-partition alone.
+    void perform_plain(Warp& warp, const kernel::Op& op, const OpPlan& plan, Ticks now) const {
+        const Ticks issued = now + plan.issue;
+        const Ticks piped = warp.part->pipes[plan.pipe].serve(now, plan.pipe_time);
+        warp.ready = std::max(issued, piped - plan.passed_on);
+        const Ticks served = std::max(issued, piped);
+        const Ticks last = served - std::min(plan.last_interval, served - now);
+        const double enabled = op.enabled == 1.0 && op.lanes == kernel::no_id ? 1.0 : enabled_of(warp, op);
+        const Ticks done = std::max(chained(warp, plan, enabled, last), served);
+        remember(warp, plan, done);
+        if (plan.holds_warp) warp.ready = std::max(warp.ready, done);
+    }
+
+    /// Share of the executions that a lane's predicate enables. Without lanes there are none.
+    [[nodiscard]] double enabled_of(const Warp& warp, const kernel::Op& op) const {
+        return warp.cursor.place().lanes * kernel::lane_share(kernel_, op.lanes, warp.at) > 0.0 ? op.enabled
+                                                                                                : 0.0;
+    }
+
+    /// End of an op whose last instruction, behind others, has issued by `last`. Links of a chain wait for
+    /// one another while others are served, so those waits are not added.
+    static Ticks chained(const Warp& warp, const OpPlan& plan, double enabled, Ticks last) {
+        const Ticks latency = part_of(plan.latency, enabled);
+        if (plan.links == 1) return last + latency;
+        const Ticks own = std::max(plan.issue, plan.pipe_time);
+        return std::max(last + part_of(plan.latency / plan.links, enabled),
+                        warp.asked + own - std::min(own, plan.last_interval) + latency);
     }
 
     static Ticks part_of(Ticks ticks, double share) {
@@ -476,6 +524,7 @@ class Simulation {
         const kernel::BodyPlace& at = warp.cursor.place();
         const double weight = at.weight * warp.sms * warp.stands_for;
         result_.instructions += plan.instructions * weight;
+        if (plan.flop == 0.0 && plan.tensor_flop == 0.0) return;
         const double lanes = at.lanes * kernel::lane_share(kernel_, op.lanes, warp.at);
         const double busy = lanes > 0.0 ? weight * op.enabled : 0.0;
         result_.flop += plan.flop * busy * (plan.tensor_flop > 0.0 ? 1.0 : lanes);
@@ -498,17 +547,17 @@ class Simulation {
         const double enabled = lanes > 0.0 ? op.enabled : 0.0;
         Sm& sm = chip_.sms[static_cast<std::size_t>(cta.sm)];
         if (trace_ != nullptr) trace_->running = id;
-        const Ticks text = plan.first_fetch > 0 ? fetched(sm, plan, id, warp.executions[index], now) : now;
+        const Ticks text =
+            plan.first_fetch > 0 ? fetched(sm, plan, id, warp.history[plan.history], now) : now;
         const Ticks issued = std::max(text, now + plan.issue);
-        const Ticks piped = part(cta, place).pipes[plan.pipe].serve(now, plan.pipe_time);
+        const Ticks piped = warp.part->pipes[plan.pipe].serve(now, plan.pipe_time);
         if (plan.turn > 0 && warp.next_turn == 0) warp.next_turn = now + plan.turn;
         if (plan.special > 0) {
-            auto& unit = part(cta, place).pipes[static_cast<std::size_t>(hw::Unit::sfu)];
+            auto& unit = warp.part->pipes[static_cast<std::size_t>(hw::Unit::sfu)];
             (void)unit.serve(now, plan.special);
         }
-        const bool queued = op.cls == hw::InstructionClass::wgmma;
         // While the special-function unit holds its last instruction, the warp goes on in the next cycle.
-        warp.ready = queued ? issued : std::max(issued, piped - plan.passed_on);
+        warp.ready = plan.queued ? issued : std::max(issued, piped - plan.passed_on);
         // The latency counts from the issue of the last instruction, which then holds its unit for an
         // interval.
         const Ticks served = std::max(issued, piped);
@@ -519,7 +568,7 @@ class Simulation {
         Ticks arrived = 0;  // arrival of its stores in the L2
         for (std::size_t a = 0; enabled > 0.0 && a < plan.access_count; ++a) {
             const Requester who{&warp.at,
-                                warp.executions[index],
+                                warp.history[plan.history],
                                 cta.sm,
                                 place.instance,
                                 place.warp,
@@ -546,7 +595,7 @@ class Simulation {
             done = std::max(done, warp.stored);
             warp.stored = 0;
         }
-        done += part_of(plan.latency, enabled);
+        done = chained(warp, plan, enabled, done);
         done = std::max(done, sm.barrier.serve(now, plan.barrier));
         if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
@@ -568,10 +617,7 @@ class Simulation {
     void complete(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks start, Ticks done) {
         const auto index = static_cast<std::size_t>(id);
         const OpPlan& plan = plan_.ops[index];
-        const std::int64_t execution = warp.executions[index]++;
-        warp.history[plan.history + static_cast<std::size_t>(execution % plan.kept)] = done;
-        warp.done = std::max(warp.done, done);
-        if (plan.has_result) warp.results = std::max(warp.results, done);
+        remember(warp, plan, done);
         if (traced(cta)) {
             trace_->ops.push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
                                    static_cast<std::int32_t>(place.user.warp), id,
@@ -580,6 +626,8 @@ class Simulation {
         const Id token = kernel_.ops[index].completes;
         if (token != kernel::no_id) {
             arrive(cta, place, token, done + plan.acknowledged, true, false);
+        } else if (plan.copies) {
+            warp.copied = std::max(warp.copied, done);
         }
     }
 
@@ -681,6 +729,7 @@ class Simulation {
     std::vector<std::uint32_t> unused_;     ///< slots, the next one last
     std::vector<Cta> ctas_;                 ///< by slot
     std::vector<Warp> warps_;               ///< by slot and warp
+    std::vector<std::int64_t> history_;     ///< of all warps
     std::vector<std::uint32_t> woken_;
 };
 

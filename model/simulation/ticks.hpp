@@ -15,7 +15,12 @@ inline constexpr Ticks ticks_per_cycle = Ticks{1} << 28;
 inline constexpr Ticks end_of_time = Ticks{1} << 61;
 
 /// Rounds to the nearest tick. Throws Error for a negative or infinite duration, or one past the end of time.
-[[nodiscard]] Ticks ticks_of(double cycles);
+[[noreturn]] void refuse_duration(double cycles);
+[[nodiscard]] inline Ticks ticks_of(double cycles) {
+    const double ticks = cycles * static_cast<double>(ticks_per_cycle);
+    if (!(ticks >= 0.0 && ticks < static_cast<double>(end_of_time))) refuse_duration(cycles);
+    return static_cast<Ticks>(ticks + 0.5);
+}
 [[nodiscard]] constexpr double cycles_of(Ticks ticks) {
     return static_cast<double>(ticks) / static_cast<double>(ticks_per_cycle);
 }

@@ -115,6 +115,61 @@ TEST_CASE("a bulk copy that one of four warps issues moves its box once, and who
     CHECK(run.traffic.dram_read == doctest::Approx(819200.0).epsilon(0.005));
 }
 
+TEST_CASE("a group without ops of its own holds the copies that its warp has issued") {
+    const auto end = [](const std::string& wait) {
+        return static_cast<double>(
+                   run_of(
+                       grid_of(1,
+                               "    loop trips={40}\n      op 0 cp_async\n        access read b contiguous "
+                               "origin={65536*loop.0}\n      signal copies on=issue\n      wait copies" +
+                                   wait + "\n    end\n",
+                               "  token \"copies\" kind=async_group scope=warp depth=4\n"))
+                       .end) /
+               static_cast<double>(ticks_per_cycle);
+    };
+    const double latency = gpu().latency.dram.value();
+    CHECK(end("") > 40.0 * 0.9 * latency);
+    CHECK(end(" lag=3") < 0.3 * end(""));
+}
+
+TEST_CASE("a predicate that guards the edge of a buffer loses no bytes twice") {
+    // Of eight trips the last four lie beyond the end, and do not take place.
+    const Run run = run_of(
+        "kernel \"k\"\n  grid 100 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=100\n  buffer \"b\" "
+        "extent=12800\n  role \"r\" warps=1\n    loop trips={8}\n      op 0 ld_global enabled=0.5\n        "
+        "access read b contiguous origin={32*tile.0 + 3200*loop.0}\n    end\n  end\nend\n");
+    CHECK(run.traffic.received == doctest::Approx(12800.0 * 4));
+}
+
+TEST_CASE("an atomic whose old value nobody reads comes back, a reduction does not") {
+    const auto end = [](const std::string& op) {
+        return static_cast<double>(
+                   run_of(
+                       grid_of(1, "    loop trips={40}\n      op 0 " + op +
+                                      " returns=0\n        access atomic b contiguous origin={0}\n      op "
+                                      "1 move deps=0\n    end\n"))
+                       .end) /
+               static_cast<double>(ticks_per_cycle);
+    };
+    const double back = gpu().instructions[warptime::hw::InstructionClass::atom_global].latency.value();
+    CHECK(end("atom_global") > 40.0 * back);
+    CHECK(end("red_global") < 0.5 * end("atom_global"));
+}
+
+TEST_CASE("words that are added to again and again leave L2 once at most") {
+    const auto written = [](int extent) {
+        return run_of(
+                   "kernel \"k\"\n  grid 4096 1 1\n  cta 1024 1 1\n  schedule one_per_cta tiles=4096\n  "
+                   "buffer \"b\" extent=" +
+                   std::to_string(extent) +
+                   "\n  role \"r\" warps=32\n    op 0 red_global returns=0 count=4\n      access atomic b "
+                   "contiguous origin={1024*tile.0 + 32*warp} step=32 bounds=wrap\n  end\nend\n")
+            .traffic.dram_written;
+    };
+    CHECK(written(1 << 24) > 2.0 * written(1 << 18));
+    CHECK(written(1 << 18) == doctest::Approx(0.0).epsilon(1.0).scale(1e6));
+}
+
 TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel") {
     const std::string loads =
         "    loop trips={40}\n      op 0 ld_global\n        access read b contiguous origin={1024*tile.0 + "
@@ -126,10 +181,13 @@ TEST_CASE("a run that is cut tells the time and the traffic of the whole kernel"
         "    loop trips={600}\n      op 0 ld_global\n        access read b contiguous origin={32*loop.0}\n   "
         "   op 1 "
         "fma_f32 count=8 deps=0\n    end\n";
-    for (const bool apart : {true, false}) {
-        const std::string text = apart ? grid_of(16000, loads, records) : grid_of(1500, shared);
-        // Fewer SMs meet at the slice of a line that all of them read.
-        const double near = apart ? 0.05 : 0.12;
+    // Loads of one line, which its slice serves one after another.
+    const std::string hot =
+        "    loop trips={150}\n      op 0 ld_global count=8\n        access read b broadcast origin={0}\n"
+        "      op 1 fma_f32 deps=0\n    end\n";
+    for (const std::string& text :
+         {grid_of(16000, loads, records), grid_of(1500, shared), grid_of(6000, hot)}) {
+        const double near = 0.05;
         const Run all = run_of(text);
         const Run part = run_of(text, 1.0);
         CHECK(all.cut.whole());
