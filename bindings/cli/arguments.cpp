@@ -140,16 +140,24 @@ std::string canonical(std::string argument) {
     return argument;
 }
 
+/// Whether the command of the words, or a subcommand that follows it, takes the command line of a program.
+bool takes_trailing(const CommandSpec& root, const std::vector<std::string>& given) {
+    const CommandSpec* at = &root;
+    for (const std::string& word : given) {
+        const auto& below = at->subcommands;
+        const auto found = std::find_if(below.begin(), below.end(),
+                                        [&word](const CommandSpec& spec) { return spec.name == word; });
+        if (found == below.end()) continue;  // an option or its value
+        at = &*found;
+        if (!at->trailing.empty()) return true;
+    }
+    return false;
+}
+
 /// The arguments, and what stands behind `--` for a command that takes the command line of a program.
 std::pair<std::vector<std::string>, std::vector<std::string>> split_trailing(
     const CommandSpec& root, const std::vector<std::string>& given) {
-    const auto command = std::find_if(given.begin(), given.end(),
-                                      [](const std::string& word) { return !word.starts_with('-'); });
-    const bool takes =
-        command != given.end() &&
-        std::any_of(root.subcommands.begin(), root.subcommands.end(),
-                    [&](const CommandSpec& spec) { return spec.name == *command && !spec.trailing.empty(); });
-    const auto end = takes ? std::find(given.begin(), given.end(), "--") : given.end();
+    const auto end = takes_trailing(root, given) ? std::find(given.begin(), given.end(), "--") : given.end();
     return {{given.begin(), end},
             end == given.end() ? std::vector<std::string>{} : std::vector<std::string>{end + 1, given.end()}};
 }

@@ -3,6 +3,7 @@
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/request.hpp"
+#include "bindings/cli/run_answer.hpp"
 #include "bindings/cli/usage_error.hpp"
 #include "bindings/runs/launch_prediction.hpp"
 #include "bindings/runs/program_run.hpp"
@@ -272,7 +273,28 @@ int exit_code_of(const Report& report, const runs::ProgramRun& run) {
     return whole && run.exit_code == 0 ? exit_fine : exit_some_rows_failed;
 }
 
-int run_run(const Arguments& arguments) {
+/// A finished run: the program's end, and its launches with their times.
+struct Finished {
+    runs::ProgramRun run;
+    Report report;
+    std::string gpu;
+};
+
+void print_messages(const Finished& finished) {
+    for (const std::string& message : finished.report.messages) {
+        print_message(message);
+    }
+    const runs::ProgramRun& run = finished.run;
+    if (run.exit_code != 0) {
+        print_message(run.ending.empty() ? fmt::format("the program exited with code {}", run.exit_code)
+                                         : fmt::format("the program ended by {}", run.ending));
+    }
+    if (finished.report.records.empty()) {
+        print_message("the program launched no kernel that was asked for and copied nothing");
+    }
+}
+
+Finished run_and_predict(const Arguments& arguments) {
     runs::ProgramOptions options;
     options.command = arguments.all("program");
     if (options.command.empty()) {
@@ -286,38 +308,46 @@ int run_run(const Arguments& arguments) {
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
     options.sheet = arguments.get("gpu").value_or(std::string(default_gpu));
     const hw::Gpu gpu = load_requested_gpu(options.sheet, read_settings(arguments));
+    Finished finished;
+    finished.gpu = gpu.id;
+    finished.run = as_usage([&] { return runs::run_program(options, gpu); });
+    std::vector<LaunchPrediction> predictions =
+        runs::predict_launches(finished.run.records, *engine, gpu, conditions);
+    finished.report =
+        report_of(std::move(finished.run.records), std::move(predictions), arguments.has("counters"),
+                  !options.kernel.empty() || options.launches.has_value());
+    return finished;
+}
+
+int run_run(const Arguments& arguments) {
     std::optional<OutputFile> file;
     if (const std::optional<std::string> path = arguments.get("output")) {
         file.emplace(*path);
     }
-    runs::ProgramRun run = as_usage([&] { return runs::run_program(options, gpu); });
-    std::vector<LaunchPrediction> predictions = runs::predict_launches(run.records, *engine, gpu, conditions);
-    const Report report = report_of(std::move(run.records), std::move(predictions), arguments.has("counters"),
-                                    !options.kernel.empty() || options.launches.has_value());
+    const Finished finished = run_and_predict(arguments);
+    const Report& report = finished.report;
     if (file) {
         file->write(csv_text(report));
         file->commit();
     }
     if (arguments.has("json")) {
-        print(json_text(report, run, gpu.id));
+        print(json_text(report, finished.run, finished.gpu));
     } else {
         print(table_text(report) + (report.with_counters ? counters_text(report) : "") +
-              (options.lines ? lines_text(report) : ""));
+              (arguments.has("lines") ? lines_text(report) : ""));
     }
-    for (const std::string& message : report.messages) {
-        print_message(message);
-    }
-    if (run.exit_code != 0) {
-        print_message(run.ending.empty() ? fmt::format("the program exited with code {}", run.exit_code)
-                                         : fmt::format("the program ended by {}", run.ending));
-    }
-    if (report.records.empty()) {
-        print_message("the program launched no kernel that was asked for and copied nothing");
-    }
-    return exit_code_of(report, run);
+    print_messages(finished);
+    return exit_code_of(report, finished.run);
 }
 
 }  // namespace
+
+RunAnswer answer_run(const Arguments& arguments) {
+    const Finished finished = run_and_predict(arguments);
+    print_messages(finished);
+    return {json_text(finished.report, finished.run, finished.gpu),
+            exit_code_of(finished.report, finished.run)};
+}
 
 Command run_command() {
     CommandSpec spec{"run",

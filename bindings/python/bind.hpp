@@ -14,6 +14,8 @@ void bind_gpu(pybind11::module_& module);
 void bind_registry(pybind11::module_& module);
 /// Adds predict.
 void bind_prediction(pybind11::module_& module);
+/// Adds prediction_page, scoreboard and scoreboard_page.
+void bind_reports(pybind11::module_& module);
 /// Adds describe_launch.
 void bind_kernel(pybind11::module_& module);
 /// Adds predict_batch.

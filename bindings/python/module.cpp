@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_registry(module);
     warptime::python::bind_gpu(module);
     warptime::python::bind_prediction(module);
+    warptime::python::bind_reports(module);
     warptime::python::bind_kernel(module);
     warptime::python::bind_batch(module);
     warptime::python::bind_sweep(module);

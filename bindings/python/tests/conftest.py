@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import os
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# Before anything draws: no test needs a screen.
+os.environ["MPLBACKEND"] = "Agg"
+
+
+@pytest.fixture(autouse=True)
+def no_pictures_left() -> Iterator[None]:
+    """Closes what a test has drawn."""
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -34,4 +34,4 @@ def test_runs(path: Path, tmp_path: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / path.name)
     pictures = [o for c in notebook.cells for o in c.get("outputs", []) if "image/png" in o.get("data", {})]
-    assert len(pictures) == 2
+    assert len(pictures) >= 2

@@ -12,6 +12,7 @@ program `warptime`. A wrong name or value raises a `WarptimeError`, which gives 
 """
 # SPDX-License-Identifier: Apache-2.0
 
+from warptime import laws, plotting
 from warptime._advice import Advice, Elasticities, Elasticity, Remedy, WhatIf, advise, elasticities, what_if
 from warptime._batch import Batch, predict_batch
 from warptime._builder import KernelBuilder
@@ -23,6 +24,7 @@ from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
+from warptime._scoreboard import Scoreboard, ScoredRow, scoreboard
 from warptime._sweep import Sweep, sweep
 from warptime._text import Report
 from warptime._tiles import (
@@ -34,6 +36,7 @@ from warptime._tiles import (
     best_tiles,
     read_problems,
 )
+from warptime.laws.roofline import Roofline, roofline
 
 __all__ = [
     "Achieved",
@@ -59,6 +62,9 @@ __all__ = [
     "Remedy",
     "Report",
     "ResidentCtas",
+    "Roofline",
+    "Scoreboard",
+    "ScoredRow",
     "Step",
     "Sweep",
     "TileComparison",
@@ -74,11 +80,15 @@ __all__ = [
     "gpu",
     "gpus",
     "kernel",
+    "laws",
     "occupancy",
     "operators",
+    "plotting",
     "predict",
     "predict_batch",
     "read_problems",
+    "roofline",
+    "scoreboard",
     "sweep",
     "what_if",
 ]

@@ -14,9 +14,11 @@ from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Changes, Gpu, required
 from warptime._gpu import gpu as gpu_of
+from warptime._plots import plot_advice, plot_what_if, tornado
 from warptime._prediction import Prediction, Request
 from warptime._text import Report, data_frame, html_table
 from warptime._values import Value, text_of, texts_of, utf8
+from warptime.plotting import Axes
 
 if TYPE_CHECKING:
     import pandas
@@ -47,6 +49,10 @@ class WhatIf:
     def to_json(self) -> str:
         """The JSON object that `warptime what-if --json` prints, on one line."""
         return self._json
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Both times by cause. Needs matplotlib."""
+        return plot_what_if(self, ax)
 
     def __repr__(self) -> str:
         return self._text.rstrip("\n")
@@ -88,6 +94,10 @@ class Elasticities:
     def to_json(self) -> str:
         """The JSON object that `warptime what-if --elasticities --json` prints, on one line."""
         return self._json
+
+    def plot(self, most: int = 15, ax: Axes | None = None) -> Axes:
+        """A tornado plot. Needs matplotlib."""
+        return tornado([(row.key, row.elasticity) for row in self.rows], most, ax)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a data frame."""
@@ -147,6 +157,10 @@ class Advice:
     def to_json(self) -> str:
         """The JSON object that `warptime advise --json` prints, on one line."""
         return self._json
+
+    def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
+        """The remedies that save time, with the bands of what they save. Needs matplotlib."""
+        return plot_advice(self, most, ax)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The remedies as a data frame."""

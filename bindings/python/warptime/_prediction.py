@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu
+from warptime._plots import plot_prediction
 from warptime._text import Report
 
 if TYPE_CHECKING:
@@ -166,6 +169,33 @@ class Prediction:
         True
         """
         return Report(self._explained)
+
+    def plot(self) -> Any:
+        """Where the time goes: its causes with the band, and every bound beside it. Needs matplotlib.
+
+        Returns the axes of both panels.
+
+        >>> import warptime as wt
+        >>> above, below = wt.predict("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm").plot()
+        >>> below.get_xlabel()
+        'time, us'
+        """
+        return plot_prediction(self)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page of `warptime report`, one file for a browser.
+
+        >>> import pathlib, tempfile, warptime as wt
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "report.html"
+        ...     wt.predict("copy", n=2**26, gpu="h200-sxm").report(path)
+        ...     "<h2>Where the time goes</h2>" in path.read_text()
+        True
+        """
+        helps = [{**vars(help), "keys": list(help.keys)} for help in self.would_help]
+        page = _core.prediction_page(json.dumps({**self.to_dict(), "would_help": helps}), self._explained)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
 
     def advise(self) -> Advice:
         """Every remedy that applies to this operation, by the time that it saves: `advise` with the same arguments.

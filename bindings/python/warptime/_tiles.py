@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, required
+from warptime._plots import plot_ranked
 from warptime._text import Report, data_frame, html_table, table
 from warptime._tiles_by_code import Product, in_order
 from warptime._triton_arguments import names_of
 from warptime._triton_compile import compiled_count
 from warptime._values import Value, text_of, texts_of, utf8
+from warptime.plotting import Axes
 
 if TYPE_CHECKING:
     import pandas
@@ -156,6 +158,16 @@ class RankedTiles(Sequence[RankedTile]):
             expected = f"a rank from 1 to {len(self.tiles)}, or a dict of parameters"
             raise WarptimeError(name, utf8(repr(tile)), expected)
         return texts_of("gemm", self.tiles[tile - 1].parameters)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The tiles by rank, each with its band and in the colour of its limiter. Needs matplotlib.
+
+        >>> import warptime as wt
+        >>> axes = wt.best_tiles("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm", top=3).plot()
+        >>> axes.get_title(loc="left")
+        'the 3 tiles to try first'
+        """
+        return plot_ranked(self, ax)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame, one row a tile, with a column for each parameter. Needs pandas.
