@@ -299,10 +299,12 @@ def stencil(kit: Kit) -> Checked:
     driver = ctypes.CDLL("libcuda.so.1")
     vector = 16 // grid.element_size()
     blocks = (-(-size // (32 * vector)), -(-size // 8), size if axes == 3 else 1)
-    values = (ctypes.c_void_p(grid.data_ptr()), ctypes.c_void_p(out.data_ptr()), ctypes.c_int(size))
-    pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+    places = (ctypes.c_void_p(grid.data_ptr()), ctypes.c_void_p(out.data_ptr()), ctypes.c_int(size))
 
     def run() -> Any:
+        # The launch reads its arguments through pointers, so they and the grid live as long as this function.
+        pointers = (ctypes.c_void_p * len(places))(*(ctypes.addressof(place) for place in places))
+        assert grid.data_ptr() == places[0].value
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         status = driver.cuLaunchKernel(function, *blocks, 32, 8, 1, 0, stream, pointers, None)
         if status != 0:
@@ -310,7 +312,6 @@ def stencil(kit: Kit) -> Checked:
         return out
 
     def error(found: Any) -> float:
-        _ = values
         place = [size // 2] * (axes - 1)
         whole = grid.double()
         expected = 0.5 * whole[(*place,)]
