@@ -291,14 +291,33 @@ namespace {
 /// Shared memory that a CTA has without asking for more, and what PyTorch adds to the bins.
 constexpr std::int64_t most_of_cta = 49152, guard_bytes = 8;
 
+/// Larger arrays give each thread more elements. Many bins make CTAs few, since each adds its own up.
+std::int64_t ctas_of_bins(const Sizes& s, const KernelRule& rule) {
+    const std::int64_t threads = rule.whole("threads");
+    if (s.bins > rule.whole("bins_of_steps")) {
+        const double n = static_cast<double>(s.n), bins = static_cast<double>(s.bins);
+        const auto most_of_thread = static_cast<std::int64_t>(std::ceil(rule.number("steps_of_bin") * bins));
+        const double balanced = std::ceil(std::sqrt(rule.number("balance") * n / bins));
+        return std::max(static_cast<std::int64_t>(balanced), ceil_div(s.n, threads * most_of_thread));
+    }
+    std::int64_t each = rule.whole("steps");
+    for (const char* steps : {"1", "2", "3", "6"}) {
+        if (s.n < rule.whole(fmt::format("steps_{}_below", steps))) {
+            each = std::stoll(steps);
+            break;
+        }
+    }
+    return ceil_div(s.n, each * threads);
+}
+
 /// Bins that fit no shared memory are counted in memory, one atomic addition for each element.
-void count_in_memory(const Sizes& s, const KernelRule& rule, std::int64_t ctas, const Context& context) {
-    FlowKernel count = flow_of(rule, ctas);
+void count_in_memory(const Sizes& s, const KernelRule& rule, const Context& context) {
+    FlowKernel count = flow_of(rule, ceil_div(s.n, rule.whole("threads")));
+    spread(count.launch);
     count.launch.static_shared = 0;
     count.start = context.rule("histogram_fill", s.dtype).mix("start");
     count.shared = {};
     count.finish = {};
-    count.trips = ceil_div(s.n, ctas * count.launch.threads);
     count.flows = {{"values", s.dtype, Direction::read, s.n, 1},
                    {"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, s.bins, true}};
     add(count, context);
@@ -312,19 +331,11 @@ void lower_histogram(const Sizes& s, const Context& context) {
     FlowKernel fill = flow_of(context.rule("histogram_fill", s.dtype), ceil_div(s.bins, filled_by_cta));
     fill.flows = {{"bins", s.dtype, Direction::write, s.bins, 8}};
     if (s.torch) add(fill, context);
-    // Larger arrays give each thread more elements.
-    std::int64_t each = rule.whole("steps");
-    for (const char* steps : {"1", "2", "3", "6"}) {
-        if (s.n < rule.whole(fmt::format("steps_{}_below", steps))) {
-            each = std::stoll(steps);
-            break;
-        }
-    }
-    const std::int64_t ctas = ceil_div(s.n, each * rule.whole("threads"));
     if (s.bins * s.element_bytes() + guard_bytes >= most_of_cta) {
-        count_in_memory(s, rule, ctas, context);
+        count_in_memory(s, rule, context);
         return;
     }
+    const std::int64_t ctas = ctas_of_bins(s, rule);
     FlowKernel count = flow_of(rule, s.torch ? ctas : std::min<std::int64_t>(ctas, 8 * sm_count(context)));
     count.launch.dynamic_shared = s.bins * s.element_bytes();
     count.shared.random = s.bins;
@@ -332,6 +343,10 @@ void lower_histogram(const Sizes& s, const Context& context) {
     count.flows = {{"values", s.dtype, Direction::read, s.n, 1}};
     // Each CTA adds its bins to those of all.
     const std::int64_t bins_of_thread = ceil_div(s.bins, count.launch.threads);
+    for (libraries::ClassCount part : rule.mix("each_more_bin")) {
+        part.count *= static_cast<double>(bins_of_thread - 1);
+        if (bins_of_thread > 1) count.finish.push_back(part);
+    }
     count.results = {{"bins", s.dtype, Direction::atomic, s.bins, bins_of_thread, bins_of_thread > 1,
                       bins_of_thread > 1 ? count.launch.threads : 0, 0, true}};
     add(count, context);
