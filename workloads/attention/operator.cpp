@@ -15,7 +15,7 @@ using Kind = ParameterKind;
 
 constexpr std::array<std::string_view, 2> dtypes{"bf16", "fp16"};
 constexpr std::array<std::string_view, 4> implementations{"torch", "flash2", "flash3", "cudnn"};
-constexpr std::array<std::string_view, 1> backward_implementations{"flash2"};  // cuDNN's is not described yet
+constexpr std::array<std::string_view, 3> backward_implementations{"torch", "flash2", "cudnn"};
 
 constexpr ParameterInfo implementation_of(std::span<const std::string_view> words) {
     return {"implementation",

@@ -4,6 +4,7 @@
 #include "hw/error.hpp"
 #include "workloads/attention/flash2.hpp"
 #include "workloads/attention/specialized.hpp"
+#include "workloads/attention/specialized_backward.hpp"
 
 #include <fmt/format.h>
 
@@ -185,7 +186,11 @@ void AttentionRequest::lower(const libraries::Libraries& libraries, const hw::Gp
     const Implementation by = chosen(implementation, gpu);
     if (backward) {
         const AttentionFamily& family = family_of(libraries, by, "backward", gpu);
-        lower_flash2_backward(p, tile_of(family, p, gpu), program);
+        if (by == Implementation::cudnn) {
+            lower_specialized_backward(p, tile_of(family, p, gpu), gpu, program);
+        } else {
+            lower_flash2_backward(p, tile_of(family, p, gpu), program);
+        }
         return;
     }
     lower_forward(libraries, by, p, gpu, program);

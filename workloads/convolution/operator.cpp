@@ -24,7 +24,10 @@ constexpr std::array<ParameterInfo, 8> parameters{{
     required_size("kernel", "taps of a side of the square filter; padding is kernel / 2"),
     {"stride", Kind::size, false, "1", {}, "input pixels from one output pixel to the next", true},
     {"groups", Kind::size, false, "1", {}, "groups of channels; as many as channels: depthwise", true},
-    {"dtype", Kind::dtype, false, "bf16", dtypes, "element type; tf32: fp32 as PyTorch multiplies it by default; fp32: with torch.backends.cudnn.allow_tf32 off", true},
+    {"dtype", Kind::dtype, false, "bf16", dtypes,
+     "element type; tf32: fp32 as PyTorch multiplies it by default; fp32: with "
+     "torch.backends.cudnn.allow_tf32 off",
+     true},
 }};
 
 Problem problem_of(const Operation& operation) {

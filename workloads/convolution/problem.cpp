@@ -66,7 +66,8 @@ gemm::Problem as_product(const Problem& problem) {
 
 gemm::Problem as_tiled_product(const Problem& problem, std::int64_t tile_k) {
     gemm::Problem p = as_product(problem);
-    if (!problem.plain() && !problem.turned()) p.k = gemm::ceil_div(p.k / problem.taps(), tile_k) * tile_k * problem.taps();
+    if (!problem.plain() && !problem.turned())
+        p.k = gemm::ceil_div(p.k / problem.taps(), tile_k) * tile_k * problem.taps();
     return p;
 }
 

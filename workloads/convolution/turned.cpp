@@ -55,8 +55,7 @@ void lower_turn(const mk::Name& name, std::int64_t images, std::int64_t rows, st
     const mk::Id in = add_buffer("in", columns, rows);
     const mk::Id out = add_buffer("out", rows, columns);
     // Tile 0 counts along the rows, tile 1 along the columns; a warp moves every eighth line.
-    const auto lines = [&](mk::Id buffer, mk::Direction direction, std::uint32_t inner,
-                           std::uint32_t outer) {
+    const auto lines = [&](mk::Id buffer, mk::Direction direction, std::uint32_t inner, std::uint32_t outer) {
         mk::Access access;
         access.buffer = buffer;
         access.direction = direction;
@@ -64,8 +63,8 @@ void lower_turn(const mk::Name& name, std::int64_t images, std::int64_t rows, st
         access.rank = 3;
         access.bytes = 4;
         access.origin[0] = b.index(0, {mk::term(mk::Variable::tile, side, inner)});
-        access.origin[1] = b.index(0, {mk::term(mk::Variable::tile, side, outer),
-                                       mk::term(mk::Variable::warp, rows_of_warp)});
+        access.origin[1] = b.index(
+            0, {mk::term(mk::Variable::tile, side, outer), mk::term(mk::Variable::warp, rows_of_warp)});
         access.origin[2] = b.variable(mk::Variable::tile, 1, 2);
         access.box = {side, rows_of_warp, 1, 1, 1};
         return access;

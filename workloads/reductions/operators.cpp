@@ -310,8 +310,9 @@ constexpr ArrayOperator histogram_operator{
     [](const Sizes& s) {
         constexpr std::int64_t in_shared = 8192, most = std::int64_t{1} << 31;
         if (!s.torch && s.bins > in_shared) {
-            throw Error("histogram bins", fmt::format("{}", s.bins),
-                        fmt::format("at most {} for the ideal kernel, whose bins fit shared memory", in_shared));
+            throw Error(
+                "histogram bins", fmt::format("{}", s.bins),
+                fmt::format("at most {} for the ideal kernel, whose bins fit shared memory", in_shared));
         }
         if (s.bins >= most) {
             throw Error("histogram bins", fmt::format("{}", s.bins), "below 2^31");

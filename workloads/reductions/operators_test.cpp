@@ -117,8 +117,8 @@ TEST_CASE("bins beyond a CTA's shared memory are counted in memory, an atomic ad
     CHECK(rc::check("bytes", [] {
         const auto n = *rc::gen::inRange<std::int64_t>(1000, 60000);
         const auto bins = *rc::gen::inRange<std::int64_t>(12286, 200000);
-        const auto program =
-            lowered("histogram", {{"n", std::to_string(n)}, {"bins", std::to_string(bins)}, {"dtype", "fp32"}});
+        const auto program = lowered(
+            "histogram", {{"n", std::to_string(n)}, {"bins", std::to_string(bins)}, {"dtype", "fp32"}});
         RC_ASSERT(program.kernel_count == 2U);
         RC_ASSERT(program.kernels[0].grid.x == (bins + 1023) / 1024);
         RC_ASSERT(moved(program.kernels[0], Direction::write) == 4.0 * static_cast<double>(bins));
@@ -132,7 +132,8 @@ TEST_CASE("bins beyond a CTA's shared memory are counted in memory, an atomic ad
     // The last size that fits: 48 KiB without the guard of 8 bytes.
     const auto fits = lowered("histogram", {{"n", "100000"}, {"bins", "12285"}, {"dtype", "fp32"}});
     CHECK(fits.kernels[1].dynamic_shared == 4 * 12285);
-    CHECK(moved(fits.kernels[1], Direction::atomic) == 4.0 * 12285 * static_cast<double>(fits.kernels[1].grid.x));
+    CHECK(moved(fits.kernels[1], Direction::atomic) ==
+          4.0 * 12285 * static_cast<double>(fits.kernels[1].grid.x));
 }
 
 TEST_CASE("every element of a matrix is read, and each result written once") {
@@ -183,8 +184,8 @@ TEST_CASE("what cannot run is refused by name") {
     many["k"] = "4097";
     CHECK(fixture::refused("topk", many) == "topk k");
     CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "4294967296"}}) == "histogram bins");
-    CHECK(fixture::refused("histogram",
-                           {{"n", "64"}, {"bins", "8193"}, {"implementation", "ideal"}}) == "histogram bins");
+    CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "8193"}, {"implementation", "ideal"}}) ==
+          "histogram bins");
     CHECK(fixture::refused("softmax", matrix(1000000, 1000000, "bf16")) == "softmax size");
     CHECK(fixture::refused("softmax", matrix(16, 16, "int8")) == "softmax dtype");
 }
