@@ -55,6 +55,9 @@ enum class Specialization : std::uint8_t { none, cooperative, pingpong };
 /// the CTA of a tile that finishes last adds them up.
 enum class Reduction : std::uint8_t { atomic, workspace, serial, blocks, last_cta };
 
+/// Stream-K: the iterations of all tiles are dealt out evenly, or those of the tiles that fill no whole wave.
+enum class StreamK : std::uint8_t { none, all, hybrid };
+
 /// Whether partial sums go to a workspace.
 [[nodiscard]] constexpr bool needs_workspace(Reduction reduction) {
     return reduction == Reduction::workspace || reduction == Reduction::blocks ||
@@ -74,6 +77,7 @@ struct Config {
     int split_k = 1;
     Reduction reduction = Reduction::workspace;
     model::kernel::ScheduleKind schedule = model::kernel::ScheduleKind::one_per_cta;
+    StreamK stream_k = StreamK::none;  ///< its schedule is static_stride
     Pipeline pipeline = Pipeline::automatic;
     Specialization specialization = Specialization::none;
     MatrixInstruction mma = MatrixInstruction::automatic;
