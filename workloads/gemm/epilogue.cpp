@@ -5,6 +5,7 @@
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
 #include "workloads/gemm/stream_k.hpp"
+#include "workloads/gemm/weights.hpp"
 
 #include <algorithm>
 
@@ -26,6 +27,11 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     mk::Id last = mk::no_id;
     if (!to_workspace) {
         const FusedTile tile{parts.tile_m, parts.tile_n, parts.batch, c.cta_n, c.cta_m};
+        if (converts_weights(parts.problem, c)) {
+            // The scale of each column.
+            b.op(InstructionClass::mul_f32).count = per_warp_lanes;
+            last = b.last_op();
+        }
         last = add_fused(b, parts.problem, tile, per_warp_lanes, warps, last);
     }
     if (bytes < 4) {

@@ -84,7 +84,8 @@ Problem read_problem(const Operation& operation) {
     p.k = size_of(operation, "k");
     p.batch = size_of(operation, "batch");
     p.a = dtype_of(operation, "dtype");
-    p.b = dtype_of(operation, "dtype_b");
+    p.packed_b = value_of(operation, "dtype_b") == "int4";
+    p.b = p.packed_b ? hw::Dtype::int8 : dtype_of(operation, "dtype_b");
     p.accumulator = dtype_of(operation, "acc_dtype");
     p.out = dtype_of(operation, "out_dtype");
     p.a_major = value_of(operation, "a_major") == "k" ? Major::k : Major::other;
