@@ -31,8 +31,16 @@ mk::Id add_conversion(Parts& parts, double elements, mk::Id loaded) {
     mk::Builder& b = parts.builder;
     const compilers::Triton::Weights& law = compilers::triton().weights;
     const compilers::Triton::Weights::Bits& of = parts.problem.packed_b ? law.four : law.eight;
-    mk::Id last = b.op(op_after(InstructionClass::logic, of.logic * elements, loaded));
-    if (of.shifts > 0.0) last = b.op(op_after(InstructionClass::shift, of.shifts * elements, last));
+    // The compiler interleaves about two chains, so that each instruction waits for the one before the last.
+    // Only wgmma waits for all of them: mma.sync multiplies while later operands are converted.
+    const bool waits = parts.config.mma == MatrixInstruction::wgmma;
+    const auto in_two_chains = [&](InstructionClass cls, double count, mk::Id before) {
+        mk::Op op = op_after(cls, count, before);
+        op.chain = waits ? std::max<std::int64_t>(1, op.count / 2) : 1;
+        return b.op(op);
+    };
+    mk::Id last = in_two_chains(InstructionClass::logic, of.logic * elements, loaded);
+    if (of.shifts > 0.0) last = in_two_chains(InstructionClass::shift, of.shifts * elements, last);
     if (of.moves > 0.0) b.op(op_after(InstructionClass::move, of.moves * elements, mk::no_id));
     return b.op(op_after(InstructionClass::fma_f16x2, of.halves * elements, last));
 }
