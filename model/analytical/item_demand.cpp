@@ -114,7 +114,7 @@ class Accumulator {
             first_warp_ += role.warps * role.instances;
         }
         if (result_.self_fed) fold_prologue(result_);
-        if (through_array_) {
+        if (through_array_ || (beside_loop_ && !result_.asynchronous)) {
             share_array(result_);
         } else if (!result_.asynchronous) {
             share_data_path(result_);
@@ -891,7 +891,10 @@ class Accumulator {
                 part_->demand[machine::Server::l1] += machine::l1_row_cycles(kernel_, op, access, gpu_) *
                                                       (times * static_cast<double>(op.count) * warps);
             } else if (collective || !machine::is_taken_by_line(op, access)) {
-                if (collective && op.cls == InstructionClass::ld_global) through_array_ = true;
+                // Where the loop copies asynchronously, loads before and behind it leave its array alone.
+                if (collective && op.cls == InstructionClass::ld_global) {
+                    (part_ == &result_.loop ? through_array_ : beside_loop_) = true;
+                }
                 part_->demand[machine::Server::l1] +=
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
@@ -934,6 +937,7 @@ class Accumulator {
     double taken_ = 1.0;        ///< share of the warps that take the branches around
     kernel::Freedom free_{};
     bool through_array_ = false;
+    bool beside_loop_ = false;  ///< boxes are loaded before or behind the loop
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
     machine::Neighbours neighbours_;
