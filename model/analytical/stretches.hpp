@@ -50,8 +50,9 @@ class Stretches {
         const double own = busy.value() / static_cast<double>(warps_);
         const hw::Cycles loads = waited - waited_;
         const double rest = std::max(0.0, (end - began_ - loads).value() - own);
+        const double turn = own > 0.0 ? steady::steady_turn_time(warps_, own, rest) : rest;
         part.met_busy += busy;
-        part.met_idle += hw::Cycles(steady::steady_turn_time(warps_, own, rest)) - busy + loads;
+        part.met_idle += hw::Cycles(turn) - busy + loads;
         before_ = part.demand;
     }
 

@@ -320,6 +320,7 @@ class Timeline {
 
     /// CTAs whose warps meet: while all warps of a CTA wait, only other CTAs use the servers.
     [[nodiscard]] static hw::Cycles between_barriers(const machine::Part& part, std::int64_t resident) {
+        if (!(hw::Cycles{} < part.met_busy)) return part.met_idle;
         return hw::Cycles(steady::steady_turn_time(resident, part.met_busy.value(), part.met_idle.value()));
     }
 
