@@ -404,10 +404,14 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         const KernelRule& rule = context.rule("radix_pass", r.dtype);
         const std::int64_t each = ceil_div(choice.whole("sort_elements_of_cta"), rule.whole("threads"));
         FlowKernel sort = flow_of(rule, sort_ctas);
-        sort.flows = {{"keys", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
-                      {"numbers", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
-                      {"new_keys", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")},
-                      {"new_numbers", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")}};
+        sort.flows = {
+            {"keys", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
+            // The sums of CTAs before, then what goes with the keys.
+            {"states", Dtype::int32, Direction::read, sort_ctas * 256, 1, false, 0, 0, true, false, 1, true},
+            {"numbers", Dtype::int64, Direction::read, n, each, true, rule.whole("threads"), 0, false, false,
+             1, true},
+            {"new_keys", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")},
+            {"new_numbers", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")}};
         add(sort, context);
     }
     zero();
