@@ -86,6 +86,12 @@ class CaseReader {
           defaults_(defaults),
           predictor_(columns_, defaults),
           baseline_(&baseline) {
+        const bool names_gpu =
+            std::any_of(columns_.begin(), columns_.end(),
+                        [](const BatchColumnRole& column) { return column.role == ColumnRole::gpu; });
+        if (defaults.gpu.empty() && !names_gpu) {
+            throw UsageError("gpu", "", "--gpu with a sheet id or a path, or a column gpu");
+        }
         if (!defaults.gpu.empty()) note_gpu(predictor_.chip_of(defaults.gpu, defaults.engine).gpu, baseline);
     }
 
