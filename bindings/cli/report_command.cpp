@@ -16,6 +16,7 @@
 #include "bindings/reports/would_help.hpp"
 #include "hw/sheet.hpp"
 #include "validate/engine_predictor.hpp"
+#include "workloads/condition_values.hpp"
 #include "workloads/predict.hpp"
 
 #include <fmt/format.h>
