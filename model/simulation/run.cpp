@@ -56,6 +56,7 @@ struct Warp {
 struct Cta {
     explicit Cta(const kernel::Kernel& kernel, const TokenRules& rules) : tokens(kernel, rules) {}
     std::int64_t id = -1;
+    std::uint64_t seed = 0;
     double stands_for = 1.0;  ///< CTAs of its SM
     std::int32_t sm = 0;
     std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of lower places
@@ -87,7 +88,8 @@ class Simulation {
           chip_(gpu, static_cast<int>(sms_run_), clock_hz,
                 machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume()),
                 1.0 / stands_for_),
-          memory_(kernel, gpu, conditions, chip_, 1.0 / stands_for_, new_shares(kernel, plan_, cut_)) {
+          memory_(kernel, gpu, conditions, chip_, 1.0 / stands_for_,
+                  new_shares(kernel, plan_, cut_, result_.occupancy.ctas_per_sm)) {
         const auto slots = std::min<std::int64_t>(ctas_run_, sms_run_ * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(sms_run_), result_.occupancy.ctas_per_sm);
         taken_.assign(static_cast<std::size_t>(sms_run_),
@@ -193,6 +195,7 @@ class Simulation {
                 const std::uint32_t slot = unused_.back();
                 unused_.pop_back();
                 ctas_[slot].id = cut_.id(next_cta_);
+                ctas_[slot].seed = scattered(static_cast<std::uint64_t>(ctas_[slot].id));
                 ctas_[slot].stands_for = cut_.stands_for(next_cta_++);
                 ctas_[slot].sm = static_cast<std::int32_t>(sm - free_.begin());
                 ctas_[slot].place = take_place(ctas_[slot].sm);
@@ -577,7 +580,8 @@ class Simulation {
                                 enabled,
                                 warp.cursor.place().weight < 1.0,
                                 warp.sms,
-                                warp.stands_for};
+                                warp.stands_for,
+                                cta.seed};
             const MemoryPath::Reply reply =
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
             // The last instruction of a load has its latency too; a chain pays it again for each link.
