@@ -565,7 +565,10 @@ class Simulation {
         // interval.
         const Ticks served = std::max(issued, piped);
         Ticks done = plan.copies ? now : served - std::min(plan.last_interval, served - now);
-        done = std::max(done, sm.shared.serve(now, part_of(plan.shared, enabled)));
+        const Ticks banked = sm.shared.serve(now, part_of(plan.shared, enabled));
+        // A shuffle's latency has its own pass in it.
+        const bool shuffles = plan.pipe == static_cast<std::size_t>(hw::Unit::shuffle);
+        done = std::max(done, shuffles ? banked - part_of(plan.shared, enabled) : banked);
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, enabled)));
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
         Ticks arrived = 0;  // arrival of its stores in the L2
