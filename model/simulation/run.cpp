@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace warptime::model::simulation {
 
@@ -70,7 +71,7 @@ struct Cta {
 class Simulation {
   public:
     Simulation(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               double clock_hz, Trace* trace, double most_whole)
+               double clock_hz, Trace* trace, double most_whole, bool loops)
         : kernel_(kernel),
           items_(kernel),
           plan_(kernel, gpu, conditions),
@@ -79,7 +80,7 @@ class Simulation {
           trace_(trace),
           turnaround_(ticks_of(machine::cta_turnaround(kernel, gpu).value())),
           launch_interval_(ticks_of(machine::launch_interval(kernel, gpu).value())),
-          result_(placed(kernel, gpu, conditions, most_whole)),
+          result_(placed(kernel, gpu, conditions, most_whole, loops)),
           cut_(result_.cut),
           rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}, &mean_choice_),
           ctas_run_(cut_.ctas()),
@@ -110,7 +111,8 @@ class Simulation {
         if (trace_ != nullptr) log_units();
     }
 
-    Run run() {
+    /// False if nothing can happen any more before all CTAs have ended.
+    bool ends() {
         dispatch(0);
         while (!queue_.empty()) {
             const Event event = queue_.pop();
@@ -121,11 +123,9 @@ class Simulation {
             now_ = event.time;
             handle(event);
         }
-        if (unused_.size() != ctas_.size() || next_cta_ < ctas_run_) {
-            deadlock();
-        }
-        return finished();
+        return unused_.size() == ctas_.size() && next_cta_ == ctas_run_;
     }
+    [[nodiscard]] bool leaves_out_trips() const { return cut_.trips > 0; }
 
   private:
     enum What : std::uint32_t { warp_runs, cta_starts, cta_leaves, dispatches };
@@ -135,13 +135,14 @@ class Simulation {
     }
 
     static Run placed(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                      const prediction::Conditions& conditions, double most_whole) {
+                      const prediction::Conditions& conditions, double most_whole, bool loops) {
         Run result;
         result.occupancy = machine::residency(kernel, machine::limits_of(gpu));
         result.sms = machine::reachable_sms(gpu, kernel.cluster.volume(), machine::given_sms(gpu, conditions),
                                             result.occupancy.ctas_per_sm);
         result.ctas = kernel.grid.volume();
-        result.cut = cut_of(kernel, result.sms, result.occupancy.ctas_per_sm, most_whole);
+        result.cut =
+            cut_of(kernel, result.sms, result.occupancy.ctas_per_sm, most_whole, most_cut_events, loops);
         return result;
     }
 
@@ -640,7 +641,8 @@ class Simulation {
 
     // ---- the end
 
-    /// Warps that wait, those in one place of a role counted once.
+  public:
+    /// Throws an error that names warps that wait, those in one place of a role counted once.
     [[noreturn]] void deadlock() const {
         constexpr std::size_t most_named = 8;
         std::string waits;
@@ -690,6 +692,7 @@ class Simulation {
         return std::move(result_);
     }
 
+  private:
     /// Turns the times of a cut run into those of the whole kernel. Units are as busy as in the part that was
     /// run.
     void stretch() {
@@ -744,7 +747,18 @@ class Simulation {
 
 Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
         double clock_hz, Trace* trace, double most_whole) {
-    return Simulation(kernel, gpu, conditions, clock_hz, trace, most_whole).run();
+    Simulation first(kernel, gpu, conditions, clock_hz, trace, most_whole, true);
+    if (first.ends()) return first.finished();
+    if (!first.leaves_out_trips()) first.deadlock();
+    // Roles whose loops differ may leave out trips that belong together, so all trips are run.
+    if (trace != nullptr) {
+        Trace again;
+        again.detailed_sms = trace->detailed_sms;
+        *trace = std::move(again);
+    }
+    Simulation second(kernel, gpu, conditions, clock_hz, trace, most_whole, false);
+    if (!second.ends()) second.deadlock();
+    return second.finished();
 }
 
 }  // namespace warptime::model::simulation
