@@ -107,6 +107,7 @@ void check_period(Make make, std::int64_t trips, double period, const hw::Gpu& g
     const Times two = times_of(make(2 * trips), gpu, at_fixed_clock(cache));
     const double expected = period * static_cast<double>(trips) / clock_hz;
     CAPTURE(period);
+    CAPTURE(two.analytical - one.analytical);
     check_near(two.analytical - one.analytical, expected);
     check_near(two.simulation - one.simulation, expected);
 }

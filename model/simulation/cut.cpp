@@ -50,7 +50,8 @@ kernel::LoopPasses Cut::passes(std::int64_t of_loop, std::int64_t period) const 
     return {of_loop, ends, trips - ends, left_out};
 }
 
-Cut cut_of(const kernel::Kernel& kernel, std::int64_t sms, std::int64_t resident, double most, double aim) {
+Cut cut_of(const kernel::Kernel& kernel, std::int64_t sms, std::int64_t resident, double most, double aim,
+           bool loops) {
     const std::int64_t ctas = kernel.grid.volume();
     const std::int64_t cluster = kernel.cluster.volume();
     Cut cut;
@@ -74,7 +75,7 @@ Cut cut_of(const kernel::Kernel& kernel, std::int64_t sms, std::int64_t resident
     constexpr std::array<Bounds, 7> steps{
         {{8, 0, 0}, {8, 4, 0}, {8, 4, 64}, {4, 2, 32}, {2, 2, 16}, {2, 2, 8}, {1, 1, 8}}};
     for (const Bounds& bounds : steps) {
-        if (bounds.trips > 0) cut.trips = bounds.trips;
+        if (bounds.trips > 0 && loops) cut.trips = bounds.trips;
         if (bounds.waves > 0) skip_waves(cut, std::max<std::int64_t>(1, resident), bounds.waves);
         const std::int64_t least = (bounds.sms + cluster - 1) / cluster * cluster;
         if (least < cut.sms) {

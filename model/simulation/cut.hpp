@@ -42,6 +42,6 @@ struct Cut {
 /// Cut of a kernel on `sms` SMs, each with `resident` CTAs. `most`: events that may run whole; `aim`: events
 /// of a cut run. `loops`: trips may be left out.
 [[nodiscard]] Cut cut_of(const kernel::Kernel& kernel, std::int64_t sms, std::int64_t resident,
-                         double most = most_whole_events, double aim = most_cut_events);
+                         double most = most_whole_events, double aim = most_cut_events, bool loops = true);
 
 }  // namespace warptime::model::simulation

@@ -40,11 +40,12 @@ std::int64_t begin_of(const kernel::Kernel& kernel, const kernel::Access& access
 
 }  // namespace
 
-std::vector<double> new_shares(const kernel::Kernel& kernel, const KernelPlan& plan, const Cut& cut) {
+namespace {
+
+/// The shares among the first `most` CTAs of the grid.
+std::vector<double> shares_among(std::int64_t most, const kernel::Kernel& kernel, const KernelPlan& plan,
+                                 const Cut& cut) {
     std::vector<double> result(kernel.buffers.size(), 1.0);
-    if (cut.sms == cut.of_sms) return result;
-    // As many CTAs as a few waves have, and of those the ones that are run.
-    constexpr std::int64_t most = 4096;
     const machine::WorkItems items(kernel);
     std::vector<kernel::Coordinates> all, run;
     std::vector<std::int64_t> of_cta;
@@ -82,9 +83,20 @@ std::vector<double> new_shares(const kernel::Kernel& kernel, const KernelPlan& p
     return result;
 }
 
+}  // namespace
+
+NewShares new_shares(const kernel::Kernel& kernel, const KernelPlan& plan, const Cut& cut,
+                     std::int64_t resident) {
+    if (cut.sms == cut.of_sms) return {};
+    // As many CTAs as a few waves have.
+    constexpr std::int64_t most = 4096;
+    return {shares_among(most, kernel, plan, cut),
+            shares_among(std::min(most, cut.of_sms * resident), kernel, plan, cut)};
+}
+
 MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
                        const prediction::Conditions& conditions, Chip& chip, double part,
-                       std::vector<double> new_share)
+                       NewShares new_shares)
     : kernel_(kernel),
       chip_(chip),
       part_(part),
@@ -94,7 +106,7 @@ MemoryPath::MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu,
           std::min(static_cast<double>(kernel.schedule.item_count()),
                    gpu.sm.count.value() * machine::residency(kernel, machine::limits_of(gpu)).ctas_per_sm)),
       written_(kernel.buffers.size()),
-      new_share_(std::move(new_share)),
+      new_shares_(std::move(new_shares)),
       brought_(kernel.buffers.size()),
       turns_(kernel.accesses.size()),
       sector_(gpu.l1.sector.value()),
@@ -157,8 +169,13 @@ MemoryPath::Blocks MemoryPath::blocks_of(const AccessPlan& plan, const Requester
 }
 
 double MemoryPath::asked_by(const AccessPlan& plan, const Requester& who) const {
-    if (new_share_.empty() || who.sms <= 1.0 || plan.scattered) return 1.0;
-    return 1.0 / new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    if (new_shares_.at_once.empty() || who.sms <= 1.0 || plan.scattered) return 1.0;
+    return 1.0 / new_shares_.at_once[static_cast<std::size_t>(plan.access->buffer)];
+}
+
+double MemoryPath::first_share(const AccessPlan& plan) const {
+    if (new_shares_.over_time.empty() || plan.scattered) return 1.0;
+    return new_shares_.over_time[static_cast<std::size_t>(plan.access->buffer)];
 }
 
 MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& who, const Bytes& bytes,
@@ -166,8 +183,7 @@ MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& 
     const double share = who.sms * who.stands_for;
     if (plan.scattered) return look_up_scattered(plan, bytes.opened, share);
     const Blocks blocks = blocks_of(plan, who);
-    const double first_of_all =
-        new_share_.empty() ? 1.0 : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    const double first_of_all = first_share(plan);
     const double times = asked_by(plan, who);
     const std::int64_t pieces_of_block = plan.dense ? plan.block / plan.piece : 1;
     // Bytes side by side open each of their pieces; others take what all of them ask for.
@@ -194,6 +210,13 @@ MemoryPath::Lookup MemoryPath::look_up(const AccessPlan& plan, const Requester& 
     }
     result.fetched = absent * piece * first_of_all;
     result.waits = !result.found.present;
+    if (result.waits && !new_shares_.over_time.empty()) {
+        // What other SMs have brought before the CTAs at once is there already, for all warps of a CTA.
+        const std::uint64_t draw =
+            scattered(who.seed + plan.place + (static_cast<std::uint64_t>(who.execution) << 32));
+        constexpr double range = 0x1p64;
+        result.waits = static_cast<double>(draw) < range * first_of_all * times;
+    }
     return result;
 }
 
@@ -263,9 +286,7 @@ Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double byt
                         Ticks now) {
     const double byte = plan.in_rows ? chip_.rates.dram_row_byte : chip_.rates.dram_read_byte;
     const Ticks carried = chip_.dram.serve(now, ticks_of(bytes * who.sms * byte));
-    const double first = new_share_.empty() || plan.scattered
-                             ? 1.0
-                             : new_share_[static_cast<std::size_t>(plan.access->buffer)];
+    const double first = first_share(plan);
     return std::max(carried, chip_.banks.read(place, bytes / first * who.sms * part_, byte, now, first));
 }
 

@@ -41,18 +41,24 @@ struct Requester {
     bool chosen = false;      ///< branches around let some warps through
     double sms = 1.0;         ///< SMs that the warp's SM stands for
     double stands_for = 1.0;  ///< accesses of the SM that this one stands for
+    std::uint64_t seed = 0;   ///< of its CTA
 };
 
 /// By buffer: of the first requests for its bytes by the CTAs that are run, the share that is the first of
-/// the chip's. CTAs of the SMs that `cut` leaves out may have asked before.
-[[nodiscard]] std::vector<double> new_shares(const kernel::Kernel& kernel, const KernelPlan& plan,
-                                             const Cut& cut);
+/// the chip's. CTAs of the SMs that are left out may have asked before, or at the same time.
+struct NewShares {
+    std::vector<double> over_time;  ///< of the run
+    std::vector<double> at_once;    ///< of the CTAs that are resident together
+};
+/// `resident`: CTAs of an SM.
+[[nodiscard]] NewShares new_shares(const kernel::Kernel& kernel, const KernelPlan& plan, const Cut& cut,
+                                   std::int64_t resident);
 
 class MemoryPath {
   public:
-    /// `part`: share of the chip that is run. `new_share`: by buffer, see `new_shares`; empty: 1.
+    /// `part`: share of the chip that is run. Shares are 1 where `new_shares` has none.
     MemoryPath(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               Chip& chip, double part = 1.0, std::vector<double> new_share = {});
+               Chip& chip, double part = 1.0, NewShares new_shares = {});
 
     struct Reply {
         Ticks done = 0;     ///< data arrived, or stores have left the SM
@@ -83,6 +89,8 @@ class MemoryPath {
     /// `bytes`: those that memory keeps as moved, those sent to the slices as asked.
     Ticks write(Sm& sm, const AccessPlan& plan, const Requester& who, const Bytes& bytes, Ticks now,
                 Ticks& arrived);
+    /// Share of an access's first requests that are the chip's first.
+    [[nodiscard]] double first_share(const AccessPlan& plan) const;
     /// SMs, this one among them, that ask for the same bytes at about the same time, where it stands for
     /// them.
     [[nodiscard]] double asked_by(const AccessPlan& plan, const Requester& who) const;
@@ -111,11 +119,11 @@ class MemoryPath {
     L2 l2_;
     Traffic traffic_;
     const hw::Gpu& gpu_;
-    double resident_ctas_;           ///< of the chip at a time
-    std::vector<double> written_;    ///< by buffer: bytes of all writes
-    double dirtied_ = 0.0;           ///< bytes that can leave L2 again
-    std::vector<double> new_share_;  ///< by buffer: share of first requests that are the first of all
-    std::vector<double> brought_;    ///< by buffer: cells at scattered addresses that have been touched
+    double resident_ctas_;         ///< of the chip at a time
+    std::vector<double> written_;  ///< by buffer: bytes of all writes
+    double dirtied_ = 0.0;         ///< bytes that can leave L2 again
+    NewShares new_shares_;
+    std::vector<double> brought_;  ///< by buffer: cells at scattered addresses that have been touched
     std::vector<double>
         turns_;                ///< by access: sum of the shares of its scattered requests that wait for DRAM
     std::uint64_t draws_ = 0;  ///< places of scattered requests drawn so far

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace warptime::model::simulation {
 
@@ -56,6 +57,7 @@ struct Warp {
 struct Cta {
     explicit Cta(const kernel::Kernel& kernel, const TokenRules& rules) : tokens(kernel, rules) {}
     std::int64_t id = -1;
+    std::uint64_t seed = 0;
     double stands_for = 1.0;  ///< CTAs of its SM
     std::int32_t sm = 0;
     std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of lower places
@@ -69,7 +71,7 @@ struct Cta {
 class Simulation {
   public:
     Simulation(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
-               double clock_hz, Trace* trace, double most_whole)
+               double clock_hz, Trace* trace, double most_whole, bool loops)
         : kernel_(kernel),
           items_(kernel),
           plan_(kernel, gpu, conditions),
@@ -78,7 +80,7 @@ class Simulation {
           trace_(trace),
           turnaround_(ticks_of(machine::cta_turnaround(kernel, gpu).value())),
           launch_interval_(ticks_of(machine::launch_interval(kernel, gpu).value())),
-          result_(placed(kernel, gpu, conditions, most_whole)),
+          result_(placed(kernel, gpu, conditions, most_whole, loops)),
           cut_(result_.cut),
           rules_(kernel, items_.count() > 0 ? items_.at(0) : kernel::WorkItem{}, &mean_choice_),
           ctas_run_(cut_.ctas()),
@@ -87,7 +89,8 @@ class Simulation {
           chip_(gpu, static_cast<int>(sms_run_), clock_hz,
                 machine::fullest_group(gpu, std::min(result_.sms, result_.ctas), kernel.cluster.volume()),
                 1.0 / stands_for_),
-          memory_(kernel, gpu, conditions, chip_, 1.0 / stands_for_, new_shares(kernel, plan_, cut_)) {
+          memory_(kernel, gpu, conditions, chip_, 1.0 / stands_for_,
+                  new_shares(kernel, plan_, cut_, result_.occupancy.ctas_per_sm)) {
         const auto slots = std::min<std::int64_t>(ctas_run_, sms_run_ * result_.occupancy.ctas_per_sm);
         free_.assign(static_cast<std::size_t>(sms_run_), result_.occupancy.ctas_per_sm);
         taken_.assign(static_cast<std::size_t>(sms_run_),
@@ -108,7 +111,8 @@ class Simulation {
         if (trace_ != nullptr) log_units();
     }
 
-    Run run() {
+    /// False if nothing can happen any more before all CTAs have ended.
+    bool ends() {
         dispatch(0);
         while (!queue_.empty()) {
             const Event event = queue_.pop();
@@ -119,11 +123,9 @@ class Simulation {
             now_ = event.time;
             handle(event);
         }
-        if (unused_.size() != ctas_.size() || next_cta_ < ctas_run_) {
-            deadlock();
-        }
-        return finished();
+        return unused_.size() == ctas_.size() && next_cta_ == ctas_run_;
     }
+    [[nodiscard]] bool leaves_out_trips() const { return cut_.trips > 0; }
 
   private:
     enum What : std::uint32_t { warp_runs, cta_starts, cta_leaves, dispatches };
@@ -133,13 +135,14 @@ class Simulation {
     }
 
     static Run placed(const kernel::Kernel& kernel, const hw::Gpu& gpu,
-                      const prediction::Conditions& conditions, double most_whole) {
+                      const prediction::Conditions& conditions, double most_whole, bool loops) {
         Run result;
         result.occupancy = machine::residency(kernel, machine::limits_of(gpu));
         result.sms = machine::reachable_sms(gpu, kernel.cluster.volume(), machine::given_sms(gpu, conditions),
                                             result.occupancy.ctas_per_sm);
         result.ctas = kernel.grid.volume();
-        result.cut = cut_of(kernel, result.sms, result.occupancy.ctas_per_sm, most_whole);
+        result.cut =
+            cut_of(kernel, result.sms, result.occupancy.ctas_per_sm, most_whole, most_cut_events, loops);
         return result;
     }
 
@@ -193,6 +196,7 @@ class Simulation {
                 const std::uint32_t slot = unused_.back();
                 unused_.pop_back();
                 ctas_[slot].id = cut_.id(next_cta_);
+                ctas_[slot].seed = scattered(static_cast<std::uint64_t>(ctas_[slot].id));
                 ctas_[slot].stands_for = cut_.stands_for(next_cta_++);
                 ctas_[slot].sm = static_cast<std::int32_t>(sm - free_.begin());
                 ctas_[slot].place = take_place(ctas_[slot].sm);
@@ -562,7 +566,10 @@ class Simulation {
         // interval.
         const Ticks served = std::max(issued, piped);
         Ticks done = plan.copies ? now : served - std::min(plan.last_interval, served - now);
-        done = std::max(done, sm.shared.serve(now, part_of(plan.shared, enabled)));
+        const Ticks banked = sm.shared.serve(now, part_of(plan.shared, enabled));
+        // A shuffle's latency has its own pass in it.
+        const bool shuffles = plan.pipe == static_cast<std::size_t>(hw::Unit::shuffle);
+        done = std::max(done, shuffles ? banked - part_of(plan.shared, enabled) : banked);
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, enabled)));
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
         Ticks arrived = 0;  // arrival of its stores in the L2
@@ -577,7 +584,8 @@ class Simulation {
                                 enabled,
                                 warp.cursor.place().weight < 1.0,
                                 warp.sms,
-                                warp.stands_for};
+                                warp.stands_for,
+                                cta.seed};
             const MemoryPath::Reply reply =
                 memory_.access(sm, op, plan, plan_.accesses[plan.first_access + a], who, now);
             // The last instruction of a load has its latency too; a chain pays it again for each link.
@@ -633,7 +641,8 @@ class Simulation {
 
     // ---- the end
 
-    /// Warps that wait, those in one place of a role counted once.
+  public:
+    /// Throws an error that names warps that wait, those in one place of a role counted once.
     [[noreturn]] void deadlock() const {
         constexpr std::size_t most_named = 8;
         std::string waits;
@@ -683,6 +692,7 @@ class Simulation {
         return std::move(result_);
     }
 
+  private:
     /// Turns the times of a cut run into those of the whole kernel. Units are as busy as in the part that was
     /// run.
     void stretch() {
@@ -737,7 +747,18 @@ class Simulation {
 
 Run run(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
         double clock_hz, Trace* trace, double most_whole) {
-    return Simulation(kernel, gpu, conditions, clock_hz, trace, most_whole).run();
+    Simulation first(kernel, gpu, conditions, clock_hz, trace, most_whole, true);
+    if (first.ends()) return first.finished();
+    if (!first.leaves_out_trips()) first.deadlock();
+    // Roles whose loops differ may leave out trips that belong together, so all trips are run.
+    if (trace != nullptr) {
+        Trace again;
+        again.detailed_sms = trace->detailed_sms;
+        *trace = std::move(again);
+    }
+    Simulation second(kernel, gpu, conditions, clock_hz, trace, most_whole, false);
+    if (!second.ends()) second.deadlock();
+    return second.finished();
 }
 
 }  // namespace warptime::model::simulation

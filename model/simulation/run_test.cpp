@@ -11,6 +11,7 @@
 #include "model/kernel/examples/small_kernels.hpp"
 #include "model/kernel/examples/split_gemm.hpp"
 #include "model/kernel/examples/warp_specialized_gemm.hpp"
+#include "model/kernel/text.hpp"
 #include "model/kernel/walk.hpp"
 #include "model/machine/occupancy/work_items.hpp"
 
@@ -246,4 +247,30 @@ TEST_CASE("a kernel that does not fit on an SM is refused as by the occupancy ru
     build.role("warp", 1);
     build.finish();
     CHECK_THROWS_WITH_AS((void)run_of(kernel), doctest::Contains("shared"), warptime::Error);
+}
+
+TEST_CASE("roles whose loops have different lengths are run with all trips where some cannot be left out") {
+    // The producer fills two phases a trip, the consumer takes one.
+    const auto text = [](int trips) {
+        return "kernel \"k\"\n  grid 132 1 1\n  cta 64 1 1\n  schedule one_per_cta tiles=132\n  token "
+               "\"full\" "
+               "kind=mbarrier arrivals=1 depth=2\n  token \"free\" kind=mbarrier arrivals=1 initial=2 "
+               "depth=2\n  "
+               "role \"producer\" warps=1\n    loop trips={" +
+               std::to_string(trips / 2) +
+               "}\n      wait free\n      op 0 fma_f32\n      signal full on=completion\n      wait free\n   "
+               "   op "
+               "1 fma_f32\n      signal full on=completion\n    end\n  end\n  role \"consumer\" warps=1\n    "
+               "loop "
+               "trips={" +
+               std::to_string(trips) +
+               "}\n      wait full\n      op 2 fma_f32 count=8\n      signal free on=completion\n    end\n  "
+               "end\nend\n";
+    };
+    const mk::Kernel kernel = mk::parse_text(text(20000));
+    const Run part = run(kernel, gpu(), Conditions{}, clock_hz);
+    CHECK_FALSE(part.cut.whole());
+    const Run all =
+        run(kernel, gpu(), Conditions{}, clock_hz, nullptr, std::numeric_limits<double>::infinity());
+    CHECK(static_cast<double>(part.end) == doctest::Approx(static_cast<double>(all.end)).epsilon(0.02));
 }
