@@ -80,12 +80,10 @@ class Timeline {
             const hw::Cycles trip = std::max(chain, own);
             const hw::Cycles alone = std::max(std::max(trip, once), copying_turn_);
             const double rest = (alone - once).value();
-            // Where a loop also computes with the results of its products, its gaps lie between single
-            // instructions. So CTAs fill each other's gaps at the issue slots, and nobody waits for a whole
-            // trip.
-            const bool in_order =
-                copies_in_bulk() || (busiest_ == machine::Server::issue && a_.item.uses_products);
-            return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
+            // Boxes of one size, and issue slots of one cycle, are constant services. Trips of a loop that
+            // reads operands or waits for products at other units differ.
+            const bool constant = copies_in_bulk() || busiest_ == machine::Server::issue;
+            return hw::Cycles(constant ? steady::steady_turn_time(resident, once.value(), rest)
                                        : steady::turn_time(resident, once.value(), rest));
         }
         if (!a_.item.asynchronous && machine::of_sub_partition(busiest_)) {
@@ -512,7 +510,7 @@ class Timeline {
 
     /// CTAs of a grid of several waves that load for themselves drift apart: each goes round a closed queue
     /// at the busiest server, with the rest of its own time as time away from there. That server must be
-    /// busier than DRAM: CTAs that wait for DRAM wait for other SMs as well (waits_of_ctas.hpp).
+    /// busier than DRAM: CTAs that wait for DRAM wait for other SMs as well.
     void drift_apart(Exposure& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });
