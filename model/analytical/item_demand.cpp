@@ -858,7 +858,7 @@ class Accumulator {
         machine::note_reach(kernel_, op, access, free_, traffic.reach);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
-            if (machine::note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
+            machine::note_local_loads(kernel_, access, traffic);
             // Bytes that another item has brought into the L1 are part of what the item reads.
             const double own = 1.0 - own_hits(op, 1.0);
             traffic.read_bytes += trips * executions * opened * own * access.multicast_ctas;

@@ -98,9 +98,8 @@ class Timeline {
             const hw::Cycles rest = chain + others_gather() - once;
             return hw::Cycles(steady::turn_time(resident, once.value(), std::max(0.0, rest.value())));
         }
-        const bool at_l1 = a_.item.keeps_local && busiest_ == machine::Server::l1;
-        if (at_l1 || (a_.item.swaps_shared && busiest_ == machine::Server::shared)) {
-            return std::max(std::max(busy, chain), out_of_turn(busy, chain, at_l1, resident));
+        if (a_.item.swaps_shared && busiest_ == machine::Server::shared) {
+            return std::max(std::max(busy, chain), out_of_turn(busy, chain, resident));
         }
         if (!a_.item.asynchronous) {
             return std::max(std::max(busy, chain), std::max(at_port(resident), at_banks(resident)));
@@ -399,16 +398,12 @@ class Timeline {
         return hw::Cycles(steady::steady_turn_time(warps, own, std::max(a_.loop_chain.value() - own, 0.0)));
     }
 
-    /// Turn of a warp that waits for local memory or for old values of atomics on shared memory. Local memory
-    /// queues at its sub-partition's path to the L1; atomics queue at the SM's banks. The turns of warps
-    /// differ, so the warps do not fall into step. Source: microbench_local_memory (loads that hit) and
-    /// microbench_atomics (loops that swap words of one bank).
+    /// Turn of a warp that waits for old values of atomics on shared memory, which queue at the SM's banks.
+    /// The turns of warps differ, so the warps do not fall into step. Source: microbench_atomics (loops that
+    /// swap words of one bank).
     [[nodiscard]] hw::Cycles out_of_turn(const hw::Cycles& busy, const hw::Cycles& chain,
-                                         bool by_sub_partition, std::int64_t resident) const {
-        const auto parts =
-            by_sub_partition ? static_cast<std::int64_t>(gpu_.sm.sub_partitions.value()) : std::int64_t{1};
-        const std::int64_t warps =
-            std::max<std::int64_t>(1, machine::ceil_divide(resident * a_.item.warps, parts));
+                                         std::int64_t resident) const {
+        const std::int64_t warps = std::max<std::int64_t>(1, resident * a_.item.warps);
         const double own = busy.value() / static_cast<double>(warps);
         return hw::Cycles(steady::turn_time(warps, own, std::max(chain.value() - own, 0.0)));
     }
