@@ -12,7 +12,6 @@
 #include "model/analytical/stage_waits.hpp"
 #include "model/analytical/timeline.hpp"
 #include "model/analytical/traffic.hpp"
-#include "model/analytical/waits_of_ctas.hpp"
 #include "model/machine/dram/dram.hpp"
 #include "model/machine/dram/loaded_latency.hpp"
 #include "model/machine/dram/loop_at_memory.hpp"
@@ -119,13 +118,15 @@ Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
                     machine::last_of_warps(rounds, warps, spread) + a.alone);
 }
 
-/// Waits of CTAs that replace each other, where some loads come from DRAM.
-WaitsOfCtas waits_of_waves_of_ctas(const Analysis& a, const hw::Gpu& gpu) {
+/// Waits for DRAM of a slot whose CTAs replace each other.
+double waits_of_waves(const Analysis& a) {
     const double received = a.traffic.received.value();
-    if (waits_in_a_loop(a) || a.persistent || a.items <= a.slots || !(0.0 < received)) return {};
-    if (!a.traffic.from_dram) return {};
-    return waits_of_ctas(a.item, static_cast<double>(a.items) / static_cast<double>(a.slots),
-                         a.traffic.dram_read.value() / received, gpu);
+    if (waits_in_a_loop(a) || a.persistent || a.items <= a.slots || !(0.0 < received)) return 0.0;
+    if (!a.traffic.from_dram) return 0.0;
+    if (a.item.asynchronous) return 0.0;
+    const double turns = a.item.total([](const machine::Part& p) { return p.load_rounds; });
+    const double waves = static_cast<double>(a.items) / static_cast<double>(a.slots);
+    return waves * turns * std::min(1.0, a.traffic.dram_read.value() / received);
 }
 
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
@@ -137,8 +138,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     const Cycles handed = first + Cycles(machine::handed_out((launch - first).value(), run.value(),
                                                              static_cast<double>(a.slots)));
     // The last CTA cannot end before it has been handed out and has run.
-    const WaitsOfCtas slots = waits_of_waves_of_ctas(a, gpu);
-    const Cycles ended = std::max(handed, launch + a.alone) + slots.last;
+    const double slot_waits = waits_of_waves(a);
+    const Cycles ended = std::max(handed, launch + a.alone);
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
     const bool maps = bulk && machine::copies_by_tensor_map(kernel);
     a.floor = machine::launch_floor(conditions.cache, maps, a.traffic.dram_read, gpu);
@@ -186,8 +187,15 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                                  (a.traffic.atomics / clock).value() * by[3]};
         // Slices and channels follow one another with deep queues between them: the slower sets the pace.
         of[of[1] < of[2] ? 1 : 2] = 0.0;
-        if (0.0 < slots.waits) {
-            of[0] = machine::queued(of[0], of[1], slots.waits * (gpu.dram.queue / clock).value());
+        if (0.0 < slot_waits) {
+            // Slots wait for DRAM while the launch unit hands out other CTAs.
+            const auto seconds = [&](const Cycles& cycles) { return (cycles / clock).value() * by[0]; };
+            const double written = machine::written_seconds(a.traffic.dram_written, gpu).value() * by[1];
+            double slot = seconds(run - apart);
+            slot = machine::held_by_writes(slot, slot_waits * (gpu.dram.write_wait / clock).value(), written);
+            slot = machine::queued(slot, of[1], slot_waits * (gpu.dram.queue / clock).value());
+            slot = machine::handed_out(seconds(launch - first), slot, static_cast<double>(a.slots));
+            of[0] = std::max(seconds(first) + slot, seconds(launch + a.alone - apart));
             of[1] = 0.0;
         }
         // Straight kernels, whose CTAs replace each other, follow the exponent that was fitted on them.
@@ -254,7 +262,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
     // A norm changes by the power of a part's share; queues inside of a part need a second look.
     const std::array<double, 4> now = parts(a.clock, as_they_are);
     const double overlapped = (a.time - a.floor - apart / a.clock - victims).value();
-    const bool queues = waits_in_a_loop(a) || 0.0 < slots.waits;
+    const bool queues = waits_in_a_loop(a) || 0.0 < slot_waits;
     const auto saved = [&](std::size_t part) {
         if (!queues) {
             return Seconds(0.5 * steady::share_of_overlapped(now[part], overlapped, exponent) * overlapped);

@@ -29,7 +29,6 @@ struct ItemDemand {
     bool self_fed = false;       ///< the warps that multiply also issue the copies, in one instruction stream
     bool gathers = false;        ///< its stage is loaded element by element (machine/l1/row_lanes.hpp)
     bool loads_itself = false;   ///< warps that multiply, or stage in shared memory, load for themselves
-    bool keeps_local = false;    ///< warps load values that they keep in local memory
     bool swaps_shared = false;   ///< warps wait for what atomics on shared memory give back
     machine::Demand peeled{};    ///< loop cycles of an item that roles with fewer trips do not take
     hw::Cycles copy_issue{};     ///< from the begin of a trip until its copies have been issued

@@ -11,6 +11,7 @@
 #include "model/kernel/evaluate_index.hpp"
 #include "model/kernel/index_span.hpp"
 #include "model/kernel/mean_over_trips.hpp"
+#include "model/kernel/places_from_loads.hpp"
 #include "model/kernel/typical_item.hpp"
 #include "model/machine/atomics/atomic_demand.hpp"
 #include "model/machine/atomics/atomics.hpp"
@@ -52,6 +53,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <vector>
 
 namespace warptime::model::analytical {
 namespace {
@@ -464,6 +466,23 @@ class Accumulator {
         return waited_for_[id];
     }
 
+    /// Share of a buffer that reads in order, before this place in the code, have brought into the L2.
+    [[nodiscard]] double covered_before(kernel::Id buffer) const {
+        const auto b = static_cast<std::size_t>(buffer);
+        const machine::BufferTraffic& use = result_.buffers[b];
+        const double whole = static_cast<double>(kernel_.buffers[b].elements()) *
+                             static_cast<double>(hw::bytes_of(kernel_.buffers[b].dtype));
+        const double in_order =
+            (use.read_bytes - use.scattered_bytes) * static_cast<double>(kernel_.schedule.item_count());
+        return whole > 0.0 ? std::clamp(in_order / whole, 0.0, 1.0) : 0.0;
+    }
+
+    /// Whether places of a buffer follow from loaded values.
+    bool places_loaded(kernel::Id buffer) {
+        if (loaded_places_.size() == 0) loaded_places_ = kernel::places_from_loads(kernel_);
+        return loaded_places_[static_cast<std::size_t>(buffer)];
+    }
+
     Cycles wait_of(const Op& op) const {
         return machine::wait_for_last(kernel_, op, batch_.loads() + 1, load_latency_, pieces_, gpu_);
     }
@@ -484,22 +503,47 @@ class Accumulator {
             new_to_cta = std::min(1.0, (1.0 - before) / std::max(1e-9, 1.0 - hits));
         }
         double first = std::min(waits.first, new_to_cta);
+        bool in_step = true;
         if (access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random) {
-            // A warp waits for DRAM if any of its sectors comes from there.
-            const double sectors =
-                machine::touch_of(kernel_, access, op.active, pieces_).sectors * (1.0 - hits);
-            first = 1.0 - std::pow(1.0 - first, std::max(1.0, sectors));
+            // A warp waits for DRAM if any of its lines comes from there.
+            const double lines = machine::touch_of(kernel_, access, op.active, pieces_).lines * (1.0 - hits);
+            first = 1.0 - std::pow(1.0 - first, std::max(1.0, lines));
+            in_step = !places_loaded(access.buffer);
+            if (!in_step) first *= 1.0 - covered_before(access.buffer);
         }
-        const double under_way =
-            std::max(0.0, new_to_cta - first) / static_cast<double>(std::max<std::int64_t>(1, resident_));
+        const double under_way = in_step ? std::max(0.0, new_to_cta - first) /
+                                               static_cast<double>(std::max<std::int64_t>(1, resident_))
+                                         : 0.0;
         const Cycles near = std::min(gpu_.latency.l2_far, all);
         return near + (all - near) * (waits.fresh * (first + under_way));
+    }
+
+    /// Whether a load before has brought the line of an atomic: it reads the same buffer, and both addresses
+    /// need the same op.
+    [[nodiscard]] bool loaded_before(const Op& op) const {
+        const kernel::Id buffer = kernel_.accesses[op.first_access].buffer;
+        for (const kernel::Dep& at : kernel_.deps_of(op)) {
+            if (at.op < 0 || at.distance > 0) continue;
+            for (std::size_t other = first_op_; other < static_cast<std::size_t>(&op - kernel_.ops.data());
+                 ++other) {
+                const Op& load = kernel_.ops[other];
+                if (load.cls != InstructionClass::ld_global || load.access_count != 1 ||
+                    kernel_.accesses[load.first_access].buffer != buffer)
+                    continue;
+                for (const kernel::Dep& dep : kernel_.deps_of(load)) {
+                    if (dep.op == at.op && dep.distance == 0) return true;
+                }
+            }
+        }
+        return false;
     }
 
     /// Way of an atomic to its line and back. Of the items that add to the same places, one finds them in
     /// DRAM.
     Cycles atomic_load(const Op& op) const {
         if (op.access_count != 1) return load_latency_;
+        const Cycles near = std::min(gpu_.latency.l2_far, load_latency_);
+        if (loaded_before(op)) return near;
         const kernel::AccessOrigin origin = kernel::origin_of(kernel_, kernel_.accesses[op.first_access]);
         const kernel::Schedule& schedule = kernel_.schedule;
         const auto same = [](bool along, std::int64_t items) {
@@ -508,8 +552,14 @@ class Accumulator {
         const double first =
             same(origin.along_m, schedule.tiles[0]) * same(origin.along_n, schedule.tiles[1]) *
             same(origin.along_batch, schedule.tiles[2]) * same(origin.along_split, schedule.split_k);
-        const Cycles near = std::min(gpu_.latency.l2_far, load_latency_);
-        return near + (load_latency_ - near) * first;
+        // A small buffer's lines come once, however often a warp goes round.
+        double turns = 1.0;
+        for (std::size_t d = 0; d < static_cast<std::size_t>(loops_around_); ++d)
+            turns *= free_.loop[d] + 1.0;
+        const kernel::Buffer& buffer =
+            kernel_.buffers[static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer)];
+        const double lines = std::ceil(static_cast<double>(buffer.bytes()) / gpu_.l1.line.value());
+        return near + (load_latency_ - near) * std::min(first, lines / turns);
     }
 
     Cycles latency_of(const Op& op) {
@@ -820,7 +870,7 @@ class Accumulator {
         machine::note_reach(kernel_, op, access, free_, traffic.reach);
         const double trips = part_ == &result_.loop ? result_.trips : 1.0;
         if (access.direction != kernel::Direction::write) {
-            if (machine::note_local_loads(kernel_, access, traffic)) result_.keeps_local = true;
+            machine::note_local_loads(kernel_, access, traffic);
             // Bytes that another item has brought into the L1 are part of what the item reads.
             const double own = 1.0 - own_hits(op, 1.0);
             traffic.read_bytes += trips * executions * opened * own * access.multicast_ctas;
@@ -971,6 +1021,7 @@ class Accumulator {
     bool role_stages_ = false;  ///< the role stages through shared memory
     hw::SmallVector<double, usual_ops> complete_;  ///< end of each op in cycles
     hw::SmallVector<bool, usual_ops> waited_for_;  ///< by op; empty until it is asked for
+    std::vector<bool> loaded_places_;              ///< by buffer; empty until it is asked for
     Cycles waited_{};                              ///< for plain loads, in the body that is being added
     Cycles busy_{};                                ///< of the units and paths that the last body keeps busy
     Cycles tail_{};                                ///< of the last part: see trip

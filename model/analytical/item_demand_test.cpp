@@ -657,7 +657,7 @@ TEST_CASE("a loop waits for what stands before it once, not in each trip") {
     }
 }
 
-TEST_CASE("stores of parts of sectors write the lanes' bytes, but send each sector twice") {
+TEST_CASE("stores of parts of sectors write the lanes' bytes, and send their sectors and one for each line") {
     const auto stored = [](std::int64_t inner, std::int32_t bytes, std::int64_t count) {
         mk::Kernel kernel;
         kernel.cta = {64, 1, 1};
@@ -679,9 +679,9 @@ TEST_CASE("stores of parts of sectors write the lanes' bytes, but send each sect
         std::int32_t bytes;
         double sent;
     };
-    for (const Case& of :
-         {Case{32, 4, 2.0 * 32 * 32}, Case{8, 4, 2.0 * 32 * 32}, Case{4, 4, 2.0 * 16 * 32},
-          Case{2, 4, 2.0 * 8 * 32}, Case{32, 16, 2.0 * 32 * 32}, Case{1, 4, 128.0}, Case{4, 16, 512.0}}) {
+    for (const Case& of : {Case{32, 4, (32 + 32) * 32.0}, Case{8, 4, (32 + 8) * 32.0},
+                           Case{4, 4, (16 + 4) * 32.0}, Case{2, 4, (8 + 2) * 32.0},
+                           Case{32, 16, (32 + 32) * 32.0}, Case{1, 4, 128.0}, Case{4, 16, 512.0}}) {
         CAPTURE(of.inner);
         CAPTURE(of.bytes);
         const ItemDemand item = stored(of.inner, of.bytes, 3);
@@ -696,7 +696,7 @@ TEST_CASE("stores of parts of sectors write the lanes' bytes, but send each sect
     CHECK(port(stored(32, 4, 3)) == doctest::Approx(16.0 * port(stored(1, 4, 3))));
 }
 
-TEST_CASE("listed stores send the sectors that they write in part twice, whatever their lanes' order") {
+TEST_CASE("listed stores in part send a sector more for each line, whatever their lanes' order") {
     mk::Kernel kernel;
     kernel.cta = {32, 1, 1};
     mk::Builder build(kernel);
@@ -714,7 +714,7 @@ TEST_CASE("listed stores send the sectors that they write in part twice, whateve
     for (std::int64_t lane = 0; lane < 32; ++lane) kernel.address_list.push_back((lane * 5 % 32) * 4);
     const ItemDemand item = demand_of(kernel);
     CHECK(item.buffers[0].written_bytes == 128.0);
-    CHECK(item.buffers[0].sent_bytes == doctest::Approx(2.0 * 32.0 * 0.5 * (32.0 + 16.0)));
+    CHECK(item.buffers[0].sent_bytes == doctest::Approx(32.0 * 0.5 * ((32.0 + 8.0) + (16.0 + 4.0))));
 }
 
 TEST_CASE("a bulk copy in a branch moves its box once for each warp that takes the branch") {

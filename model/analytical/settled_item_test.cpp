@@ -7,6 +7,7 @@
 #include "model/kernel/checks.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/parts.hpp"
+#include "model/kernel/text.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 namespace warptime::model::analytical {
@@ -410,9 +412,10 @@ TEST_CASE("what leaves with the store before is not sent again") {
         examples::add_op(build, store);
         build.finish();
         mk::check(kernel);
-        // A sector for each lane, of which an eighth is written; such sectors count twice.
+        // A sector for each lane, of which an eighth is written; each of the eight lines counts a sector
+        // more.
         CHECK(demand_at(kernel, from_dram).before.sent_bytes ==
-              doctest::Approx((1.0 - joined) * 2.0 * 32.0 * 32.0));
+              doctest::Approx((1.0 - joined) * (32.0 + 8.0) * 32.0));
     }
 }
 
@@ -438,6 +441,38 @@ TEST_CASE("code with loops of its own fills the gaps of its warps") {
     REQUIRE(a.item.before.instructions > a.item.before.code * a.item.warps);
     CHECK(a.exposure.prologue.value() >= std::max(all, a.item.before.chain.value()));
     CHECK(a.exposure.prologue.value() < 0.9 * (all + a.item.before.chain.value()));
+}
+
+TEST_CASE("loads at places that loads gave find what reads in order have brought, and wait for nobody else") {
+    // One warp reads an index and, `in_order`, a line; then lanes read that line, at places which op `from`
+    // gives.
+    const auto chain = [](bool in_order, int from, double first) {
+        std::string text =
+            "kernel \"k\"\n  grid 1 1 1\n  cta 32 1 1\n  schedule one_per_cta tiles=1\n"
+            "  buffer \"i\" dtype=int32 extent=32\n  buffer \"x\" dtype=fp32 extent=32\n  addresses";
+        for (int lane = 0; lane < 32; ++lane) text += " " + std::to_string(lane);
+        text += "\n  role \"r\" warps=1\n    op 0 ld_global\n      access read i contiguous origin={0}\n";
+        text += in_order ? "    op 1 ld_global\n      access read x contiguous origin={0}\n"
+                         : "    op 1 add_s32\n";
+        text +=
+            "    op 2 add_s32 deps=" + std::to_string(from) +
+            "\n    op 3 ld_global deps=2\n      access read x listed origin={0} distinct=32 pool_length=32\n"
+            "    op 4 add_f32 deps=3\n  end\nend\n";
+        const mk::Kernel kernel = mk::parse_text(text);
+        WaitsByBuffer waits(kernel.buffers.size());
+        for (LoadWaits& wait : waits) wait = {first, 1.0};
+        return item_demand(kernel, gpu(), gpu().latency.dram, 1, waits).before.chain.value();
+    };
+    const double longer = (gpu().latency.dram - gpu().latency.l2_far).value();
+    // The load at a loaded place waits for DRAM as often as it is the first at its line.
+    const double all_new = chain(false, 0, 1.0);
+    const double none_new = chain(false, 0, 0.0);
+    CHECK(all_new - none_new > 0.9 * longer);
+    CHECK(chain(false, 0, 0.5) == doctest::Approx(0.5 * (all_new + none_new)));
+    // Its line has come with the read in order.
+    CHECK(chain(true, 0, 1.0) < all_new - 0.7 * longer);
+    // Other CTAs ask for lines at places that no load gave in the same step.
+    CHECK(chain(false, 1, 0.0) == doctest::Approx(chain(false, 1, 1.0)));
 }
 
 }  // namespace warptime::model::analytical

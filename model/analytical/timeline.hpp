@@ -80,12 +80,10 @@ class Timeline {
             const hw::Cycles trip = std::max(chain, own);
             const hw::Cycles alone = std::max(std::max(trip, once), copying_turn_);
             const double rest = (alone - once).value();
-            // Where a loop also computes with the results of its products, its gaps lie between single
-            // instructions. So CTAs fill each other's gaps at the issue slots, and nobody waits for a whole
-            // trip.
-            const bool in_order =
-                copies_in_bulk() || (busiest_ == machine::Server::issue && a_.item.uses_products);
-            return hw::Cycles(in_order ? steady::steady_turn_time(resident, once.value(), rest)
+            // Boxes of one size, and issue slots of one cycle, are constant services. Trips of a loop that
+            // reads operands or waits for products at other units differ.
+            const bool constant = copies_in_bulk() || busiest_ == machine::Server::issue;
+            return hw::Cycles(constant ? steady::steady_turn_time(resident, once.value(), rest)
                                        : steady::turn_time(resident, once.value(), rest));
         }
         if (!a_.item.asynchronous && machine::of_sub_partition(busiest_)) {
@@ -100,9 +98,8 @@ class Timeline {
             const hw::Cycles rest = chain + others_gather() - once;
             return hw::Cycles(steady::turn_time(resident, once.value(), std::max(0.0, rest.value())));
         }
-        const bool at_l1 = a_.item.keeps_local && busiest_ == machine::Server::l1;
-        if (at_l1 || (a_.item.swaps_shared && busiest_ == machine::Server::shared)) {
-            return std::max(std::max(busy, chain), out_of_turn(busy, chain, at_l1, resident));
+        if (a_.item.swaps_shared && busiest_ == machine::Server::shared) {
+            return std::max(std::max(busy, chain), out_of_turn(busy, chain, resident));
         }
         if (!a_.item.asynchronous) {
             return std::max(std::max(busy, chain), std::max(at_port(resident), at_banks(resident)));
@@ -410,16 +407,12 @@ class Timeline {
         return hw::Cycles(steady::steady_turn_time(warps, own, std::max(a_.loop_chain.value() - own, 0.0)));
     }
 
-    /// Turn of a warp that waits for local memory or for old values of atomics on shared memory. Local memory
-    /// queues at its sub-partition's path to the L1; atomics queue at the SM's banks. The turns of warps
-    /// differ, so the warps do not fall into step. Source: microbench_local_memory (loads that hit) and
-    /// microbench_atomics (loops that swap words of one bank).
+    /// Turn of a warp that waits for old values of atomics on shared memory, which queue at the SM's banks.
+    /// The turns of warps differ, so the warps do not fall into step. Source: microbench_atomics (loops that
+    /// swap words of one bank).
     [[nodiscard]] hw::Cycles out_of_turn(const hw::Cycles& busy, const hw::Cycles& chain,
-                                         bool by_sub_partition, std::int64_t resident) const {
-        const auto parts =
-            by_sub_partition ? static_cast<std::int64_t>(gpu_.sm.sub_partitions.value()) : std::int64_t{1};
-        const std::int64_t warps =
-            std::max<std::int64_t>(1, machine::ceil_divide(resident * a_.item.warps, parts));
+                                         std::int64_t resident) const {
+        const std::int64_t warps = std::max<std::int64_t>(1, resident * a_.item.warps);
         const double own = busy.value() / static_cast<double>(warps);
         return hw::Cycles(steady::turn_time(warps, own, std::max(chain.value() - own, 0.0)));
     }
@@ -521,7 +514,7 @@ class Timeline {
 
     /// CTAs of a grid of several waves that load for themselves drift apart: each goes round a closed queue
     /// at the busiest server, with the rest of its own time as time away from there. That server must be
-    /// busier than DRAM: CTAs that wait for DRAM wait for other SMs as well (waits_of_ctas.hpp).
+    /// busier than DRAM: CTAs that wait for DRAM wait for other SMs as well.
     void drift_apart(Exposure& whole) const {
         const std::int64_t resident = a_.occupancy.ctas_per_sm;
         const double waits = a_.item.total([](const machine::Part& p) { return p.load_rounds; });

@@ -381,6 +381,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     const double stay_in_l2 = stay_of_lines(reads, items, written, gpu);
     double read = 0.0;
     double row_read = 0.0;
+    double opened = 0.0;
     // Share of the items after the first wave whose slices an earlier wave has read.
     double known = 1.0;
     // Share of such items whose slices are still in the L2.
@@ -436,6 +437,11 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             const machine::ScatteredSet set = scattered_set(use, operand.total_bytes, items, gpu);
             const double part = use.scattered_bytes / use.scattered_visits;
             const double visits = machine::visits_to_dram(set, stay_in_l2, gpu);
+            machine::ScatteredSet lines = set;
+            lines.parts = 1.0;
+            lines.once = machine::expected_distinct(set.visits, set.lines);
+            opened += std::max(
+                0.0, machine::visits_to_dram(lines, stay_in_l2, gpu) * gpu.l1.line.value() - visits * part);
             buffer.from_dram = buffer.lines =
                 (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
         }
@@ -478,12 +484,12 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
-    result.dram_written =
-        conditions.cache == prediction::Cache::flushed
-            ? machine::writes_over_dirty(result.dram_read, dirty, machine::dirty_first_of(gpu),
-                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
-            : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
-                                         machine::dirty_capacity_of(gpu), bursts);
+    result.dram_written = conditions.cache == prediction::Cache::flushed
+                              ? machine::writes_over_dirty(
+                                    result.dram_read + Bytes(opened), dirty, machine::dirty_first_of(gpu),
+                                    gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
+                              : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
+                                                           machine::dirty_capacity_of(gpu), bursts);
     result.l2_written = stores;
     result.dirtied = dirty;
     result.l2_stored = Bytes(sent);

@@ -70,7 +70,8 @@ inline constexpr double rounding = 1e-9;
                                       : 1.0;
     d.useful =
         collective || broadcast ? bytes.inside : static_cast<double>(lanes_per_warp * access.bytes) * on;
-    // A sector that lanes write in part counts twice: the L2 keeps its mask and merges the parts.
+    // A line of which lanes write some sectors in part takes one sector's time more: the L2 looks up what the
+    // line holds and merges the parts.
     const bool partial = !collective && !broadcast && access.direction == kernel::Direction::write &&
                          d.touch.sectors * pieces.sector > d.useful * (1.0 + rounding);
     if (partial) {
@@ -78,7 +79,8 @@ inline constexpr double rounding = 1e-9;
         const double whole = std::floor(d.useful / pieces.sector * (1.0 + rounding));
         d.touch.parted = std::clamp(d.touch.sectors - whole, d.touch.parted, d.touch.sectors);
     }
-    d.sent = partial ? (d.touch.sectors + d.touch.parted) * pieces.sector : bytes.inside * on * d.padded;
+    const double merging = std::min(d.touch.parted, d.touch.lines);
+    d.sent = partial ? (d.touch.sectors + merging) * pieces.sector : bytes.inside * on * d.padded;
     return d;
 }
 

@@ -28,9 +28,13 @@ namespace warptime::model::machine {
     if (access.pattern == kernel::PatternKind::collective || access.pattern == kernel::PatternKind::chase) {
         return {};
     }
-    const int asked = static_cast<int>(touch_of(kernel, access, op.active, pieces).granules);
+    const LaneTouch touch = touch_of(kernel, access, op.active, pieces);
     const bool all = !(load_latency < gpu.latency.dram);
-    return gpu.dram.queue * wait_of_batch(asked, loads, all);
+    // Listed lines lie in pages of their own; the pieces of a line come together.
+    if (access.pattern == kernel::PatternKind::listed) {
+        return gpu.dram.place_wait * wait_of_batch(static_cast<int>(touch.lines), loads, all);
+    }
+    return gpu.dram.queue * wait_of_batch(static_cast<int>(touch.granules), loads, all);
 }
 
 /// True if the description says that the data are warm: their latency is the L2's, whatever other data wait

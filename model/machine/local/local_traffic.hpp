@@ -20,14 +20,13 @@
 
 namespace warptime::model::machine {
 
-/// Notes that a CTA reads its own writes. Returns true for an access of local memory.
-inline bool note_local_loads(const kernel::Kernel& kernel, const kernel::Access& access,
+/// Notes for an access of local memory that a CTA reads its own writes.
+inline void note_local_loads(const kernel::Kernel& kernel, const kernel::Access& access,
                              BufferTraffic& traffic) {
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    if (!is_local(buffer)) return false;
+    if (!is_local(buffer)) return;
     traffic.span_bytes = bytes_in_use(buffer, 1.0);
     traffic.along_m = traffic.along_n = traffic.along_batch = traffic.along_split = true;
-    return true;
 }
 
 /// Cycles of the path to the L1 for `sent` bytes of a CTA. Stores pass it like loads, a line a cycle, and

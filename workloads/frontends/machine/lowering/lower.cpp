@@ -1053,10 +1053,19 @@ class Lowering {
                         const std::vector<LaneAddresses>& lanes) {
         access.pattern = mk::PatternKind::listed;
         access.pool_first = static_cast<std::uint32_t>(kernel_.address_list.size());
-        // Spread over the trace, so that several CTAs are among them.
-        const std::size_t step = std::max<std::size_t>(1, lanes.size() / most_listed);
+        // Spread over the trace, so that several CTAs are among them: one of each sixteenth, at places that
+        // no number of trips or warps divides evenly.
+        constexpr double golden = 0.6180339887498949;
+        const std::size_t listed = std::min(most_listed, lanes.size());
         std::uint32_t rows = 0;
-        for (std::size_t i = 0; i < lanes.size() && rows < most_listed; i += step) {
+        for (std::size_t k = 0; k < listed; ++k) {
+            const std::size_t first = k * lanes.size() / listed;
+            const std::size_t count = (k + 1) * lanes.size() / listed - first;
+            const double part = std::fmod(golden * static_cast<double>(k), 1.0);
+            std::size_t i = first + static_cast<std::size_t>(part * static_cast<double>(count));
+            for (std::size_t tried = 0; tried < count && lanes[i].lanes == 0; ++tried) {
+                i = first + (i - first + 1) % count;
+            }
             if (lanes[i].lanes == 0) {
                 continue;
             }

@@ -1,12 +1,13 @@
 // Stores of different warps to the same sectors that leave the SM as one.
 // SPDX-License-Identifier: Apache-2.0
 //
-// The path to the L2 keeps the last few lines that were stored to and adds what further stores write there. A
-// CTA's warps are taken to store one after the other. Ignores: stores of other CTAs and of other instructions
-// in between, and how much of a sector is written in the end.
-// Source: validate/kernels/scattered_stores.cu. Where the warps of a CTA fill sectors together, the L2 is
-// sent one sector for eight stores if each of these touches 8 lines, for one and a half if it touches 16, and
-// one for each store if it touches 32 lines (counters lts__t_sectors_op_write, recorded 2026-11-24).
+// The path to the L2 keeps a few lines that were stored to and adds what further stores write there. A new
+// line takes the room of any other one, by chance: only expected values are followed. A CTA's warps are taken
+// to store one after the other. Ignores: stores of other CTAs and of other instructions in between, and how
+// much of a sector is written in the end. Source: validate/kernels/scattered_stores.cu. Where the warps of a
+// CTA fill sectors together, the L2 is sent one sector for eight stores if each of these touches 8 lines, for
+// one and a half if it touches 16, and one for each store if it touches 32 lines (counters
+// lts__t_sectors_op_write, recorded 2026-11-24).
 #pragma once
 
 #include "model/machine/l1/coalescing.hpp"
