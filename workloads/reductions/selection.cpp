@@ -199,11 +199,23 @@ void select_by_several(const Sizes& s, const Context& context) {
         sum.trips = per_row;
         sum.results = {{"sums", Dtype::int32, Direction::write, s.rows * 256, 1}};
         add(sum, context);
-        add(simple("topk_count_below", ctas, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}}),
-            context);
+        // Sums of digits, then the digit that was found, counts of smaller digits, and the count so far.
+        FlowKernel below = simple("topk_count_below", ctas,
+                                  {{"sums", Dtype::int32, Direction::read, s.rows * 256, 1},
+                                   {"digits", Dtype::int32, Direction::read, 256, 1},
+                                   {"counts", Dtype::fp16, Direction::read, ctas * 256, 1},
+                                   {"below", Dtype::int32, Direction::read, 256, 1}});
+        below.flows[1].common = below.flows[3].common = true;
+        below.flows[1].follows = below.flows[2].follows = true;
+        below.flows[3].late = true;
+        add(below, context);
     }
-    add(simple("topk_count_kth", ceil_div(s.rows, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}),
-        context);
+    FlowKernel kth = simple("topk_count_kth", ceil_div(s.rows, 256),
+                            {{"digits", Dtype::int32, Direction::read, s.rows, 1},
+                             {"counts", Dtype::int32, Direction::read, ctas, 1}});
+    kth.flows[1].follows = true;
+    kth.trips = ceil_div(ctas, 256 * ceil_div(s.rows, 256));
+    add(kth, context);
     for (int i = 0; i < 2; ++i) {
         add(simple("topk_scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}}), context);
         const KernelRule& rule = context.rule("topk_scan", s.dtype);
