@@ -10,7 +10,10 @@ namespace {
 class FlowWriter {
   public:
     FlowWriter(const FlowKernel& flow, mk::Kernel& kernel) : flow_(flow), body_(kernel, flow.launch) {
-        for (const Flow& f : flow.flows) buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
+        for (const Flow& f : flow.flows) {
+            buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
+            if (f.kept) kernel.buffers[static_cast<std::size_t>(buffers_.back())].before = mk::Before::warm;
+        }
         for (const Flow& f : flow.results) results_.push_back(body_.vector(f.name, f.dtype, f.elements));
         const std::int64_t words = flow.shared.random > 0 ? flow.shared.random : 32 * body_.warps();
         const std::int64_t per_word = std::max<std::int64_t>(1, flow.shared.bytes / 4);

@@ -26,6 +26,7 @@ struct Flow {
     bool follows = false;       ///< its addresses come with the read before
     std::int64_t width = 1;     ///< elements of each access of a lane, where they stand apart
     bool late = false;          ///< read behind the trip's use of shared memory
+    bool kept = false;          ///< the kernel before has left it in the L2
 };
 
 /// What a trip does in shared memory. `chain` of the accesses wait for one another.
