@@ -338,14 +338,30 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     b.loop(ceil_div(values, launch.ctas * threads));
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
-    mk::Id last = body.add(rule.mix("place"), 1.0, started, 2.0);
+    // Shares of these instructions that stand in the chains of the divisions.
+    constexpr double of_place = 1.2;
+    constexpr double of_each = 1.6;
+    mk::Id last = body.add(rule.mix("place"), 1.0, started, of_place);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
     last = body.load(index, last);
-    last = body.add(rule.mix("each"), 1.0, last, 2.0);
-    last = body.load(Body::lanes(source, Direction::read, linear, element), last);
-    last = body.add(rule.mix("value"), 1.0, last);
-    (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+    last = body.add(rule.mix("each"), 1.0, last, of_each);
+    const mk::Id loaded = body.load(Body::lanes(source, Direction::read, linear, element), last);
+    // A further division does not wait for the value.
+    const mk::Id found = body.add(rule.mix("behind"), 1.0, last, of_place);
+    last = body.add(rule.mix("value"), 1.0, loaded);
+    if (element < 4) {
+        // Lanes at even and at odd places add one after the other.
+        for (int half = 0; half < 2; ++half) {
+            (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+            kernel.ops.back().active = 0.5;
+            body.also_after(found);
+            (void)body.add(rule.mix("added"), 1.0, mk::no_id);
+        }
+    } else {
+        (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+        body.also_after(found);
+    }
     b.end();
     body.finish();
 }
