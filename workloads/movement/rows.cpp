@@ -29,14 +29,20 @@ std::int64_t sm_count(const Context& context) {
 }
 
 /// A warp's lanes side by side in a random row: `lane_elements` each, from a random place of the row.
-void list_random_rows(mk::Kernel& kernel, mk::Access& access, std::int64_t rows, std::int64_t cols,
+void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r,
                       std::int64_t lane_elements) {
+    const std::int64_t rows = r.rows;
+    const std::int64_t cols = r.cols;
     access.pattern = mk::PatternKind::listed;
     access.rank = 1;
     access.origin[0] = mk::Builder::constant(0);
     access.pool_first = static_cast<std::uint32_t>(kernel.address_list.size());
     access.pool_length = static_cast<std::uint32_t>(32 * listed_warps);
-    access.distinct = rows * cols;
+    // Some rows are taken several times, others never.
+    const auto all = static_cast<double>(rows);
+    const double touched = all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
+    access.distinct =
+        std::clamp<std::int64_t>(std::llround(touched * static_cast<double>(cols)), cols, rows * cols);
     std::uint64_t state = 1;
     const std::int64_t groups = ceil_div(cols, 32 * lane_elements);
     for (std::int64_t warp = 0; warp < listed_warps; ++warp) {
@@ -98,7 +104,7 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     last = body.load(index, last);
     last = body.add(rule.mix("each"), 1.0, last);
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
-    list_random_rows(kernel, read, r.rows, r.cols, vector);
+    list_random_rows(kernel, read, r, vector);
     last = body.load(read, last);
     const mk::Index col =
         body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
@@ -128,7 +134,7 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
-    list_random_rows(kernel, read, r.rows, r.cols, 1);
+    list_random_rows(kernel, read, r, 1);
     b.loop(each);
     const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each),
                                           mk::term(Variable::warp, 32), mk::term(Variable::loop, threads)});
@@ -301,7 +307,7 @@ void lower_ideal_gather(const RowsTaken& r, bool adds, const Context& context) {
     last = body.load(index, last);
     mk::Access at = Body::lanes(table, adds ? Direction::atomic : Direction::read, mk::Builder::constant(0),
                                 vector * element);
-    list_random_rows(kernel, at, r.rows, r.cols, vector);
+    list_random_rows(kernel, at, r, vector);
     b.loop(ceil_div(r.cols, 32 * vector));
     mk::Access straight = body.in_row(rows, adds ? Direction::read : Direction::write,
                                       b.variable(Variable::loop, 32 * vector), row, vector * element);
@@ -334,7 +340,7 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access sum = Body::lanes(table, Direction::atomic, mk::Builder::constant(0), element);
-    list_random_rows(kernel, sum, r.rows, r.cols, 1);
+    list_random_rows(kernel, sum, r, 1);
     b.loop(ceil_div(values, launch.ctas * threads));
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
