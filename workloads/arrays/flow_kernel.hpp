@@ -38,6 +38,7 @@ struct SharedUse {
     std::int64_t chain = 1;
     std::int64_t random = 0;  ///< words among which accesses fall at random; 0: without conflicts
     std::int64_t barriers = 0;
+    std::int64_t scattered = 0;  ///< stores at random places, whose lanes meet at the banks, beside `stores`
 };
 
 struct FlowKernel {

@@ -71,8 +71,8 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     if (rule.has("each")) flow.each = rule.mix("each");
     if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
     flow.shared = {
-        number("shared_loads", 0),   number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
-        number("shared_barriers", 0)};
+        number("shared_loads", 0),    number("shared_stores", 0),   0, 4, number("shared_chain", 1), 0,
+        number("shared_barriers", 0), number("shared_scattered", 0)};
     return flow;
 }
 

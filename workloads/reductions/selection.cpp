@@ -46,9 +46,9 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
         return rule.has(field) ? rule.whole(field) : usual;
     };
     flow.streams = static_cast<double>(number("streams", 1));
-    flow.shared = {number("shared_loads", 0),   number("shared_stores", 0), number("shared_atomics", 0),
-                   number("shared_bytes", 4),   number("shared_chain", 1),  number("shared_random", 0),
-                   number("shared_barriers", 0)};
+    flow.shared = {number("shared_loads", 0),    number("shared_stores", 0),   number("shared_atomics", 0),
+                   number("shared_bytes", 4),    number("shared_chain", 1),    number("shared_random", 0),
+                   number("shared_barriers", 0), number("shared_scattered", 0)};
     return flow;
 }
 
