@@ -270,10 +270,9 @@ class Timeline {
     /// together, so that only other CTAs use the busiest server meanwhile: CTAs are the customers of a closed
     /// queue.
     [[nodiscard]] hw::Cycles among_tied(std::int64_t resident) const {
-        if (a_.item.asynchronous || !meets()) return {};
+        if (a_.item.asynchronous || !meets() || !(hw::Cycles{} < a_.item.loop.load_wait)) return {};
         const hw::Cycles stretches =
             a_.item.uses_tensor ? hw::Cycles{} : between_barriers(a_.item.loop, resident);
-        if (!(hw::Cycles{} < a_.item.loop.load_wait)) return stretches;
         const double once = a_.item.loop.demand[busiest_].value();
         const double wait = (a_.item.loop.load_wait + others_gather()).value();
         return std::max(stretches, hw::Cycles(steady::turn_time(resident, once, wait)));

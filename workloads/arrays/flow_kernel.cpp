@@ -10,7 +10,10 @@ namespace {
 class FlowWriter {
   public:
     FlowWriter(const FlowKernel& flow, mk::Kernel& kernel) : flow_(flow), body_(kernel, flow.launch) {
-        for (const Flow& f : flow.flows) buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
+        for (const Flow& f : flow.flows) {
+            buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
+            if (f.kept) kernel.buffers[static_cast<std::size_t>(buffers_.back())].before = mk::Before::warm;
+        }
         for (const Flow& f : flow.results) results_.push_back(body_.vector(f.name, f.dtype, f.elements));
         const std::int64_t words = flow.shared.random > 0 ? flow.shared.random : 32 * body_.warps();
         const std::int64_t per_word = std::max<std::int64_t>(1, flow.shared.bytes / 4);
@@ -87,14 +90,14 @@ class FlowWriter {
     }
 
     mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count,
-                     std::int64_t chain, mk::Id after) {
+                     std::int64_t chain, mk::Id after, std::int64_t random) {
         if (count == 0) return after;
         mk::Access access = Body::lanes(scratch_, direction, body_.builder().variable(mk::Variable::warp, 32),
                                         flow_.shared.bytes);
-        if (flow_.shared.random > 0) {
+        if (random > 0) {
             access.origin[0] = mk::Builder::constant(0);
             access.pattern = mk::PatternKind::random;
-            access.distinct = flow_.shared.random;
+            access.distinct = random;
             access.seed = 2;
         }
         const mk::Id id = body_.op(cls, count, after, chain);
@@ -106,17 +109,20 @@ class FlowWriter {
     /// loaded.
     mk::Id use_shared(mk::Id after) {
         const SharedUse& use = flow_.shared;
-        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, 1, after);
+        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, 1, after,
+                          use.random);
         const std::int64_t parts = std::max<std::int64_t>(1, use.barriers);
         const auto part_of = [&](std::int64_t count, std::int64_t part) {
             return count * (part + 1) / parts - count * part / parts;
         };
         for (std::int64_t part = 0; part < parts; ++part) {
             after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write,
-                              part_of(use.stores, part), 1, after);
+                              part_of(use.stores, part), 1, after, use.random);
+            after = shared_op(mk::InstructionClass::st_shared, mk::Direction::write,
+                              part_of(use.scattered, part), 1, after, words_);
             if (use.barriers > 0) body_.meet(after);
             after = shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, part_of(use.loads, part),
-                              std::max<std::int64_t>(1, part_of(use.chain, part)), after);
+                              std::max<std::int64_t>(1, part_of(use.chain, part)), after, use.random);
         }
         return after;
     }

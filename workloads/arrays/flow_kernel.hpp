@@ -26,6 +26,7 @@ struct Flow {
     bool follows = false;       ///< its addresses come with the read before
     std::int64_t width = 1;     ///< elements of each access of a lane, where they stand apart
     bool late = false;          ///< read behind the trip's use of shared memory
+    bool kept = false;          ///< the kernel before has left it in the L2
 };
 
 /// What a trip does in shared memory. `chain` of the accesses wait for one another.
@@ -37,6 +38,7 @@ struct SharedUse {
     std::int64_t chain = 1;
     std::int64_t random = 0;  ///< words among which accesses fall at random; 0: without conflicts
     std::int64_t barriers = 0;
+    std::int64_t scattered = 0;  ///< stores at random places, whose lanes meet at the banks, beside `stores`
 };
 
 struct FlowKernel {

@@ -28,6 +28,9 @@ constexpr std::array<Operand, 7> operands_of(mk::Dtype dtype) {
 /// More launches than this are not written out.
 constexpr std::size_t most_launches = 4096;
 
+/// With more trips than this, one more or less of some warps is left out.
+constexpr std::int64_t few_trips = 8;
+
 void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule, std::int64_t first,
                   std::int64_t ctas, std::int64_t per_cta, bool whole, mk::Kernel& kernel) {
     const std::int64_t threads = rule.whole("threads");
@@ -46,7 +49,15 @@ void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule,
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id, 2.0);
     const std::int64_t step = threads * vector;
-    body.builder().loop(arrays::ceil_div(per_cta, step));
+    const std::int64_t trips = arrays::ceil_div(per_cta, step);
+    if (whole && trips <= few_trips) {
+        // Warps behind the end of a short tensor make no trip.
+        mk::Builder& b = body.builder();
+        const mk::Index missing = b.index(per_cta + step - 1, {mk::term(mk::Variable::warp, -32 * vector)});
+        b.loop(b.clamp(b.floordiv(missing, step), 0, trips));
+    } else {
+        body.builder().loop(trips);
+    }
     // Tensors that are not whole vectors go element by element, the CTA's threads apart.
     const std::int64_t pieces = whole ? 1 : vector;
     const auto access = [&](std::size_t array, mk::Direction direction) {
@@ -59,7 +70,8 @@ void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule,
     };
     mk::Id loaded = whole ? started : body.add(rule.mix("single"), 1.0, started, 4.0);
     for (std::size_t i = 0; i < 4; ++i) loaded = body.load(access(i, mk::Direction::read), mk::no_id, pieces);
-    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded, static_cast<double>(vector));
+    // Branches past the slow paths of roots and quotients keep the elements one after another.
+    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
     for (const std::size_t i : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
         (void)body.store(access(i, mk::Direction::write), made, pieces);
     }

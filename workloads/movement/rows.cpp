@@ -29,14 +29,20 @@ std::int64_t sm_count(const Context& context) {
 }
 
 /// A warp's lanes side by side in a random row: `lane_elements` each, from a random place of the row.
-void list_random_rows(mk::Kernel& kernel, mk::Access& access, std::int64_t rows, std::int64_t cols,
+void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r,
                       std::int64_t lane_elements) {
+    const std::int64_t rows = r.rows;
+    const std::int64_t cols = r.cols;
     access.pattern = mk::PatternKind::listed;
     access.rank = 1;
     access.origin[0] = mk::Builder::constant(0);
     access.pool_first = static_cast<std::uint32_t>(kernel.address_list.size());
     access.pool_length = static_cast<std::uint32_t>(32 * listed_warps);
-    access.distinct = rows * cols;
+    // Some rows are taken several times, others never.
+    const auto all = static_cast<double>(rows);
+    const double touched = all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
+    access.distinct =
+        std::clamp<std::int64_t>(std::llround(touched * static_cast<double>(cols)), cols, rows * cols);
     std::uint64_t state = 1;
     const std::int64_t groups = ceil_div(cols, 32 * lane_elements);
     for (std::int64_t warp = 0; warp < listed_warps; ++warp) {
@@ -65,8 +71,8 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     if (rule.has("each")) flow.each = rule.mix("each");
     if (rule.has("each_loop")) flow.loop = rule.mix("each_loop");
     flow.shared = {
-        number("shared_loads", 0),   number("shared_stores", 0), 0, 4, number("shared_chain", 1), 0,
-        number("shared_barriers", 0)};
+        number("shared_loads", 0),    number("shared_stores", 0),   0, 4, number("shared_chain", 1), 0,
+        number("shared_barriers", 0), number("shared_scattered", 0)};
     return flow;
 }
 
@@ -98,7 +104,7 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     last = body.load(index, last);
     last = body.add(rule.mix("each"), 1.0, last);
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
-    list_random_rows(kernel, read, r.rows, r.cols, vector);
+    list_random_rows(kernel, read, r, vector);
     last = body.load(read, last);
     const mk::Index col =
         body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
@@ -128,7 +134,7 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
-    list_random_rows(kernel, read, r.rows, r.cols, 1);
+    list_random_rows(kernel, read, r, 1);
     b.loop(each);
     const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each),
                                           mk::term(Variable::warp, 32), mk::term(Variable::loop, threads)});
@@ -301,7 +307,7 @@ void lower_ideal_gather(const RowsTaken& r, bool adds, const Context& context) {
     last = body.load(index, last);
     mk::Access at = Body::lanes(table, adds ? Direction::atomic : Direction::read, mk::Builder::constant(0),
                                 vector * element);
-    list_random_rows(kernel, at, r.rows, r.cols, vector);
+    list_random_rows(kernel, at, r, vector);
     b.loop(ceil_div(r.cols, 32 * vector));
     mk::Access straight = body.in_row(rows, adds ? Direction::read : Direction::write,
                                       b.variable(Variable::loop, 32 * vector), row, vector * element);
@@ -334,18 +340,34 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access sum = Body::lanes(table, Direction::atomic, mk::Builder::constant(0), element);
-    list_random_rows(kernel, sum, r.rows, r.cols, 1);
+    list_random_rows(kernel, sum, r, 1);
     b.loop(ceil_div(values, launch.ctas * threads));
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});
-    mk::Id last = body.add(rule.mix("place"), 1.0, started, 2.0);
+    // Shares of these instructions that stand in the chains of the divisions.
+    constexpr double of_place = 1.2;
+    constexpr double of_each = 1.6;
+    mk::Id last = body.add(rule.mix("place"), 1.0, started, of_place);
     mk::Access index = Body::lanes(indices, Direction::read, b.floordiv(linear, r.cols), 8);
     index.pattern = mk::PatternKind::broadcast;
     last = body.load(index, last);
-    last = body.add(rule.mix("each"), 1.0, last, 2.0);
-    last = body.load(Body::lanes(source, Direction::read, linear, element), last);
-    last = body.add(rule.mix("value"), 1.0, last);
-    (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+    last = body.add(rule.mix("each"), 1.0, last, of_each);
+    const mk::Id loaded = body.load(Body::lanes(source, Direction::read, linear, element), last);
+    // A further division does not wait for the value.
+    const mk::Id found = body.add(rule.mix("behind"), 1.0, last, of_place);
+    last = body.add(rule.mix("value"), 1.0, loaded);
+    if (element < 4) {
+        // Lanes at even and at odd places add one after the other.
+        for (int half = 0; half < 2; ++half) {
+            (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+            kernel.ops.back().active = 0.5;
+            body.also_after(found);
+            (void)body.add(rule.mix("added"), 1.0, mk::no_id);
+        }
+    } else {
+        (void)body.access_op(mk::InstructionClass::red_global, sum, last);
+        body.also_after(found);
+    }
     b.end();
     body.finish();
 }

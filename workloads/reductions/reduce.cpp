@@ -287,8 +287,8 @@ class ReduceWriter {
         body_.meet(last_);
         mk::Branch finisher;
         finisher.warps_taking = 1.0 / static_cast<double>(parts);
-        finisher.slowest.of_cta = finisher.warps_taking;
-        finisher.slowest.of_grid = 1.0;
+        // All CTAs run at a time, so that the last one adds when the others have ended.
+        finisher.slowest = {1.0, 1.0};
         b.branch(finisher);
         const std::int64_t together = reduce_.along_rows ? config_.width * config_.height : config_.height;
         b.loop(ceil_div(parts, together));

@@ -46,9 +46,9 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
         return rule.has(field) ? rule.whole(field) : usual;
     };
     flow.streams = static_cast<double>(number("streams", 1));
-    flow.shared = {number("shared_loads", 0),   number("shared_stores", 0), number("shared_atomics", 0),
-                   number("shared_bytes", 4),   number("shared_chain", 1),  number("shared_random", 0),
-                   number("shared_barriers", 0)};
+    flow.shared = {number("shared_loads", 0),    number("shared_stores", 0),   number("shared_atomics", 0),
+                   number("shared_bytes", 4),    number("shared_chain", 1),    number("shared_random", 0),
+                   number("shared_barriers", 0), number("shared_scattered", 0)};
     return flow;
 }
 
@@ -223,6 +223,8 @@ void select_by_several(const Sizes& s, const Context& context) {
     context.program.add_memset(s.rows * 1024);
     context.program.add_memset(ctas * 4);
     const std::int64_t passes = s.element_bytes();
+    // The sums of digits, which are the largest of what these kernels leave for one another.
+    const bool kept = static_cast<double>(s.rows * 256 * 4) < context.gpu.l2.capacity.value();
     for (std::int64_t pass = 0; pass < passes; ++pass) {
         FlowKernel count =
             simple("topk_count_digits", ctas, {{"values", s.dtype, Direction::read, values, 1}});
@@ -237,19 +239,35 @@ void select_by_several(const Sizes& s, const Context& context) {
         sum.launch.ctas_y = 1;
         sum.launch.tiles = 0;
         sum.trips = per_row;
+        sum.flows[0].kept = kept;
         sum.results = {{"sums", Dtype::int32, Direction::write, s.rows * 256, 1}};
         add(sum, context);
-        add(simple("topk_count_below", ctas, {{"counts", Dtype::fp16, Direction::read, ctas * 256, 1}}),
-            context);
+        // Sums of digits, then the digit that was found, counts of smaller digits, and the count so far.
+        FlowKernel below = simple("topk_count_below", ctas,
+                                  {{"sums", Dtype::int32, Direction::read, s.rows * 256, 1},
+                                   {"digits", Dtype::int32, Direction::read, 256, 1},
+                                   {"counts", Dtype::fp16, Direction::read, ctas * 256, 1},
+                                   {"below", Dtype::int32, Direction::read, 256, 1}});
+        below.flows[1].common = below.flows[3].common = true;
+        below.flows[1].follows = below.flows[2].follows = true;
+        below.flows[3].late = true;
+        for (Flow& flow : below.flows) flow.kept = kept;
+        add(below, context);
     }
-    add(simple("topk_count_kth", ceil_div(s.rows, 256), {{"counts", Dtype::int32, Direction::read, ctas, 1}}),
-        context);
+    FlowKernel kth = simple("topk_count_kth", ceil_div(s.rows, 256),
+                            {{"digits", Dtype::int32, Direction::read, s.rows, 1},
+                             {"counts", Dtype::int32, Direction::read, ctas, 1}});
+    kth.flows[1].follows = true;
+    for (Flow& flow : kth.flows) flow.kept = kept;
+    kth.trips = ceil_div(ctas, 256 * ceil_div(s.rows, 256));
+    add(kth, context);
     for (int i = 0; i < 2; ++i) {
         add(simple("topk_scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}}), context);
         const KernelRule& rule = context.rule("topk_scan", s.dtype);
         FlowKernel scan = simple("topk_scan", ceil_div(ctas, rule.whole("elements") * rule.whole("threads")),
                                  {{"in", Dtype::int32, Direction::read, ctas, rule.whole("elements")},
                                   {"out", Dtype::int32, Direction::write, ctas, rule.whole("elements")}});
+        scan.flows[0].kept = kept;
         add(scan, context);
     }
     FlowKernel gather =
