@@ -80,6 +80,7 @@ struct Config {
     int group = 1;
     model::kernel::Raster raster = model::kernel::Raster::along_n;
     int split_k = 1;
+    int slice_k = 1;  ///< groups of warps of a CTA, each with its part of every stage along K
     Reduction reduction = Reduction::workspace;
     model::kernel::ScheduleKind schedule = model::kernel::ScheduleKind::one_per_cta;
     StreamK stream_k = StreamK::none;  ///< its schedule is static_stride
