@@ -36,8 +36,8 @@ struct Problem {
     [[nodiscard]] int row_alignment() const;
 
     /// The type that the matrix instruction multiplies: the wider one of both operands' types, or A's if they
-    /// are equal. A kernel converts the other operand to this type; that work is counted for weights of 8 and 4
-    /// bits in Triton's kernels only.
+    /// are equal. A kernel converts the other operand to this type; that work is counted for weights of 8 and
+    /// 4 bits in Triton's kernels only.
     [[nodiscard]] Dtype multiplied() const { return hw::bits_of(b) > hw::bits_of(a) ? b : a; }
 
     /// Elements of B in one of its stored elements.
