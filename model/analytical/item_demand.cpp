@@ -999,7 +999,7 @@ class Accumulator {
     double taken_ = 1.0;        ///< share of the warps that take the branches around
     kernel::Freedom free_{};
     bool through_array_ = false;
-    bool beside_loop_ = false;  ///< boxes are loaded before or behind the loop
+    bool beside_loop_ = false;        ///< boxes are loaded before or behind the loop
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
     machine::Neighbours neighbours_;

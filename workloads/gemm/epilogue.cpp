@@ -14,6 +14,30 @@ namespace warptime::workloads::gemm {
 namespace mk = model::kernel;
 using mk::InstructionClass;
 
+namespace {
+
+/// The sums of all slices pass through shared memory, where each lane adds up those of its place
+/// (kPartitionsK of CUTLASS's EpilogueBase).
+mk::Id add_sum_of_slices(Parts& parts, std::int64_t of_lane) {
+    mk::Builder& b = parts.builder;
+    const int slices = parts.config.slice_k;
+    const std::int64_t words = std::max<std::int64_t>(1, of_lane * slices / 4);
+    const auto op_after = [&](InstructionClass cls, std::int64_t count, mk::Id before) {
+        mk::Op op;
+        op.cls = cls;
+        op.count = count;
+        op.dep_count = before == mk::no_id ? 0 : 1;
+        op.deps[0] = {before, 0};
+        return b.op(op);
+    };
+    const mk::Id stored = op_after(InstructionClass::st_shared, words, mk::no_id);
+    const mk::Id met = op_after(InstructionClass::bar_sync, 1, stored);
+    const mk::Id read = op_after(InstructionClass::ld_shared, words, met);
+    return op_after(InstructionClass::add_f32, of_lane * (slices - 1), read);
+}
+
+}  // namespace
+
 void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     mk::Builder& b = parts.builder;
     const Config& c = parts.config;
@@ -24,7 +48,7 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     const int bytes = hw::bytes_of(stored);
 
     if (c.stream_k != StreamK::none) begin_owned_tile(parts, warps);
-    mk::Id last = mk::no_id;
+    mk::Id last = c.slice_k > 1 ? add_sum_of_slices(parts, per_warp_lanes) : mk::no_id;
     if (!to_workspace) {
         const FusedTile tile{parts.tile_m, parts.tile_n, parts.batch, c.cta_n, c.cta_m};
         if (converts_weights(parts.problem, c)) {
@@ -44,28 +68,26 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
         last = b.last_op();
     }
     const std::int64_t staged = std::max<std::int64_t>(1, per_warp_lanes * bytes / 16);
-    mk::Op& stage = b.op(bulk_store && bytes == 2 ? InstructionClass::stmatrix : InstructionClass::st_shared);
-    stage.count = staged;
-    if (last != mk::no_id) {
-        stage.dep_count = 1;
-        stage.deps[0] = {last, 0};
-    }
-    last = b.last_op();
-    mk::Op& barrier = b.op(InstructionClass::bar_sync);
-    barrier.dep_count = 1;
-    barrier.deps[0] = {last, 0};
-    last = b.last_op();
     const bool atomic = adds_atomically(c);
     const bool bulk = bulk_store && !atomic;
     // One store of a lane takes as many elements as the rows' alignment allows.
     const int elements_at_once = std::max(1, c.store_bytes / hw::bytes_of(parts.problem.out));
     const std::int64_t stores = std::max(staged, per_warp_lanes / elements_at_once);
-    if (!bulk) {
-        mk::Op& reload = b.op(InstructionClass::ld_shared);
-        reload.count = stores;
-        reload.dep_count = 1;
-        reload.deps[0] = {last, 0};
+    // Sums of slices have passed through shared memory already.
+    const auto after_last = [&](InstructionClass cls, std::int64_t count) {
+        mk::Op& op = b.op(cls);
+        op.count = count;
+        if (last != mk::no_id) {
+            op.dep_count = 1;
+            op.deps[0] = {last, 0};
+        }
         last = b.last_op();
+    };
+    if (c.slice_k == 1) {
+        after_last(bulk_store && bytes == 2 ? InstructionClass::stmatrix : InstructionClass::st_shared,
+                   staged);
+        after_last(InstructionClass::bar_sync, 1);
+        if (!bulk) after_last(InstructionClass::ld_shared, stores);
     }
     mk::Op& store = b.op(bulk     ? InstructionClass::cp_async_bulk_store
                          : atomic ? InstructionClass::red_global

@@ -139,6 +139,23 @@ void check_instruction(const hw::Gpu& gpu, const Config& config) {
     }
 }
 
+/// Sliced K is a form of mma.sync kernels whose warps copy for themselves, as CUTLASS 2's.
+void check_slices(const Problem& problem, const Config& config) {
+    if (config.slice_k == 1) return;
+    const std::string given = std::to_string(config.slice_k);
+    if (config.mma != MatrixInstruction::mma_sync || config.strides_by_16 ||
+        config.stream_k != StreamK::none) {
+        throw Error("gemm slice_k", given,
+                    "1, or mma mma.sync, an implementation other than Triton's, and no stream-K");
+    }
+    const int step = config.mma_k > 0 ? config.mma_k : 32 / hw::bytes_of(problem.multiplied());
+    if (config.warps % config.slice_k != 0 || config.cta_k % (config.slice_k * step) != 0) {
+        throw Error("gemm slice_k", given,
+                    fmt::format("a divisor of the {} warps, and of the {} steps of {} of cta_tile",
+                                config.warps, config.cta_k / step, step));
+    }
+}
+
 /// Shared memory that is given must hold the stages. Products without stages keep sums there instead.
 void check_shared_bytes(const Problem& problem, const Config& config) {
     if (config.shared_bytes == 0 || config.dot_products || config.streamed_columns) {
@@ -233,7 +250,7 @@ int registers_wanted(const Problem& problem, const Config& config) {
     }
     // In ping-pong kernels each warpgroup holds its own tile.
     const int tiles_held = config.specialization == Specialization::pingpong ? config.warps / 4 : 1;
-    const int accumulators = tiles_held * config.cta_m * config.cta_n / consumers;
+    const int accumulators = tiles_held * config.slice_k * config.cta_m * config.cta_n / consumers;
     int fragments = 0;
     if (config.mma == MatrixInstruction::mma_sync) {
         const int bytes_per_step = (config.cta_m + config.cta_n) * 16 * hw::bytes_of(problem.multiplied());
@@ -308,6 +325,7 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
         throw Error("gemm warps", std::to_string(config.warps),
                     "a multiple of 4 (whole warpgroups) for wgmma");
     }
+    check_slices(problem, config);
     check_shared_bytes(problem, config);
 }
 

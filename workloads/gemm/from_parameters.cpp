@@ -131,6 +131,7 @@ Config config_of(const Operation& operation, const Problem& problem) {
     c.warps = small_of(operation, "warps", 0);
     c.group = small_of(operation, "group_m", 1);
     c.split_k = small_of(operation, "split_k", 1);
+    c.slice_k = small_of(operation, "slice_k", 1);
     c.registers = small_of(operation, "registers", 0);
     c.shared_bytes = size_of(operation, "shared_bytes");
     const std::string implementation = value_of(operation, "implementation");

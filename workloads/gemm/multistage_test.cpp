@@ -1,10 +1,12 @@
 // CUTLASS 2's multistage loops: a trip's instructions against SASS, and the order of copies and waits.
 // SPDX-License-Identifier: Apache-2.0
+#include "hw/error.hpp"
 #include "workloads/gemm/cases_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 using namespace warptime::workloads::gemm;
 using namespace fixture;
@@ -95,4 +97,38 @@ TEST_CASE("two stages, and plain loads, keep the other order") {
         Config c = multistage(128, 128, 128, 4, stages, 16, 32);
         CHECK(of_trip(Dtype::int8, c, {InstructionClass::bar_sync}) == (stages == 2 ? 2.0 : 1.0));
     }
+}
+
+TEST_CASE("slices along K multiply as much, read more rows a product, and add their sums in shared memory") {
+    const Problem p = problem_of(512, 512, 1024);
+    Config c = multistage(64, 64, 64, 4, 4, 16, 16);
+    const mk::Program whole = lowered(p, c);
+    c.slice_k = 2;
+    const mk::Program sliced = lowered(p, c);
+    const mk::WalkTotals one = mk::walk_totals(whole.kernels[0], item_at(whole.kernels[0], 0));
+    const mk::WalkTotals two = mk::walk_totals(sliced.kernels[0], item_at(sliced.kernels[0], 0));
+    CHECK(two.matrix_flop == one.matrix_flop);
+    // Of two warps that share M and N, one has 64 x 32 and half of K: 4 + 2 ldmatrix for each of two steps.
+    // Four warps have 32 x 32: 2 + 2 for each of four steps.
+    const double trips = 16.0;
+    CHECK(one.instructions_of(InstructionClass::ldmatrix) == 4 * trips * 16);
+    CHECK(two.instructions_of(InstructionClass::ldmatrix) == 4 * trips * 12);
+    // 32 sums of a lane and place, of two slices: 16 words of 16 bytes each way, and 32 additions.
+    CHECK(two.instructions_of(InstructionClass::st_shared) == 4 * 16);
+    CHECK(two.instructions_of(InstructionClass::ld_shared) == 4 * 16);
+    CHECK(two.instructions_of(InstructionClass::add_f32) == 4 * 32);
+    const auto refused = [&](const Config& config) {
+        try {
+            (void)lowered(p, config);
+        } catch (const warptime::Error& error) {
+            return error.parameter();
+        }
+        return std::string("accepted");
+    };
+    c.slice_k = 3;
+    CHECK(refused(c) == "gemm slice_k");
+    c.slice_k = 4;
+    CHECK(refused(c) == "accepted");
+    c.mma = MatrixInstruction::simt;
+    CHECK(refused(c) == "gemm slice_k");
 }

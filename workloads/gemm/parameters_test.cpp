@@ -17,9 +17,9 @@ using warptime::workloads::gemm::gemm_operator;
 TEST_CASE("gemm has the parameters that the command line promises") {
     const auto& gemm = gemm_operator();
     const std::set<std::string_view> configuration{
-        "implementation", "cta_tile",       "cluster", "stages",    "warps",
-        "group_m",        "raster",         "split_k", "reduction", "schedule",
-        "pipeline",       "specialization", "mma",     "registers", "shared_bytes"};
+        "implementation", "cta_tile", "cluster",   "stages",      "warps",    "group_m",
+        "raster",         "split_k",  "slice_k",   "reduction",   "schedule", "pipeline",
+        "specialization", "mma",      "registers", "shared_bytes"};
     const std::set<std::string_view> problem{"m",         "n",       "k",        "batch",    "dtype",
                                              "dtype_b",   "a_major", "b_major",  "lda",      "ldb",
                                              "acc_dtype", "ldc",     "epilogue", "out_dtype"};

@@ -22,8 +22,9 @@ double Problem::bytes() const {
     const double fused = epilogue == Epilogue::bias       ? d(n) * hw::bytes_of(out)
                          : epilogue == Epilogue::residual ? d(batch) * d(m) * d(n) * hw::bytes_of(out)
                                                           : 0.0;
-    return fused + d(batch) * (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) / d(packing_of_b()) +
-                               d(m) * d(n) * hw::bytes_of(out));
+    return fused +
+           d(batch) * (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) / d(packing_of_b()) +
+                       d(m) * d(n) * hw::bytes_of(out));
 }
 
 std::int64_t tile_bytes(const Problem& problem, const Config& config, bool is_a) {

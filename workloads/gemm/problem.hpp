@@ -36,8 +36,8 @@ struct Problem {
     [[nodiscard]] int row_alignment() const;
 
     /// The type that the matrix instruction multiplies: the wider one of both operands' types, or A's if they
-    /// are equal. A kernel converts the other operand to this type; that work is counted for weights of 8 and 4
-    /// bits in Triton's kernels only.
+    /// are equal. A kernel converts the other operand to this type; that work is counted for weights of 8 and
+    /// 4 bits in Triton's kernels only.
     [[nodiscard]] Dtype multiplied() const { return hw::bits_of(b) > hw::bits_of(a) ? b : a; }
 
     /// Elements of B in one of its stored elements.
@@ -80,6 +80,7 @@ struct Config {
     int group = 1;
     model::kernel::Raster raster = model::kernel::Raster::along_n;
     int split_k = 1;
+    int slice_k = 1;  ///< groups of warps of a CTA, each with its part of every stage along K
     Reduction reduction = Reduction::workspace;
     model::kernel::ScheduleKind schedule = model::kernel::ScheduleKind::one_per_cta;
     StreamK stream_k = StreamK::none;  ///< its schedule is static_stride

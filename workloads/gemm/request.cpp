@@ -42,7 +42,7 @@ bool set_shared_bytes(Request& request, std::int64_t value) {
     return true;
 }
 
-constexpr std::array<NamedSetNumber, 13> numbers{{
+constexpr std::array<NamedSetNumber, 14> numbers{{
     {"m", set_size<&Problem::m>},
     {"n", set_size<&Problem::n>},
     {"k", set_size<&Problem::k>},
@@ -54,6 +54,7 @@ constexpr std::array<NamedSetNumber, 13> numbers{{
     {"warps", set_tile_number<&Config::warps>},
     {"group_m", set_tile_number<&Config::group>},
     {"split_k", set_tile_number<&Config::split_k>},
+    {"slice_k", set_tile_number<&Config::slice_k>},
     {"registers", set_tile_number<&Config::registers>},
     {"shared_bytes", set_shared_bytes},
 }};
