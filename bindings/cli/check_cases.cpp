@@ -5,7 +5,9 @@
 #include "bindings/cli/usage_error.hpp"
 #include "bindings/runs/program_run.hpp"
 #include "hw/nearest_name.hpp"
+#include "hw/sheet.hpp"
 #include "model/system/program.hpp"
+#include "workloads/condition_values.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/frontends/kernel_text.hpp"
 

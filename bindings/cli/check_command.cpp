@@ -37,7 +37,7 @@ std::string conditions_text(const model::prediction::Conditions& conditions) {
 }
 
 std::string required(const Arguments& arguments, const char* name, const char* expected) {
-    const std::string value = arguments.get(name).value_or("");
+    std::string value = arguments.get(name).value_or("");
     if (value.empty()) throw UsageError(name, "", expected);
     return value;
 }

@@ -134,13 +134,10 @@ Grid::Grid(std::string_view op, std::vector<GridGpu> gpus, std::vector<std::stri
     check_used();
     number_points();
     // Each value alone; a combination that is impossible fails its own rows.
-    const Setup first = setup(0);
-    for (std::size_t axis = 0; axis < setting_axes_.size(); ++axis) {
-        for (std::size_t value = 0; value < settings_[axis].size(); ++value) {
-            Setup changed = first;
-            changed.settings[axis] = value;
+    for (const std::vector<hw::Setting>& values : settings_) {
+        for (const hw::Setting& value : values) {
             hw::Gpu gpu = *gpus_.front().gpu;
-            hw::apply_setting(gpu, settings_[axis][value]);
+            hw::apply_setting(gpu, value);
         }
     }
 }
@@ -224,14 +221,14 @@ void Grid::number_points() {
         }
         product *= axis.values.size();
     };
-    for (auto axis = axes_.rbegin(); axis != axes_.rend(); ++axis) {
-        axis->stride = points_per_setup_;
-        multiply(points_per_setup_, *axis);
+    for (std::size_t i = axes_.size(); i-- > 0;) {
+        axes_[i].stride = points_per_setup_;
+        multiply(points_per_setup_, axes_[i]);
     }
     points_ = points_per_setup_;
-    for (auto axis = setting_axes_.rbegin(); axis != setting_axes_.rend(); ++axis) {
-        axis->stride = points_;
-        multiply(points_, *axis);
+    for (std::size_t i = setting_axes_.size(); i-- > 0;) {
+        setting_axes_[i].stride = points_;
+        multiply(points_, setting_axes_[i]);
     }
     for (Axis* axis : {&engine_axis_, &gpu_axis_, &op_axis_}) {
         axis->stride = points_;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import multiprocessing
 import os
 import pickle
 import signal
@@ -153,10 +154,14 @@ def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
     same(wt.sweep("gemm", output=path, resume=True, **big), wt.sweep("gemm", **big))
 
 
-@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_an_executor_gives_the_same_rows(kind: type[Executor], tmp_path: Path) -> None:
+# NumPy has threads, and a fork of a process with threads may hang.
+SPAWN = multiprocessing.get_context("spawn")
+
+
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2, SPAWN)])
+def test_an_executor_gives_the_same_rows(make: Callable[[], Executor], tmp_path: Path) -> None:
     usual = wt.sweep("gemm", **GEMM)
-    with kind(2) as pool:  # type: ignore[call-arg]
+    with make() as pool:
         same(wt.sweep("gemm", executor=pool, chunk=37, output=tmp_path / "rows.csv", **GEMM), usual)
         same(wt.sweep("gemm", executor=pool, **GEMM), usual)
     wt.sweep("gemm", output=tmp_path / "other.csv", **GEMM)
@@ -184,7 +189,7 @@ def test_points_of_a_killed_process_run_again(tmp_path: Path) -> None:
             return super().submit(functools.partial(die_once, str(tmp_path / "died"), 370), *args, **more)
 
     def make() -> Executor:
-        made.append(Deadly(2))
+        made.append(Deadly(2, SPAWN))
         return made[-1]
 
     same(wt.sweep("gemm", executor=make, chunk=37, **GEMM), usual)
