@@ -16,6 +16,7 @@
 #include "bindings/reports/would_help.hpp"
 #include "hw/sheet.hpp"
 #include "validate/engine_predictor.hpp"
+#include "workloads/condition_values.hpp"
 #include "workloads/predict.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ OptionSpec output_option() {
 
 /// Refuses a missing or unwritable path before any work.
 std::string output_path(const Arguments& arguments) {
-    const std::string path = arguments.get("output").value_or("");
+    std::string path = arguments.get("output").value_or("");
     if (path.empty()) throw UsageError("output", path, "-o with the path of the page");
     return path;
 }
