@@ -29,7 +29,9 @@ esac
     date -u +%Y-%m-%dT%H:%M:%SZ
     nvidia-smi --query-gpu=name,uuid,driver_version,pstate,clocks.sm,clocks.mem,power.limit,temperature.gpu --format=csv
     python3 -c 'import torch
-print("torch", torch.__version__, "cuda", torch.version.cuda, "cudnn", torch.backends.cudnn.version())'
+print("torch", torch.__version__, "cuda", torch.version.cuda, "cudnn", torch.backends.cudnn.version())
+import triton
+print("triton", triton.__version__)'
 } >>"$out/environment.txt" 2>&1
 
 record() { # SECONDS SCRIPT OPTION...

@@ -8,6 +8,16 @@
 
 namespace warptime::workloads {
 
+namespace {
+
+/// Read once: a sweep over numbers of the GPU makes a predictor for each of them.
+const libraries::Libraries& program_libraries() {
+    static const libraries::Libraries read = libraries::load_libraries();
+    return read;
+}
+
+}  // namespace
+
 /// Lowered bodies of one operator, and the stages that know the numbers of these bodies.
 struct Predictor::KnownBodies {
     const OperatorInfo* info = nullptr;
@@ -17,7 +27,7 @@ struct Predictor::KnownBodies {
 
 Predictor::Predictor(const model::prediction::Engine& engine, const hw::Gpu& gpu,
                      const model::prediction::Engine* chooser)
-    : libraries_(libraries::load_libraries()),
+    : libraries_(&program_libraries()),
       engine_(&engine),
       gpu_(&gpu),
       stages_(engine.make_stages(gpu)),
@@ -59,7 +69,7 @@ choice::Score Predictor::score_under(const model::prediction::Conditions& condit
 void Predictor::lower(const Operation& operation, const model::prediction::Conditions& conditions) {
     last_ = &program_;
     scored_.clear();
-    choice::lower(operation, libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
+    choice::lower(operation, *libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
 }
 
 model::prediction::Estimate Predictor::evaluate(const Operation& operation,
@@ -80,7 +90,7 @@ model::prediction::Estimate Predictor::evaluate(const OperatorInfo& info, const 
     }
     last_ = &program_;
     scored_.clear();
-    choice::lower(info, request, libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
+    choice::lower(info, request, *libraries_, *gpu_, score_under(conditions), choice_memory_, program_);
     // The choice has predicted the kernel already.
     if (request.is_open() && same_engine_) return scored_[choice_memory_.chosen_call()];
     return model::system::evaluate(program_, *stages_, conditions);

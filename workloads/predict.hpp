@@ -32,7 +32,7 @@ class Predictor {
     [[nodiscard]] model::prediction::Prediction explain(const Operation& operation,
                                                         const model::prediction::Conditions& conditions);
     [[nodiscard]] const hw::Gpu& gpu() const { return *gpu_; }
-    [[nodiscard]] const libraries::Libraries& libraries() const { return libraries_; }
+    [[nodiscard]] const libraries::Libraries& libraries() const { return *libraries_; }
     /// The program that the last call lowered to.
     [[nodiscard]] const model::kernel::Program& program() const { return *last_; }
 
@@ -45,7 +45,7 @@ class Predictor {
     [[nodiscard]] KnownBodies* bodies_of(const OperatorInfo& info);
     void lower(const Operation& operation, const model::prediction::Conditions& conditions);
 
-    libraries::Libraries libraries_;
+    const libraries::Libraries* libraries_;  ///< of the whole program
     const model::prediction::Engine* engine_;
     const hw::Gpu* gpu_;
     std::unique_ptr<model::prediction::Stages> stages_;    ///< of `engine_`

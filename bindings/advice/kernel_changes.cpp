@@ -5,6 +5,7 @@
 #include "bindings/advice/transforms/coalesce.hpp"
 #include "bindings/advice/transforms/coarsen.hpp"
 #include "bindings/advice/transforms/conflicts.hpp"
+#include "bindings/advice/transforms/fusion.hpp"
 #include "bindings/advice/transforms/launch.hpp"
 #include "bindings/advice/transforms/precision.hpp"
 #include "hw/error.hpp"
@@ -153,7 +154,7 @@ bool set_batch(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
     return batch(kernel, whole_number(setting, 1, 2, 4096));
 }
 
-constexpr std::array<KernelChange, 19> known_changes{{
+constexpr std::array<KernelChange, 21> known_changes{{
     {"registers", "a number", "registers of a thread", set_registers},
     {"ctas_per_sm", "a number", "resident CTAs, by registers or shared memory given up or left unused", set_residents},
     {"dynamic_shared", "bytes", "dynamic shared memory of a CTA", set_shared},
@@ -167,6 +168,10 @@ constexpr std::array<KernelChange, 19> known_changes{{
     {"align", "1", "rows begin at multiples of 128 bytes",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, align_rows); }},
     {"loads_in_flight", "2 to 32", "so many times as many loads before the first value is used", set_loads},
+    {"async_copy", "1", "what goes to shared memory through registers is copied asynchronously, one trip ahead",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, async_copy); }},
+    {"tensor_cores", "1", "products of two loaded values by matrix instructions",
+     [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, multiply_by_matrices); }},
     {"pad_shared", "bytes", "bytes behind each row of shared arrays whose accesses conflict", set_padding},
     {"bank_conflicts", "0", "no access to shared memory conflicts, as with a swizzle", set_conflicts},
     {"spills", "0", "no loads and stores of spilled registers", set_spills},

@@ -47,8 +47,11 @@ std::map<std::string_view, KnownColumn> known_columns() {
 
 }  // namespace
 
-std::vector<BatchColumnRole> roles_of(const workloads::CsvTable& table) {
-    const std::map<std::string_view, KnownColumn> known = known_columns();
+std::vector<BatchColumnRole> roles_of(const workloads::CsvTable& table,
+                                      std::span<const std::string_view> own) {
+    std::map<std::string_view, KnownColumn> known = known_columns();
+    for (const std::string_view name : own)
+        known.insert_or_assign(name, KnownColumn{name, ColumnRole::passed});
     std::vector<std::string_view> names;
     for (const auto& [name, column] : known) {
         names.push_back(name);

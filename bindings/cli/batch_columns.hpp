@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,8 @@ struct BatchColumnRole {
 
 /// The role of each column, in their order; names and aliases count in any case. Throws UsageError naming the
 /// file for a column without a role (with the nearest name). It does the same for two columns of one name and
-/// a missing column `op`.
-[[nodiscard]] std::vector<BatchColumnRole> roles_of(const workloads::CsvTable& table);
+/// a missing column `op`. Columns named in `own` are those that the caller reads, and pass.
+[[nodiscard]] std::vector<BatchColumnRole> roles_of(const workloads::CsvTable& table,
+                                                    std::span<const std::string_view> own = {});
 
 }  // namespace warptime::cli

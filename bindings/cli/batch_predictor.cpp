@@ -34,7 +34,7 @@ BatchPredictor::Chip& BatchPredictor::chip_of(const std::string& gpu, const std:
     return *chips_.emplace(key, std::move(chip)).first->second;
 }
 
-BatchAnswer BatchPredictor::predict(const workloads::CsvRecord& row, const std::string& where) {
+BatchPredictor::Question BatchPredictor::read(const workloads::CsvRecord& row, const std::string& where) {
     if (row.size() != columns_.size()) {
         throw Error(where, fmt::format("{} fields", row.size()), fmt::format("{} fields", columns_.size()));
     }
@@ -72,14 +72,20 @@ BatchAnswer BatchPredictor::predict(const workloads::CsvRecord& row, const std::
         throw Error("gpu", "", "a sheet id or path in the column gpu, or --gpu");
     }
     apply_kernel_settings(defaults_.settings, parameters);
-    const workloads::Operation operation = workloads::make_operation(op, parameters);
-    Chip& chip = chip_of(gpu, engine);
-    workloads::check_conditions(conditions, chip.gpu);
+    Question question{workloads::make_operation(op, parameters), conditions, engine, nullptr};
+    question.chip = &chip_of(gpu, engine);
+    workloads::check_conditions(conditions, question.chip->gpu);
+    return question;
+}
+
+BatchAnswer BatchPredictor::predict(const workloads::CsvRecord& row, const std::string& where) {
+    const Question question = read(row, where);
     using model::prediction::Status;
-    const model::prediction::Estimate estimate = chip.predictor->evaluate(operation, conditions);
-    return {estimate, defaults_.settings.empty()
-                          ? engines::status_of(engine, chip.gpu, conditions, estimate.evidence)
-                          : Status::what_if};
+    const model::prediction::Estimate estimate =
+        question.chip->predictor->evaluate(question.operation, question.conditions);
+    return {estimate, defaults_.settings.empty() ? engines::status_of(question.engine, question.chip->gpu,
+                                                                      question.conditions, estimate.evidence)
+                                                 : Status::what_if};
 }
 
 }  // namespace warptime::cli

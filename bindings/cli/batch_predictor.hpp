@@ -34,15 +34,25 @@ class BatchPredictor {
     /// names the row.
     [[nodiscard]] BatchAnswer predict(const workloads::CsvRecord& row, const std::string& where);
 
-  private:
+    /// A GPU and an engine with what they need.
     struct Chip {
         std::unique_ptr<model::prediction::Engine> engine;
         std::unique_ptr<model::prediction::Engine> chooser;  ///< scores the launches of a library
         hw::Gpu gpu;
         std::unique_ptr<workloads::Predictor> predictor;
     };
+    /// What a row asks.
+    struct Question {
+        workloads::Operation operation;
+        model::prediction::Conditions conditions;
+        std::string engine;
+        Chip* chip = nullptr;
+    };
+    [[nodiscard]] Question read(const workloads::CsvRecord& row, const std::string& where);
+
     Chip& chip_of(const std::string& gpu, const std::string& engine);
 
+  private:
     std::vector<BatchColumnRole> columns_;
     BatchDefaults defaults_;
     std::map<std::pair<std::string, std::string>, std::unique_ptr<Chip>> chips_;

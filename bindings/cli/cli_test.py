@@ -43,7 +43,7 @@ LIMITERS = {
 
 class Help(Case):
     def test_every_command_shows_an_example(self) -> None:
-        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "validate", "record", "calibrate"]
+        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "sweep", "check", "validate", "record", "calibrate"]
         overview = self.succeed("--help")
         for command in commands:
             self.assertIn(command, overview)

@@ -23,6 +23,8 @@ struct Command {
 [[nodiscard]] Command tiles_command();
 [[nodiscard]] Command occupancy_command();
 [[nodiscard]] Command batch_command();
+[[nodiscard]] Command sweep_command();
+[[nodiscard]] Command check_command();
 [[nodiscard]] Command run_command();
 [[nodiscard]] Command report_command();
 [[nodiscard]] Command validate_command();

@@ -20,6 +20,8 @@ void bind_reports(pybind11::module_& module);
 void bind_kernel(pybind11::module_& module);
 /// Adds predict_batch.
 void bind_batch(pybind11::module_& module);
+/// Adds the classes SweepGrid and RowsFile.
+void bind_sweep(pybind11::module_& module);
 /// Adds best_tiles.
 void bind_tiles(pybind11::module_& module);
 /// Adds what_if, elasticities and advise.

@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_reports(module);
     warptime::python::bind_kernel(module);
     warptime::python::bind_batch(module);
+    warptime::python::bind_sweep(module);
     warptime::python::bind_tiles(module);
     warptime::python::bind_advice(module);
     warptime::python::bind_occupancy(module);

@@ -3,6 +3,7 @@
 #include "model/analytical/item_demand.hpp"
 
 #include "model/analytical/item_whole.hpp"
+#include "model/analytical/stretches.hpp"
 #include "model/analytical/waiting_behind_copies.hpp"
 #include "model/kernel/body_nodes.hpp"
 #include "model/kernel/builder.hpp"
@@ -114,7 +115,7 @@ class Accumulator {
             first_warp_ += role.warps * role.instances;
         }
         if (result_.self_fed) fold_prologue(result_);
-        if (through_array_) {
+        if (through_array_ || (beside_loop_ && !result_.asynchronous)) {
             share_array(result_);
         } else if (!result_.asynchronous) {
             share_data_path(result_);
@@ -173,6 +174,8 @@ class Accumulator {
             part_ = &part;
             waited_ = Cycles{};
             const double pass = depth > 0 ? pass_of_trip(trips) : 1.0;
+            own_depth_ = depth;
+            stretches_.begin(part, warps_of_sub_partition());
             Cycles tail{};
             const Cycles chain = (depth > 0 ? trip(first, last, pass, depth, trips, tail)
                                             : body(first, last, pass, depth, trips)) *
@@ -180,6 +183,7 @@ class Accumulator {
             part.chain = std::max(part.chain, chain);
             last_chain_ = chain;
             tail_ = tail;
+            stretches_.leave(chain / pass, waited_, pass, part);
             part.load_wait = std::max(part.load_wait, waited_ * pass);
         };
         length(result_.before, role.first_node, main, 0, 1.0);
@@ -210,6 +214,12 @@ class Accumulator {
             length(result_.after, kernel_.nodes[main].end, role.last_node, 0, 1.0);
             result_.after.chain = std::max(result_.after.chain, last_chain_ + tail);
         }
+    }
+
+    /// Warps of the current role in each sub-partition that has any.
+    [[nodiscard]] std::int64_t warps_of_sub_partition() const {
+        const auto parts = static_cast<std::int64_t>(gpu_.sm.sub_partitions.value());
+        return (std::int64_t{role_->warps} * role_->instances + parts - 1) / parts;
     }
 
     /// Adds nodes [first, last), each executed `times`. Returns when one warp's in-order pass over the nodes
@@ -680,6 +690,8 @@ class Accumulator {
             result_.copy_issue = std::max(result_.copy_issue, issued);
             count_copies(kernel_, op, result_);
         }
+        if (op.cls == InstructionClass::bar_sync && loops_around_ == own_depth_ && times > 0.0)
+            stretches_.meet(issued, issued, waited_, times, *part_);
         const bool fire_and_forget =
             op.cls == InstructionClass::st_global || op.cls == InstructionClass::red_global || !op.returns ||
             op.cls == InstructionClass::st_shared || op.cls == InstructionClass::stmatrix ||
@@ -891,7 +903,10 @@ class Accumulator {
                 part_->demand[machine::Server::l1] += machine::l1_row_cycles(kernel_, op, access, gpu_) *
                                                       (times * static_cast<double>(op.count) * warps);
             } else if (collective || !machine::is_taken_by_line(op, access)) {
-                if (collective && op.cls == InstructionClass::ld_global) through_array_ = true;
+                // Where the loop copies asynchronously, loads before and behind it leave its array alone.
+                if (collective && op.cls == InstructionClass::ld_global) {
+                    (part_ == &result_.loop ? through_array_ : beside_loop_) = true;
+                }
                 part_->demand[machine::Server::l1] +=
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
@@ -934,6 +949,7 @@ class Accumulator {
     double taken_ = 1.0;        ///< share of the warps that take the branches around
     kernel::Freedom free_{};
     bool through_array_ = false;
+    bool beside_loop_ = false;  ///< boxes are loaded before or behind the loop
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
     machine::Neighbours neighbours_;
@@ -942,6 +958,8 @@ class Accumulator {
     int loops_around_ = 0;
     machine::LoadBatch batch_;
     machine::StoreDrain stores_;
+    Stretches stretches_;
+    int own_depth_ = 0;  ///< loops around the part's own ops
     machine::UnitQueue units_;
     machine::LocalLoop local_;
     machine::IssueRuns runs_;

@@ -37,6 +37,12 @@ void settle_item(const kernel::Kernel& kernel, const hw::Gpu& gpu, const hw::Cyc
         item_demand(kernel, gpu, load_latency, resident, waits, Followed::slowest_of_cta);
     const ItemDemand of_grid =
         item_demand(kernel, gpu, load_latency, resident, waits, Followed::slowest_of_grid);
+    // Warps that meet wait for the slowest of them.
+    for (const auto part : {&ItemDemand::before, &ItemDemand::loop, &ItemDemand::after}) {
+        machine::Part& mean = item.*part;
+        const machine::Part& slowest = of_cta.*part;
+        mean.met_idle = std::max(mean.met_idle, slowest.met_busy + slowest.met_idle - mean.met_busy);
+    }
     item.before.chain = std::max(item.before.chain, of_cta.before.chain);
     if (item.trips > 0.0) {
         // The slowest warp's trips, in the time that the loop is said to take.

@@ -273,10 +273,13 @@ class Timeline {
     /// together, so that only other CTAs use the busiest server meanwhile: CTAs are the customers of a closed
     /// queue.
     [[nodiscard]] hw::Cycles among_tied(std::int64_t resident) const {
-        if (a_.item.asynchronous || !meets() || !(hw::Cycles{} < a_.item.loop.load_wait)) return {};
+        if (a_.item.asynchronous || !meets()) return {};
+        const hw::Cycles stretches =
+            a_.item.uses_tensor ? hw::Cycles{} : between_barriers(a_.item.loop, resident);
+        if (!(hw::Cycles{} < a_.item.loop.load_wait)) return stretches;
         const double once = a_.item.loop.demand[busiest_].value();
         const double wait = (a_.item.loop.load_wait + others_gather()).value();
-        return hw::Cycles(steady::turn_time(resident, once, wait));
+        return std::max(stretches, hw::Cycles(steady::turn_time(resident, once, wait)));
     }
 
     /// Busy time of the busiest server in a straight part.
@@ -312,7 +315,13 @@ class Timeline {
             if (machine::of_sub_partition(server)) continue;
             longest = std::max(longest, part.chain + once * (others / turns_at(part, server)));
         }
-        return std::max(longest, text);
+        return std::max(std::max(longest, text), between_barriers(part, resident));
+    }
+
+    /// CTAs whose warps meet: while all warps of a CTA wait, only other CTAs use the servers.
+    [[nodiscard]] static hw::Cycles between_barriers(const machine::Part& part, std::int64_t resident) {
+        if (!(hw::Cycles{} < part.met_busy)) return part.met_idle;
+        return hw::Cycles(steady::steady_turn_time(resident, part.met_busy.value(), part.met_idle.value()));
     }
 
     /// Times that a warp waits in a part for what a server gives.

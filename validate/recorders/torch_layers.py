@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from torch_products import PRODUCTS, paged_decode
 from torch_tensors import Checked, Kit, relative_error
 
 WHOLE_SCORES = 1 << 22
@@ -44,6 +45,8 @@ def attention_call(kit: Kit, q: Any, k: Any, v: Any) -> Callable[[], Any]:
 
 def attention(kit: Kit) -> Checked:
     """Scaled dot-product attention, four queries of one head compared."""
+    if "page_size" in kit.case.parameters:
+        return paged_decode(kit)
     torch = kit.torch
     q, k, v = attention_operands(kit)
     chosen = kit.some(q.shape[2], 4)
@@ -139,4 +142,5 @@ LAYERS: dict[str, Callable[[Kit], Checked]] = {
     "conv2d": conv2d,
     "grouped_gemm": grouped_gemm,
     "gemv": gemv,
+    **PRODUCTS,
 }

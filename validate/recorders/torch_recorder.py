@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from operator_cases import OPERATOR_SUITES
+from product_cases import PRODUCT_SUITES
 from profiler_trace import Activity, Measured, cut_at_flush, gather, read_activities
 from recorder_cases import SUITES as OLDER_SUITES
 from recorder_cases import Case
@@ -44,7 +45,7 @@ LONGEST_PAUSE_S = 0.048
 MOST_SAMPLES_LOST = 2
 BROKEN = 3  # exit status: the GPU's context is lost, start again with --resume and --left-out
 
-SUITES = {**OLDER_SUITES, **OPERATOR_SUITES}
+SUITES = {**OLDER_SUITES, **OPERATOR_SUITES, **PRODUCT_SUITES}
 
 
 def prepare_gemm(torch: Any, case: Case) -> Prepared:
@@ -166,7 +167,7 @@ def prepare_reduction(
 
 def prepare(torch: Any, case: Case) -> Prepared:
     """Make the tensors of a case, run it once and check its result."""
-    if case.suite in OPERATOR_SUITES:
+    if case.suite in OPERATOR_SUITES or case.suite in PRODUCT_SUITES:
         prepared = prepare_operator(torch, case)
     else:
         prepared = prepare_gemm(torch, case) if case.op == "gemm" else prepare_stream(torch, case)

@@ -27,6 +27,7 @@ def torch_dtype(torch: Any, name: str) -> Any:
         "bf16": torch.bfloat16,
         "fp16": torch.float16,
         "fp32": torch.float32,
+        "fp64": torch.float64,
         "tf32": torch.float32,
         "fp8": torch.float8_e4m3fn,
         "int8": torch.int8,

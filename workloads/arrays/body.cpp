@@ -140,7 +140,10 @@ mk::Id Body::reduce_by_first_warp(mk::Id scratch, const libraries::Mix& step, mk
     mk::Access put = lanes(scratch, mk::Direction::write, builder_.variable(mk::Variable::warp), 4);
     put.pattern = mk::PatternKind::broadcast;
     meet(store(put, after));
-    builder_.branch({});
+    // The first warp takes the branch, and all wait for it.
+    mk::Branch first;
+    first.slowest = {1.0, 1.0};
+    builder_.branch(first);
     builder_.lanes(builder_.index(32, {mk::term(mk::Variable::warp, -32)}));
     mk::Id sum = load(lanes(scratch, mk::Direction::read, mk::Builder::constant(0), 4), after);
     sum = reduce_warp(5, step, sum);

@@ -27,12 +27,15 @@ class FlowWriter {
         body_.builder().loop(flow_.trips);
         mk::Id loaded = last_;
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
-            if (flow_.flows[i].direction != mk::Direction::read) continue;
+            if (flow_.flows[i].direction != mk::Direction::read || flow_.flows[i].late) continue;
             loaded = move(flow_.flows[i], buffers_[i], flow_.flows[i].follows ? loaded : last_, true);
         }
         (void)body_.add(flow_.loop, 1.0, mk::no_id);
         mk::Id made = body_.add(flow_.each, 1.0, loaded, flow_.streams);
         made = use_shared(made);
+        for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
+            if (flow_.flows[i].late) made = move(flow_.flows[i], buffers_[i], made, true);
+        }
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
             if (flow_.flows[i].direction != mk::Direction::read)
                 (void)move(flow_.flows[i], buffers_[i], made, true);

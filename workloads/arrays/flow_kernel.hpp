@@ -25,6 +25,7 @@ struct Flow {
     bool common = false;        ///< all CTAs touch the same elements
     bool follows = false;       ///< its addresses come with the read before
     std::int64_t width = 1;     ///< elements of each access of a lane, where they stand apart
+    bool late = false;          ///< read behind the trip's use of shared memory
 };
 
 /// What a trip does in shared memory. `chain` of the accesses wait for one another.

@@ -34,7 +34,7 @@ struct Forward {
     Builder builder{kernel};
     Body body{builder};
     BlockCounts counts = counts_of(problem, tile);
-    Id q = mk::no_id, k = mk::no_id, v = mk::no_id, out = mk::no_id, lse = mk::no_id;
+    Id q = mk::no_id, k = mk::no_id, v = mk::no_id, out = mk::no_id, lse = mk::no_id, table = mk::no_id;
     Id copies = mk::no_id, barrier = mk::no_id;
 
     void add_buffers() {
@@ -46,6 +46,9 @@ struct Forward {
         out = add_heads(builder, "out", splits > 0 ? Dtype::fp32 : p.dtype, p.head_dim, p.sq,
                         p.q_heads() * pieces);
         lse = add_heads(builder, "lse", Dtype::fp32, 1, p.sq, p.q_heads() * pieces);
+        if (p.page_size > 0) {
+            table = add_heads(builder, "table", Dtype::int32, ceil_div(p.sk, p.page_size), p.batch, 1);
+        }
         mk::Buffer& shared = builder.buffer();
         shared.name = "tiles";
         shared.space = mk::Space::shared;
@@ -71,6 +74,7 @@ struct Forward {
 
     /// Copies a block of keys; `next`: the one after number `done`, where there is one.
     void copy(Id buffer, std::int64_t done, bool next, bool in_loop, const mk::Index& head) {
+        add_page_of_block(next ? done + 1 : 0);
         mk::Op& op = builder.op(InstructionClass::cp_async);
         op.dtype = problem.dtype;
         op.count = counts.copies_k;
@@ -78,6 +82,24 @@ struct Forward {
         if (next) guard_trip(builder, kernel, done + 1);
         body.box(buffer, mk::Direction::read, key(done + (next ? 1 : 0), in_loop), head, tile.head, tile.n);
         builder.signal(copies, mk::SignalOn::issue);
+    }
+
+    /// Two entries of the page table, this block's and the last one's, whose distance moves the pointer of
+    /// the copies (advance of K and V in csrc/flash_attn/src/flash_fwd_kernel.h).
+    void add_page_of_block(std::int64_t ahead) {
+        if (problem.page_size == 0) return;
+        constexpr std::int64_t of_distance = 20;
+        mk::Op& load = builder.op(InstructionClass::ld_global);
+        load.dtype = Dtype::int32;
+        load.count = 2;
+        const Id loaded = builder.last_op();
+        if (ahead > 0) guard_trip(builder, kernel, ahead);
+        mk::Access& access = builder.access();
+        access.buffer = table;
+        access.pattern = mk::PatternKind::broadcast;
+        access.bytes = 4;
+        access.step = 1;
+        body.add(InstructionClass::mad_s32, of_distance, loaded, mk::no_id, of_distance / 4);
     }
 
     /// ldmatrix and products over the steps of 16. The first step's operands come before its products, later

@@ -4,7 +4,9 @@
 #include "hw/error.hpp"
 #include "workloads/attention/request.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace warptime::workloads::attention {
@@ -14,8 +16,8 @@ namespace {
 using Kind = ParameterKind;
 
 constexpr std::array<std::string_view, 2> dtypes{"bf16", "fp16"};
-constexpr std::array<std::string_view, 4> implementations{"torch", "flash2", "flash3", "cudnn"};
-constexpr std::array<std::string_view, 1> backward_implementations{"flash2"};  // cuDNN's is not described yet
+constexpr std::array<std::string_view, 5> implementations{"torch", "flash2", "flash3", "cudnn", "triton"};
+constexpr std::array<std::string_view, 3> backward_implementations{"torch", "flash2", "cudnn"};
 
 constexpr ParameterInfo implementation_of(std::span<const std::string_view> words) {
     return {"implementation",
@@ -47,7 +49,16 @@ constexpr std::array<ParameterInfo, 9> parameters_with(std::span<const std::stri
     }};
 }
 
-constexpr std::array<ParameterInfo, 9> forward_parameters = parameters_with(implementations);
+constexpr std::array<ParameterInfo, 10> forward_parameters = [] {
+    std::array<ParameterInfo, 10> all{};
+    const std::array<ParameterInfo, 9> common = parameters_with(implementations);
+    std::copy(common.begin(), common.end(), all.begin());
+    all.back() = {"page_size", Kind::size,
+                  false,       "",
+                  {},          "keys of a page, a power of two; default: keys of a sequence lie together",
+                  true};
+    return all;
+}();
 constexpr std::array<ParameterInfo, 9> backward_parameters = parameters_with(backward_implementations);
 
 std::string default_of(const Operation& operation, std::string_view parameter) {
@@ -64,7 +75,8 @@ AttentionRequest request_of(const Operation& operation) {
         return given != operation.parameters.end()
                    ? given->second
                    : default_value_of(operation, name,
-                                      request.backward ? backward_parameters : forward_parameters,
+                                      request.backward ? std::span<const ParameterInfo>(backward_parameters)
+                                                       : std::span<const ParameterInfo>(forward_parameters),
                                       default_of);
     };
     const auto size = [&](std::string_view name) {
@@ -79,11 +91,12 @@ AttentionRequest request_of(const Operation& operation) {
     p.head_dim = size("head_dim");
     p.causal = value("causal") == "1";
     p.dtype = hw::parse_dtype(value("dtype"), std::string(operation.op).append(" dtype"));
+    if (operation.parameters.contains("page_size")) p.page_size = size("page_size");
     request.own_kv_heads = operation.parameters.contains("kv_heads");
     request.own_sk = operation.parameters.contains("sk");
     const std::string word = value("implementation");
-    for (const Implementation one :
-         {Implementation::torch, Implementation::flash2, Implementation::flash3, Implementation::cudnn}) {
+    for (const Implementation one : {Implementation::torch, Implementation::flash2, Implementation::flash3,
+                                     Implementation::cudnn, Implementation::triton}) {
         if (word == to_string(one)) request.implementation = one;
     }
     return request;
@@ -138,13 +151,14 @@ bool set_sk(Request& request, std::int64_t value) {
 }
 
 SetNumber find_number(std::string_view parameter) {
-    constexpr std::array<NamedSetNumber, 6> numbers{{
+    constexpr std::array<NamedSetNumber, 7> numbers{{
         {"batch", set_size<&Problem::batch>},
         {"heads", set_size<&Problem::heads>},
         {"sq", set_size<&Problem::sq>},
         {"head_dim", set_size<&Problem::head_dim>},
         {"kv_heads", set_kv_heads},
         {"sk", set_sk},
+        {"page_size", set_size<&Problem::page_size>},
     }};
     return number_named(parameter, numbers);
 }

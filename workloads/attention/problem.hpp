@@ -19,6 +19,7 @@ struct Problem {
     std::int64_t sq = 1, sk = 1;  ///< queries and keys of a sequence
     std::int64_t head_dim = 64;
     bool causal = false;
+    std::int64_t page_size = 0;  ///< keys of a page; 0: keys of a sequence lie together
     Dtype dtype = Dtype::bf16;
 
     /// Heads of all sequences together.

@@ -3,11 +3,14 @@
 
 #include "hw/error.hpp"
 #include "workloads/attention/flash2.hpp"
+#include "workloads/attention/paged.hpp"
 #include "workloads/attention/specialized.hpp"
+#include "workloads/attention/specialized_backward.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 namespace warptime::workloads::attention {
@@ -65,6 +68,10 @@ void lower_single_query(const libraries::Libraries& libraries, const Problem& pr
 
 void lower_forward(const libraries::Libraries& libraries, Implementation implementation, const Problem& given,
                    const hw::Gpu& gpu, mk::Program& program) {
+    if (implementation == Implementation::triton) {
+        lower_paged(given, gpu, program);
+        return;
+    }
     const AttentionFamily& whole = family_of(libraries, implementation, "forward", gpu);
     if (implementation == Implementation::cudnn && given.sq == 1) {
         lower_single_query(libraries, as_grouped(given), gpu, program);
@@ -88,6 +95,37 @@ void lower_forward(const libraries::Libraries& libraries, Implementation impleme
     lower_flash2_forward(problem, tile_of(whole, problem, gpu), program.add_kernel());
 }
 
+void check_pages(const Problem& p, Implementation implementation) {
+    constexpr std::int64_t least = 16, most = 65536, step_of_flash2 = 256, most_of_group = 16;
+    const bool triton = implementation == Implementation::triton;
+    if (p.page_size == 0) {
+        if (!triton) return;
+        throw Error("attention implementation", "triton",
+                    "a page_size beside it: its kernel decodes over pages");
+    }
+    const std::string given = std::to_string(p.page_size);
+    if (!std::has_single_bit(static_cast<std::uint64_t>(p.page_size)) || p.page_size < least ||
+        p.page_size > most) {
+        throw Error("attention page_size", given, fmt::format("a power of two from {} to {}", least, most));
+    }
+    if (triton && p.sq != 1) {
+        throw Error("attention sq", std::to_string(p.sq), "1 where Triton's kernel decodes over pages");
+    }
+    if (triton && p.group() > most_of_group) {
+        throw Error("attention kv_heads", std::to_string(p.kv_heads),
+                    fmt::format("at least a {}th of the {} heads over pages", most_of_group, p.heads));
+    }
+    if (triton) return;
+    if (implementation != Implementation::flash2) {
+        throw Error("attention page_size", given,
+                    "implementation triton or flash2 beside it: PyTorch and cuDNN take no pages here");
+    }
+    if (p.page_size % step_of_flash2 != 0) {
+        throw Error("attention page_size", given,
+                    fmt::format("a multiple of {} for flash2, or implementation triton", step_of_flash2));
+    }
+}
+
 }  // namespace
 
 std::string_view to_string(Implementation implementation) {
@@ -98,6 +136,8 @@ std::string_view to_string(Implementation implementation) {
             return "flash2";
         case Implementation::flash3:
             return "flash3";
+        case Implementation::triton:
+            return "triton";
         case Implementation::cudnn:
             break;
     }
@@ -171,6 +211,7 @@ void AttentionRequest::check(const hw::Gpu& gpu) const {
         throw Error(owner(backward, "heads"), std::to_string(p.heads),
                     fmt::format("at most {}", most_of_grid));
     }
+    check_pages(p, implementation);
     const double bytes = memory_of(p, backward);
     if (bytes > gpu.dram.capacity.value()) {
         throw Error(
@@ -185,7 +226,11 @@ void AttentionRequest::lower(const libraries::Libraries& libraries, const hw::Gp
     const Implementation by = chosen(implementation, gpu);
     if (backward) {
         const AttentionFamily& family = family_of(libraries, by, "backward", gpu);
-        lower_flash2_backward(p, tile_of(family, p, gpu), program);
+        if (by == Implementation::cudnn) {
+            lower_specialized_backward(p, tile_of(family, p, gpu), gpu, program);
+        } else {
+            lower_flash2_backward(p, tile_of(family, p, gpu), program);
+        }
         return;
     }
     lower_forward(libraries, by, p, gpu, program);

@@ -11,7 +11,7 @@
 
 namespace warptime::workloads::attention {
 
-enum class Implementation : std::uint8_t { torch, flash2, flash3, cudnn };
+enum class Implementation : std::uint8_t { torch, flash2, flash3, cudnn, triton };
 [[nodiscard]] std::string_view to_string(Implementation implementation);
 
 class AttentionRequest final : public Request {

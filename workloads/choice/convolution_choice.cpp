@@ -21,7 +21,7 @@ gemm::Config choose_convolution(const convolution::Problem& problem, const libra
     model::kernel::Program program;
     const auto consider = [&](const gemm::Config& config) {
         program.clear();
-        convolution::lower_implicit(problem, config, gpu, program);
+        convolution::lower_convolution(problem, config, gpu, program);
         memory.count_call();
         const double time = score.time({program}, best_time);
         if (time < best_time) {
@@ -30,7 +30,7 @@ gemm::Config choose_convolution(const convolution::Problem& problem, const libra
             best = config;
         }
     };
-    if (problem.plain() && whole) {
+    if (problem.plain() && whole && !problem.turned()) {
         // The product's own prediction is not the convolution's, which is asked for last.
         consider(choose_vendor_kernel(product, libraries, gpu, score, memory));
         return best;

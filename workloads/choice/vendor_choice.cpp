@@ -129,7 +129,7 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
                                 const hw::Gpu& gpu) {
     if (problem.a != problem.b) {
         throw Error(
-            "gemm dtype_b", std::string(hw::to_string(problem.b)),
+            "gemm dtype_b", problem.packed_b ? "int4" : std::string(hw::to_string(problem.b)),
             fmt::format("{}, as A, or an explicit cta_tile: the library's kernels multiply operands of "
                         "one type",
                         hw::to_string(problem.a)));

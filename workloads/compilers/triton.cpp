@@ -108,6 +108,18 @@ void read_series(const toml::table& root, std::string_view origin, Triton& t) {
     }
 }
 
+void read_weights(const toml::table& root, std::string_view origin, Triton& t) {
+    Section s(root, origin, "weights");
+    s.read("eight_logic", t.weights.eight.logic);
+    s.read("eight_moves", t.weights.eight.moves);
+    s.read("eight_halves", t.weights.eight.halves);
+    s.read("four_logic", t.weights.four.logic);
+    s.read("four_shifts", t.weights.four.shifts);
+    s.read("four_moves", t.weights.four.moves);
+    s.read("four_halves", t.weights.four.halves);
+    t.numbers += s.finish();
+}
+
 void read_instructions(const toml::table& root, std::string_view origin, Triton& t) {
     {
         Section s(root, origin, "instructions");
@@ -290,6 +302,7 @@ Triton read_triton(std::string_view text, std::string_view origin) {
     read_pipeline(root, origin, t);
     read_registers(root, origin, t);
     read_series(root, origin, t);
+    read_weights(root, origin, t);
     read_instructions(root, origin, t);
     read_single_stage(root, origin, t);
     read_descriptor(root, origin, t);

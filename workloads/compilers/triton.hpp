@@ -48,6 +48,14 @@ struct Triton {
         int bytes_of_split = 0;
     } series;
 
+    /// Instructions of a lane for each weight of 8 or 4 bits that it converts to 16.
+    struct Weights {
+        struct Bits {
+            double logic = 0.0, shifts = 0.0, moves = 0.0, halves = 0.0;
+        };
+        Bits eight, four;
+    } weights;
+
     /// Instructions of a warp that are neither copies, products nor accesses.
     struct Instructions {
         struct Wgmma {

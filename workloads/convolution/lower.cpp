@@ -2,6 +2,7 @@
 #include "workloads/convolution/lower.hpp"
 
 #include "model/kernel/builder.hpp"
+#include "workloads/convolution/turned.hpp"
 #include "workloads/gemm/lower.hpp"
 
 #include <algorithm>
@@ -124,6 +125,15 @@ void lower_implicit(const Problem& problem, const gemm::Config& config, const hw
     }
     // The bands of products do not hold for images.
     for (std::size_t i = 0; i < program.kernel_count; ++i) program.kernels[i].evidence = mk::Evidence::any;
+}
+
+void lower_convolution(const Problem& problem, const gemm::Config& config, const hw::Gpu& gpu,
+                       mk::Program& program) {
+    if (problem.turned()) {
+        lower_turned(problem, config, gpu, program);
+    } else {
+        lower_implicit(problem, config, gpu, program);
+    }
 }
 
 void lower_depthwise(const Problem& problem, mk::Kernel& kernel) {

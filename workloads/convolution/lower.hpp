@@ -15,6 +15,10 @@ namespace warptime::workloads::convolution {
 void lower_implicit(const Problem& problem, const gemm::Config& config, const hw::Gpu& gpu,
                     model::kernel::Program& program);
 
+/// The kernels of a product with this tiling: those above, or in fp32 those of turned images.
+void lower_convolution(const Problem& problem, const gemm::Config& config, const hw::Gpu& gpu,
+                       model::kernel::Program& program);
+
 /// Each thread computes some neighbouring pixels of eight channels.
 void lower_depthwise(const Problem& problem, model::kernel::Kernel& kernel);
 

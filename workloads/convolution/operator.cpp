@@ -14,7 +14,7 @@ namespace {
 
 using Kind = ParameterKind;
 
-constexpr std::array<std::string_view, 3> dtypes{"bf16", "fp16", "fp32"};
+constexpr std::array<std::string_view, 4> dtypes{"bf16", "fp16", "tf32", "fp32"};
 
 constexpr std::array<ParameterInfo, 8> parameters{{
     required_size("batch", "images"),
@@ -24,7 +24,10 @@ constexpr std::array<ParameterInfo, 8> parameters{{
     required_size("kernel", "taps of a side of the square filter; padding is kernel / 2"),
     {"stride", Kind::size, false, "1", {}, "input pixels from one output pixel to the next", true},
     {"groups", Kind::size, false, "1", {}, "groups of channels; as many as channels: depthwise", true},
-    {"dtype", Kind::dtype, false, "bf16", dtypes, "element type; fp32 only depthwise", true},
+    {"dtype", Kind::dtype, false, "bf16", dtypes,
+     "element type; tf32: fp32 as PyTorch multiplies it by default; fp32: with "
+     "torch.backends.cudnn.allow_tf32 off",
+     true},
 }};
 
 Problem problem_of(const Operation& operation) {
@@ -63,7 +66,7 @@ DataCount data_of(const Operation& operation, const libraries::Libraries& librar
     DataCount count;
     if (p.depthwise()) return count;
     for (const libraries::GemmFamily& family :
-         p.plain() ? libraries.gemm_families : libraries.convolution_families) {
+         p.plain() && !p.turned() ? libraries.gemm_families : libraries.convolution_families) {
         if (family.compute_major == gpu.compute_major) count.library += family.numbers;
     }
     return count;

@@ -51,8 +51,14 @@ gemm::Problem as_product(const Problem& problem) {
     gemm::Problem p;
     p.m = problem.out_pixels();
     p.batch = problem.groups / packed;
-    p.n = whole_words(problem.out_channels / p.batch, problem.dtype);
-    p.k = whole_words(problem.channels / p.batch, problem.dtype) * problem.taps();
+    p.n = problem.out_channels / p.batch;
+    p.k = problem.channels / p.batch * problem.taps();
+    if (problem.turned()) {
+        p.a_major = gemm::Major::other;
+    } else {
+        p.n = whole_words(p.n, problem.dtype);
+        p.k = whole_words(problem.channels / p.batch, problem.dtype) * problem.taps();
+    }
     p.a = p.b = p.out = problem.dtype;
     p.ldc = p.n * p.batch;
     return p;
@@ -60,7 +66,8 @@ gemm::Problem as_product(const Problem& problem) {
 
 gemm::Problem as_tiled_product(const Problem& problem, std::int64_t tile_k) {
     gemm::Problem p = as_product(problem);
-    if (!problem.plain()) p.k = gemm::ceil_div(p.k / problem.taps(), tile_k) * tile_k * problem.taps();
+    if (!problem.plain() && !problem.turned())
+        p.k = gemm::ceil_div(p.k / problem.taps(), tile_k) * tile_k * problem.taps();
     return p;
 }
 

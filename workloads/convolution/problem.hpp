@@ -23,6 +23,9 @@ struct Problem {
     /// Whether every output is a product of one pixel's channels.
     [[nodiscard]] bool plain() const { return kernel == 1 && stride == 1 && groups == 1; }
 
+    /// Whether its kernels take channels first, so that images are turned before and behind.
+    [[nodiscard]] bool turned() const { return dtype == hw::Dtype::fp32; }
+
     /// A multiply-add counts as two; taps in the padding count.
     [[nodiscard]] double flop() const;
     [[nodiscard]] double input_bytes() const;

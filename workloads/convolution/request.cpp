@@ -29,11 +29,6 @@ void ConvolutionRequest::check(const hw::Gpu& gpu) const {
     if (p.kernel > p.size + 2 * p.padding()) {
         refuse("kernel", p.kernel, fmt::format("at most the padded size, {}", p.size + 2 * p.padding()));
     }
-    if (p.dtype == hw::Dtype::fp32 && !p.depthwise()) {
-        throw Error(
-            "conv2d dtype", "fp32",
-            "bf16 or fp16; in fp32 only groups = channels, since cuDNN's other algorithms are not modelled");
-    }
     const double bytes = p.input_bytes() + p.weight_bytes() + p.output_bytes();
     if (bytes > gpu.dram.capacity.value()) {
         throw Error(
@@ -45,11 +40,14 @@ void ConvolutionRequest::check(const hw::Gpu& gpu) const {
 void ConvolutionRequest::lower(const libraries::Libraries& /*libraries*/, const hw::Gpu& gpu,
                                model::kernel::Program& program) const {
     if (problem.depthwise()) {
-        lower_depthwise(problem, program.add_kernel());
+        // No tensor core takes part, so tf32 is fp32.
+        Problem direct = problem;
+        if (direct.dtype == hw::Dtype::tf32) direct.dtype = hw::Dtype::fp32;
+        lower_depthwise(direct, program.add_kernel());
         return;
     }
     if (!config) throw Error("conv2d tile", "none", "a tile, which workloads/choice finds for a library");
-    lower_implicit(problem, *config, gpu, program);
+    lower_convolution(problem, *config, gpu, program);
 }
 
 }  // namespace warptime::workloads::convolution

@@ -4,6 +4,8 @@
 #include "workloads/gemm/fused.hpp"
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
+#include "workloads/gemm/stream_k.hpp"
+#include "workloads/gemm/weights.hpp"
 
 #include <algorithm>
 
@@ -21,9 +23,15 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
     const Dtype stored = to_workspace ? type_of_sums(parts.problem, c, c.split_k) : parts.problem.out;
     const int bytes = hw::bytes_of(stored);
 
+    if (c.stream_k != StreamK::none) begin_owned_tile(parts, warps);
     mk::Id last = mk::no_id;
     if (!to_workspace) {
         const FusedTile tile{parts.tile_m, parts.tile_n, parts.batch, c.cta_n, c.cta_m};
+        if (converts_weights(parts.problem, c)) {
+            // The scale of each column.
+            b.op(InstructionClass::mul_f32).count = per_warp_lanes;
+            last = b.last_op();
+        }
         last = add_fused(b, parts.problem, tile, per_warp_lanes, warps, last);
     }
     if (bytes < 4) {
@@ -70,6 +78,7 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
         store.returns = false;
     }
     add_store_access(parts);
+    if (c.stream_k != StreamK::none) b.end();
 }
 
 }  // namespace warptime::workloads::gemm

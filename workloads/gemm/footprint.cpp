@@ -9,6 +9,7 @@
 #include "workloads/gemm/triton_gathers.hpp"
 #include "workloads/gemm/triton_resources.hpp"
 #include "workloads/gemm/triton_turning.hpp"
+#include "workloads/gemm/weights.hpp"
 
 #include <fmt/format.h>
 
@@ -174,15 +175,17 @@ std::int64_t least_shared_bytes(const Problem& problem, const Config& config) {
     const std::int64_t barriers =
         config.pipeline == Pipeline::tma ? 8 * config.stages * (copies_by_descriptor(config) ? 1 : 2) : 0;
     const int buffers = copies_as_triton(config) ? triton_buffers(config) : config.stages;
-    const std::int64_t stages = buffers * stage_bytes(problem, config) + barriers;
+    // What is converted is read from its stage early, so that its stages are one fewer.
+    const std::int64_t converted = converted_bytes(problem, config);
+    const std::int64_t early = converted > 0 && buffers > 1 ? tile_bytes(problem, config, false) : 0;
+    const std::int64_t stages = buffers * stage_bytes(problem, config) + barriers + converted - early;
     if (copies_as_triton(config) && config.mma == MatrixInstruction::mma_sync) {
         // The tile of results is transposed in the memory of the stages (all of 138 compiled kernels).
         const std::int64_t results = std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out);
         std::int64_t held_once = 0;
         for (const bool is_a : {true, false}) {
             if (!loaded_in_its_trip(config, is_a)) continue;
-            const std::int64_t extent = is_a ? config.cta_m : config.cta_n;
-            held_once += extent * config.cta_k * hw::bytes_of(is_a ? problem.a : problem.b);
+            held_once += tile_bytes(problem, config, is_a);
         }
         return std::max(stages - (buffers - 1) * held_once, results);
     }
@@ -274,6 +277,7 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
             config.pipeline = has(gpu, hw::InstructionClass::cp_async) ? Pipeline::cp_async : Pipeline::sync;
         }
     }
+    check_weights(problem, config);
     note_turned_operands(problem, config);
     check_schedule(gpu, config);
     check_instruction(gpu, config);

@@ -65,13 +65,8 @@ std::array<int, 3> extents(const std::string& text, std::string_view name) {
     return sizes;
 }
 
-mk::ScheduleKind schedule_of(const std::string& text, bool& stream_k) {
-    stream_k = text == "stream_k" || text == "stream_k_hybrid";
-    if (stream_k) {
-        throw Error("gemm schedule", text,
-                    "data_parallel, persistent or cluster_launch_control: stream-K is not lowered yet");
-    }
-    if (text == "persistent") {
+mk::ScheduleKind schedule_of(const std::string& text) {
+    if (text == "persistent" || text.starts_with("stream_k")) {
         return mk::ScheduleKind::static_stride;
     }
     if (text == "cluster_launch_control") {
@@ -89,7 +84,8 @@ Problem read_problem(const Operation& operation) {
     p.k = size_of(operation, "k");
     p.batch = size_of(operation, "batch");
     p.a = dtype_of(operation, "dtype");
-    p.b = dtype_of(operation, "dtype_b");
+    p.packed_b = value_of(operation, "dtype_b") == "int4";
+    p.b = p.packed_b ? hw::Dtype::int8 : dtype_of(operation, "dtype_b");
     p.accumulator = dtype_of(operation, "acc_dtype");
     p.out = dtype_of(operation, "out_dtype");
     p.a_major = value_of(operation, "a_major") == "k" ? Major::k : Major::other;
@@ -145,8 +141,11 @@ Config config_of(const Operation& operation, const Problem& problem) {
     c.reduction = reduction == "atomic" || (reduction.empty() && triton) ? Reduction::atomic
                   : reduction == "serial"                                ? Reduction::serial
                                                                          : Reduction::workspace;
-    bool stream_k = false;
-    c.schedule = schedule_of(value_of(operation, "schedule"), stream_k);
+    const std::string schedule = value_of(operation, "schedule");
+    c.schedule = schedule_of(schedule);
+    c.stream_k = schedule == "stream_k"          ? StreamK::all
+                 : schedule == "stream_k_hybrid" ? StreamK::hybrid
+                                                 : StreamK::none;
     const std::string pipeline = value_of(operation, "pipeline");
     c.pipeline = pipeline == "sync"       ? Pipeline::sync
                  : pipeline == "cp.async" ? Pipeline::cp_async

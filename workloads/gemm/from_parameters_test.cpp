@@ -111,8 +111,15 @@ TEST_CASE("Triton's ways: sums by atomics, one persistent program an SM, strides
     CHECK_FALSE(config_of({{"implementation", "triton"}}).one_cta_per_sm);
 }
 
-TEST_CASE("stream-K and numbers beyond any tile are refused by name") {
-    CHECK_THROWS_AS((void)config_of({{"schedule", "stream_k"}}), warptime::Error);
+TEST_CASE("stream-K is a persistent schedule, of all tiles or of the last waves") {
+    const gemm::Config all = config_of({{"schedule", "stream_k"}});
+    CHECK(all.stream_k == gemm::StreamK::all);
+    CHECK(all.schedule == warptime::model::kernel::ScheduleKind::static_stride);
+    CHECK(config_of({{"schedule", "stream_k_hybrid"}}).stream_k == gemm::StreamK::hybrid);
+    CHECK(config_of({{"schedule", "persistent"}}).stream_k == gemm::StreamK::none);
+}
+
+TEST_CASE("numbers beyond any tile are refused by name") {
     CHECK_THROWS_AS((void)config_of({{"warps", "1000001"}}), warptime::Error);
     CHECK(config_of({{"warps", "1000000"}}).warps == 1000000);  // the lowering decides whether this runs
 }

@@ -46,7 +46,7 @@ KeptLowerings::KeptLowerings(const hw::Gpu& gpu) : gpu_(&gpu), places_(places) {
 
 KeptLowerings::Lowered KeptLowerings::lower(const Problem& problem, const Config& given) {
     const Config config = completed(problem, given, *gpu_);
-    if (!in_whole_lanes(config) || !starts_with_kernel(given) || problem.epilogue != Epilogue::none) {
+    if (config.stream_k != StreamK::none || problem.packed_b || !in_whole_lanes(config) || !starts_with_kernel(given) || problem.epilogue != Epilogue::none) {
         other_.clear();
         gemm::lower(problem, given, *gpu_, other_);
         return {other_};

@@ -11,6 +11,7 @@
 #include "workloads/gemm/parts.hpp"
 #include "workloads/gemm/reduction.hpp"
 #include "workloads/gemm/sizes.hpp"
+#include "workloads/gemm/stream_k.hpp"
 
 #include <fmt/format.h>
 
@@ -84,6 +85,7 @@ void set_grid(const Config& c, std::int64_t most_ctas, mk::Kernel& kernel) {
 Config completed(const Problem& problem, const Config& given, const hw::Gpu& gpu) {
     Config config = given;
     check_cluster(config, gpu);
+    check_stream_k(config);
     complete(problem, gpu, config);
     // There are no more splits than k-iterations. Buffers and the reduction use the same number.
     config.split_k =
@@ -122,11 +124,17 @@ void lower_completed(const Problem& problem, const Config& config, const hw::Gpu
     require_shared_bytes(config, kernel.dynamic_shared, gpu);
     set_schedule(problem, config, kernel);
     kernel.cluster = {std::int64_t{config.cluster_m} * config.cluster_n, 1, 1};
-    set_grid(config, most_ctas(config, gpu, kernel), kernel);
+    const std::int64_t most = most_ctas(config, gpu, kernel);
+    set_grid(config, most, kernel);
 
     mk::Builder builder(kernel);
     Parts parts{problem, config, builder};
     parts.k_iterations = kernel.schedule.k_iterations;
+    if (config.stream_k != StreamK::none) {
+        parts.ctas = most;
+        parts.shared = shared_tiles(config.stream_k, kernel.schedule.item_count(), parts.k_iterations, most);
+        list_stream_k(config, most, kernel);
+    }
     parts.ldmatrix = gpu.instructions[hw::InstructionClass::ldmatrix].supported;
     add_buffers(parts);
     set_matrices(problem, config, kernel);

@@ -118,7 +118,15 @@ TEST_CASE("what cannot be is refused by its parameter") {
     CHECK(refused({{"ldb", "10"}}) == "gemm ldb");
     CHECK(refused({{"ldc", "2047"}}) == "gemm ldc");
     CHECK(refused({{"ldc", "2048"}}) == "accepted");
-    CHECK(refused({{"cta_tile", "128x64x32"}, {"schedule", "stream_k"}}) == "gemm schedule");
+    CHECK(refused({{"cta_tile", "128x64x32"}, {"schedule", "stream_k"}}) == "accepted");
+    CHECK(refused({{"cta_tile", "128x64x32"}, {"schedule", "stream_k"}, {"split_k", "2"}}) == "gemm split_k");
+    CHECK(refused({{"cta_tile", "128x64x32"}, {"schedule", "stream_k"}, {"cluster", "2x1"}}) ==
+          "gemm cluster");
+    CHECK(refused({{"cta_tile", "128x64x64"}, {"schedule", "stream_k"}, {"specialization", "pingpong"}}) ==
+          "gemm specialization");
+    CHECK(refused({{"cta_tile", "128x128x64"},
+                   {"schedule", "stream_k_hybrid"},
+                   {"specialization", "cooperative"}}) == "accepted");
     CHECK(refused({{"cta_tile", "128x64x32"}, {"mma", "tcgen05"}}) == "gemm mma");
     CHECK(refused({{"dtype", "fp64"}}) == "gemm dtype");
     CHECK(refused({{"cta_tile", "128x64x64"}, {"cluster", "4x5"}}) == "gemm cluster");

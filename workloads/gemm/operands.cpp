@@ -56,6 +56,7 @@ struct Side {
     std::int64_t lane_elements = 1;  ///< held by one lane
     int copy_bytes = widest_copy;
     std::int64_t lane_share = 1;  ///< bytes of a stage for each lane of the CTA, in equal parts
+    std::int64_t packing = 1;     ///< elements along K in a stored one
     int rank_step = 1;  ///< ranks from one sharer to the next; CTAs of a cluster count along m first
 };
 
@@ -99,11 +100,17 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     }
     const std::size_t k_dim = side.k_contiguous ? 0 : 1;
     access.origin[k_dim] = parts.k_element;
-    access.origin[k_dim].constant = parts.k_element.constant + std::int64_t{parts.config.cta_k} * ahead;
+    const std::int64_t along_k = parts.config.cta_k / side.packing;
+    if (side.packing > 1) {
+        access.origin[k_dim] = parts.builder.begin();
+        parts.builder.add(access.origin[k_dim], mk::Variable::item_begin, along_k);
+        parts.builder.add(access.origin[k_dim], mk::Variable::loop, along_k);
+    }
+    access.origin[k_dim].constant += along_k * ahead;
     access.origin[1 - k_dim] = side.tile_origin;
     if (sharers > 1) access.origin[1 - k_dim] = shared_origin(parts, side, share);
     access.origin[2] = parts.batch;
-    access.box[k_dim] = parts.config.cta_k;
+    access.box[k_dim] = along_k;
     if (side.k_contiguous && splits_in_turns(parts.config)) {
         access.window = std::int64_t{parts.config.cta_k} * parts.config.split_k;
     }
@@ -123,9 +130,10 @@ void set_matrices(const Problem& p, const Config& c, mk::Kernel& kernel) {
     const bool a_k = p.a_major == Major::k;
     const bool b_k = p.b_major == Major::k;
     const std::int64_t a_fast = a_k ? p.k : p.m;
-    const std::int64_t b_fast = b_k ? p.k : p.n;
+    const std::int64_t b_fast = b_k ? p.k / p.packing_of_b() : p.n;
     set_sizes(kernel, MatrixBuffer::a, a_fast, a_k ? p.m : p.k, leading(p.lda, a_fast), p.batch);
-    set_sizes(kernel, MatrixBuffer::b, b_fast, b_k ? p.n : p.k, leading(p.ldb, b_fast), p.batch);
+    set_sizes(kernel, MatrixBuffer::b, b_fast, b_k ? p.n : p.k, leading(p.ldb / p.packing_of_b(), b_fast),
+              p.batch);
     set_sizes(kernel, MatrixBuffer::c, p.n, p.m, leading(p.ldc, p.n), p.batch);
     if (has_workspace(c)) {
         set_sizes(kernel, MatrixBuffer::workspace, p.n, p.m, p.n, p.batch * c.split_k);
@@ -183,16 +191,16 @@ void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     const std::int64_t dense = k_contiguous ? p.k : is_a ? p.m : p.n;
     Side side{is_a ? parts.a : parts.b, is_a ? parts.tile_m : parts.tile_n};
     side.k_contiguous = k_contiguous;
+    side.packing = is_a ? 1 : p.packing_of_b();
     side.tile_position = is_a ? 0 : 1;
     side.tile_extent = is_a ? c.cta_m : c.cta_n;
     side.sharers = is_a ? c.cluster_n : c.cluster_m;
-    side.pitch = leading(is_a ? p.lda : p.ldb, dense);
+    side.pitch = leading(is_a ? p.lda : p.ldb, dense) / side.packing;
     side.lane_elements = (is_a ? c.lane_bytes_a : c.lane_bytes_b) / hw::bytes_of(is_a ? p.a : p.b);
     side.copy_bytes = copy_bytes_of(c, is_a);
     side.lane_share = widest_copy;
     if (copies_as_triton(c)) {
-        const int size = hw::bytes_of(is_a ? p.a : p.b);
-        side.lane_share = std::int64_t{side.tile_extent} * c.cta_k * size / (std::int64_t{32} * c.warps);
+        side.lane_share = tile_bytes(p, c, is_a) / (std::int64_t{32} * c.warps);
     }
     side.rank_step = is_a ? c.cluster_m : 1;
     add_stage_access(parts, side, ahead);

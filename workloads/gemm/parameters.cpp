@@ -13,6 +13,7 @@ using Kind = ParameterKind;
 using Words = std::string_view;
 
 constexpr std::array<Words, 7> operand_dtypes{"bf16", "fp16", "tf32", "fp32", "fp8", "int8", "fp64"};
+constexpr std::array<Words, 8> weight_dtypes{"bf16", "fp16", "tf32", "fp32", "fp8", "int8", "fp64", "int4"};
 constexpr std::array<Words, 4> accumulator_dtypes{"fp32", "fp16", "fp64", "int32"};
 constexpr std::array<Words, 8> result_dtypes{"bf16", "fp16", "fp32", "tf32", "fp8", "int8", "int32", "fp64"};
 constexpr std::array<Words, 2> a_majors{"k", "m"};
@@ -36,7 +37,9 @@ constexpr auto all = std::to_array<ParameterInfo>({
     required_size("k", "columns of A, rows of B"),
     {"batch", Kind::size, false, "1", {}, "number of independent products", in_key},
     {"dtype", Kind::dtype, false, "bf16", operand_dtypes, "element type of A", in_key},
-    {"dtype_b", Kind::dtype, false, "", operand_dtypes, "element type of B; default: dtype", in_key},
+    {"dtype_b", Kind::dtype, false, "", weight_dtypes,
+     "element type of B; default: dtype; int8 or int4 beside bf16 or fp16: weights that a kernel converts",
+     in_key},
     {"acc_dtype", Kind::dtype, false, "", accumulator_dtypes,
      "type of the sums; default: fp32 (int8: int32, fp64: fp64)", in_key},
     {"out_dtype", Kind::dtype, false, "", result_dtypes,

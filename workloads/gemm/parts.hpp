@@ -10,11 +10,19 @@
 
 namespace warptime::workloads::gemm {
 
+/// How many tiles are shared by stream-K, and how many iterations of them a CTA takes.
+struct SharedTiles {
+    std::int64_t tiles = 0;
+    std::int64_t share = 0;
+};
+
 struct Parts {
     const Problem& problem;
     const Config& config;
     model::kernel::Builder& builder;
     std::int64_t k_iterations = 0;  ///< of a whole tile
+    SharedTiles shared{};           ///< with stream-K
+    std::int64_t ctas = 0;          ///< with stream-K: the grid
     bool ldmatrix = true;           ///< whether the GPU has ldmatrix (sm_75 on)
     model::kernel::Id a = -1, b = -1, c = -1, workspace = -1, stages = -1, staged_c = -1;
     model::kernel::Id spilled = -1;

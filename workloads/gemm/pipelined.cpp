@@ -14,6 +14,7 @@
 #include "workloads/gemm/triton_single_stage.hpp"
 #include "workloads/gemm/triton_turning.hpp"
 #include "workloads/gemm/warp_products.hpp"
+#include "workloads/gemm/weights.hpp"
 
 #include <algorithm>
 
@@ -116,14 +117,19 @@ void add_pipelined_role(Parts& parts) {
     const bool in_series = products_in_series(parts.problem, c);
     // Triton's loops of mma.sync copy after all warps have read their operands into registers.
     const bool reads_first = as_triton && c.mma == MatrixInstruction::mma_sync;
-    if (ahead > 0 && !in_series && !reads_first && !beside_copies) {
+    const bool converts = converts_weights(parts.problem, c);
+    if (ahead > 0 && !in_series && !reads_first && !beside_copies && !converts) {
         // After the barrier all warps have read the oldest stage. Copies refill its place before the
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
     }
     const auto address = as_triton ? InstructionClass::add_s32 : InstructionClass::mad_s32;
     mk::Id last = mk::no_id;
-    if (c.mma == MatrixInstruction::wgmma) {
+    if (converts) {
+        last = add_converted_products(parts);
+        if (ahead > 0) fetches = add_copies(parts, group_id, ahead, true, last);
+        b.op(address).count = aside.of_trip;
+    } else if (c.mma == MatrixInstruction::wgmma) {
         mk::Op& mma = add_wgmma_of_stage(parts, c.warps / 4);
         if (in_series) mma.chain = mma.count;
         last = b.last_op();

@@ -12,7 +12,7 @@ int Problem::row_alignment() const {
     };
     std::int64_t common = widest;
     common = std::gcd(common, pitch(lda, a_major == Major::k ? k : m, a));
-    common = std::gcd(common, pitch(ldb, b_major == Major::k ? k : n, b));
+    common = std::gcd(common, pitch(ldb, b_major == Major::k ? k : n, b) / packing_of_b());
     common = std::gcd(common, pitch(ldc, n, out));
     return static_cast<int>(common);
 }
@@ -22,14 +22,17 @@ double Problem::bytes() const {
     const double fused = epilogue == Epilogue::bias       ? d(n) * hw::bytes_of(out)
                          : epilogue == Epilogue::residual ? d(batch) * d(m) * d(n) * hw::bytes_of(out)
                                                           : 0.0;
-    return fused + d(batch) * (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) +
+    return fused + d(batch) * (d(m) * d(k) * hw::bytes_of(a) + d(k) * d(n) * hw::bytes_of(b) / d(packing_of_b()) +
                                d(m) * d(n) * hw::bytes_of(out));
 }
 
+std::int64_t tile_bytes(const Problem& problem, const Config& config, bool is_a) {
+    if (is_a) return std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
+    return std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b) / problem.packing_of_b();
+}
+
 std::int64_t stage_bytes(const Problem& problem, const Config& config) {
-    const std::int64_t a = std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
-    const std::int64_t b = std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b);
-    return a + b;
+    return tile_bytes(problem, config, true) + tile_bytes(problem, config, false);
 }
 
 model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config) {

@@ -25,6 +25,7 @@ enum class Epilogue : std::uint8_t { none, bias, relu, gelu, silu, residual, sca
 /// Sizes in elements; a leading dimension of 0 means dense. C is row-major [m, n].
 struct Problem {
     std::int64_t m = 0, n = 0, k = 0, batch = 1;
+    bool packed_b = false;  ///< int4: two weights in each byte of B (then int8) along K
     Dtype a = Dtype::bf16, b = Dtype::bf16, accumulator = Dtype::fp32, out = Dtype::bf16;
     Major a_major = Major::k, b_major = Major::k;
     std::int64_t lda = 0, ldb = 0, ldc = 0;
@@ -35,8 +36,12 @@ struct Problem {
     [[nodiscard]] int row_alignment() const;
 
     /// The type that the matrix instruction multiplies: the wider one of both operands' types, or A's if they
-    /// are equal. A kernel converts the other operand to this type; that work is not counted.
+    /// are equal. A kernel converts the other operand to this type; that work is counted for weights of 8 and 4
+    /// bits in Triton's kernels only.
     [[nodiscard]] Dtype multiplied() const { return hw::bits_of(b) > hw::bits_of(a) ? b : a; }
+
+    /// Elements of B in one of its stored elements.
+    [[nodiscard]] std::int64_t packing_of_b() const { return packed_b ? 2 : 1; }
 
     /// Bytes of A, B and C together, and of what the epilogue reads.
     [[nodiscard]] double bytes() const;
@@ -54,6 +59,9 @@ enum class Specialization : std::uint8_t { none, cooperative, pingpong };
 /// in a workspace. With `blocks` a separate kernel adds the partial tiles up block by block. With `last_cta`
 /// the CTA of a tile that finishes last adds them up.
 enum class Reduction : std::uint8_t { atomic, workspace, serial, blocks, last_cta };
+
+/// Stream-K: the iterations of all tiles are dealt out evenly, or those of the tiles that fill no whole wave.
+enum class StreamK : std::uint8_t { none, all, hybrid };
 
 /// Whether partial sums go to a workspace.
 [[nodiscard]] constexpr bool needs_workspace(Reduction reduction) {
@@ -74,6 +82,7 @@ struct Config {
     int split_k = 1;
     Reduction reduction = Reduction::workspace;
     model::kernel::ScheduleKind schedule = model::kernel::ScheduleKind::one_per_cta;
+    StreamK stream_k = StreamK::none;  ///< its schedule is static_stride
     Pipeline pipeline = Pipeline::automatic;
     Specialization specialization = Specialization::none;
     MatrixInstruction mma = MatrixInstruction::automatic;
@@ -107,6 +116,9 @@ struct Config {
 [[nodiscard]] inline int copy_bytes_of(const Config& config, bool is_a) {
     return is_a || config.copy_bytes_b == 0 ? config.copy_bytes : config.copy_bytes_b;
 }
+
+/// Bytes of a CTA's tile of A or of B in a stage.
+[[nodiscard]] std::int64_t tile_bytes(const Problem& problem, const Config& config, bool is_a);
 
 /// Bytes of one pipeline stage (A and B tile).
 [[nodiscard]] std::int64_t stage_bytes(const Problem& problem, const Config& config);

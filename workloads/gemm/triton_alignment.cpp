@@ -31,7 +31,8 @@ void respect_triton_alignment(const Problem& problem, Config& config) {
     if (config.stages == 1) config.pipeline = Pipeline::sync;
     const std::int64_t known_divisor = compilers::triton().alignment.divisor;
     const std::int64_t a = pitch(problem.lda, problem.a_major == Major::k ? problem.k : problem.m);
-    const std::int64_t b = pitch(problem.ldb, problem.b_major == Major::k ? problem.k : problem.n);
+    const std::int64_t b =
+        pitch(problem.ldb, problem.b_major == Major::k ? problem.k : problem.n) / problem.packing_of_b();
     constexpr int narrowest_asynchronous = 4;
     if (config.strides_known) {
         config.copy_bytes = config.lane_bytes_a = divisor(a, problem.a);

@@ -200,9 +200,7 @@ std::int64_t gather_shared_bytes(const Problem& problem, const Config& config) {
     std::int64_t stages = stage_bytes(problem, config);
     for (const bool is_a : {true, false}) {
         if (gathers(config, is_a) || turned_in_its_trip(config, is_a)) continue;
-        const std::int64_t extent = is_a ? config.cta_m : config.cta_n;
-        stages +=
-            (triton_buffers(config) - 1) * extent * config.cta_k * hw::bytes_of(is_a ? problem.a : problem.b);
+        stages += (triton_buffers(config) - 1) * tile_bytes(problem, config, is_a);
     }
     return std::max(stages, std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out));
 }

@@ -12,10 +12,8 @@ std::int64_t copies_per_warp(std::int64_t tile_bytes, const Config& config) {
 }
 
 std::int64_t copies_of(const Problem& problem, const Config& config, bool is_a) {
-    const std::int64_t extent = is_a ? config.cta_m : config.cta_n;
-    const std::int64_t tile_bytes = extent * config.cta_k * hw::bytes_of(is_a ? problem.a : problem.b);
-    return std::max<std::int64_t>(
-        1, tile_bytes / (std::int64_t{32} * copy_bytes_of(config, is_a) * config.warps));
+    return std::max<std::int64_t>(1, tile_bytes(problem, config, is_a) /
+                                         (std::int64_t{32} * copy_bytes_of(config, is_a) * config.warps));
 }
 
 TritonInstructions triton_instructions(const Problem& problem, const Config& config) {

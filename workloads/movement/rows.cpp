@@ -142,6 +142,126 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     body.finish();
 }
 
+/// Indices that are added one by one, and in groups of four.
+constexpr double group = 4.0;
+
+/// How the indices of a row fall into parts, where each index is any row with the same probability.
+struct PartShape {
+    double of_segment = 1.0;  ///< parts of a row that has any index
+    double singles = 0.0;     ///< indices of a part that are left over by groups
+    double groups = 0.0;
+};
+
+PartShape part_shape(double mean, std::int64_t of_part) {
+    // The counts of rows are nearly Poisson's; beyond eight deviations nothing is left.
+    const auto most = static_cast<std::int64_t>(mean + 8.0 * std::sqrt(mean) + 8.0);
+    double with_any = 0.0;
+    double parts = 0.0;
+    PartShape shape;
+    for (std::int64_t count = 1; count <= most; ++count) {
+        const auto c = static_cast<double>(count);
+        const double share = std::exp(c * std::log(mean) - mean - std::lgamma(c + 1.0));
+        with_any += share;
+        for (std::int64_t left = count; left > 0; left -= of_part) {
+            const std::int64_t length = std::min(left, of_part);
+            parts += share;
+            shape.singles += share * static_cast<double>(length % 4);
+            shape.groups += share * static_cast<double>(length / 4);
+        }
+    }
+    shape.of_segment = parts / with_any;
+    shape.singles /= parts;
+    shape.groups /= parts;
+    return shape;
+}
+
+/// CTAs of which each adds up rows of one part, a thread a column. All load the number of parts first.
+struct PartsAdded {
+    const KernelRule* rule = nullptr;
+    std::int64_t threads = 1024;
+    std::int64_t ctas = 1;
+    double busy = 1.0;  ///< share of the CTAs that have a part
+    double singles = 0.0;
+    double groups = 0.0;
+    Dtype dtype = Dtype::fp32;
+    bool by_index = false;  ///< a row's place is loaded before the row
+    std::int64_t results = 1;
+    Dtype result_dtype = Dtype::fp32;
+    bool atomic = false;
+    bool finds_row = false;  ///< the place of the result is loaded behind the sums
+};
+
+void lower_parts(const PartsAdded& a, mk::Kernel& kernel) {
+    const KernelRule& rule = *a.rule;
+    arrays::Launch launch;
+    launch.name = rule.name;
+    launch.ctas = a.ctas;
+    launch.threads = a.threads;
+    launch.registers = rule.whole("registers");
+    Body body(kernel, launch);
+    mk::Builder& b = body.builder();
+    const auto each = static_cast<std::int64_t>(std::ceil(a.singles) + group * std::ceil(a.groups));
+    const mk::Id count = body.vector("count", Dtype::int64, 1);
+    const mk::Id offsets = body.vector("offsets", Dtype::int64, a.ctas + 1);
+    const mk::Id places = body.vector("places", Dtype::int64, a.ctas * (each + 1));
+    const mk::Id rows = body.vector("rows", a.dtype, a.ctas * a.threads * each);
+    const mk::Id sums = body.vector("sums", a.result_dtype, std::max(a.results, a.threads));
+    const auto common = [&](mk::Id buffer, const mk::Index& origin) {
+        mk::Access access = Body::lanes(buffer, Direction::read, origin, 8);
+        access.pattern = mk::PatternKind::broadcast;
+        return access;
+    };
+    const mk::Index tile = b.variable(Variable::tile);
+    body.begin();
+    const mk::Id counted = body.load(common(count, mk::Builder::constant(0)), mk::no_id);
+    const mk::Id placed = body.add(rule.mix("start"), 1.0, mk::no_id);
+    (void)body.op(mk::InstructionClass::set_predicate, 1, counted);
+    body.also_after(placed);
+    mk::Branch working;
+    working.warps_taking = a.busy;
+    b.branch(working);
+    const mk::Id begin = body.load(common(offsets, tile), placed, 2);
+    mk::Id last = body.add(rule.mix("between"), 1.0, begin);
+    const auto add_rows = [&](double trips, std::int64_t at_once) {
+        if (!(trips > 0.0)) return;
+        mk::Trips mean;
+        mean.expected = true;
+        mean.mean = mean.max_over_lanes = mean.max_over_warps = trips;
+        b.loop(mean);
+        const mk::Index loop = b.variable(Variable::loop, a.threads * at_once);
+        mk::Id place = last;
+        if (a.by_index) {
+            place =
+                body.load(common(places, b.sum(b.scaled(tile, each), b.variable(Variable::loop, at_once))),
+                          last, at_once);
+            place =
+                body.add(rule.mix("each"), static_cast<double>(at_once), place, static_cast<double>(at_once));
+        }
+        (void)body.add(rule.mix("each_loop"), static_cast<double>(at_once), mk::no_id);
+        mk::Access row =
+            Body::lanes(rows, Direction::read,
+                        b.sum(b.sum(b.scaled(tile, a.threads * each), b.variable(Variable::warp, 32)), loop),
+                        hw::bytes_of(a.dtype), a.threads);
+        const mk::Id loaded = body.load(row, place, at_once);
+        (void)body.op(mk::InstructionClass::add_f32, at_once, loaded, at_once);
+        b.end();
+    };
+    add_rows(a.singles, 1);
+    add_rows(a.groups, 4);
+    if (a.finds_row) last = body.load(common(places, tile), mk::no_id);
+    last = body.add(rule.mix("finish"), 1.0, last);
+    const mk::Index result = b.sum(b.scaled(tile, a.threads), b.variable(Variable::warp, 32));
+    const mk::Access store = Body::lanes(sums, a.atomic ? Direction::atomic : Direction::write, result,
+                                         hw::bytes_of(a.result_dtype));
+    if (a.atomic) {
+        (void)body.access_op(mk::InstructionClass::red_global, store, last);
+    } else {
+        (void)body.store(store, last);
+    }
+    b.end();
+    body.finish();
+}
+
 }  // namespace
 
 void lower_gather(const RowsTaken& r, const Context& context) {
@@ -284,10 +404,14 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         const KernelRule& rule = context.rule("radix_pass", r.dtype);
         const std::int64_t each = ceil_div(choice.whole("sort_elements_of_cta"), rule.whole("threads"));
         FlowKernel sort = flow_of(rule, sort_ctas);
-        sort.flows = {{"keys", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
-                      {"numbers", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
-                      {"new_keys", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")},
-                      {"new_numbers", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")}};
+        sort.flows = {
+            {"keys", Dtype::int64, Direction::read, n, each, true, rule.whole("threads")},
+            // The sums of CTAs before, then what goes with the keys.
+            {"states", Dtype::int32, Direction::read, sort_ctas * 256, 1, false, 0, 0, true, false, 1, true},
+            {"numbers", Dtype::int64, Direction::read, n, each, true, rule.whole("threads"), 0, false, false,
+             1, true},
+            {"new_keys", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")},
+            {"new_numbers", Dtype::int64, Direction::write, n, each, true, rule.whole("threads")}};
         add(sort, context);
     }
     zero();
@@ -298,17 +422,13 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     // The host counts on a segment for each row or index, and on parts of ten indices; fewer have work.
     const auto rows = static_cast<double>(r.rows);
     const auto taken = static_cast<double>(n);
+    const double segments = std::clamp(rows * (1.0 - std::exp(-taken / rows)), 1.0, taken);
     const std::int64_t most_segments = std::min(n, r.rows);
-    const std::int64_t segments =
-        std::clamp<std::int64_t>(std::llround(rows * (1.0 - std::exp(-taken / rows))), 1, most_segments);
     const std::int64_t of_part = choice.whole("indices_of_part");
     const std::int64_t most_parts = n / of_part + most_segments;
-    const double mean = taken / static_cast<double>(segments);
-    // A segment's last part is half full on average.
-    const auto parts = std::min(
-        most_parts,
-        static_cast<std::int64_t>(std::ceil(static_cast<double>(segments) *
-                                            std::max(1.0, mean / static_cast<double>(of_part) + 0.5))));
+    const PartShape shape = part_shape(taken / rows, of_part);
+    const double parts = std::min(static_cast<double>(most_parts), segments * shape.of_segment);
+    const auto parts_written = static_cast<std::int64_t>(std::ceil(parts)) * ceil_div(r.cols, 32) * 32;
     const std::int64_t segment_ctas = ceil_div(most_segments, 32);
     simple("segment_parts", segment_ctas, {{"segments", Dtype::int64, Direction::read, most_segments, 1}});
     simple("scan_start", 1, {{"states", Dtype::int32, Direction::write, 128, 1}});
@@ -317,32 +437,28 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
            {{"parts", Dtype::int64, Direction::read, most_segments, scan.whole("elements"), true,
              scan.whole("threads")}});
     simple("segment_count", 1, {});
-    simple("segment_offsets", segment_ctas, {{"parts", Dtype::int64, Direction::write, parts, 1}});
+    simple("segment_offsets", segment_ctas, {{"parts", Dtype::int64, Direction::write, most_parts, 1}});
     const std::int64_t stride = ceil_div(r.cols, 32) * 32;
     const std::int64_t threads = std::min<std::int64_t>(stride, 1024);
     const bool atomic = ceil_div(most_segments * stride, threads) <= sms;
     if (atomic) {
-        simple("segment_parts", segment_ctas, {{"parts", Dtype::int64, Direction::write, parts, 1}});
+        simple("segment_parts", segment_ctas, {{"parts", Dtype::int64, Direction::write, most_parts, 1}});
         // Sums of halves are kept in fp32.
         if (element < 4) zero();
     }
-    const std::int64_t all = n * r.cols;
-    FlowKernel sum =
-        flow_of(context.rule("embedding_backward_sum", r.dtype), ceil_div(most_parts * stride, threads));
-    sum.launch.threads = threads;
-    sum.launch.tiles = ceil_div(parts * stride, threads);
-    // The indices of a part are loaded together, and then their rows.
-    const std::int64_t each = std::max<std::int64_t>(1, ceil_div(n, parts));
-    for (libraries::ClassCount& part : sum.each) part.count *= static_cast<double>(each);
-    for (libraries::ClassCount& part : sum.loop) part.count *= static_cast<double>(each);
-    sum.streams = 4.0;
-    sum.flows = {{"offsets", Dtype::int64, Direction::read, parts, 1, false, 0, 0, true},
-                 {"numbers", Dtype::int64, Direction::read, n, each, true, 1, 0, true, true},
-                 {"rows_gradient", r.dtype, Direction::read, all, each, true, threads, 0, false, true}};
+    PartsAdded sum;
+    sum.rule = &context.rule("embedding_backward_sum", r.dtype);
+    sum.threads = threads;
+    sum.ctas = ceil_div(most_parts * stride, threads);
+    sum.busy = parts / static_cast<double>(most_parts);
+    sum.singles = shape.singles;
+    sum.groups = shape.groups;
+    sum.dtype = r.dtype;
+    sum.by_index = true;
+    sum.results = atomic ? table : parts_written;
+    sum.atomic = atomic;
+    lower_parts(sum, context.program.add_kernel());
     if (atomic) {
-        sum.launch.threads = std::min<std::int64_t>(stride, 1024);
-        sum.results = {{"gradient", Dtype::fp32, Direction::atomic, table, 1}};
-        add(sum, context);
         if (element < 4) {
             const KernelRule& rule = context.rule("fill", r.dtype);
             FlowKernel cast = flow_of(rule, ceil_div(table, rule.whole("threads") * rule.whole("elements")));
@@ -353,18 +469,20 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         }
         return;
     }
-    sum.results = {{"parts", Dtype::fp32, Direction::write, parts * stride, 1}};
-    add(sum, context);
-    FlowKernel scatter = flow_of(context.rule("embedding_backward_scatter", r.dtype),
-                                 ceil_div(most_segments * stride, threads));
-    scatter.launch.threads = threads;
-    scatter.launch.tiles = ceil_div(segments * stride, threads);
-    scatter.flows = {{"offsets", Dtype::int64, Direction::read, most_segments, 1, false, 0, 0, true},
-                     {"numbers", Dtype::int64, Direction::read, n, 1, false, 0, 0, true, true},
-                     {"parts", Dtype::fp32, Direction::read, parts * stride, ceil_div(parts, segments), true,
-                      segments * stride, 0, false, true}};
-    scatter.results = {{"gradient", r.dtype, Direction::write, table, 1}};
-    add(scatter, context);
+    // A segment's parts are added as indices are added to parts: singles first, then groups of four.
+    const double of_segment = parts / segments;
+    PartsAdded scatter;
+    scatter.rule = &context.rule("embedding_backward_scatter", r.dtype);
+    scatter.threads = threads;
+    scatter.ctas = ceil_div(most_segments * stride, threads);
+    scatter.busy = segments / static_cast<double>(most_segments);
+    scatter.groups = std::floor(of_segment / group);
+    scatter.singles = of_segment - group * scatter.groups;
+    scatter.dtype = Dtype::fp32;
+    scatter.results = table;
+    scatter.result_dtype = r.dtype;
+    scatter.finds_row = true;
+    lower_parts(scatter, context.program.add_kernel());
 }
 
 }  // namespace warptime::workloads::movement

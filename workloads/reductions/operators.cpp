@@ -292,8 +292,10 @@ constexpr ArrayOperator topk_operator{
         if (s.k > s.cols) {
             throw Error("topk k", fmt::format("{}", s.k), fmt::format("at most cols = {}", s.cols));
         }
-        if (s.k > 16)
-            throw Error("topk k", fmt::format("{}", s.k), "at most 16: larger ones are not modelled");
+        if (s.torch && s.k > 4096) {
+            throw Error("topk k", fmt::format("{}", s.k),
+                        "at most 4096: PyTorch sorts more with kernels that are not modelled");
+        }
     }};
 
 constexpr ArrayOperator histogram_operator{
@@ -306,9 +308,14 @@ constexpr ArrayOperator histogram_operator{
     },
     lower_histogram,
     [](const Sizes& s) {
-        if (s.bins > 8192) {
-            throw Error("histogram bins", fmt::format("{}", s.bins),
-                        "at most 8192: bins that fit shared memory");
+        constexpr std::int64_t in_shared = 8192, most = std::int64_t{1} << 31;
+        if (!s.torch && s.bins > in_shared) {
+            throw Error(
+                "histogram bins", fmt::format("{}", s.bins),
+                fmt::format("at most {} for the ideal kernel, whose bins fit shared memory", in_shared));
+        }
+        if (s.bins >= most) {
+            throw Error("histogram bins", fmt::format("{}", s.bins), "below 2^31");
         }
     }};
 

@@ -92,6 +92,50 @@ TEST_CASE("sorting and selecting launch what an H100 recorded") {
           "795x1x1 16x12x1 registers=39 shared=6656");
 }
 
+TEST_CASE("more than a few selected values are written where they are found and sorted by a CTA a row") {
+    CHECK(rc::check("bytes and launches", [] {
+        const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
+        const auto cols = *rc::gen::inRange<std::int64_t>(1100, 2400);
+        const auto k = *rc::gen::inRange<std::int64_t>(33, 1024);
+        const std::string dtype = fixture::word({"bf16", "fp32"});
+        auto given = matrix(rows, cols, dtype);
+        given["k"] = std::to_string(k);
+        const auto program = lowered("topk", given);
+        RC_ASSERT(program.kernel_count == 2U);
+        const double element = dtype == "fp32" ? 4.0 : 2.0;
+        const double selected = static_cast<double>(rows * k) * (element + 8.0);
+        RC_ASSERT(moved(program.kernels[0], Direction::write) == selected);
+        RC_ASSERT(moved(program.kernels[1], Direction::write) == selected);
+        // A CTA of 32 threads holds 128 elements, or 1024.
+        RC_ASSERT(program.kernels[1].cta.volume() == 32);
+        RC_ASSERT(program.kernels[1].grid.volume() == rows);
+        RC_ASSERT(program.kernels[1].static_shared == (k <= 128 ? 1184 : 8464));
+    }));
+}
+
+TEST_CASE("bins beyond a CTA's shared memory are counted in memory, an atomic addition an element") {
+    CHECK(rc::check("bytes", [] {
+        const auto n = *rc::gen::inRange<std::int64_t>(1000, 60000);
+        const auto bins = *rc::gen::inRange<std::int64_t>(12286, 200000);
+        const auto program = lowered(
+            "histogram", {{"n", std::to_string(n)}, {"bins", std::to_string(bins)}, {"dtype", "fp32"}});
+        RC_ASSERT(program.kernel_count == 2U);
+        RC_ASSERT(program.kernels[0].grid.x == (bins + 1023) / 1024);
+        RC_ASSERT(moved(program.kernels[0], Direction::write) == 4.0 * static_cast<double>(bins));
+        RC_ASSERT(program.kernels[1].dynamic_shared == 0);
+        RC_ASSERT(moved(program.kernels[1], Direction::read) == 4.0 * static_cast<double>(n));
+        // Threads beyond the array add nothing in the machine; here whole warps do.
+        const double added = moved(program.kernels[1], Direction::atomic);
+        RC_ASSERT(added >= 4.0 * static_cast<double>(n));
+        RC_ASSERT(added <= 4.0 * static_cast<double>(n + 9 * 512 * program.kernels[1].grid.x));
+    }));
+    // The last size that fits: 48 KiB without the guard of 8 bytes.
+    const auto fits = lowered("histogram", {{"n", "100000"}, {"bins", "12285"}, {"dtype", "fp32"}});
+    CHECK(fits.kernels[1].dynamic_shared == 4 * 12285);
+    CHECK(moved(fits.kernels[1], Direction::atomic) ==
+          4.0 * 12285 * static_cast<double>(fits.kernels[1].grid.x));
+}
+
 TEST_CASE("every element of a matrix is read, and each result written once") {
     CHECK(rc::check("bytes in closed form", [] {
         const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
@@ -136,10 +180,12 @@ TEST_CASE("a total takes a vector or a matrix, and not both") {
 TEST_CASE("what cannot run is refused by name") {
     auto few = matrix(16, 4, "bf16");
     CHECK(fixture::refused("topk", few) == "topk k");
-    auto many = matrix(16, 4096, "bf16");
-    many["k"] = "17";
+    auto many = matrix(16, 8192, "bf16");
+    many["k"] = "4097";
     CHECK(fixture::refused("topk", many) == "topk k");
-    CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "100000"}}) == "histogram bins");
+    CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "4294967296"}}) == "histogram bins");
+    CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "8193"}, {"implementation", "ideal"}}) ==
+          "histogram bins");
     CHECK(fixture::refused("softmax", matrix(1000000, 1000000, "bf16")) == "softmax size");
     CHECK(fixture::refused("softmax", matrix(16, 16, "int8")) == "softmax dtype");
 }

@@ -111,6 +111,9 @@ class RowWriter {
         for (std::int64_t i = 0; i < count; ++i) {
             const mk::Index col = b.sum(first_col, mk::Builder::constant(i * step));
             mk::Id last = mk::no_id;
+            // Without a loop, each load has an address and a comparison of its own before it.
+            const bool placed = pass.unrolled_all && !pass.held;
+            if (placed) (void)body_.add(pass.loop, 1.0, mk::no_id);
             for (const RowAccess& read : pass.reads) {
                 if (!pass.held) last = access(read, Direction::read, col, pass.vector, after);
             }
@@ -119,7 +122,7 @@ class RowWriter {
         for (std::int64_t i = 0; i < count; ++i) {
             const mk::Index col = b.sum(first_col, mk::Builder::constant(i * step));
             const mk::Id ready = loaded[static_cast<std::size_t>(i)];
-            (void)body_.add(pass.loop, 1.0, mk::no_id);
+            if (!pass.unrolled_all || pass.held) (void)body_.add(pass.loop, 1.0, mk::no_id);
             after = body_.add(pass.each, 1.0, ready == mk::no_id ? after : ready, pass.streams);
             for (const RowAccess& write : pass.writes) {
                 (void)access(write, Direction::write, col, pass.vector, after);

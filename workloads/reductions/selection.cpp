@@ -76,11 +76,9 @@ void number_elements(const Sizes& s, const Context& context) {
                             context);
 }
 
-void sort_in_cta(const Sizes& s, const Context& context) {
+/// Sorts keys and their numbers in place, a CTA a row.
+void add_sort_in_cta(const Sizes& s, const Context& context) {
     const std::int64_t values = s.rows * s.cols;
-    movement::add_copy(context, values * s.element_bytes());
-    number_elements(s, context);
-    movement::add_copy(context, values * s.element_bytes());
     const char* name = s.cols <= 128    ? "sort_128"
                        : s.cols <= 1024 ? "sort_1024"
                        : s.cols <= 2048 ? "sort_2048"
@@ -99,6 +97,14 @@ void sort_in_cta(const Sizes& s, const Context& context) {
     sort.launch.name = "sort";
     if (s.element_bytes() == 2) sort.launch.registers = rule.whole("registers_narrow");
     add(sort, context);
+}
+
+void sort_in_cta(const Sizes& s, const Context& context) {
+    const std::int64_t values = s.rows * s.cols;
+    movement::add_copy(context, values * s.element_bytes());
+    number_elements(s, context);
+    movement::add_copy(context, values * s.element_bytes());
+    add_sort_in_cta(s, context);
 }
 
 void sort_in_segments(const Sizes& s, const Context& context) {
@@ -167,6 +173,40 @@ std::int64_t ctas_of_row(std::int64_t rows, std::int64_t cols, std::int64_t sms)
 
 namespace {
 
+/// Up to so many selected values of a row their writes are not described.
+constexpr std::int64_t few_selected = 16;
+/// Elements that the smallest sorting kernel holds.
+constexpr std::int64_t few_sorted = 32;
+
+/// A row's selected values and their places as int64, in the order in which threads find them.
+void write_selected(const Sizes& s, FlowKernel& gather) {
+    if (s.k <= few_selected) return;
+    const std::int64_t selected = s.rows * s.k;
+    const std::int64_t threads = gather.launch.ctas * gather.launch.ctas_y * gather.launch.threads;
+    const std::int64_t each = ceil_div(selected, threads);
+    const std::int64_t apart = gather.launch.threads;
+    gather.results = {{"selected", s.dtype, Direction::write, selected, each, true, apart},
+                      {"places", Dtype::int64, Direction::write, selected, each, true, apart}};
+}
+
+/// The k values of each row are put in order, in registers where they are more than a few.
+void order_selected(const Sizes& s, const Context& context) {
+    if (s.k > few_sorted) {
+        Sizes rows = s;
+        rows.cols = s.k;
+        add_sort_in_cta(rows, context);
+        return;
+    }
+    const KernelRule& rule = context.rule("topk_sort", s.dtype);
+    FlowKernel sort = flow_of(rule, s.rows);
+    const std::int64_t together =
+        std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
+    sort.launch.ctas = ceil_div(s.rows, together);
+    sort.launch.threads_y = together;
+    sort.trips = 10;
+    add(sort, context);
+}
+
 void select_by_several(const Sizes& s, const Context& context) {
     const std::int64_t per_row = ctas_of_row(s.rows, s.cols, sm_count(context));
     const std::int64_t ctas = s.rows * per_row;
@@ -216,6 +256,7 @@ void select_by_several(const Sizes& s, const Context& context) {
         simple("topk_gather_several", ctas, {{"values", s.dtype, Direction::read, values, 1}});
     gather.piece = piece;
     gather.trips = ceil_div(piece, 256);
+    write_selected(s, gather);
     add(gather, context);
 }
 
@@ -239,25 +280,26 @@ void lower_topk(const Sizes& s, const Context& context) {
         gather.trips = ceil_div(s.cols, gather.launch.threads) * passes;
         gather.piece = s.cols;
         gather.flows = {{"values", s.dtype, Direction::read, s.rows * s.cols, 1}};
+        write_selected(s, gather);
         add(gather, context);
     }
-    // The k values of each row are put in order.
-    const KernelRule& rule = context.rule("topk_sort", s.dtype);
-    FlowKernel sort = flow_of(rule, s.rows);
-    const std::int64_t together =
-        std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
-    sort.launch.ctas = ceil_div(s.rows, together);
-    sort.launch.threads_y = together;
-    sort.trips = 10;
-    add(sort, context);
+    order_selected(s, context);
 }
 
-void lower_histogram(const Sizes& s, const Context& context) {
-    const KernelRule& rule = context.rule("histogram", s.dtype);
-    FlowKernel fill = flow_of(context.rule("histogram_fill", s.dtype), 1);
-    fill.flows = {{"bins", s.dtype, Direction::write, s.bins, 8}};
-    if (s.torch) add(fill, context);
-    // Larger arrays give each thread more elements.
+namespace {
+
+/// Shared memory that a CTA has without asking for more, and what PyTorch adds to the bins.
+constexpr std::int64_t most_of_cta = 49152, guard_bytes = 8;
+
+/// Larger arrays give each thread more elements. Many bins make CTAs few, since each adds its own up.
+std::int64_t ctas_of_bins(const Sizes& s, const KernelRule& rule) {
+    const std::int64_t threads = rule.whole("threads");
+    if (s.bins > rule.whole("bins_of_steps")) {
+        const double n = static_cast<double>(s.n), bins = static_cast<double>(s.bins);
+        const auto most_of_thread = static_cast<std::int64_t>(std::ceil(rule.number("steps_of_bin") * bins));
+        const double balanced = std::ceil(std::sqrt(rule.number("balance") * n / bins));
+        return std::max(static_cast<std::int64_t>(balanced), ceil_div(s.n, threads * most_of_thread));
+    }
     std::int64_t each = rule.whole("steps");
     for (const char* steps : {"1", "2", "3", "6"}) {
         if (s.n < rule.whole(fmt::format("steps_{}_below", steps))) {
@@ -265,14 +307,48 @@ void lower_histogram(const Sizes& s, const Context& context) {
             break;
         }
     }
-    const std::int64_t ctas = ceil_div(s.n, each * rule.whole("threads"));
+    return ceil_div(s.n, each * threads);
+}
+
+/// Bins that fit no shared memory are counted in memory, one atomic addition for each element.
+void count_in_memory(const Sizes& s, const KernelRule& rule, const Context& context) {
+    FlowKernel count = flow_of(rule, ceil_div(s.n, rule.whole("threads")));
+    spread(count.launch);
+    count.launch.static_shared = 0;
+    count.start = context.rule("histogram_fill", s.dtype).mix("start");
+    count.shared = {};
+    count.finish = {};
+    count.flows = {{"values", s.dtype, Direction::read, s.n, 1},
+                   {"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, s.bins, true}};
+    add(count, context);
+}
+
+}  // namespace
+
+void lower_histogram(const Sizes& s, const Context& context) {
+    const KernelRule& rule = context.rule("histogram", s.dtype);
+    constexpr std::int64_t filled_by_cta = 1024;
+    FlowKernel fill = flow_of(context.rule("histogram_fill", s.dtype), ceil_div(s.bins, filled_by_cta));
+    fill.flows = {{"bins", s.dtype, Direction::write, s.bins, 8}};
+    if (s.torch) add(fill, context);
+    if (s.bins * s.element_bytes() + guard_bytes >= most_of_cta) {
+        count_in_memory(s, rule, context);
+        return;
+    }
+    const std::int64_t ctas = ctas_of_bins(s, rule);
     FlowKernel count = flow_of(rule, s.torch ? ctas : std::min<std::int64_t>(ctas, 8 * sm_count(context)));
     count.launch.dynamic_shared = s.bins * s.element_bytes();
     count.shared.random = s.bins;
     count.trips = ceil_div(s.n, count.launch.ctas * count.launch.threads);
     count.flows = {{"values", s.dtype, Direction::read, s.n, 1}};
     // Each CTA adds its bins to those of all.
-    count.results = {{"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, 0, true}};
+    const std::int64_t bins_of_thread = ceil_div(s.bins, count.launch.threads);
+    for (libraries::ClassCount part : rule.mix("each_more_bin")) {
+        part.count *= static_cast<double>(bins_of_thread - 1);
+        if (bins_of_thread > 1) count.finish.push_back(part);
+    }
+    count.results = {{"bins", s.dtype, Direction::atomic, s.bins, bins_of_thread, bins_of_thread > 1,
+                      bins_of_thread > 1 ? count.launch.threads : 0, 0, true}};
     add(count, context);
 }
 

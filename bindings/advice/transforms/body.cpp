@@ -2,6 +2,7 @@
 #include "bindings/advice/transforms/body.hpp"
 
 #include "bindings/advice/transforms/index_edit.hpp"
+#include "bindings/advice/transforms/loops.hpp"
 #include "model/kernel/body_nodes.hpp"
 
 #include <algorithm>
@@ -307,8 +308,106 @@ bool converge(Kernel& kernel) {
     return changed;
 }
 
-bool async_copy(Kernel& /*kernel*/) {
-    return false;
+namespace {
+
+/// Loads of a loop that a store puts into shared memory as they are: the number of the load, then of the store.
+std::vector<std::pair<std::size_t, std::size_t>> copies_through_registers(const Kernel& kernel) {
+    constexpr std::int32_t least_bytes = 4;
+    std::vector<std::pair<std::size_t, std::size_t>> copies;
+    const auto around = loops_around(kernel);
+    for (std::size_t store = 0; store < kernel.ops.size(); ++store) {
+        const Op& put = kernel.ops[store];
+        if (put.cls != InstructionClass::st_shared || put.access_count != 1 || around[store].empty()) continue;
+        for (const mk::Dep& dep : kernel.deps_of(put)) {
+            const auto load = static_cast<std::size_t>(dep.op);
+            const Op& got = kernel.ops[load];
+            const bool copied = got.cls == InstructionClass::ld_global && got.access_count == 1 &&
+                                dep.distance == 0 && around[load] == around[store] && got.count == put.count;
+            if (copied && kernel.accesses[got.first_access].bytes >= least_bytes &&
+                kernel.accesses[got.first_access].bytes == kernel.accesses[put.first_access].bytes) {
+                copies.emplace_back(load, store);
+                break;
+            }
+        }
+    }
+    return copies;
+}
+
+/// Inserts a wait before node `at`.
+void insert_wait(Kernel& kernel, std::size_t at, const mk::Wait& wait) {
+    std::uint32_t number = 0;
+    for (std::size_t n = 0; n < at; ++n) number += kernel.nodes[n].kind == mk::NodeKind::wait ? 1U : 0U;
+    for (mk::Node& node : kernel.nodes) {
+        if (node.kind == mk::NodeKind::wait && node.payload >= number) ++node.payload;
+        if (node.end > at) ++node.end;
+    }
+    const auto place = static_cast<std::uint32_t>(at);
+    kernel.nodes.insert(kernel.nodes.begin() + static_cast<std::ptrdiff_t>(at),
+                        mk::Node{mk::NodeKind::wait, number, place + 1});
+    kernel.waits.insert(kernel.waits.begin() + number, wait);
+    for (mk::Role& role : kernel.roles) {
+        if (role.first_node > place) ++role.first_node;
+        if (role.last_node > place) ++role.last_node;
+    }
+}
+
+}  // namespace
+
+bool async_copy(Kernel& kernel) {
+    const auto copies = copies_through_registers(kernel);
+    if (copies.empty() || kernel.roles.size() != 1) return false;
+    mk::Token token;
+    token.name = mk::Name("copies");
+    token.kind = mk::TokenKind::async_group;
+    token.scope = mk::Scope::warp;
+    token.arrivals = static_cast<std::int32_t>(copies.size());
+    token.depth = 2;
+    kernel.tokens.push_back(token);
+    const auto id = static_cast<mk::Id>(kernel.tokens.size() - 1);
+    // The wait stands where the last store was, and waits for the copies of the trip before.
+    std::size_t last = 0;
+    for (const auto& [load, store] : copies) last = std::max(last, store);
+    const auto node = std::find_if(kernel.nodes.begin(), kernel.nodes.end(), [last](const mk::Node& n) {
+        return n.kind == mk::NodeKind::op && n.payload == last;
+    });
+    insert_wait(kernel, static_cast<std::size_t>(node - kernel.nodes.begin()), {id, 1});
+    // Each op has its accesses behind those of the op before, so that the list is written anew.
+    std::vector<Access> accesses;
+    std::set<std::size_t> stores;
+    for (std::size_t i = 0; i < kernel.ops.size(); ++i) {
+        Op& op = kernel.ops[i];
+        const auto its = kernel.accesses_of(op);
+        std::vector<Access> own(its.begin(), its.end());
+        for (const auto& [load, store] : copies) {
+            if (load != i || stores.count(store) > 0) continue;
+            op.cls = InstructionClass::cp_async;
+            op.completes = id;
+            own.push_back(kernel.accesses[kernel.ops[store].first_access]);
+            stores.insert(store);
+        }
+        // Ops behind this one still name their old places, which stay valid until all are read.
+        op.access_count = static_cast<std::uint16_t>(own.size());
+        accesses.insert(accesses.end(), own.begin(), own.end());
+    }
+    std::uint32_t first = 0;
+    for (Op& op : kernel.ops) {
+        op.first_access = first;
+        first += op.access_count;
+    }
+    kernel.accesses = std::move(accesses);
+    const Op* const begin = kernel.ops.data();
+    remove_ops(kernel, [&](const Op& op) { return stores.count(static_cast<std::size_t>(&op - begin)) > 0; });
+    // Nothing depends on a copy but the wait.
+    auto deps = deps_of_ops(kernel);
+    for (auto& list : deps) {
+        std::erase_if(list, [&](const mk::Dep& dep) {
+            return kernel.ops[static_cast<std::size_t>(dep.op)].completes == id;
+        });
+    }
+    set_deps(kernel, deps);
+    std::int64_t& shared = kernel.dynamic_shared > 0 ? kernel.dynamic_shared : kernel.static_shared;
+    shared *= 2;
+    return true;
 }
 
 bool unserialize_wgmma(Kernel& kernel) {

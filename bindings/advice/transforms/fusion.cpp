@@ -24,7 +24,11 @@ bool is_arithmetic(InstructionClass cls) {
 bool fuse_with_producer(Kernel& kernel) {
     mk::Id first = mk::no_id;
     std::vector<bool> written(kernel.buffers.size(), false);
-    bool plain = kernel.loops.empty() && kernel.tokens.empty();
+    constexpr auto few = 4;  // loads, so that the elements of a thread are still in registers
+    const auto loads = std::count_if(kernel.ops.begin(), kernel.ops.end(), [](const Op& op) {
+        return op.cls == InstructionClass::ld_global;
+    });
+    bool plain = kernel.loops.empty() && kernel.tokens.empty() && loads <= few;
     for (const Access& access : kernel.accesses) {
         plain = plain && space_of(kernel, access) != mk::Space::shared;
         if (space_of(kernel, access) != mk::Space::global) continue;

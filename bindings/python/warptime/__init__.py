@@ -25,6 +25,7 @@ from warptime._operators import Operator, Parameter, operators
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
 from warptime._scoreboard import Scoreboard, ScoredRow, scoreboard
+from warptime._sweep import Sweep, sweep
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -65,6 +66,7 @@ __all__ = [
     "Scoreboard",
     "ScoredRow",
     "Step",
+    "Sweep",
     "TileComparison",
     "Utilization",
     "WarptimeError",
@@ -87,5 +89,6 @@ __all__ = [
     "read_problems",
     "roofline",
     "scoreboard",
+    "sweep",
     "what_if",
 ]

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,21 @@ def predict_batch(
     NDArray[np.uint8],
     list[tuple[int, str]],
 ]: ...
+class SweepGrid:
+    def __init__(
+        self, op: str, gpus: list[tuple[str, Gpu]], engines: list[str], axes: list[tuple[str, str | list[str]]]
+    ) -> None: ...
+    @property
+    def points(self) -> int: ...
+    def axes(self) -> list[tuple[str, list[str], bool]]: ...
+    def run(self, begin: int, end: int, threads: int, with_text: bool, take: Callable[..., None]) -> None: ...
+
+class RowsFile:
+    def __init__(self, path: str, grid: SweepGrid, resume: bool) -> None: ...
+    @property
+    def done(self) -> int: ...
+    def append(self, rows: str) -> None: ...
+
 def best_tiles(
     op: str,
     parameters: dict[str, str],

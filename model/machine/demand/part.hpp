@@ -32,6 +32,8 @@ struct Part {
     hw::Cycles copied{};          ///< L1 cycles of lanes' copies of whole rows
     /// wait for asynchronous products until the tensor cores have accepted the last of each op
     hw::Cycles queued{};
+    hw::Cycles met_busy{};  ///< of the busiest servers of all stretches between the CTA's barriers
+    hw::Cycles met_idle{};  ///< time in which these servers wait for the warps' chains
 };
 
 }  // namespace warptime::model::machine
