@@ -82,6 +82,7 @@ readme: build  ## write the present output and accuracy of the program into READ
 	@$(PYTHON_WHEEL) --install
 	@scripts/refresh_readme.py $(BUILD)/warptime
 	@scripts/accuracy_page.py $(BUILD)/warptime
+	@$(BUILD)/venv/bin/python scripts/mechanism_pictures.py
 
 docs:  ## check the documentation's paths and build it into build/site
 	@scripts/build_docs.sh $(BUILD)

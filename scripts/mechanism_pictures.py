@@ -117,7 +117,7 @@ def issue_and_pipes() -> Any:
     figure, axes = panels(figsize=(7.0, 3.9))
     for i, instruction in enumerate(("fma_f32", "fma_f64", "ex2", "add_s32")):
         rows = rows_of("microbench_instruction_rate", "instruction_rate", instruction=instruction, machine="1")
-        best = {}
+        best: dict[float, wt.ScoredRow] = {}
         for row in rows:  # chains and warps both give independent instructions
             best.setdefault(float(row.params["chains"]) * float(row.params["warps_per_subpartition"]), row)
         lines_and_points(

@@ -37,7 +37,7 @@ OptionSpec output_option() {
 
 /// Refuses a missing or unwritable path before any work.
 std::string output_path(const Arguments& arguments) {
-    const std::string path = arguments.get("output").value_or("");
+    std::string path = arguments.get("output").value_or("");
     if (path.empty()) throw UsageError("output", path, "-o with the path of the page");
     return path;
 }

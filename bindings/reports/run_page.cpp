@@ -17,7 +17,6 @@ namespace warptime::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using html::Bar;
 using html::escaped;
 
 constexpr std::size_t most_lines = 12;      ///< lines of a launch that are shown

@@ -1,6 +1,6 @@
 """Records the times of sum.cu on a machine with a GPU: CUPTI's durations, the L2 flushed before each launch.
 
-Usage: python3 notebooks/kernels/record.py OUT
+Usage: python3 notebooks/kernels/record_sum.py OUT
 
 Writes OUT/sum_times.csv, with the columns of validate/recorded/h200-sxm/kernels/times.csv. Needs nvcc and CUPTI.
 """
