@@ -34,8 +34,7 @@ bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu& gpu
     const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
     const bool along_k =
         !gemm::takes_columns(family) || (problem.a_major == Major::k && problem.b_major == Major::k);
-    return rows && along_k && family.compute_major == gpu.compute_major &&
-           gpu.compute_minor >= family.compute_minor_min &&
+    return rows && along_k && family.runs_on(gpu) &&
            problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
@@ -89,6 +88,11 @@ bool splits(const Problem& problem, const GemmFamily& family, const Config& conf
            tiles <= family.split_waves_max * std::max(1.0, per_sm) * gpu.sm.count.value();
 }
 
+/// Whether a CTA of the GPU may have the shared memory of a tile. Some tiles are for chips with more of it.
+bool fits_shared(const Problem& problem, const Config& config, const hw::Gpu& gpu) {
+    return static_cast<double>(gemm::shared_bytes(problem, config)) <= gpu.shared.per_cta_optin.value();
+}
+
 /// Throws Error where kernels of the type are known, but none for rows of this alignment. The error names the
 /// size that determines the rows of a matrix.
 void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families, const hw::Gpu& gpu) {
@@ -96,7 +100,7 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     for (const GemmFamily& family : families) {
         const bool type =
             std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
-        if (!type || family.compute_major != gpu.compute_major) continue;
+        if (!type || !family.runs_on(gpu)) continue;
         narrowest = narrowest == 0 ? family.row_alignment : std::min(narrowest, family.row_alignment);
     }
     if (narrowest == 0 || problem.row_alignment() % narrowest == 0) return;
@@ -138,7 +142,7 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
         gemm::require_tensor_dtype(problem, gpu);
     }
     const bool recorded = std::any_of(families.begin(), families.end(), [&gpu](const GemmFamily& family) {
-        return family.compute_major == gpu.compute_major;
+        return family.runs_on(gpu);
     });
     if (!recorded) {
         throw Error("gemm cta_tile", "none",
@@ -285,7 +289,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                         config.split_k = 1;
                     }
                     config.reduction = gemm::vendor_reduction(problem, family, config);
-                    consider(config);
+                    if (fits_shared(problem, config, gpu)) consider(config);
                 }
             }
         }

@@ -118,7 +118,8 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.copy_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
-    config.fragments_ahead = true;
+    // Multiply-adds of kernels before asynchronous copies take the classical loop.
+    config.fragments_ahead = config.mma != MatrixInstruction::simt || config.pipeline != Pipeline::sync;
     config.copy_conflicts = family.copy_conflicts;
     config.dot_products = family.instruction == "dot";
     config.streamed_columns = family.instruction == "streamed dot";

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "hw/dtype.hpp"
+#include "hw/gpu.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,8 +31,7 @@ struct ClusterShape {
 /// Kernels built the same way for one generation of GPUs.
 struct GemmFamily {
     std::string name;
-    int compute_major = 0;
-    int compute_minor_min = 0;
+    std::vector<int> compute;  ///< compute capabilities that run its kernels, 10 times major plus minor
     std::vector<hw::Dtype> dtypes;
     int row_alignment = 16;  ///< bytes to which every row must be aligned, and the width of one lane's copy
     int copy_bytes = 0;      ///< of one lane, where less than the alignment; 0: the alignment
@@ -72,6 +73,11 @@ struct GemmFamily {
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
     int numbers = 0;  ///< of its data, on which predictions of these kernels rest
+
+    [[nodiscard]] bool runs_on(const hw::Gpu& gpu) const {
+        return std::find(compute.begin(), compute.end(), 10 * gpu.compute_major + gpu.compute_minor) !=
+               compute.end();
+    }
 };
 
 }  // namespace warptime::workloads::libraries

@@ -108,7 +108,7 @@ TEST_CASE("a missing or mistyped field is named with its place") {
 
 TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     const std::string family =
-        "[[gemm_family]]\nname = \"x\"\ncompute_major = 9\ncompute_minor_min = 0\ndtypes = [\"bf16\"]\n"
+        "[[gemm_family]]\nname = \"x\"\ncompute = [90]\ndtypes = [\"bf16\"]\n"
         "row_alignment = 16\nmma_k = 0\nsplit_searched = false\ninstruction = \"wgmma\"\npipeline = \"tma\"\n"
         "persistent = true\nk_bytes = 128\nstages_max = 4\nshared_limit = 1000\nthreads = 384\nregisters = "
         "168\n"
