@@ -506,7 +506,7 @@ class Simulation {
             auto& unit = part(cta, place).pipes[static_cast<std::size_t>(hw::Unit::sfu)];
             (void)unit.serve(now, plan.special);
         }
-        const bool queued = op.cls == hw::InstructionClass::wgmma;
+        const bool queued = hw::is_group_product(op.cls);
         // While the special-function unit holds its last instruction, the warp goes on in the next cycle.
         warp.ready = queued ? issued : std::max(issued, piped - plan.passed_on);
         // The latency counts from the issue of the last instruction, which then holds its unit for an

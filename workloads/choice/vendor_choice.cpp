@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/vendor_choice.hpp"
 
-#include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
 #include "workloads/choice/library_picks.hpp"
 #include "workloads/gemm/footprint.hpp"
@@ -147,11 +146,8 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     if (!recorded) {
         throw Error("gemm cta_tile", "none",
                     fmt::format("an explicit tile on {}: the library's kernels for compute capability {}.{} "
-                                "are not known{}",
-                                gpu.id, gpu.compute_major, gpu.compute_minor,
-                                hw::features_of(gpu.isa).tensor_memory
-                                    ? " (they use tcgen05, which is not modelled yet)"
-                                    : ""));
+                                "are not known",
+                                gpu.id, gpu.compute_major, gpu.compute_minor));
     }
     refuse_rows(problem, families, gpu);
     throw Error(

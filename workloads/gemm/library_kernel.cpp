@@ -21,6 +21,9 @@ MatrixInstruction instruction_of(const std::string& text) {
     if (text == "wgmma") {
         return MatrixInstruction::wgmma;
     }
+    if (text == "tcgen05") {
+        return MatrixInstruction::tcgen05;
+    }
     if (text == "mma.sync") {
         return MatrixInstruction::mma_sync;
     }
@@ -37,7 +40,8 @@ Pipeline pipeline_of(const std::string& text) {
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
     const std::int64_t bytes =
-        k_elements * (tile.m * hw::bytes_of(problem.a) + tile.n * hw::bytes_of(problem.b));
+        k_elements * (tile.m * hw::bytes_of(problem.a) / (family.pairs ? 2 : 1) +
+                      tile.n * hw::bytes_of(problem.b));
     return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
 }
 
@@ -114,6 +118,7 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.mma = instruction_of(family.instruction);
     config.pipeline = pipeline_of(family.pipeline);
     config.transposed = tile.transposed;
+    config.pair = family.pairs;
     config.registers = tile.registers > 0 ? tile.registers : family.registers;
     config.copy_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
     config.mma_k = family.mma_k;

@@ -27,7 +27,8 @@ double Problem::bytes() const {
 }
 
 std::int64_t stage_bytes(const Problem& problem, const Config& config) {
-    const std::int64_t a = std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a);
+    const std::int64_t a =
+        std::int64_t{config.cta_m} * config.cta_k * hw::bytes_of(problem.a) / (config.pair ? 2 : 1);
     const std::int64_t b = std::int64_t{config.cta_n} * config.cta_k * hw::bytes_of(problem.b);
     return a + b;
 }

@@ -38,9 +38,10 @@ struct GemmFamily {
     int mma_k = 0;           ///< K of one mma.sync in elements; 0: 32 bytes along K
     int ragged_n = 0;        ///< serves only N that this does not divide, before others; 0: any N
     bool split_searched = false;  ///< the number of splits is searched; it does not follow the wave rule
-    /// wgmma, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight to
+    /// wgmma, tcgen05, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight to
     /// registers)
     std::string instruction;
+    bool pairs = false;    ///< two CTAs along N multiply together
     std::string pipeline;  ///< tma, cp.async or sync
     bool persistent = false;
     int k_bytes = 128;  ///< bytes of K per stage
