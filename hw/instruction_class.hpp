@@ -96,8 +96,8 @@ enum class Unit : std::uint8_t {
 
 inline constexpr std::size_t unit_count = static_cast<std::size_t>(Unit::count);
 
-/// True for products of a group of four warps that the tensor cores of a whole SM run, with operands in shared
-/// memory: wgmma, and tcgen05, whose sums stay in tensor memory.
+/// True for products of a group of four warps that the tensor cores of a whole SM run, with operands in
+/// shared memory: wgmma, and tcgen05, whose sums stay in tensor memory.
 [[nodiscard]] constexpr bool is_group_product(InstructionClass cls) {
     return cls == InstructionClass::wgmma || cls == InstructionClass::tcgen05_mma;
 }

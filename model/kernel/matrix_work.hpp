@@ -27,8 +27,8 @@ namespace warptime::model::kernel {
     return 2.0 * op.shape[0] * op.shape[1] * op.shape[2] / (of_pair(op) ? 2.0 : 1.0);
 }
 
-/// Operand bytes that one warpgroup's wgmma or tcgen05 reads from the shared memory of its own SM; A comes from
-/// registers or tensor memory when `shared_operand` is false.
+/// Operand bytes that one warpgroup's wgmma or tcgen05 reads from the shared memory of its own SM; A comes
+/// from registers or tensor memory when `shared_operand` is false.
 [[nodiscard]] inline double wgmma_operand_bytes(const Op& op) {
     const double stored = op.sparse ? 0.5 : 1.0;
     const double all = op.shape[1] + (op.shared_operand ? stored * op.shape[0] : 0.0);
@@ -36,8 +36,8 @@ namespace warptime::model::kernel {
     return rows * op.shape[2] * hw::bytes_of(op.dtype);
 }
 
-/// Cycles for which one instruction holds the tensor core of a sub-partition (for a wgmma or tcgen05: of all four). At
-/// least the interval of its class, and its time at the dense rate. An mma.sync takes
+/// Cycles for which one instruction holds the tensor core of a sub-partition (for a wgmma or tcgen05: of all
+/// four). At least the interval of its class, and its time at the dense rate. An mma.sync takes
 /// tensor.mma_sync_overhead more, twice where it also reads sparse metadata. Ignores that fp64 m8n8k4 takes
 /// half as long again on Hopper.
 [[nodiscard]] inline hw::Cycles matrix_interval(const Op& op, const hw::Gpu& gpu) {

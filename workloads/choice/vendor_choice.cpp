@@ -33,8 +33,8 @@ bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu& gpu
     const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
     const bool along_k =
         !gemm::takes_columns(family) || (problem.a_major == Major::k && problem.b_major == Major::k);
-    return rows && along_k && family.runs_on(gpu) &&
-           problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
+    return rows && along_k && family.runs_on(gpu) && problem.row_alignment() % family.row_alignment == 0 &&
+           problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
 
@@ -140,9 +140,8 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     if (problem.a != Dtype::fp32 && problem.a != Dtype::fp64) {
         gemm::require_tensor_dtype(problem, gpu);
     }
-    const bool recorded = std::any_of(families.begin(), families.end(), [&gpu](const GemmFamily& family) {
-        return family.runs_on(gpu);
-    });
+    const bool recorded = std::any_of(families.begin(), families.end(),
+                                      [&gpu](const GemmFamily& family) { return family.runs_on(gpu); });
     if (!recorded) {
         throw Error("gemm cta_tile", "none",
                     fmt::format("an explicit tile on {}: the library's kernels for compute capability {}.{} "
@@ -317,6 +316,18 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
         return best.config;
     }
     return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, memory);
+}
+
+std::string caution_of_choice(const Problem& problem, const std::vector<GemmFamily>& families,
+                              const hw::Gpu& gpu) {
+    const bool named = std::any_of(families.begin(), families.end(), [&](const GemmFamily& family) {
+        return family.named && serves(family, problem, gpu);
+    });
+    return named ? fmt::format(
+                       "no launch of the library was recorded for {} on {}: its kernels are read off "
+                       "public names, and the predicted time chooses among them",
+                       hw::to_string(problem.a), gpu.id)
+                 : "";
 }
 
 }  // namespace warptime::workloads::choice

@@ -127,8 +127,8 @@ void check_dtype(const Problem& problem, const hw::Gpu& gpu, const Config& confi
     }
 }
 
-/// Throws Error where the sums of a CTA have no room in tensor memory, or the tile no instruction. Source: PTX ISA
-/// 8.7, tensor memory (128 lanes of 512 words; products of 64 or 128 rows).
+/// Throws Error where the sums of a CTA have no room in tensor memory, or the tile no instruction. Source:
+/// PTX ISA 8.7, tensor memory (128 lanes of 512 words; products of 64 or 128 rows).
 void check_tensor_memory(const Config& config) {
     if (!wgmma_covers(config)) refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for tcgen05");
     constexpr int lanes = 128, columns = 512;
@@ -137,9 +137,10 @@ void check_tensor_memory(const Config& config) {
     const int tiles = config.specialization == Specialization::pingpong ? 2 : 1;
     const int used = tiles * ((along_m + lanes - 1) / lanes) * along_n;
     if (used > columns) {
-        refuse_tile(config, fmt::format("a smaller tile: its sums take {} columns of tensor memory, and an SM "
-                                        "has {}",
-                                        used, columns));
+        refuse_tile(config,
+                    fmt::format("a smaller tile: its sums take {} columns of tensor memory, and an SM "
+                                "has {}",
+                                used, columns));
     }
 }
 
@@ -312,8 +313,7 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
                            : (config.cta_m * config.cta_n >= 16384 ? 8 : 4);
     }
     if (config.specialization != Specialization::none) {
-        const bool group =
-            config.mma == MatrixInstruction::wgmma || config.mma == MatrixInstruction::tcgen05;
+        const bool group = config.mma == MatrixInstruction::wgmma || config.mma == MatrixInstruction::tcgen05;
         if (!group || config.pipeline != Pipeline::tma) {
             throw Error("gemm specialization",
                         config.specialization == Specialization::pingpong ? "pingpong" : "cooperative",

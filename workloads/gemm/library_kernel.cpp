@@ -39,9 +39,8 @@ Pipeline pipeline_of(const std::string& text) {
 
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
-    const std::int64_t bytes =
-        k_elements * (tile.m * hw::bytes_of(problem.a) / (family.pairs ? 2 : 1) +
-                      tile.n * hw::bytes_of(problem.b));
+    const std::int64_t bytes = k_elements * (tile.m * hw::bytes_of(problem.a) / (family.pairs ? 2 : 1) +
+                                             tile.n * hw::bytes_of(problem.b));
     return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
 }
 

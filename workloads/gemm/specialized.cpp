@@ -16,9 +16,9 @@ namespace {
 
 /// Whether products are added to other sums in registers after each 128 elements of K (CUTLASS's promotion).
 /// Tensor cores add products of 8-bit floats with few bits. A user may turn the promotion off; cuBLAS
-/// promotes where fast accumulation is off, as PyTorch requests. Sums of tcgen05 need no promotion. For each sum of a lane, a trip has 1.3
-/// instructions more than with 16-bit types. Nsight Compute counts them in counters_gemm_fp8, fit and
-/// development rows.
+/// promotes where fast accumulation is off, as PyTorch requests. Sums of tcgen05 need no promotion. For each
+/// sum of a lane, a trip has 1.3 instructions more than with 16-bit types. Nsight Compute counts them in
+/// counters_gemm_fp8, fit and development rows.
 bool adds_in_registers(const Problem& problem, const Config& config) {
     return problem.multiplied() == Dtype::fp8 && config.mma == MatrixInstruction::wgmma;
 }

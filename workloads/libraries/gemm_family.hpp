@@ -38,8 +38,8 @@ struct GemmFamily {
     int mma_k = 0;           ///< K of one mma.sync in elements; 0: 32 bytes along K
     int ragged_n = 0;        ///< serves only N that this does not divide, before others; 0: any N
     bool split_searched = false;  ///< the number of splits is searched; it does not follow the wave rule
-    /// wgmma, tcgen05, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight to
-    /// registers)
+    /// wgmma, tcgen05, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight
+    /// to registers)
     std::string instruction;
     bool pairs = false;    ///< two CTAs along N multiply together
     std::string pipeline;  ///< tma, cp.async or sync
@@ -73,7 +73,8 @@ struct GemmFamily {
                          ///< 0: see band_clusters
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
-    int numbers = 0;  ///< of its data, on which predictions of these kernels rest
+    bool named = false;  ///< read off public kernel names; no launch of its kernels was recorded
+    int numbers = 0;     ///< of its data, on which predictions of these kernels rest
 
     [[nodiscard]] bool runs_on(const hw::Gpu& gpu) const {
         return std::find(compute.begin(), compute.end(), 10 * gpu.compute_major + gpu.compute_minor) !=

@@ -124,6 +124,7 @@ GemmFamily read_family(const Section& section) {
     family.mma_k = section.whole("mma_k");
     family.cooperative_above_one_wave = section.table.contains("cooperative_above_one_wave") &&
                                         section.get<bool>("cooperative_above_one_wave", "true or false");
+    family.named = section.table.contains("named") && section.get<bool>("named", "true or false");
     family.pairs = section.table.contains("pairs") && section.get<bool>("pairs", "true or false");
     family.split_fills = section.table.contains("split_fills") ? section.whole("split_fills") : 0;
     family.split_elements_max =

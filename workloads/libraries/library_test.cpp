@@ -10,6 +10,7 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace warptime::workloads::libraries;
 using warptime::Error;
@@ -121,6 +122,12 @@ TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     CHECK(libraries.gemm_families[0].clusters[0].n == 2);
     CHECK_FALSE(libraries.gemm_families[0].tiles[0].cooperative);
     const auto with_words = [&family](const char* words) { return replaced(family, "64x8 pingpong", words); };
+    CHECK(libraries.gemm_families[0].compute == std::vector<int>{90});
+    for (const char* capability : {"[9]", "[90.0]", "[]"}) {
+        CAPTURE(capability);
+        CHECK(error_of(replaced(family, "[90]", capability)).parameter().find("compute") !=
+              std::string::npos);
+    }
     Libraries worded;
     read_library(with_words("64x8 k=16 stages=6 registers=88"), "lib.toml", worded);
     CHECK(worded.gemm_families[0].tiles[0].k == 16);

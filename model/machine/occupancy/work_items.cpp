@@ -24,8 +24,8 @@ bool has_tile_term(const kernel::Kernel& kernel, const kernel::Index& index, int
     return false;
 }
 
-/// CTAs of a cluster that share a box: those that receive one read, or those that read a part each for a product
-/// of theirs together.
+/// CTAs of a cluster that share a box: those that receive one read, or those that read a part each for a
+/// product of theirs together.
 std::int64_t sharers_of(const kernel::Kernel& kernel, const kernel::Access& access,
                         const kernel::Index& origin) {
     std::int64_t sharers = access.multicast_ctas;
