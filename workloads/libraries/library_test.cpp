@@ -63,7 +63,8 @@ TEST_CASE("the embedded families are whole") {
         CHECK(f.shared_limit > 0);
         CHECK(f.split_max >= 1);
         CHECK((f.row_alignment & (f.row_alignment - 1)) == 0);
-        const std::set<std::string> instructions{"wgmma", "mma.sync", "simt", "dot", "streamed dot"};
+        const std::set<std::string> instructions{"wgmma", "tcgen05", "mma.sync",
+                                                 "simt",  "dot",     "streamed dot"};
         const std::set<std::string> pipelines{"tma", "cp.async", "sync"};
         CHECK(instructions.count(f.instruction) == 1);
         CHECK(pipelines.count(f.pipeline) == 1);
@@ -72,7 +73,7 @@ TEST_CASE("the embedded families are whole") {
             CAPTURE(t.m);
             CAPTURE(t.n);
             CHECK(sizes.insert({t.m, t.n, t.k, t.stages}).second);
-            if (f.instruction == "wgmma") {
+            if (f.instruction == "wgmma" || f.instruction == "tcgen05") {
                 CHECK((t.transposed ? t.n : t.m) % 64 == 0);
                 CHECK((t.transposed ? t.m : t.n) % 8 == 0);
             }
