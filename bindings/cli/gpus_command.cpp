@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <type_traits>
@@ -106,6 +107,36 @@ void require_plain(const std::string& option, const std::string& text) {
         throw UsageError(option, text, "text without quotes, backslashes or line breaks");
 }
 
+/// The settings, with those that must follow so that the sheet agrees with itself: published peaks, and the
+/// memory clock. A follower that is set itself stays.
+std::vector<hw::Setting> with_followers(const std::string& id, const std::vector<hw::Setting>& settings) {
+    const hw::Gpu base = load_requested_gpu(id, {});
+    const hw::Gpu changed = load_requested_gpu(id, settings);
+    struct Follower {
+        const char* key;
+        double (*follows)(const hw::Gpu&);
+    };
+    constexpr std::array<Follower, 3> followers{{
+        {"tensor.published_bf16",
+         [](const hw::Gpu& g) {
+             return g.tensor.bf16.value() * g.sm.count.value() * g.clock.tensor_peak.value();
+         }},
+        {"fp32.published",
+         [](const hw::Gpu& g) { return g.fp32.lanes.value() * g.sm.count.value() * g.clock.boost.value(); }},
+        {"clock.memory",
+         [](const hw::Gpu& g) { return g.dram.bandwidth.value() / g.dram.bus_width.value(); }},
+    }};
+    std::vector<hw::Setting> all = settings;
+    for (const Follower& follower : followers) {
+        const bool set = std::any_of(settings.begin(), settings.end(),
+                                     [&](const hw::Setting& s) { return s.key == follower.key; });
+        const double before = follower.follows(base), now = follower.follows(changed);
+        if (set || !(before > 0.0) || now == before) continue;
+        all.push_back(hw::parse_setting(fmt::format("gpu.{}={:.17g}x", follower.key, now / before)));
+    }
+    return all;
+}
+
 /// Writes a sheet of one's own and reads it back, so that no faulty sheet stays.
 int write_sheet(const Arguments& arguments, const std::vector<hw::Setting>& settings) {
     const auto like = arguments.get("like");
@@ -116,7 +147,7 @@ int write_sheet(const Arguments& arguments, const std::vector<hw::Setting>& sett
         if (setting.scope == hw::Setting::Scope::kernel)
             throw UsageError("set", "kernel." + setting.key, "numbers of a GPU, whose keys begin with gpu.");
     }
-    const hw::Gpu gpu = load_requested_gpu(id, settings);
+    const hw::Gpu gpu = load_requested_gpu(id, with_followers(id, settings));
     const std::string name = arguments.get("name").value_or(gpu.name + ", changed");
     require_plain("name", name);
     for (const auto& [key, value] : gpu.settings) require_plain("set", value);
