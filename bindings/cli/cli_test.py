@@ -330,7 +330,7 @@ class Errors(Case):
             other = str(Path(folder) / "other.toml")
             new = ["gpus", "new", "-o", other, "--like"]
             self.fail_with(2, ["set"], *new, "l40s")
-            self.fail_with(2, ["like", "nearest: 'l40s'"], *new, "l40t", *change)
+            self.fail_with(2, ["'l40t'", "nearest: 'l40s'"], *new, "l40t", *change)
             self.fail_with(2, ["kernel.stages"], *new, "l40s", "--set", "kernel.stages=4")
             self.assertFalse(Path(other).exists())
         self.fail_with(2, ["like"], "gpus", "new", *change)
