@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, instruction_class_count> class_names{"fma
                                                                             "wgmma_fence",
                                                                             "wgmma_commit",
                                                                             "tcgen05_mma",
+                                                                            "tcgen05_ld",
                                                                             "ld_global",
                                                                             "st_global",
                                                                             "ld_shared",

@@ -38,6 +38,7 @@ enum class InstructionClass : std::uint8_t {
     wgmma_fence,
     wgmma_commit,
     tcgen05_mma,
+    tcgen05_ld,  // 32 words a lane from tensor memory to registers
     // memory
     ld_global,
     st_global,
@@ -94,6 +95,12 @@ enum class Unit : std::uint8_t {
 };
 
 inline constexpr std::size_t unit_count = static_cast<std::size_t>(Unit::count);
+
+/// True for products of a group of four warps that the tensor cores of a whole SM run, with operands in
+/// shared memory: wgmma, and tcgen05, whose sums stay in tensor memory.
+[[nodiscard]] constexpr bool is_group_product(InstructionClass cls) {
+    return cls == InstructionClass::wgmma || cls == InstructionClass::tcgen05_mma;
+}
 
 [[nodiscard]] std::string_view to_string(InstructionClass cls);
 [[nodiscard]] std::string_view to_string(Unit unit);

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 
 namespace warptime::hw {
 namespace {
@@ -41,7 +42,8 @@ TEST_CASE("every architecture has a row for every class") {
         CHECK(table[InstructionClass::fma_f32].lanes == Lanes::fp32);
         CHECK(table[InstructionClass::mufu].unit == Unit::sfu);
         CHECK(table[InstructionClass::mma_sync].latency.value() > 20);
-        CHECK_FALSE(table[InstructionClass::tcgen05_mma].supported);
+        CHECK(table[InstructionClass::tcgen05_mma].supported ==
+              (std::string_view(name) == "hw/isa/sm_100.toml"));
     }
 }
 

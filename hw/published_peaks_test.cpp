@@ -113,7 +113,8 @@ TEST_CASE("instructions appear with the architecture that brought them") {
         CHECK((gpu.cluster.ctas_max.value() > 1) == (capability >= 90));
         CHECK((gpu.cluster.active_max_2.value() > 0) == (capability >= 90));
         CHECK((gpu.latency.tma_extra.value() > 0) == (capability >= 90));
-        CHECK_FALSE(has(InstructionClass::tcgen05_mma));  // not modelled yet
+        CHECK(has(InstructionClass::tcgen05_mma) == (capability == 100));
+        CHECK(has(InstructionClass::tcgen05_ld) == (capability == 100));
     }
 }
 

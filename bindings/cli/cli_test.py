@@ -291,14 +291,86 @@ class Errors(Case):
     def test_what_an_architecture_lacks(self) -> None:
         gemm = ["predict", "gemm", "4096", "4096", "4096", "--gpu"]
         tile = ["--cta-tile", "128x128x64"]
-        self.fail_with(1, ["mma", "'wgmma'", "no wgmma", "tcgen05", "not modelled yet"], *gemm, "b200", *tile,
-                       "--mma", "wgmma")  # fmt: skip
-        self.fail_with(1, ["mma", "'tcgen05'", "not modelled yet"], *gemm, "b200", *tile, "--mma", "tcgen05")
-        self.fail_with(1, ["cta_tile", "tcgen05", "not modelled yet"], *gemm, "b200")
-        self.fail_with(1, ["cta_tile", "12.0"], *gemm, "rtx-5090")
+        self.fail_with(1, ["mma", "'wgmma'", "no wgmma", "tcgen05"], *gemm, "b200", *tile, "--mma", "wgmma")
+        self.fail_with(1, ["mma", "'tcgen05'", "specialization"], *gemm, "b200", *tile, "--mma", "tcgen05")
+        for gpu in ["b200", "rtx-5090"]:
+            answer = run(*gemm, gpu)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertIn("read off public names", answer.stdout.decode())
         for arguments in [[], tile]:
             self.fail_with(1, ["dtype", "'bf16'", "fp16, int8"], *gemm, "t4", "--dtype", "bf16", *arguments)
         self.fail_with(2, ["gpu", "'rtx4091'", "nearest: 'rtx-4090'"], *gemm, "rtx4091")
+
+    def test_two_gpus_side_by_side(self) -> None:
+        text = run("gpus", "--compare", "h100-sxm", "b200").stdout.decode()
+        self.assertRegex(text, r"\ntensor bf16 .* 2\.2\dx")
+        self.assertRegex(text, r"\nsm.count +132 +148 +1\.12x")
+        told = json.loads(run("gpus", "--compare", "v100-sxm", "b200", "--json").stdout)
+        self.assertEqual(told["schema"], "warptime.gpu_comparison/1")
+        gains = {row["name"]: row["gain"] for row in told["bounds"]}
+        self.assertIsNone(gains["tensor fp8"])
+        self.assertGreater(gains["dram read"], 5.0)
+        changed = json.loads(
+            run("gpus", "--compare", "l4", "l4", "--set", "gpu.dram.bandwidth=2x", "--json").stdout
+        )  # fmt: skip
+        self.assertAlmostEqual({row["name"]: row["gain"] for row in changed["bounds"]}["dram read"], 2.0)
+        self.fail_with(2, ["gpu", "two GPUs"], "gpus", "--compare", "h100-sxm")
+        self.fail_with(2, ["gpu", "'b201'", "nearest: 'b200'"], "gpus", "--compare", "h100-sxm", "b201")
+
+    def test_a_sheet_of_ones_own(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            sheet = str(Path(folder) / "mine.toml")
+            change = ["--set", "gpu.sm.count=100", "--set", "gpu.dram.bandwidth=1 TB/s", "--set", "gpu.l2.capacity=0.5x"]
+            written = run("gpus", "new", "--like", "l40s", *change, "-o", sheet)
+            self.assertEqual(written.returncode, 0, written.stderr)
+            gemm = ["predict", "gemm", "2048", "2048", "2048", "--json", "--gpu"]
+            mine, same = (json.loads(run(*gemm, *more).stdout) for more in ([sheet], ["l40s", *change]))
+            self.assertAlmostEqual(mine["time_us"], same["time_us"], places=9)
+            self.fail_with(2, ["output", "does not exist yet"], "gpus", "new", "--like", "l40s", *change, "-o", sheet)
+            other = str(Path(folder) / "other.toml")
+            new = ["gpus", "new", "-o", other, "--like"]
+            self.fail_with(2, ["set"], *new, "l40s")
+            self.fail_with(2, ["'l40t'", "nearest: 'l40s'"], *new, "l40t", *change)
+            self.fail_with(2, ["kernel.stages"], *new, "l40s", "--set", "kernel.stages=4")
+            self.assertFalse(Path(other).exists())
+        self.fail_with(2, ["like"], "gpus", "new", *change)
+        self.fail_with(2, ["like", "gpus new"], "gpus", "--like", "l40s")
+
+    def test_a_table_of_ones_own(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "rows.csv"
+
+            def score(text: str, *more: str) -> subprocess.CompletedProcess[bytes]:
+                table.write_text(text)
+                return run("validate", "--data", str(table), "--gpu", "a100-sxm-80gb", *more)
+
+            rows = "m,n,k,dtype,time_us\n2048,2048,2048,bf16,80\n4096,4096,4096,bf16,560\n"
+            told = json.loads(score(rows, "--json").stdout)
+            self.assertEqual((told["schema"], told["all"]["rows"]), ("warptime.table_score/1", 2))
+            predicted = [
+                json.loads(run("predict", "gemm", n, n, n, "--gpu", "a100-sxm-80gb", "--json").stdout)["time_us"]
+                for n in ("2048", "4096")
+            ]
+            error = (abs(predicted[0] / 80 - 1) + abs(predicted[1] / 560 - 1)) / 2
+            self.assertAlmostEqual(told["all"]["mape"], error, places=9)
+            # The same times under the name of their unit are the same table.
+            in_ms = rows.replace("time_us", "time_ms").replace(",80", ",0.080").replace(",560", ",0.560")
+            self.assertAlmostEqual(json.loads(score(in_ms, "--json").stdout)["all"]["mape"], error, places=9)
+            for text, words in [
+                (in_ms.replace("time_ms", "time_us"), ["time_us", "in ms?", "time_ms"]),
+                (rows + "4096,40", ["line 4", "2 fields", "cut off"]),
+                (rows.replace("dtype", "type"), ["column", "'type'"]),
+                (rows.replace("time_us", "took"), ["no measured time"]),
+                (rows.replace(",80", ",-80"), ["time_us", "-80", "positive"]),
+                ("m,n,k,dtype,time_us\n", ["no rows"]),
+            ]:
+                result = score(text)
+                self.assertEqual(result.returncode, 2, text)
+                for word in words:
+                    self.assertIn(word, result.stderr.decode())
+            some = score(rows + "64,64,64,fp8,5\n")
+            self.assertEqual(some.returncode, 3)
+            self.assertIn("1 of 3 rows", some.stderr.decode())
 
     def test_what_cannot_be_predicted(self) -> None:
         self.fail_with(1, ["expected"], *GEMM, "--cta-tile", "512x512x128")

@@ -4,6 +4,7 @@
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"
+#include "bindings/cli/table_score.hpp"
 #include "bindings/cli/usage_error.hpp"
 #include "hw/sheet.hpp"
 #include "hw/text_file.hpp"
@@ -100,8 +101,11 @@ int record_live(const Arguments& arguments, const std::filesystem::path& folder)
 
 int run_validate(const Arguments& arguments) {
     const bool live = arguments.has("live");
+    if (names_table(arguments)) return score_table(arguments);
     if (live == arguments.has("recorded")) {
-        throw UsageError("recorded", "", "either --recorded, or --live to measure on this machine");
+        throw UsageError(
+            "recorded", "",
+            "either --recorded, --live to measure on this machine, or --data TABLE.csv of one's own");
     }
     validate::CommandOptions options;
     int exit_code = exit_fine;
@@ -175,9 +179,9 @@ Command validate_command() {
           {"gpu", "Only this GPU; repeatable", OptionKind::repeated, "ID"},
           {"data",
            "Folder of recorded rows; default: the repository's. With --live: a folder that keeps the rows "
-           "that "
-           "are new to it",
-           OptionKind::value, "DIR"},
+           "that are new to it. A file that ends in .csv: a table m,n,k,dtype,time_us of one's own, scored "
+           "with --gpu",
+           OptionKind::value, "DIR|FILE.csv"},
           {"check", "Exit 1 when an error is above its ceiling in expected_error.csv", OptionKind::flag},
           {"tighten", "Lower the ceilings to the present errors", OptionKind::flag},
           {"set", "Change a number of every GPU: gpu.l2.capacity=2x; repeatable", OptionKind::repeated,

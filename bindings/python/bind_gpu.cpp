@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
+#include "bindings/reports/gpu_comparison.hpp"
 
 #include <pybind11/stl.h>
 #include <type_traits>
@@ -58,6 +59,8 @@ void bind_gpu(py::module_& module) {
         .def_property_readonly(
             "compute_capability",
             [](const Model& m) { return std::pair(m.gpu().compute_major, m.gpu().compute_minor); })
+        .def("compare", [](const Model& base,
+                           const Model& other) { return reports::comparison_json(base.gpu(), other.gpu()); })
         .def("list_keys", &keys_of);
 }
 

@@ -5,6 +5,7 @@
 #include "model/analytical/copying_loop.hpp"
 #include "model/analytical/fill_and_drain.hpp"
 #include "model/kernel/stages_ahead.hpp"
+#include "model/machine/tensor/tensor_core.hpp"
 #include "model/steady/waits_in_order.hpp"
 
 #include <algorithm>
@@ -93,7 +94,7 @@ hw::Cycles loop_chain(const kernel::Kernel& kernel, const ItemDemand& item, cons
     // Products of one trip are still under way when the next trip's products are issued. The place of a stage
     // is free only when its own products are done.
     const hw::Cycles products =
-        item.loop.demand[machine::Server::tensor] + gpu.instructions[hw::InstructionClass::wgmma].latency;
+        item.loop.demand[machine::Server::tensor] + machine::group_product_latency(gpu);
     return std::max(around / static_cast<double>(ahead), (around + products) / (ahead + 1.0));
 }
 

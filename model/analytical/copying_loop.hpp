@@ -13,6 +13,7 @@
 #include "model/analytical/item.hpp"
 #include "model/analytical/moved_bytes.hpp"
 #include "model/machine/dram/dram.hpp"
+#include "model/machine/tensor/tensor_core.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +38,7 @@ namespace warptime::model::analytical {
 /// cores.
 [[nodiscard]] inline hw::Cycles own_chain(const ItemDemand& item, const hw::Gpu& gpu) {
     if (!copies_by_lanes(item) || !reads_by_wgmma(item) || item.gathers) return item.loop.chain;
-    const hw::Cycles around = gpu.instructions[hw::InstructionClass::wgmma].latency + item.copy_issue;
+    const hw::Cycles around = machine::group_product_latency(gpu) + item.copy_issue;
     return std::max(hw::Cycles{}, item.loop.chain - around);
 }
 

@@ -103,7 +103,7 @@ class Accumulator {
     void run() {
         result_.buffers.reset(kernel_.buffers.size());
         tensor_cores_read_ = std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
-                                         [](const Op& op) { return op.cls == InstructionClass::wgmma; });
+                                         [](const Op& op) { return hw::is_group_product(op.cls); });
         complete_.reset(kernel_.ops.size());
         seen_.reset(kernel_.buffers.size());
         for (const kernel::Role& role : kernel_.roles) {
@@ -564,7 +564,7 @@ class Accumulator {
 
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
-        if (op.cls == InstructionClass::wgmma) {
+        if (hw::is_group_product(op.cls)) {
             return Cycles(machine::tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
         }
         if (machine::is_asynchronous_copy(op.cls)) return Cycles{};
@@ -695,7 +695,7 @@ class Accumulator {
         }
         runs_.issue(op, issued < start, interval_of_warp, times, gpu_, *part_);
         issued = start + interval_of_warp * (count * cost.machine.value());
-        if (op.cls == InstructionClass::wgmma)
+        if (hw::is_group_product(op.cls))
             machine::queue_products(op, role_->warps, gpu_, issued, part_->queued);
         if (part_ == &result_.loop && !(Cycles{} < result_.copy_issue) && machine::moves_matrices(op)) {
             result_.others_read +=
@@ -784,6 +784,7 @@ class Accumulator {
         const double executions = times * static_cast<double>(op.count);
         switch (op.cls) {
             case InstructionClass::wgmma:
+            case InstructionClass::tcgen05_mma:
             case InstructionClass::mma_sync:
                 machine::add_matrix(op, executions, role.warps * copies, gpu_, *part_);
                 result_.uses_tensor = true;

@@ -51,7 +51,7 @@ void add_trip_op(const kernel::Kernel& kernel, const kernel::Role& role, const k
         machine::add_matrix(op, executions, warps, gpu, part);
         work.tensor_flop += part.tensor_flop;
         work.tensor_dtype = op.dtype;
-        if (op.cls == hw::InstructionClass::wgmma) {
+        if (hw::is_group_product(op.cls)) {
             constexpr double warpgroup = 4.0;
             work.by_wgmma = true;
             work.shared_cycles +=

@@ -311,7 +311,7 @@ class BodyCheck {
                     std::int64_t{op.completes}, "no predicate on an op that completes a token");
         lanes(here, op.lanes);
         here.expect(op.active > 0.0 && op.active <= 1.0, "active", op.active, "above 0 and at most 1");
-        const bool matrix = op.cls == InstructionClass::mma_sync || op.cls == InstructionClass::wgmma ||
+        const bool matrix = op.cls == InstructionClass::mma_sync || hw::is_group_product(op.cls) ||
                             op.cls == InstructionClass::tcgen05_mma;
         for (const std::int64_t size : op.shape) {
             here.expect(matrix ? size >= 1 : size >= 0, "shape", size,

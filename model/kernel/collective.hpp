@@ -71,7 +71,7 @@ struct BoxShare {
 /// `origin`: the variables of the access's origin.
 [[nodiscard]] inline BoxShare box_share(const Kernel& kernel, const Role& role, const Op& op,
                                         const Access& access, VariableSet origin) {
-    if (access.pattern != PatternKind::collective || op.cls == InstructionClass::wgmma ||
+    if (access.pattern != PatternKind::collective || hw::is_group_product(op.cls) ||
         kernel.buffers[static_cast<std::size_t>(access.buffer)].space != Space::global ||
         is_elected(kernel, op)) {
         return {};

@@ -7,6 +7,7 @@
 #include "model/kernel/body_cursor.hpp"
 #include "model/kernel/checks_detail.hpp"
 #include "model/kernel/collective.hpp"
+#include "model/kernel/matrix_work.hpp"
 #include "model/kernel/walk_tokens.hpp"
 
 #include <fmt/format.h>
@@ -248,7 +249,7 @@ class Walk {
     void accesses(WarpRun& run, Id id, const Op& op, std::int64_t execution) {
         const double share = run.place.lanes > 0.0 ? op.enabled : 0.0;
         if (share <= 0.0) return;
-        if (op.cls != InstructionClass::wgmma || run.place.warp % 4 == 0) {
+        if (!hw::is_group_product(op.cls) || run.place.warp % 4 == 0) {
             for (int slot = 0; slot < static_cast<int>(op.access_count); ++slot) {
                 const Access& access = kernel_.accesses_of(op)[static_cast<std::size_t>(slot)];
                 const Role& role = kernel_.roles[run.place.role];
@@ -363,9 +364,9 @@ double flop_of(const Op& op) {
                            static_cast<double>(op.shape[2]);
     switch (op.cls) {
         case InstructionClass::wgmma:
-            return product / 4.0;  // four warps issue one
-        case InstructionClass::mma_sync:
         case InstructionClass::tcgen05_mma:
+            return matrix_flop(op) / 4.0;  // of a group of four warps
+        case InstructionClass::mma_sync:
             return product;
         case InstructionClass::fma_f32:
         case InstructionClass::fma_f64:

@@ -34,8 +34,7 @@ machine::Activity activity_of(const Run& run, const kernel::Kernel& kernel, cons
     if (run.uses_tensor) {
         activity.tensor = run.tensor_flop / (run.tensor_rate * sms);
         for (const kernel::Op& op : kernel.ops) {
-            const bool matrix =
-                op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
+            const bool matrix = hw::is_group_product(op.cls) || op.cls == hw::InstructionClass::mma_sync;
             if (matrix) activity.tensor_dtype = op.dtype;
         }
     }

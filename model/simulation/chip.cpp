@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/simulation/chip.hpp"
 
+#include "model/machine/dram/dram.hpp"
 #include "model/machine/l2/l2_partitions.hpp"
 #include "model/machine/l2/l2_ports.hpp"
 
@@ -17,12 +18,12 @@ using prediction::Limiter;
 Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work, double share)
     : sms(static_cast<std::size_t>(sm_count)),
       slices(gpu, share),
-      banks(gpu, clock_hz / gpu.dram.bandwidth.value() / gpu.dram.read_efficiency.value(), share) {
+      banks(gpu, clock_hz / machine::data_rate(gpu).value() / gpu.dram.read_efficiency.value(), share) {
     for (Sm& sm : sms) {
         sm.sub_partitions.resize(static_cast<std::size_t>(gpu.sm.sub_partitions.value()));
     }
     const double visits = machine::slice_visits(gpu);
-    const double dram_byte = clock_hz / gpu.dram.bandwidth.value();
+    const double dram_byte = clock_hz / machine::data_rate(gpu).value();
     rates.shared_byte = 1.0 / gpu.shared.bandwidth.value();
     rates.l1_request = gpu.l1.request_interval.value();
     rates.tma_row = gpu.tma.row_interval.value();

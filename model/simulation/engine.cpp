@@ -102,7 +102,7 @@ MemoryStep simulate(const kernel::Program& program, const kernel::Step& step, co
 KernelTime simulate(const kernel::Kernel& kernel, const hw::Gpu& gpu, const Conditions& conditions,
                     Trace* trace, double most_rows) {
     const bool tensor = std::any_of(kernel.ops.begin(), kernel.ops.end(), [](const kernel::Op& op) {
-        return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
+        return hw::is_group_product(op.cls) || op.cls == hw::InstructionClass::mma_sync;
     });
     // DRAM's cycles depend on the clock, the clock on the tensor load, and the load on the time. The slope is
     // small: the second run at the first run's clock is right to well below a thousandth, also where the

@@ -72,7 +72,7 @@ class Planner {
         for (const kernel::Role& role : kernel.roles) {
             warps_ += role.warps * role.instances;
         }
-        tensor_cores_read_ = has(InstructionClass::wgmma);
+        tensor_cores_read_ = has(InstructionClass::wgmma) || has(InstructionClass::tcgen05_mma);
         barriers_described_ = has(InstructionClass::mbarrier_try_wait);
         shares_path_ = !narrow_rows_ && std::none_of(kernel.ops.begin(), kernel.ops.end(), [&](const Op& op) {
             return machine::is_asynchronous_copy(op.cls) ||
@@ -106,11 +106,11 @@ class Planner {
             p.turn = ticks_of(gpu_.pipeline.step_floor.value());
         }
         // A plain load that completes a token parks in registers until the wait.
-        p.asynchronous = p.copies || op.cls == InstructionClass::wgmma || op.completes != kernel::no_id;
+        p.asynchronous = p.copies || hw::is_group_product(op.cls) || op.completes != kernel::no_id;
         p.has_result = !p.copies && op.returns && op.cls != InstructionClass::st_global &&
                        op.cls != InstructionClass::red_global && op.cls != InstructionClass::st_shared &&
                        op.cls != InstructionClass::st_local && op.cls != InstructionClass::stmatrix;
-        p.queued = op.cls == InstructionClass::wgmma;
+        p.queued = hw::is_group_product(op.cls);
         p.drains = op.cls == InstructionClass::fence;
         p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
         if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
@@ -258,7 +258,7 @@ class Planner {
 
     /// Each warp's tensor core does its warp's part: for a wgmma a quarter, with a quarter of the operands.
     void add_matrix(const Op& op, OpPlan& p, double& shared) {
-        const bool wgmma = op.cls == InstructionClass::wgmma;
+        const bool wgmma = hw::is_group_product(op.cls);
         if (hw::tensor_rate(op.dtype, gpu_).value() <= 0.0) {
             throw Error(gpu_.id + " tensor rate", std::string(hw::to_string(op.dtype)),
                         "a type that its tensor cores multiply");

@@ -56,8 +56,7 @@ LoopKinds::LoopKinds(const kernel::Kernel& kernel)
             const kernel::Op& op = kernel.ops[other.payload];
             works = true;
             meets = meets || op.completes != kernel::no_id;
-            described =
-                described || machine::is_asynchronous_copy(op.cls) || op.cls == hw::InstructionClass::wgmma;
+            described = described || machine::is_asynchronous_copy(op.cls) || hw::is_group_product(op.cls);
             for (const kernel::Dep& dep : kernel.deps_of(op)) described = described || dep.distance > 0;
         }
         meets_[n] = meets;

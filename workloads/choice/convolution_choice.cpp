@@ -37,7 +37,7 @@ gemm::Config choose_convolution(const convolution::Problem& problem, const libra
     }
     memory.begin_choice();
     for (const libraries::GemmFamily& family : libraries.convolution_families) {
-        if (family.compute_major != gpu.compute_major || gpu.compute_minor < family.compute_minor_min ||
+        if (!family.runs_on(gpu) ||
             std::find(family.dtypes.begin(), family.dtypes.end(), problem.dtype) == family.dtypes.end()) {
             continue;
         }

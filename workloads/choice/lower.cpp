@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
+#include <utility>
 
 namespace warptime::workloads::choice {
 
@@ -86,6 +88,11 @@ void lower(const OperatorInfo& info, const Request& request, const libraries::Li
         request.is_open() ? chosen(info, request, libraries, gpu, score, memory) : nullptr;
     program.clear();
     (closed != nullptr ? *closed : request).lower(libraries, gpu, program);
+    if (closed != nullptr && info.name == gemm::operator_name) {
+        const gemm::Problem& problem = static_cast<const gemm::GemmRequest&>(request).problem;
+        std::string caution = caution_of_choice(problem, libraries.gemm_families, gpu);
+        if (!caution.empty()) program.warnings.push_back(std::move(caution));
+    }
 }
 
 void lower(const OperatorInfo& info, const Request& request, const libraries::Libraries& libraries,

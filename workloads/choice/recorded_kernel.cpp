@@ -111,7 +111,7 @@ std::optional<Config> config_of_tile(const std::string& text, const Problem& pro
     for (const libraries::GemmFamily& family : families) {
         const bool type =
             std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
-        if (family.compute_major != gpu.compute_major || family.name.rfind(prefix, 0) != 0 || !type ||
+        if (!family.runs_on(gpu) || family.name.rfind(prefix, 0) != 0 || !type ||
             (alignment > 0 && family.row_alignment != alignment)) {
             continue;
         }
@@ -152,7 +152,7 @@ std::optional<Config> config_of_recorded(std::string_view steps, const Problem& 
         return config_of_tile(text, problem, families, gpu);
     }
     const auto family = std::find_if(families.begin(), families.end(), [&](const libraries::GemmFamily& f) {
-        return f.compute_major == gpu.compute_major && f.instruction == "wgmma";
+        return f.runs_on(gpu) && f.instruction == "wgmma";
     });
     if (family == families.end()) {
         return std::nullopt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/vendor_choice.hpp"
 
-#include "hw/architecture_features.hpp"
 #include "hw/error.hpp"
 #include "workloads/choice/library_picks.hpp"
 #include "workloads/gemm/footprint.hpp"
@@ -34,9 +33,8 @@ bool serves(const GemmFamily& family, const Problem& problem, const hw::Gpu& gpu
     const bool rows = family.rows_max == 0 || problem.m <= family.rows_max;
     const bool along_k =
         !gemm::takes_columns(family) || (problem.a_major == Major::k && problem.b_major == Major::k);
-    return rows && along_k && family.compute_major == gpu.compute_major &&
-           gpu.compute_minor >= family.compute_minor_min &&
-           problem.row_alignment() % family.row_alignment == 0 && problem.a == problem.b &&
+    return rows && along_k && family.runs_on(gpu) && problem.row_alignment() % family.row_alignment == 0 &&
+           problem.a == problem.b &&
            std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
 }
 
@@ -89,6 +87,11 @@ bool splits(const Problem& problem, const GemmFamily& family, const Config& conf
            tiles <= family.split_waves_max * std::max(1.0, per_sm) * gpu.sm.count.value();
 }
 
+/// Whether a CTA of the GPU may have the shared memory of a tile. Some tiles are for chips with more of it.
+bool fits_shared(const Problem& problem, const Config& config, const hw::Gpu& gpu) {
+    return static_cast<double>(gemm::shared_bytes(problem, config)) <= gpu.shared.per_cta_optin.value();
+}
+
 /// Throws Error where kernels of the type are known, but none for rows of this alignment. The error names the
 /// size that determines the rows of a matrix.
 void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families, const hw::Gpu& gpu) {
@@ -96,7 +99,7 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     for (const GemmFamily& family : families) {
         const bool type =
             std::find(family.dtypes.begin(), family.dtypes.end(), problem.a) != family.dtypes.end();
-        if (!type || family.compute_major != gpu.compute_major) continue;
+        if (!type || !family.runs_on(gpu)) continue;
         narrowest = narrowest == 0 ? family.row_alignment : std::min(narrowest, family.row_alignment);
     }
     if (narrowest == 0 || problem.row_alignment() % narrowest == 0) return;
@@ -137,17 +140,13 @@ void refuse_rows(const Problem& problem, const std::vector<GemmFamily>& families
     if (problem.a != Dtype::fp32 && problem.a != Dtype::fp64) {
         gemm::require_tensor_dtype(problem, gpu);
     }
-    const bool recorded = std::any_of(families.begin(), families.end(), [&gpu](const GemmFamily& family) {
-        return family.compute_major == gpu.compute_major;
-    });
+    const bool recorded = std::any_of(families.begin(), families.end(),
+                                      [&gpu](const GemmFamily& family) { return family.runs_on(gpu); });
     if (!recorded) {
         throw Error("gemm cta_tile", "none",
                     fmt::format("an explicit tile on {}: the library's kernels for compute capability {}.{} "
-                                "are not known{}",
-                                gpu.id, gpu.compute_major, gpu.compute_minor,
-                                hw::features_of(gpu.isa).tensor_memory
-                                    ? " (they use tcgen05, which is not modelled yet)"
-                                    : ""));
+                                "are not known",
+                                gpu.id, gpu.compute_major, gpu.compute_minor));
     }
     refuse_rows(problem, families, gpu);
     throw Error(
@@ -285,7 +284,7 @@ Config choose_vendor_kernel(const Problem& problem, const std::vector<GemmFamily
                         config.split_k = 1;
                     }
                     config.reduction = gemm::vendor_reduction(problem, family, config);
-                    consider(config);
+                    if (fits_shared(problem, config, gpu)) consider(config);
                 }
             }
         }
@@ -317,6 +316,18 @@ Config choose_vendor_kernel(const Problem& problem, const libraries::Libraries& 
         return best.config;
     }
     return choose_vendor_kernel(problem, libraries.gemm_families, gpu, score, memory);
+}
+
+std::string caution_of_choice(const Problem& problem, const std::vector<GemmFamily>& families,
+                              const hw::Gpu& gpu) {
+    const bool named = std::any_of(families.begin(), families.end(), [&](const GemmFamily& family) {
+        return family.named && serves(family, problem, gpu);
+    });
+    return named ? fmt::format(
+                       "no launch of the library was recorded for {} on {}: its kernels are read off "
+                       "public names, and the predicted time chooses among them",
+                       hw::to_string(problem.a), gpu.id)
+                 : "";
 }
 
 }  // namespace warptime::workloads::choice

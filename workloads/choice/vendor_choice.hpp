@@ -15,6 +15,7 @@
 #include "workloads/libraries/library.hpp"
 
 #include <functional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -63,5 +64,11 @@ gemm::Config choose_vendor_kernel(const gemm::Problem& problem,
 /// recorded.
 gemm::Config choose_vendor_kernel(const gemm::Problem& problem, const libraries::Libraries& libraries,
                                   const hw::Gpu& gpu, const Score& score, ChoiceMemory& memory);
+
+/// What a user should know of the choice for a problem: that kernels were read off public names only, and
+/// that predicted times alone chose among them. Empty where launches were recorded.
+[[nodiscard]] std::string caution_of_choice(const gemm::Problem& problem,
+                                            const std::vector<libraries::GemmFamily>& families,
+                                            const hw::Gpu& gpu);
 
 }  // namespace warptime::workloads::choice

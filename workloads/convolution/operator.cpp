@@ -67,7 +67,7 @@ DataCount data_of(const Operation& operation, const libraries::Libraries& librar
     if (p.depthwise()) return count;
     for (const libraries::GemmFamily& family :
          p.plain() && !p.turned() ? libraries.gemm_families : libraries.convolution_families) {
-        if (family.compute_major == gpu.compute_major) count.library += family.numbers;
+        if (family.runs_on(gpu)) count.library += family.numbers;
     }
     return count;
 }

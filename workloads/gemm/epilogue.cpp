@@ -49,6 +49,12 @@ void add_epilogue(Parts& parts, int warps, bool bulk_store) {
 
     if (c.stream_k != StreamK::none) begin_owned_tile(parts, warps);
     mk::Id last = c.slice_k > 1 ? add_sum_of_slices(parts, per_warp_lanes) : mk::no_id;
+    if (c.mma == MatrixInstruction::tcgen05) {
+        // The sums lie in tensor memory.
+        constexpr std::int64_t words = 32;  // that one instruction brings a lane
+        b.op(InstructionClass::tcgen05_ld).count = std::max<std::int64_t>(1, per_warp_lanes / words);
+        last = b.last_op();
+    }
     if (!to_workspace) {
         const FusedTile tile{parts.tile_m, parts.tile_n, parts.batch, c.cta_n, c.cta_m};
         if (converts_weights(parts.problem, c)) {

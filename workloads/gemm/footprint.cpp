@@ -56,6 +56,9 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu& gpu
     if (dtype == Dtype::fp32 || dtype == Dtype::fp64) {
         return MatrixInstruction::simt;
     }
+    if (has_tcgen05(gpu) && config.specialization != Specialization::none) {
+        return MatrixInstruction::tcgen05;
+    }
     // A warpgroup is four warps. With fewer warps Triton multiplies by mma.sync as well.
     if (has_wgmma(gpu) && wgmma_covers(config) && config.warps % 4 == 0) {
         return MatrixInstruction::wgmma;
@@ -68,8 +71,8 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu& gpu
 void require_known_default(const hw::Gpu& gpu, const Config& config) {
     if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu)) {
         throw Error("gemm mma", "auto",
-                    fmt::format("simt or mma.sync on {}: kernels there multiply by tcgen05, which is not "
-                                "modelled yet",
+                    fmt::format("simt or mma.sync on {}, or a specialization: kernels there multiply by "
+                                "tcgen05, which is modelled for specialised warps only",
                                 gpu.id));
     }
 }
@@ -86,8 +89,13 @@ void check_schedule(const hw::Gpu& gpu, const Config& config) {
 void check_matrix_instruction(const hw::Gpu& gpu, const Config& config) {
     const bool tcgen05 = config.mma == MatrixInstruction::tcgen05;
     if (tcgen05 && has_tcgen05(gpu)) {
-        throw Error("gemm mma", "tcgen05",
-                    fmt::format("simt or mma.sync on {} (tcgen05 is not modelled yet)", gpu.id));
+        if (config.specialization == Specialization::none) {
+            throw Error("gemm mma", "tcgen05",
+                        fmt::format("simt or mma.sync on {}, or specialization=cooperative or pingpong: "
+                                    "tcgen05 is modelled for specialised warps only",
+                                    gpu.id));
+        }
+        return;
     }
     if (tcgen05) {
         throw Error(
@@ -98,7 +106,7 @@ void check_matrix_instruction(const hw::Gpu& gpu, const Config& config) {
     if (config.mma == MatrixInstruction::wgmma && !has_wgmma(gpu)) {
         throw Error("gemm mma", "wgmma",
                     fmt::format("simt or mma.sync on {} ({} has no wgmma{})", gpu.id, capability(gpu),
-                                has_tcgen05(gpu) ? "; its tcgen05 is not modelled yet" : ""));
+                                has_tcgen05(gpu) ? "; tcgen05 takes its place" : ""));
     }
 }
 
@@ -115,8 +123,25 @@ void check_dtype(const Problem& problem, const hw::Gpu& gpu, const Config& confi
     if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu) && !known) {
         throw Error("gemm dtype", std::string(hw::to_string(dtype)),
                     fmt::format("bf16, fp16 or tf32 for mma.sync on {} (its rate for others is not on the "
-                                "sheet, and tcgen05 is not modelled yet)",
+                                "sheet), or tcgen05",
                                 gpu.id));
+    }
+}
+
+/// Throws Error where the sums of a CTA have no room in tensor memory, or the tile no instruction. Source:
+/// PTX ISA 8.7, tensor memory (128 lanes of 512 words; products of 64 or 128 rows).
+void check_tensor_memory(const Config& config) {
+    if (!wgmma_covers(config)) refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for tcgen05");
+    constexpr int lanes = 128, columns = 512;
+    const int along_m = config.transposed ? config.cta_n : config.cta_m;
+    const int along_n = config.transposed ? config.cta_m : config.cta_n;
+    const int tiles = config.specialization == Specialization::pingpong ? 2 : 1;
+    const int used = tiles * ((along_m + lanes - 1) / lanes) * along_n;
+    if (used > columns) {
+        refuse_tile(config,
+                    fmt::format("a smaller tile: its sums take {} columns of tensor memory, and an SM "
+                                "has {}",
+                                used, columns));
     }
 }
 
@@ -125,6 +150,7 @@ void check_instruction(const hw::Gpu& gpu, const Config& config) {
     if (config.mma == MatrixInstruction::wgmma && !wgmma_covers(config)) {
         refuse_tile(config, "M a multiple of 64 and N a multiple of 8 for wgmma");
     }
+    if (config.mma == MatrixInstruction::tcgen05) check_tensor_memory(config);
     if (config.mma == MatrixInstruction::mma_sync && (config.cta_m % 16 != 0 || config.cta_n % 8 != 0)) {
         refuse_tile(config, "M a multiple of 16 and N a multiple of 8 for mma.sync");
     }
@@ -308,10 +334,12 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
                            : (config.cta_m * config.cta_n >= 16384 ? 8 : 4);
     }
     if (config.specialization != Specialization::none) {
-        if (config.mma != MatrixInstruction::wgmma || config.pipeline != Pipeline::tma) {
+        const bool group = config.mma == MatrixInstruction::wgmma || config.mma == MatrixInstruction::tcgen05;
+        if (!group || config.pipeline != Pipeline::tma) {
             throw Error("gemm specialization",
                         config.specialization == Specialization::pingpong ? "pingpong" : "cooperative",
-                        fmt::format("none, or bulk tensor copies (tma) and wgmma, on {}", gpu.id));
+                        fmt::format("none, or bulk tensor copies (tma) and {}, on {}",
+                                    has_tcgen05(gpu) ? "tcgen05" : "wgmma", gpu.id));
         }
         if (config.specialization == Specialization::pingpong && config.warps < 8) {
             throw Error("gemm warps", std::to_string(config.warps),
@@ -321,9 +349,12 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
     if (config.strides_by_16 && !std::has_single_bit(static_cast<unsigned>(config.warps))) {
         throw Error("gemm warps", std::to_string(config.warps), "a power of two, as Triton's num_warps is");
     }
-    if (config.mma == MatrixInstruction::wgmma && config.warps % 4 != 0) {
+    const bool by_warpgroups =
+        config.mma == MatrixInstruction::wgmma || config.mma == MatrixInstruction::tcgen05;
+    if (by_warpgroups && config.warps % 4 != 0) {
         throw Error("gemm warps", std::to_string(config.warps),
-                    "a multiple of 4 (whole warpgroups) for wgmma");
+                    fmt::format("a multiple of 4 (whole warpgroups) for {}",
+                                config.mma == MatrixInstruction::wgmma ? "wgmma" : "tcgen05"));
     }
     check_slices(problem, config);
     check_shared_bytes(problem, config);

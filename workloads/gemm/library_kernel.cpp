@@ -21,6 +21,9 @@ MatrixInstruction instruction_of(const std::string& text) {
     if (text == "wgmma") {
         return MatrixInstruction::wgmma;
     }
+    if (text == "tcgen05") {
+        return MatrixInstruction::tcgen05;
+    }
     if (text == "mma.sync") {
         return MatrixInstruction::mma_sync;
     }
@@ -36,8 +39,8 @@ Pipeline pipeline_of(const std::string& text) {
 
 int stages_of(const Problem& problem, const GemmFamily& family, const Tile& tile) {
     const std::int64_t k_elements = family.k_bytes / hw::bytes_of(problem.a);
-    const std::int64_t bytes =
-        k_elements * (tile.m * hw::bytes_of(problem.a) + tile.n * hw::bytes_of(problem.b));
+    const std::int64_t bytes = k_elements * (tile.m * hw::bytes_of(problem.a) / (family.pairs ? 2 : 1) +
+                                             tile.n * hw::bytes_of(problem.b));
     return static_cast<int>(std::clamp<std::int64_t>(family.shared_limit / bytes, 1, family.stages_max));
 }
 
@@ -114,11 +117,13 @@ Config vendor_config(const Problem& problem, const GemmFamily& family, const Til
     config.mma = instruction_of(family.instruction);
     config.pipeline = pipeline_of(family.pipeline);
     config.transposed = tile.transposed;
+    config.pair = family.pairs;
     config.registers = tile.registers > 0 ? tile.registers : family.registers;
     config.copy_bytes = family.copy_bytes > 0 ? family.copy_bytes : family.row_alignment;
     config.mma_k = family.mma_k;
     config.square_warp_tiles = true;
-    config.fragments_ahead = true;
+    // Multiply-adds of kernels before asynchronous copies take the classical loop.
+    config.fragments_ahead = config.mma != MatrixInstruction::simt || config.pipeline != Pipeline::sync;
     config.copy_conflicts = family.copy_conflicts;
     config.dot_products = family.instruction == "dot";
     config.streamed_columns = family.instruction == "streamed dot";

@@ -128,7 +128,7 @@ TEST_CASE("what cannot be is refused by its parameter") {
                    {"schedule", "stream_k_hybrid"},
                    {"specialization", "cooperative"}}) == "accepted");
     CHECK(refused({{"cta_tile", "128x64x32"}, {"mma", "tcgen05"}}) == "gemm mma");
-    CHECK(refused({{"dtype", "fp64"}}) == "gemm dtype");
+    CHECK(refused({{"dtype", "fp64"}}) == "accepted");
     CHECK(refused({{"cta_tile", "128x64x64"}, {"cluster", "4x5"}}) == "gemm cluster");
     // More CTAs than an int holds.
     CHECK(refused({{"cta_tile", "128x64x64"}, {"cluster", "2x1409644096"}}) == "gemm cluster");

@@ -52,6 +52,7 @@ struct Side {
     std::uint32_t tile_position = 0;
     int tile_extent = 1;
     int sharers = 1;
+    bool paired = false;  ///< pairs of sharers hold a half each
     std::int64_t pitch = 1;
     std::int64_t lane_elements = 1;  ///< held by one lane
     int copy_bytes = widest_copy;
@@ -91,7 +92,8 @@ void add_stage_access(const Parts& parts, const Side& side, int ahead) {
     // clusters of 12, the L2 serves 1.09 times both operands.
     const int sharers = std::min(side.sharers, side.tile_extent);
     const int share = (side.tile_extent + sharers / 2) / sharers;
-    access.multicast_ctas = sharers;
+    // The CTAs of a pair multiply their halves together, so neither receives the other's.
+    access.multicast_ctas = side.paired ? std::max(1, sharers / 2) : sharers;
     // cp.async.cg takes 16 bytes only; narrower copies pass through the L1's data (PTX ISA 8.7, cp.async).
     const bool widest = side.copy_bytes == widest_copy && side.lane_share >= widest_copy;
     access.cache = widest ? mk::CachePolicy::cg : mk::CachePolicy::ca;
@@ -195,6 +197,7 @@ void add_stage_access(const Parts& parts, Matrix matrix, int ahead) {
     side.tile_position = is_a ? 0 : 1;
     side.tile_extent = is_a ? c.cta_m : c.cta_n;
     side.sharers = is_a ? c.cluster_n : c.cluster_m;
+    side.paired = is_a && c.pair;
     side.pitch = leading(is_a ? p.lda : p.ldb, dense) / side.packing;
     side.lane_elements = (is_a ? c.lane_bytes_a : c.lane_bytes_b) / hw::bytes_of(is_a ? p.a : p.b);
     side.copy_bytes = copy_bytes_of(c, is_a);

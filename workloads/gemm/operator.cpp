@@ -25,7 +25,7 @@ DataCount data_of(const Operation& operation, const libraries::Libraries& librar
         return count;
     }
     for (const libraries::GemmFamily& family : libraries.gemm_families) {
-        count.library += family.compute_major == gpu.compute_major ? family.numbers : 0;
+        count.library += family.runs_on(gpu) ? family.numbers : 0;
     }
     for (const libraries::PickTable& table : libraries.pick_tables) {
         if (std::find(table.gpus.begin(), table.gpus.end(), gpu.id) == table.gpus.end()) continue;

@@ -33,7 +33,7 @@ std::int64_t tile_bytes(const Problem& problem, const Config& config, bool is_a)
 }
 
 std::int64_t stage_bytes(const Problem& problem, const Config& config) {
-    return tile_bytes(problem, config, true) + tile_bytes(problem, config, false);
+    return tile_bytes(problem, config, true) / (config.pair ? 2 : 1) + tile_bytes(problem, config, false);
 }
 
 model::kernel::Raster heuristic_raster(const Problem& problem, const Config& config) {

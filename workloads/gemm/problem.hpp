@@ -88,6 +88,7 @@ struct Config {
     Specialization specialization = Specialization::none;
     MatrixInstruction mma = MatrixInstruction::automatic;
     bool transposed = false;
+    bool pair = false;  ///< two CTAs along N multiply together (tcgen05 with cta_group::2) and halve A
     int registers = 0;
     std::int64_t shared_bytes = 0;
     std::int64_t max_ctas = 0;    ///< grid limit of a persistent kernel; 0: one per resident slot

@@ -1,4 +1,5 @@
-// A main loop with specialised warps: a producer issues bulk tensor copies, consumer warpgroups run wgmma.
+// A main loop with specialised warps: a producer issues bulk tensor copies, consumer warpgroups run wgmma, or
+// tcgen05 where the GPU has it.
 // Source: CUTLASS 3 warp-specialised designs (Hopper), with full and empty mbarriers per stage. Cooperative:
 // all consumers share a tile. Ping-pong: each consumer warpgroup owns a tile, and the warpgroups take turns.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,11 +16,11 @@ namespace {
 
 /// Whether products are added to other sums in registers after each 128 elements of K (CUTLASS's promotion).
 /// Tensor cores add products of 8-bit floats with few bits. A user may turn the promotion off; cuBLAS
-/// promotes where fast accumulation is off, as PyTorch requests. For each sum of a lane, a trip has 1.3
-/// instructions more than with 16-bit types. Nsight Compute counts them in counters_gemm_fp8, fit and
-/// development rows.
-bool adds_in_registers(const Problem& problem) {
-    return problem.multiplied() == Dtype::fp8;
+/// promotes where fast accumulation is off, as PyTorch requests. Sums of tcgen05 need no promotion. For each
+/// sum of a lane, a trip has 1.3 instructions more than with 16-bit types. Nsight Compute counts them in
+/// counters_gemm_fp8, fit and development rows.
+bool adds_in_registers(const Problem& problem, const Config& config) {
+    return problem.multiplied() == Dtype::fp8 && config.mma == MatrixInstruction::wgmma;
 }
 
 /// Sums that each lane of a warpgroup holds.
@@ -86,10 +87,12 @@ mk::Op& add_wgmma_of_stage(Parts& parts, int warpgroups_per_tile) {
     const int columns = split_m ? along_n : along_n / warpgroups_per_tile;
     const int n_pieces = (columns + 255) / 256;
     const int mma_k = 32 / hw::bytes_of(parts.problem.multiplied());
-    mk::Op& op = parts.builder.op(InstructionClass::wgmma);
+    const bool tcgen05 = c.mma == MatrixInstruction::tcgen05;
+    const int instruction_rows = tcgen05 && rows % 128 == 0 ? 128 : 64;
+    mk::Op& op = parts.builder.op(tcgen05 ? InstructionClass::tcgen05_mma : InstructionClass::wgmma);
     op.dtype = parts.problem.multiplied();
-    op.shape = {64, std::max(8, columns / n_pieces), mma_k};
-    op.count = std::int64_t{rows / 64} * n_pieces * std::max(1, c.cta_k / mma_k);
+    op.shape = {c.pair ? 2 * instruction_rows : instruction_rows, std::max(8, columns / n_pieces), mma_k};
+    op.count = std::int64_t{rows / instruction_rows} * n_pieces * std::max(1, c.cta_k / mma_k);
     op.shared_operand = true;
     return op;
 }
@@ -139,7 +142,7 @@ void add_specialized_roles(Parts& parts) {
     b.wait(full_id);
     add_wgmma_of_stage(parts, warpgroups_per_tile);
     const mk::Id mma = b.last_op();
-    if (adds_in_registers(parts.problem)) {
+    if (adds_in_registers(parts.problem, c)) {
         mk::Op& add = b.op(InstructionClass::add_f32);
         add.count = sums_of_lane(c, warpgroups_per_tile);
         add.dep_count = 1;
@@ -150,7 +153,7 @@ void add_specialized_roles(Parts& parts) {
     release.deps[0] = {mma, 0};
     b.signal(empty_id, mk::SignalOn::completion);
     b.end();
-    if (adds_in_registers(parts.problem)) {
+    if (adds_in_registers(parts.problem, c)) {
         // The scales cost four instructions a sum. A tile of one trip has this many more than with 16-bit
         // types (the same counters).
         constexpr std::int64_t of_sum = 4;

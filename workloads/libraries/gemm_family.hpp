@@ -3,7 +3,9 @@
 #pragma once
 
 #include "hw/dtype.hpp"
+#include "hw/gpu.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,17 +31,17 @@ struct ClusterShape {
 /// Kernels built the same way for one generation of GPUs.
 struct GemmFamily {
     std::string name;
-    int compute_major = 0;
-    int compute_minor_min = 0;
+    std::vector<int> compute;  ///< compute capabilities that run its kernels, 10 times major plus minor
     std::vector<hw::Dtype> dtypes;
     int row_alignment = 16;  ///< bytes to which every row must be aligned, and the width of one lane's copy
     int copy_bytes = 0;      ///< of one lane, where less than the alignment; 0: the alignment
     int mma_k = 0;           ///< K of one mma.sync in elements; 0: 32 bytes along K
     int ragged_n = 0;        ///< serves only N that this does not divide, before others; 0: any N
     bool split_searched = false;  ///< the number of splits is searched; it does not follow the wave rule
-    /// wgmma, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight to
-    /// registers)
+    /// wgmma, tcgen05, mma.sync, simt, dot (simt with whole columns of C) or streamed dot (the same, straight
+    /// to registers)
     std::string instruction;
+    bool pairs = false;    ///< two CTAs along N multiply together
     std::string pipeline;  ///< tma, cp.async or sync
     bool persistent = false;
     int k_bytes = 128;  ///< bytes of K per stage
@@ -71,7 +73,13 @@ struct GemmFamily {
                          ///< 0: see band_clusters
     std::vector<ClusterShape> clusters;
     std::vector<Tile> tiles;
-    int numbers = 0;  ///< of its data, on which predictions of these kernels rest
+    bool named = false;  ///< read off public kernel names; no launch of its kernels was recorded
+    int numbers = 0;     ///< of its data, on which predictions of these kernels rest
+
+    [[nodiscard]] bool runs_on(const hw::Gpu& gpu) const {
+        return std::find(compute.begin(), compute.end(), 10 * gpu.compute_major + gpu.compute_minor) !=
+               compute.end();
+    }
 };
 
 }  // namespace warptime::workloads::libraries

@@ -109,8 +109,14 @@ void for_each_text(const Section& section, std::string_view field, F&& use) {
 GemmFamily read_family(const Section& section) {
     GemmFamily family;
     family.name = section.text("name");
-    family.compute_major = section.whole("compute_major");
-    family.compute_minor_min = section.whole("compute_minor_min");
+    for (const toml::node& node : array_of(section, "compute")) {
+        const auto capability = node.value_exact<std::int64_t>();
+        if (!capability || *capability < 50 || *capability > 999) {
+            throw Error(section.place + " compute", "another value",
+                        "compute capabilities as 10 times major plus minor, such as 90");
+        }
+        family.compute.push_back(static_cast<int>(*capability));
+    }
     for_each_text(section, "dtypes",
                   [&](const std::string& t) { family.dtypes.push_back(hw::parse_dtype(t, section.place)); });
     family.row_alignment = section.whole("row_alignment");
@@ -118,6 +124,8 @@ GemmFamily read_family(const Section& section) {
     family.mma_k = section.whole("mma_k");
     family.cooperative_above_one_wave = section.table.contains("cooperative_above_one_wave") &&
                                         section.get<bool>("cooperative_above_one_wave", "true or false");
+    family.named = section.table.contains("named") && section.get<bool>("named", "true or false");
+    family.pairs = section.table.contains("pairs") && section.get<bool>("pairs", "true or false");
     family.split_fills = section.table.contains("split_fills") ? section.whole("split_fills") : 0;
     family.split_elements_max =
         section.table.contains("split_elements_max") ? section.whole("split_elements_max") : 0;

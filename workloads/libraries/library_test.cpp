@@ -10,6 +10,7 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace warptime::workloads::libraries;
 using warptime::Error;
@@ -62,7 +63,8 @@ TEST_CASE("the embedded families are whole") {
         CHECK(f.shared_limit > 0);
         CHECK(f.split_max >= 1);
         CHECK((f.row_alignment & (f.row_alignment - 1)) == 0);
-        const std::set<std::string> instructions{"wgmma", "mma.sync", "simt", "dot", "streamed dot"};
+        const std::set<std::string> instructions{"wgmma", "tcgen05", "mma.sync",
+                                                 "simt",  "dot",     "streamed dot"};
         const std::set<std::string> pipelines{"tma", "cp.async", "sync"};
         CHECK(instructions.count(f.instruction) == 1);
         CHECK(pipelines.count(f.pipeline) == 1);
@@ -71,7 +73,7 @@ TEST_CASE("the embedded families are whole") {
             CAPTURE(t.m);
             CAPTURE(t.n);
             CHECK(sizes.insert({t.m, t.n, t.k, t.stages}).second);
-            if (f.instruction == "wgmma") {
+            if (f.instruction == "wgmma" || f.instruction == "tcgen05") {
                 CHECK((t.transposed ? t.n : t.m) % 64 == 0);
                 CHECK((t.transposed ? t.m : t.n) % 8 == 0);
             }
@@ -108,7 +110,7 @@ TEST_CASE("a missing or mistyped field is named with its place") {
 
 TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     const std::string family =
-        "[[gemm_family]]\nname = \"x\"\ncompute_major = 9\ncompute_minor_min = 0\ndtypes = [\"bf16\"]\n"
+        "[[gemm_family]]\nname = \"x\"\ncompute = [90]\ndtypes = [\"bf16\"]\n"
         "row_alignment = 16\nmma_k = 0\nsplit_searched = false\ninstruction = \"wgmma\"\npipeline = \"tma\"\n"
         "persistent = true\nk_bytes = 128\nstages_max = 4\nshared_limit = 1000\nthreads = 384\nregisters = "
         "168\n"
@@ -121,6 +123,12 @@ TEST_CASE("bad sizes, empty lists and broken TOML are named") {
     CHECK(libraries.gemm_families[0].clusters[0].n == 2);
     CHECK_FALSE(libraries.gemm_families[0].tiles[0].cooperative);
     const auto with_words = [&family](const char* words) { return replaced(family, "64x8 pingpong", words); };
+    CHECK(libraries.gemm_families[0].compute == std::vector<int>{90});
+    for (const char* capability : {"[9]", "[90.0]", "[]"}) {
+        CAPTURE(capability);
+        CHECK(error_of(replaced(family, "[90]", capability)).parameter().find("compute") !=
+              std::string::npos);
+    }
     Libraries worded;
     read_library(with_words("64x8 k=16 stages=6 registers=88"), "lib.toml", worded);
     CHECK(worded.gemm_families[0].tiles[0].k == 16);

@@ -27,6 +27,12 @@ def test_the_numbers_are_the_programs(sheet: str, program: Path) -> None:
         assert (gpu[key["key"]], gpu.key(key["key"]).source) == (value, key["source"])
 
 
+def test_the_comparison_is_the_programs(program: Path) -> None:
+    command = [program, "gpus", "--compare", "v100-sxm", "b200", "--json"]
+    told = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+    assert wt.gpu("v100-sxm").compare("b200") == json.loads(told)
+
+
 def test_a_sheet_has_one_spelling() -> None:
     assert wt.gpu("H200") == wt.gpu("h200-sxm") and repr(wt.gpu("h200")) == "Gpu('h200-sxm')"
     with pytest.raises(wt.WarptimeError) as raised:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import html
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from warptime import _core
 from warptime._error import WarptimeError
@@ -112,6 +113,20 @@ class Gpu:
             name: GpuKey(name, tuple(values) if is_list else values[0], unit, meaning, origin, confidence, source)
             for name, values, is_list, unit, meaning, origin, confidence, source in self._core.list_keys()
         }
+
+    def compare(self, other: str | Gpu) -> dict[str, Any]:
+        """Every bound and number of another GPU beside this one's, and what a class of kernels gains on it.
+
+        The object is that of `warptime gpus --compare THIS OTHER --json`. A gain is None where one of both lacks the
+        resource.
+
+        >>> import warptime as wt
+        >>> gains = {row["name"]: row["gain"] for row in wt.gpu("h100-sxm").compare("h200-sxm")["bounds"]}
+        >>> round(gains["fp32"], 2), gains["dram read"] > 1.4
+        (1.0, True)
+        """
+        loaded: dict[str, Any] = json.loads(self._core.compare(gpu(other)._core))
+        return loaded
 
     def key(self, name: str) -> GpuKey:
         """One number with its source. Raises WarptimeError for an unknown key."""

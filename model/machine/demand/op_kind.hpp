@@ -66,7 +66,7 @@ namespace warptime::model::machine {
 }
 
 [[nodiscard]] inline bool is_matrix(hw::InstructionClass cls) {
-    return cls == hw::InstructionClass::wgmma || cls == hw::InstructionClass::mma_sync;
+    return hw::is_group_product(cls) || cls == hw::InstructionClass::mma_sync;
 }
 
 [[nodiscard]] inline bool is_shared(hw::InstructionClass cls) {

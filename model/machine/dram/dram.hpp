@@ -11,20 +11,26 @@
 
 namespace warptime::model::machine {
 
+/// Rate of the pins that is left for data. Error correction in the same memory takes the rest (key
+/// dram.ecc_share).
+[[nodiscard]] inline hw::BytesPerSecond data_rate(const hw::Gpu& gpu) {
+    return gpu.dram.bandwidth * gpu.dram.ecc_share;
+}
+
 /// Seconds for `written` bytes alone, without turns of the bus.
 [[nodiscard]] inline hw::Seconds written_seconds(const hw::Bytes& written, const hw::Gpu& gpu) {
-    return written / (gpu.dram.bandwidth * gpu.dram.write_efficiency);
+    return written / (data_rate(gpu) * gpu.dram.write_efficiency);
 }
 
 /// Seconds for all bytes. `streamed`: read in order. `in_rows`: read in short rows far apart, which open more
 /// DRAM pages.
 [[nodiscard]] inline hw::Seconds dram_seconds(const hw::Bytes& streamed, const hw::Bytes& in_rows,
                                               const hw::Bytes& written, const hw::Gpu& gpu) {
-    const hw::Seconds moved = streamed / (gpu.dram.bandwidth * gpu.dram.read_efficiency) +
-                              in_rows / (gpu.dram.bandwidth * gpu.dram.row_efficiency) +
+    const hw::Seconds moved = streamed / (data_rate(gpu) * gpu.dram.read_efficiency) +
+                              in_rows / (data_rate(gpu) * gpu.dram.row_efficiency) +
                               written_seconds(written, gpu);
     if (!(0.0 < (streamed + in_rows).value())) return moved;
-    return moved + written / gpu.dram.bandwidth * gpu.dram.turnaround;
+    return moved + written / data_rate(gpu) * gpu.dram.turnaround;
 }
 
 }  // namespace warptime::model::machine

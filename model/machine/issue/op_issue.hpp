@@ -83,7 +83,7 @@ inline void mark_waited_for(const kernel::Kernel& kernel, std::span<bool> marks)
     if (moves_matrices(op)) {
         return cost.interval * path_passes(op, matrix_rows(kernel, op, banks_of(gpu)));
     }
-    return op.cls == hw::InstructionClass::wgmma || is_meeting(op.cls) ? slot : std::max(cost.interval, slot);
+    return hw::is_group_product(op.cls) || is_meeting(op.cls) ? slot : std::max(cost.interval, slot);
 }
 
 /// Cycles that the matrices of all `warps` need from shared memory to registers, beyond `own`, one warp's

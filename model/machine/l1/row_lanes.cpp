@@ -19,7 +19,7 @@ bool gathers(const kernel::Kernel& kernel, const kernel::Access& access) {
     if (!in_narrow_rows(access) || access.bytes >= narrowest_asynchronous) return false;
     const std::int64_t size = hw::bytes_of(kernel.buffers[static_cast<std::size_t>(access.buffer)].dtype);
     const auto multiplies = [](const kernel::Op& op) {
-        return op.cls == hw::InstructionClass::wgmma || op.cls == hw::InstructionClass::mma_sync;
+        return hw::is_group_product(op.cls) || op.cls == hw::InstructionClass::mma_sync;
     };
     return access.inner * size != vector && std::any_of(kernel.ops.begin(), kernel.ops.end(), multiplies);
 }

@@ -24,7 +24,8 @@ namespace warptime::model::machine {
 
 /// Bytes that DRAM has under way when it is busy all the time: rate times latency (Little's law).
 [[nodiscard]] inline hw::Bytes dram_under_way(const hw::Gpu& gpu) {
-    return gpu.dram.bandwidth * gpu.dram.read_efficiency * (gpu.latency.dram / gpu.clock.boost);
+    return gpu.dram.bandwidth * gpu.dram.ecc_share * gpu.dram.read_efficiency *
+           (gpu.latency.dram / gpu.clock.boost);
 }
 
 /// Share of launch.cold that a kernel pays which reads `bytes` from DRAM: all of it from as many bytes on as

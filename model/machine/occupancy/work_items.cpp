@@ -24,20 +24,33 @@ bool has_tile_term(const kernel::Kernel& kernel, const kernel::Index& index, int
     return false;
 }
 
+/// CTAs of a cluster that share a box: those that receive one read, or those that read a part each for a
+/// product of theirs together.
+std::int64_t sharers_of(const kernel::Kernel& kernel, const kernel::Access& access,
+                        const kernel::Index& origin) {
+    std::int64_t sharers = access.multicast_ctas;
+    for (std::size_t t = origin.first; t < origin.first + std::size_t{origin.count}; ++t) {
+        const kernel::Term& term = kernel.terms[t];
+        if (term.variable == kernel::Variable::cta_rank) {
+            sharers = std::max(sharers, static_cast<std::int64_t>(term.modulus));
+        }
+    }
+    return sharers;
+}
+
 }  // namespace
 
 ClusterShape cluster_shape(const kernel::Kernel& kernel) {
     const std::int64_t ctas = kernel.cluster.volume();
     ClusterShape shape{ctas, 1};
     for (const kernel::Access& access : kernel.accesses) {
-        if (access.multicast_ctas < 2 || ctas % access.multicast_ctas != 0) {
-            continue;
-        }
         for (std::size_t d = 0; d < access.rank; ++d) {
+            const std::int64_t sharers = sharers_of(kernel, access, access.origin[d]);
+            if (sharers < 2 || ctas % sharers != 0) continue;
             if (has_tile_term(kernel, access.origin[d], 0)) {
-                shape = {ctas / access.multicast_ctas, access.multicast_ctas};
+                shape = {ctas / sharers, sharers};
             } else if (has_tile_term(kernel, access.origin[d], 1)) {
-                shape = {access.multicast_ctas, ctas / access.multicast_ctas};
+                shape = {sharers, ctas / sharers};
             }
         }
     }

@@ -18,7 +18,7 @@ namespace warptime::model::machine {
 /// Adds `executions` of an op by each of `warps` to this part of the item.
 inline void add_matrix(const kernel::Op& op, double executions, int warps, const hw::Gpu& gpu, Part& part) {
     part.demand[Server::tensor] += tensor_core_cycles(op, executions, warps, gpu);
-    const bool by_warpgroups = op.cls == hw::InstructionClass::wgmma;
+    const bool by_warpgroups = hw::is_group_product(op.cls);
     const double issuers = by_warpgroups ? warps / 4.0 : warps;
     const double flop = executions * issuers * kernel::matrix_flop(op);
     part.flop += flop;
@@ -40,7 +40,7 @@ inline void add_matrix(const kernel::Op& op, double executions, int warps, const
     for (const kernel::Dep& dep : kernel.deps_of(op)) {
         if (dep.distance != 0 || dep.op < 0) continue;
         const kernel::Op& products = kernel.ops[static_cast<std::size_t>(dep.op)];
-        if (products.cls != hw::InstructionClass::wgmma) continue;
+        if (!hw::is_group_product(products.cls)) continue;
         const hw::Cycles own =
             tensor_core_cycles(products, static_cast<double>(products.count), warpgroup, gpu);
         end = own + gpu.instructions[products.cls].latency + taken;
