@@ -39,7 +39,8 @@ void set_deps(Kernel& kernel, const std::vector<std::vector<mk::Dep>>& deps) {
         Op& op = kernel.ops[i];
         op.deps = {};
         op.dep_count = static_cast<std::uint32_t>(deps[i].size());
-        op.more_deps = op.dep_count > op.deps.size() ? static_cast<std::uint32_t>(kernel.more_deps.size()) : 0;
+        op.more_deps =
+            op.dep_count > op.deps.size() ? static_cast<std::uint32_t>(kernel.more_deps.size()) : 0;
         for (std::size_t d = 0; d < deps[i].size(); ++d) {
             if (d < op.deps.size()) {
                 op.deps[d] = deps[i][d];
@@ -97,9 +98,8 @@ void insert_ops(Kernel& kernel, std::size_t at, const std::vector<Op>& added) {
     kernel.ops.insert(kernel.ops.begin() + static_cast<std::ptrdiff_t>(at), added.begin(), added.end());
     deps.insert(deps.begin() + static_cast<std::ptrdiff_t>(at), added.size(), {});
     for (std::uint32_t i = 0; i < more; ++i) {
-        kernel.ops[at + i].first_access = at + i > 0 ? kernel.ops[at + i - 1].first_access +
-                                                           kernel.ops[at + i - 1].access_count
-                                                     : 0;
+        kernel.ops[at + i].first_access =
+            at + i > 0 ? kernel.ops[at + i - 1].first_access + kernel.ops[at + i - 1].access_count : 0;
     }
     set_deps(kernel, deps);
 }
@@ -181,7 +181,8 @@ bool unspill(Kernel& kernel) {
 
 namespace {
 
-/// Lanes at work in an op by itself, where some of many stand aside: predicated ops, and those behind an exit.
+/// Lanes at work in an op by itself, where some of many stand aside: predicated ops, and those behind an
+/// exit.
 bool is_partly_active(const Kernel& kernel, const mk::Node& node) {
     constexpr double elected = 1.5 / full_warp;
     constexpr double nearly_all = 0.95;
@@ -190,11 +191,19 @@ bool is_partly_active(const Kernel& kernel, const mk::Node& node) {
     return op.lanes == mk::no_id && op.active > elected && op.active < nearly_all;
 }
 
+/// A branch that fewer lanes of a warp take: these lanes, and not predicates, leave its ops partly active.
+bool is_taken_by_few_lanes(const Kernel& kernel, const mk::Node& node) {
+    if (node.kind != mk::NodeKind::branch) return false;
+    const mk::Branch& branch = kernel.branches[node.payload];
+    return branch.lanes == mk::no_id && branch.mean_lanes > 0.0 && branch.mean_lanes < full_warp;
+}
+
 /// Whether all ops of a node and its children are such, with nothing to wait for among them.
 bool is_partly_active(const Kernel& kernel, std::size_t first, std::size_t last) {
     for (std::size_t n = first; n < last; ++n) {
         const mk::Node& node = kernel.nodes[n];
-        const bool inner = node.kind == mk::NodeKind::loop || node.kind == mk::NodeKind::branch;
+        const bool inner = node.kind == mk::NodeKind::loop ||
+                           (node.kind == mk::NodeKind::branch && !is_taken_by_few_lanes(kernel, node));
         if (!inner && !is_partly_active(kernel, node)) return false;
     }
     return true;
@@ -218,6 +227,13 @@ bool gather_lanes(Kernel& kernel) {
     };
     bool changed = false;
     for (std::size_t n = 0; n < kernel.nodes.size();) {
+        if (is_taken_by_few_lanes(kernel, kernel.nodes[n])) {
+            for (const std::size_t end = mk::next_node(kernel, n); n < end; ++n) {
+                place[n] = static_cast<std::uint32_t>(nodes.size());
+                push(n);
+            }
+            continue;
+        }
         place[n] = static_cast<std::uint32_t>(nodes.size());
         std::size_t limit = kernel.nodes.size();
         for (const mk::Role& role : kernel.roles) {
@@ -284,7 +300,7 @@ bool converge(Kernel& kernel) {
         if (node.kind == mk::NodeKind::branch) {
             mk::Branch& branch = kernel.branches[node.payload];
             const double lanes = branch.mean_lanes / full_warp;
-            const bool partly = branch.lanes == mk::no_id && lanes > 0.0 && lanes < 1.0;
+            const bool partly = is_taken_by_few_lanes(kernel, node);
             open.emplace_back(partly ? lanes : 1.0, node.end);
             if (!partly) continue;
             branch.warps_taking *= lanes;
@@ -310,14 +326,16 @@ bool converge(Kernel& kernel) {
 
 namespace {
 
-/// Loads of a loop that a store puts into shared memory as they are: the number of the load, then of the store.
+/// Loads of a loop that a store puts into shared memory as they are: the number of the load, then of the
+/// store.
 std::vector<std::pair<std::size_t, std::size_t>> copies_through_registers(const Kernel& kernel) {
     constexpr std::int32_t least_bytes = 4;
     std::vector<std::pair<std::size_t, std::size_t>> copies;
     const auto around = loops_around(kernel);
     for (std::size_t store = 0; store < kernel.ops.size(); ++store) {
         const Op& put = kernel.ops[store];
-        if (put.cls != InstructionClass::st_shared || put.access_count != 1 || around[store].empty()) continue;
+        if (put.cls != InstructionClass::st_shared || put.access_count != 1 || around[store].empty())
+            continue;
         for (const mk::Dep& dep : kernel.deps_of(put)) {
             const auto load = static_cast<std::size_t>(dep.op);
             const Op& got = kernel.ops[load];
@@ -446,11 +464,10 @@ bool aggregate_atomics(Kernel& kernel) {
     for (std::size_t i = 0; i < kernel.ops.size(); ++i) {
         Op& op = kernel.ops[i];
         const auto accesses = kernel.accesses_of(op);
-        const bool one_address =
-            is_global_atomic(op) && op.lanes == mk::no_id &&
-            std::any_of(accesses.begin(), accesses.end(), [](const Access& access) {
-                return access.pattern == mk::PatternKind::broadcast;
-            });
+        const bool one_address = is_global_atomic(op) && op.lanes == mk::no_id &&
+                                 std::any_of(accesses.begin(), accesses.end(), [](const Access& access) {
+                                     return access.pattern == mk::PatternKind::broadcast;
+                                 });
         if (!one_address) continue;
         if (op.active <= 1.0 / full_warp && kernel.roles.size() == 1 && kernel.roles.front().warps > 1 &&
             !op.when.active) {
@@ -492,9 +509,10 @@ bool privatize_atomics(Kernel& kernel, const hw::Gpu& gpu) {
         const mk::Buffer& global = kernel.buffers[static_cast<std::size_t>(id)];
         const std::int64_t bytes = global.bytes();
         const std::int64_t base = kernel.static_shared + kernel.dynamic_shared;
-        const bool read = std::any_of(kernel.accesses.begin(), kernel.accesses.end(), [id](const Access& access) {
-            return access.buffer == id && access.direction != mk::Direction::atomic;
-        });
+        const bool read =
+            std::any_of(kernel.accesses.begin(), kernel.accesses.end(), [id](const Access& access) {
+                return access.buffer == id && access.direction != mk::Direction::atomic;
+            });
         if (base + bytes > room || global.rank != 1 || read || kernel.roles.size() != 1) continue;
         mk::Buffer shared = global;
         shared.name = mk::Name("private");

@@ -28,9 +28,10 @@ TEST_CASE("the library's kernel is predict's, whatever tile the operation has") 
     }
 }
 
-TEST_CASE("a library that is not known for a GPU names no kernel") {
+TEST_CASE("a type that a GPU's tensor cores lack names no kernel") {
     const auto engine = warptime::model::analytical::make_engine();
-    const auto gpu = warptime::hw::load_gpu("b200");
-    const auto operation = make_operation("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}});
+    const auto gpu = warptime::hw::load_gpu("t4");
+    const auto operation =
+        make_operation("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}, {"dtype", "tf32"}});
     CHECK_FALSE(library_kernel(operation, *engine, *engine, gpu, {}));
 }
