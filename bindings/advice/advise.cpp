@@ -79,10 +79,9 @@ Advice advise(const Question& question) {
     workloads::Predictor predictor(*question.engine, *question.gpu, question.chooser);
     const auto stages = question.engine->make_stages(*question.gpu);
     // Variants of a tile are compared with the tile itself, which may differ from what a library launches.
-    const double reference =
-        known.operation.parameters == question.operation.parameters
-            ? before
-            : predictor.evaluate(known.operation, question.conditions).time;
+    const double reference = known.operation.parameters == question.operation.parameters
+                                 ? before
+                                 : predictor.evaluate(known.operation, question.conditions).time;
     for (const Remedy& remedy : remedies()) {
         AppliedRemedy applied{std::string(remedy.name), std::string(remedy.how), {}, 0.0, {}, {}};
         try {
@@ -116,8 +115,9 @@ Advice advise(const Question& question) {
         }
         advice.remedies.push_back(std::move(applied));
     }
-    std::stable_sort(advice.remedies.begin(), advice.remedies.end(),
-                     [](const AppliedRemedy& a, const AppliedRemedy& b) { return a.gain.saved > b.gain.saved; });
+    std::stable_sort(
+        advice.remedies.begin(), advice.remedies.end(),
+        [](const AppliedRemedy& a, const AppliedRemedy& b) { return a.gain.saved > b.gain.saved; });
     return advice;
 }
 
@@ -127,10 +127,11 @@ std::string advice_text(const Advice& advice) {
     text += "\nremedies, each by itself, by the time that it saves\n";
     for (const AppliedRemedy& remedy : advice.remedies) {
         const Gain& gain = remedy.gain;
-        text += fmt::format("  {:<18}{:>7}  {:>10}  saves {} (80 % between {} and {}), then {}\n", remedy.name,
-                            reports::percent_text(gain.saved / before), reports::time_text(remedy.time),
-                            signed_time_text(gain.saved), signed_time_text(gain.low),
-                            signed_time_text(gain.high), model::prediction::to_string(remedy.limiter));
+        text +=
+            fmt::format("  {:<18}{:>7}  {:>10}  saves {} (80 % between {} and {}), then {}\n", remedy.name,
+                        reports::percent_text(gain.saved / before), reports::time_text(remedy.time),
+                        signed_time_text(gain.saved), signed_time_text(gain.low), signed_time_text(gain.high),
+                        model::prediction::to_string(remedy.limiter));
     }
     std::size_t told = 0;
     for (const AppliedRemedy& remedy : advice.remedies) {

@@ -49,7 +49,8 @@ class GpuDifferences {
         const bool power = (whole || bytes) && std::exp2(std::round(std::log2(value))) == value;
         const double by = whole ? std::max(1.0, std::round(step * value)) : step * value;
         std::vector<Point> points;
-        for (const double other : {power ? value / 2.0 : value - by, value, power ? 2.0 * value : value + by}) {
+        for (const double other :
+             {power ? value / 2.0 : value - by, value, power ? 2.0 * value : value + by}) {
             if (other == value) {
                 points.emplace_back(std::log(value), std::log(time));
             } else if (const auto changed = time_at(key, other, value)) {
@@ -72,7 +73,8 @@ class GpuDifferences {
             if (hw::key_info[key].integer) {
                 setting.operation = hw::Setting::Operation::absolute;
                 const std::string_view unit = hw::key_info[key].unit;
-                setting.text = fmt::format("{:.0f}{}{}", other, unit == "1" ? "" : " ", unit == "1" ? "" : unit);
+                setting.text =
+                    fmt::format("{:.0f}{}{}", other, unit == "1" ? "" : " ", unit == "1" ? "" : unit);
             }
             hw::apply_setting(changed, setting);
             const auto stages = question_.engine->make_stages(changed);
@@ -124,7 +126,8 @@ void add_tiles(const Question& question, const model::kernel::Program& program, 
     constexpr const char* names[] = {"kernel.grid.x", "kernel.grid.y", "kernel.grid.z"};
     if (program.kernel_count != 1) return;
     const model::kernel::Kernel& kernel = program.kernels.front();
-    if (kernel.schedule.kind != model::kernel::ScheduleKind::one_per_cta || kernel.cluster.volume() > 1) return;
+    if (kernel.schedule.kind != model::kernel::ScheduleKind::one_per_cta || kernel.cluster.volume() > 1)
+        return;
     const auto stages = question.engine->make_stages(*question.gpu);
     for (std::size_t d = 0; d < 3; ++d) {
         const std::int64_t tiles = kernel.schedule.tiles[d];
@@ -163,9 +166,9 @@ Elasticities elasticities(const Question& question) {
     add_sizes(question, time, answer);
     if (question.operation.op == "kernel") add_tiles(question, baseline.program, time, answer);
     constexpr double negligible = 1e-6;
-    const auto without =
-        std::remove_if(answer.rows.begin(), answer.rows.end(),
-                       [](const Elasticity& row) { return std::abs(row.elasticity) < negligible; });
+    const auto without = std::remove_if(answer.rows.begin(), answer.rows.end(), [](const Elasticity& row) {
+        return std::abs(row.elasticity) < negligible;
+    });
     answer.without_effect = static_cast<std::size_t>(answer.rows.end() - without);
     answer.rows.erase(without, answer.rows.end());
     std::stable_sort(answer.rows.begin(), answer.rows.end(), [](const Elasticity& a, const Elasticity& b) {
@@ -184,18 +187,21 @@ std::string elasticities_text(const Elasticities& answer) {
             ++smaller;
             continue;
         }
-        const std::string value = fmt::format("{:.6g}{}{}", row.value, row.unit.empty() || row.unit == "1" ? "" : " ",
-                                              row.unit == "1" ? "" : row.unit);
+        const std::string value =
+            fmt::format("{:.6g}{}{}", row.value, row.unit.empty() || row.unit == "1" ? "" : " ",
+                        row.unit == "1" ? "" : row.unit);
         text += fmt::format("  {:<36}{:>+8.3f}  at {}\n", row.key, row.elasticity, value);
     }
-    text += fmt::format("  {} numbers have smaller ones, {} have no effect\n", smaller, answer.without_effect);
+    text +=
+        fmt::format("  {} numbers have smaller ones, {} have no effect\n", smaller, answer.without_effect);
     return text;
 }
 
 std::string elasticities_json(const Elasticities& answer, int indent) {
     Json rows = Json::array();
     for (const Elasticity& row : answer.rows) {
-        rows.push_back({{"key", row.key}, {"value", row.value}, {"unit", row.unit}, {"elasticity", row.elasticity}});
+        rows.push_back(
+            {{"key", row.key}, {"value", row.value}, {"unit", row.unit}, {"elasticity", row.elasticity}});
     }
     const Json json{
         {"schema", "warptime.elasticities/1"},

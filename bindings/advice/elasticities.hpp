@@ -1,8 +1,7 @@
 // How many per cent the time changes when a number changes by one per cent: d ln time / d ln number.
-// For each number of the GPU, the kernel stays as it is; for each size of the operation, the whole prediction is made
-// anew, at twice and half the size, so that a size keeps what divides it.
-// Ignores: steps smaller than the finite difference, as one more resident CTA is.
-// Source: central differences of whole predictions.
+// For each number of the GPU, the kernel stays as it is; for each size of the operation, the whole prediction
+// is made anew, at twice and half the size, so that a size keeps what divides it. Ignores: steps smaller than
+// the finite difference, as one more resident CTA is. Source: central differences of whole predictions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,9 +13,9 @@
 namespace warptime::advice {
 
 struct Elasticity {
-    std::string key;      ///< gpu.dram.bandwidth, kernel.m
-    double value = 0.0;   ///< of the number now
-    std::string unit;     ///< empty for sizes
+    std::string key;     ///< gpu.dram.bandwidth, kernel.m
+    double value = 0.0;  ///< of the number now
+    std::string unit;    ///< empty for sizes
     double elasticity = 0.0;
 };
 

@@ -1,7 +1,7 @@
 // The time that a change saves, and the band of that time.
-// The error of a ratio of two predicted times is smaller than the error of each where the two have much in common. It
-// is read off recorded pairs. A change whose ratio is close to 1 cannot be wrong by more than all of what changes.
-// Ignores: which mechanism the change is about. No rows were recorded on a changed GPU.
+// The error of a ratio of two predicted times is smaller than the error of each where the two have much in
+// common. It is read off recorded pairs. A change whose ratio is close to 1 cannot be wrong by more than all
+// of what changes. Ignores: which mechanism the change is about. No rows were recorded on a changed GPU.
 // Source: differences.toml, from development rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -156,7 +156,8 @@ bool set_batch(Kernel& kernel, const hw::Gpu& /*gpu*/, const Setting& setting) {
 
 constexpr std::array<KernelChange, 21> known_changes{{
     {"registers", "a number", "registers of a thread", set_registers},
-    {"ctas_per_sm", "a number", "resident CTAs, by registers or shared memory given up or left unused", set_residents},
+    {"ctas_per_sm", "a number", "resident CTAs, by registers or shared memory given up or left unused",
+     set_residents},
     {"dynamic_shared", "bytes", "dynamic shared memory of a CTA", set_shared},
     {"cache", "cold, warm or dirty", "what the caches hold of the kernel's buffers", set_caches},
     {"cache_policy", "ca, cg, cs or no_allocate", "policy of its loads", set_policy},
@@ -168,7 +169,8 @@ constexpr std::array<KernelChange, 21> known_changes{{
     {"align", "1", "rows begin at multiples of 128 bytes",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, align_rows); }},
     {"loads_in_flight", "2 to 32", "so many times as many loads before the first value is used", set_loads},
-    {"async_copy", "1", "what goes to shared memory through registers is copied asynchronously, one trip ahead",
+    {"async_copy", "1",
+     "what goes to shared memory through registers is copied asynchronously, one trip ahead",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, async_copy); }},
     {"tensor_cores", "1", "products of two loaded values by matrix instructions",
      [](Kernel& k, const hw::Gpu&, const Setting& s) { return made(s, k, multiply_by_matrices); }},
@@ -200,9 +202,9 @@ std::span<const KernelChange> kernel_changes() {
 }
 
 const KernelChange* find_kernel_change(std::string_view name) {
-    const auto found = std::find_if(known_changes.begin(), known_changes.end(), [name](const KernelChange& change) {
-        return hw::same_name(change.name, name);
-    });
+    const auto found =
+        std::find_if(known_changes.begin(), known_changes.end(),
+                     [name](const KernelChange& change) { return hw::same_name(change.name, name); });
     return found == known_changes.end() ? nullptr : &*found;
 }
 

@@ -1,6 +1,5 @@
-// Changes of a kernel's description by name, for --change kernel.NAME=VALUE: what needs no new code to ask about.
-// Ignores: parameters of operators, which the lowering applies.
-// SPDX-License-Identifier: Apache-2.0
+// Changes of a kernel's description by name, for --change kernel.NAME=VALUE: what needs no new code to ask
+// about. Ignores: parameters of operators, which the lowering applies. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -12,8 +11,8 @@
 
 namespace warptime::advice {
 
-/// A change that every description can have. `apply` returns whether it changed anything, and throws Error for a value
-/// of another form or one that is impossible.
+/// A change that every description can have. `apply` returns whether it changed anything, and throws Error
+/// for a value of another form or one that is impossible.
 struct KernelChange {
     std::string_view name;
     std::string_view form;     ///< the values expected

@@ -31,8 +31,8 @@ using Edit = std::function<bool(model::kernel::Program&, const hw::Gpu&)>;
 /// The answer to the question as it is.
 [[nodiscard]] Answer ask(const Question& question);
 
-/// The prediction of a program that a change has made of another; checks the program first. Throws Error for a kernel
-/// that cannot run, naming the limit.
+/// The prediction of a program that a change has made of another; checks the program first. Throws Error for
+/// a kernel that cannot run, naming the limit.
 [[nodiscard]] model::prediction::Prediction predict_program(const model::kernel::Program& program,
                                                             const Question& question);
 

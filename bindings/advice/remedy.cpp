@@ -139,7 +139,8 @@ Result padded(const Patient& patient) {
 }
 
 Result swizzled(const Patient& patient) {
-    return of_description(patient, {[&](Kernel& k) { return swizzle_shared(k, *patient.question->gpu) > 0; }});
+    return of_description(patient,
+                          {[&](Kernel& k) { return swizzle_shared(k, *patient.question->gpu) > 0; }});
 }
 
 Result rastered(const Patient& patient) {
@@ -169,9 +170,9 @@ Result wave_aligned(const Patient& patient) {
     if (patient.program->kernel_count != 1) return std::nullopt;
     double parts = 1.0;
     Result result = edited(patient, {[&](Kernel& k) {
-        parts = 1.0 / whole_waves(k, *patient.question->gpu);
-        return parts != 1.0;
-    }});
+                               parts = 1.0 / whole_waves(k, *patient.question->gpu);
+                               return parts != 1.0;
+                           }});
     if (result) {
         result->parts = parts;
         result->where = "grid";
@@ -315,20 +316,26 @@ Result overlapped_products(const Patient& patient) {
 
 constexpr std::array<Remedy, 29> catalogue{{
     {"coalesce",
-     "Let the lanes of a warp touch neighbouring addresses: exchange the lane's index with the one that walks along "
-     "a row, by way of shared memory where rows and columns are both needed, or keep one array for each field.",
+     "Let the lanes of a warp touch neighbouring addresses: exchange the lane's index with the one that "
+     "walks along "
+     "a row, by way of shared memory where rows and columns are both needed, or keep one array for each "
+     "field.",
      coalesced},
     {"vectorize",
      "Load and store 16 bytes a lane (float4, int4), so that a thread handles several neighbouring elements.",
      vectorized},
     {"align", "Let rows begin at multiples of 128 bytes: pad the pitch (cudaMallocPitch) and shift offsets.",
      aligned},
-    {"pad_shared", "Add a few bytes behind each row of the array in shared memory: tile[32][33] instead of [32][32].",
+    {"pad_shared",
+     "Add a few bytes behind each row of the array in shared memory: tile[32][33] instead of [32][32].",
      padded},
     {"swizzle_shared",
-     "Store element (row, column) of the shared array at column xor row, so that rows and columns spread over banks.",
+     "Store element (row, column) of the shared array at column xor row, so that rows and columns spread "
+     "over banks.",
      swizzled},
-    {"raster", "Let CTAs that run together take a block of tiles, 8 rows high, so that they share rows and columns in L2.",
+    {"raster",
+     "Let CTAs that run together take a block of tiles, 8 rows high, so that they share rows and columns in "
+     "L2.",
      rastered},
     {"tile", "Take the tile that is predicted fastest of its space (warptime tiles).", best_tile},
     {"stages", "Keep another number of stages of the pipeline in shared memory.", more_stages},
@@ -336,19 +343,24 @@ constexpr std::array<Remedy, 29> catalogue{{
      copied_asynchronously},
     {"bulk_copy", "Let the TMA copy tiles (cp.async.bulk.tensor): one thread asks for a whole box.",
      copied_in_bulk},
-    {"warp_specialize", "Give the copies to a warp of their own, and the products to the others.", specialized},
+    {"warp_specialize", "Give the copies to a warp of their own, and the products to the others.",
+     specialized},
     {"wave_align",
-     "Make the number of CTAs a multiple of those that are resident together, by other tile sizes or a loop over tiles.",
+     "Make the number of CTAs a multiple of those that are resident together, by other tile sizes or a loop "
+     "over tiles.",
      wave_aligned},
     {"split_k", "Cut the sum over K into parts that different CTAs compute.", split},
     {"stream_k", "Deal the k-iterations of all tiles out evenly (stream-K).", streamed},
     {"persistent", "Launch as many CTAs as are resident, and let each take tiles in turn.", persistent},
     {"occupancy",
-     "Let one more CTA be resident: fewer registers (__launch_bounds__; spills would cost it again), or less shared memory.",
+     "Let one more CTA be resident: fewer registers (__launch_bounds__; spills would cost it again), or less "
+     "shared memory.",
      occupied},
-    {"unspill", "Keep in registers what is spilled: smaller tiles, shorter lifetimes, more registers allowed.",
+    {"unspill",
+     "Keep in registers what is spilled: smaller tiles, shorter lifetimes, more registers allowed.",
      without_spills},
-    {"unroll", "Issue four loads before the first value is used: #pragma unroll 4, or four elements a thread.",
+    {"unroll",
+     "Issue four loads before the first value is used: #pragma unroll 4, or four elements a thread.",
      unrolled},
     {"converge",
      "Let lanes of one warp take the same way: sort or compact by case, or give each case a warp of its own.",
@@ -372,7 +384,8 @@ constexpr std::array<Remedy, 29> catalogue{{
 
 constexpr std::array<Remedy, 1> of_products{{
     {"unserialize_wgmma",
-     "Let wgmma results stay untouched until their wait, so that the assembler need not serialize them (ptxas C7510).",
+     "Let wgmma results stay untouched until their wait, so that the assembler need not serialize them "
+     "(ptxas C7510).",
      overlapped_products},
 }};
 

@@ -1,8 +1,8 @@
-// The remedies that performance guides list, each as a pure function: a kernel or an operation to a changed one.
-// Ignores: remedies that only a measurement of the program could propose (which data are hot, which branch is taken).
-// Source: CUDA C++ Best Practices Guide 13.0; Volkov, "Better performance at lower occupancy" (GTC 2010); Harris,
-// "Optimizing parallel reduction in CUDA"; PTX ISA 8.7 for asynchronous copies and wgmma.
-// SPDX-License-Identifier: Apache-2.0
+// The remedies that performance guides list, each as a pure function: a kernel or an operation to a changed
+// one. Ignores: remedies that only a measurement of the program could propose (which data are hot, which
+// branch is taken). Source: CUDA C++ Best Practices Guide 13.0; Volkov, "Better performance at lower
+// occupancy" (GTC 2010); Harris, "Optimizing parallel reduction in CUDA"; PTX ISA 8.7 for asynchronous copies
+// and wgmma. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/advice/question.hpp"
@@ -19,14 +19,14 @@ namespace warptime::advice {
 struct Remedied {
     std::vector<model::kernel::Program> programs;
     std::vector<workloads::Operation> operations;
-    double parts = 1.0;        ///< the changed program does so many times the work: 8 for a batch of eight
-    double saved = 0.0;        ///< seconds saved beside the program's time: gaps between launches
-    std::string where = {};    ///< op or parameter; empty: the ops that differ
+    double parts = 1.0;      ///< the changed program does so many times the work: 8 for a batch of eight
+    double saved = 0.0;      ///< seconds saved beside the program's time: gaps between launches
+    std::string where = {};  ///< op or parameter; empty: the ops that differ
 };
 
 /// What a remedy looks at.
 struct Patient {
-    const Question* question = nullptr;         ///< with the kernel that the library launches
+    const Question* question = nullptr;  ///< with the kernel that the library launches
     const model::kernel::Program* program = nullptr;
     const model::prediction::Prediction* prediction = nullptr;
 };

@@ -36,7 +36,8 @@ constexpr double largest_size = 9007199254740992.0;
     for (const workloads::ParameterInfo& parameter : info.parameters) {
         names.push_back(fmt::format("kernel.{}", parameter.name));
     }
-    for (const KernelChange& change : kernel_changes()) names.push_back(fmt::format("kernel.{}", change.name));
+    for (const KernelChange& change : kernel_changes())
+        names.push_back(fmt::format("kernel.{}", change.name));
     for (std::size_t i = 0; i < hw::key_count; ++i) {
         names.push_back(fmt::format("gpu.{}", hw::key_info[i].name));
     }
@@ -69,8 +70,7 @@ void set_parameter(workloads::Operation& operation, const workloads::ParameterIn
         if (before.empty()) {
             throw Error(owner, setting.text, "an absolute value, because the parameter is not given");
         }
-        const double scaled =
-            static_cast<double>(workloads::parse_size(before, owner)) * setting.factor;
+        const double scaled = static_cast<double>(workloads::parse_size(before, owner)) * setting.factor;
         if (!(scaled >= 1.0) || scaled != std::floor(scaled) || scaled > largest_size) {
             throw Error(owner, setting.text, fmt::format("a change that leaves {} whole", before));
         }
@@ -159,7 +159,8 @@ WhatIf what_if(const Question& question, std::span<const std::string> changes, c
     const hw::Gpu gpu = changed_gpu(other == nullptr ? *question.gpu : *other, settings);
 
     Question asked = question;
-    if (std::any_of(settings.begin(), settings.end(), [&](const Setting& s) { return is_of_tile(s, info); })) {
+    if (std::any_of(settings.begin(), settings.end(),
+                    [&](const Setting& s) { return is_of_tile(s, info); })) {
         asked.operation = with_library_tile(question);
     }
     Question after = asked;
@@ -223,8 +224,7 @@ std::string side_text(const char* name, const Side& side) {
     const auto& p = side.prediction;
     return fmt::format("{:<12}{}, 80 % between {} and {}, limiter {}, class {}\n", name,
                        reports::time_text(p.time), reports::time_text(p.low), reports::time_text(p.high),
-                       model::prediction::to_string(p.limiter),
-                       model::prediction::to_string(p.kernel_class));
+                       model::prediction::to_string(p.limiter), model::prediction::to_string(p.kernel_class));
 }
 
 std::string operation_text(const reports::ReportContext& context) {
@@ -238,9 +238,9 @@ std::string operation_text(const reports::ReportContext& context) {
 }  // namespace
 
 std::string what_if_text(const WhatIf& answer) {
-    std::string text = fmt::format("{:<12}{}\n{:<12}{}, engine {}\n", "operation",
-                                   operation_text(answer.before.context), "gpu", answer.before.context.gpu,
-                                   answer.before.context.engine);
+    std::string text =
+        fmt::format("{:<12}{}\n{:<12}{}, engine {}\n", "operation", operation_text(answer.before.context),
+                    "gpu", answer.before.context.gpu, answer.before.context.engine);
     for (std::size_t i = 0; i < answer.changes.size(); ++i) {
         text += fmt::format("{:<12}{}\n", i == 0 ? "changes" : "", answer.changes[i]);
     }

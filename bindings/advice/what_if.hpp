@@ -1,6 +1,6 @@
-// Before and after a change: of numbers of the GPU, of parameters of the operator, of the kernel's description.
-// Ignores: whether the change can be built; a changed description says what such a kernel would take.
-// SPDX-License-Identifier: Apache-2.0
+// Before and after a change: of numbers of the GPU, of parameters of the operator, of the kernel's
+// description. Ignores: whether the change can be built; a changed description says what such a kernel would
+// take. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/advice/gain.hpp"
@@ -27,15 +27,17 @@ struct WhatIf {
     Gain gain;
 };
 
-/// Parses changes. Throws Error for a key that neither a GPU nor this operator nor a description has, with the nearest.
+/// Parses changes. Throws Error for a key that neither a GPU nor this operator nor a description has, with
+/// the nearest.
 [[nodiscard]] std::vector<hw::Setting> parse_changes(std::span<const std::string> texts,
                                                      const workloads::OperatorInfo& info);
 
-/// Parameters of the kernel that the library would launch, where the operation names no tile and one is changed.
+/// Parameters of the kernel that the library would launch, where the operation names no tile and one is
+/// changed.
 [[nodiscard]] workloads::Operation with_library_tile(const Question& question);
 
-/// The question's answer, and that with all changes, on `other` where it is not null. Throws Error for a change without
-/// effect, and for one that makes the kernel impossible.
+/// The question's answer, and that with all changes, on `other` where it is not null. Throws Error for a
+/// change without effect, and for one that makes the kernel impossible.
 [[nodiscard]] WhatIf what_if(const Question& question, std::span<const std::string> changes,
                              const hw::Gpu* other = nullptr);
 

@@ -23,12 +23,13 @@ CommandSpec spec_of(const char* name, const char* meaning, const std::string& ar
                     const std::vector<OptionSpec>& own) {
     std::vector<OptionSpec> options = predicting_options();
     options.insert(options.end(), own.begin(), own.end());
-    CommandSpec spec{name,
-                     meaning,
-                     fmt::format("warptime {} gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm{}", name, arguments),
-                     options,
-                     {},
-                     "operator"};
+    CommandSpec spec{
+        name,
+        meaning,
+        fmt::format("warptime {} gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm{}", name, arguments),
+        options,
+        {},
+        "operator"};
     for (const workloads::OperatorInfo& info : workloads::operators()) {
         std::string example(info.example);
         example.replace(example.find("predict"), std::string_view("predict").size(), name);
@@ -78,7 +79,8 @@ int run_elasticities(const Arguments& arguments) {
     }
     const Asked asked(arguments);
     const advice::Elasticities answer = advice::elasticities(asked.question());
-    print(arguments.has("json") ? advice::elasticities_json(answer) + "\n" : advice::elasticities_text(answer));
+    print(arguments.has("json") ? advice::elasticities_json(answer) + "\n"
+                                : advice::elasticities_text(answer));
     return exit_fine;
 }
 
@@ -98,8 +100,8 @@ int run_what_if(const Arguments& arguments) {
             throw UsageError("on", *on, "another GPU than --gpu, or a --change");
         }
     }
-    const advice::WhatIf answer = as_usage(
-        [&] { return advice::what_if(asked.question(), changes, other ? &*other : nullptr); });
+    const advice::WhatIf answer =
+        as_usage([&] { return advice::what_if(asked.question(), changes, other ? &*other : nullptr); });
     print(arguments.has("json") ? advice::what_if_json(answer) + "\n" : advice::what_if_text(answer));
     return exit_fine;
 }
@@ -114,21 +116,25 @@ int run_advise(const Arguments& arguments) {
 }  // namespace
 
 Command what_if_command() {
-    return {spec_of("what-if", "Time before and after a change of the GPU or of the kernel, and what it saves",
-                    " --change gpu.l2.capacity=2x --change kernel.stages=3",
-                    {{"change",
-                      "What changes: gpu.l2.capacity=2x, gpu.sm.count=144, kernel.stages=5, kernel.pad_shared=4; repeatable",
-                      OptionKind::repeated, "KEY=VALUE"},
-                     {"on", "The GPU after the change, where it is another", OptionKind::value, "ID|PATH"},
-                     {"elasticities",
-                      "Instead of changes: per cent of time for a per cent of each number of the GPU and each size",
-                      OptionKind::flag}}),
-            run_what_if};
+    return {
+        spec_of(
+            "what-if", "Time before and after a change of the GPU or of the kernel, and what it saves",
+            " --change gpu.l2.capacity=2x --change kernel.stages=3",
+            {{"change",
+              "What changes: gpu.l2.capacity=2x, gpu.sm.count=144, kernel.stages=5, kernel.pad_shared=4; "
+              "repeatable",
+              OptionKind::repeated, "KEY=VALUE"},
+             {"on", "The GPU after the change, where it is another", OptionKind::value, "ID|PATH"},
+             {"elasticities",
+              "Instead of changes: per cent of time for a per cent of each number of the GPU and each size",
+              OptionKind::flag}}),
+        run_what_if};
 }
 
 Command advise_command() {
-    return {spec_of("advise", "Every remedy that applies, by the time that it saves, and how to do it", "", {}),
-            run_advise};
+    return {
+        spec_of("advise", "Every remedy that applies, by the time that it saves, and how to do it", "", {}),
+        run_advise};
 }
 
 }  // namespace warptime::cli

@@ -1,5 +1,5 @@
-// What-if, elasticities and advice: the JSON and text of the program, and the texts of each prediction inside.
-// SPDX-License-Identifier: Apache-2.0
+// What-if, elasticities and advice: the JSON and text of the program, and the texts of each prediction
+// inside. SPDX-License-Identifier: Apache-2.0
 #include "bindings/advice/advise.hpp"
 #include "bindings/advice/elasticities.hpp"
 #include "bindings/advice/what_if.hpp"
@@ -28,8 +28,8 @@ struct Asked {
           const std::string& name)
         : engine(engines::make_engine(name)),
           chooser(engines::make_engine(engines::default_engine)),
-          question{workloads::make_operation(op, parameters), &gpu.gpu(), conditions_of(conditions, gpu.gpu()),
-                   engine.get(), chooser.get()} {
+          question{workloads::make_operation(op, parameters), &gpu.gpu(),
+                   conditions_of(conditions, gpu.gpu()), engine.get(), chooser.get()} {
         workloads::refuse_unused(workloads::find_operator(op), question.operation);
     }
     std::unique_ptr<model::prediction::Engine> engine, chooser;
@@ -73,8 +73,8 @@ Told advise(const std::string& op, const Texts& parameters, const Model& gpu, co
 }  // namespace
 
 void bind_advice(py::module_& module) {
-    module.def("what_if", &what_if, py::arg("op"), py::arg("parameters"), py::arg("gpu"), py::arg("conditions"),
-               py::arg("engine"), py::arg("changes"), py::arg("on").none(true),
+    module.def("what_if", &what_if, py::arg("op"), py::arg("parameters"), py::arg("gpu"),
+               py::arg("conditions"), py::arg("engine"), py::arg("changes"), py::arg("on").none(true),
                py::call_guard<py::gil_scoped_release>());
     module.def("elasticities", &elasticities, py::arg("op"), py::arg("parameters"), py::arg("gpu"),
                py::arg("conditions"), py::arg("engine"), py::call_guard<py::gil_scoped_release>());

@@ -339,8 +339,8 @@ void lower_groups(const Problem& p, const AttentionTile& tile, const hw::Gpu& gp
 
 void lower_specialized_backward(const Problem& problem, const AttentionTile& tile, const hw::Gpu& gpu,
                                 mk::Program& program) {
-    constexpr std::int64_t counter_bytes = 4;
-    program.add_memset(counter_bytes);
+    constexpr std::int64_t turn_bytes = 4;
+    program.add_memset(turn_bytes);
     lower_products(problem, program.add_kernel());
     lower_groups(problem, tile, gpu, program.add_kernel());
     lower_conversion_of_sums(problem, program.add_kernel());

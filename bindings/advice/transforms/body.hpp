@@ -1,7 +1,7 @@
 // Changes of what warps execute: no spills, full warps, asynchronous copies, products that overlap, atomics.
-// Each is a transformation of the description that a programmer could write; work that a remedy adds is added.
-// Ignores: registers that a change needs or frees, except where it says so.
-// SPDX-License-Identifier: Apache-2.0
+// Each is a transformation of the description that a programmer could write; work that a remedy adds is
+// added. Ignores: registers that a change needs or frees, except where it says so. SPDX-License-Identifier:
+// Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"
@@ -21,8 +21,8 @@ void remove_ops(model::kernel::Kernel& kernel, const std::function<bool(const mo
 
 /// Without loads and stores of local memory.
 [[nodiscard]] bool unspill(model::kernel::Kernel& kernel);
-/// Lanes that take the same way share warps: fewer warps take each branch, with all lanes at work, and all lanes of a
-/// warp make as many trips.
+/// Lanes that take the same way share warps: fewer warps take each branch, with all lanes at work, and all
+/// lanes of a warp make as many trips.
 [[nodiscard]] bool converge(model::kernel::Kernel& kernel);
 /// What goes from global to shared memory through registers is copied asynchronously, one trip ahead.
 [[nodiscard]] bool async_copy(model::kernel::Kernel& kernel);

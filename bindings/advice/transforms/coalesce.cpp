@@ -105,7 +105,8 @@ bool split_rows(std::vector<Term>& terms, std::int64_t pitch, std::set<std::size
 
 bool give_rows_to_warps(Kernel& kernel) {
     using model::kernel::PatternKind;
-    if (kernel.schedule.kind != model::kernel::ScheduleKind::one_per_cta || kernel.cluster.volume() != 1) return false;
+    if (kernel.schedule.kind != model::kernel::ScheduleKind::one_per_cta || kernel.cluster.volume() != 1)
+        return false;
     const auto around = loops_around(kernel);
     std::set<std::size_t> loops, tiles;
     std::size_t last = 0;

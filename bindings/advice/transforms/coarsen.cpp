@@ -15,7 +15,6 @@ namespace {
 
 namespace mk = model::kernel;
 
-
 /// Trips of a loop that become one wait for one another where an op adds up; elements of other CTAs do not.
 void repeat(Kernel& kernel, std::size_t op, std::int64_t times, bool of_loop) {
     Op& repeated = kernel.ops[op];
@@ -24,8 +23,8 @@ void repeat(Kernel& kernel, std::size_t op, std::int64_t times, bool of_loop) {
     repeated.count *= times;
 }
 
-/// The dimension of the tiles along which neighbouring CTAs touch neighbouring elements; nothing where the grid has no
-/// such dimension that can be cut.
+/// The dimension of the tiles along which neighbouring CTAs touch neighbouring elements; nothing where the
+/// grid has no such dimension that can be cut.
 std::optional<std::size_t> walked_tile(const Kernel& kernel, std::int64_t times) {
     std::optional<std::size_t> found;
     std::int64_t nearest = 0;
@@ -61,8 +60,8 @@ bool is_walked(const Term& term, Variable variable, std::size_t position) {
     return term.variable == variable && term.position == position;
 }
 
-/// Makes the terms of the walked variable `times` as far apart; with `all`, those of what lies between its steps too.
-/// Returns the elements between two steps of the variable before.
+/// Makes the terms of the walked variable `times` as far apart; with `all`, those of what lies between its
+/// steps too. Returns the elements between two steps of the variable before.
 std::int64_t spread(Kernel& kernel, Access& access, Variable variable, std::size_t position,
                     std::int64_t times, bool all) {
     std::vector<Term> terms = terms_of(kernel, access.origin[0]);
@@ -90,7 +89,8 @@ std::int64_t spread(Kernel& kernel, Access& access, Variable variable, std::size
 std::int32_t narrowest(const Kernel& kernel) {
     std::int32_t bytes = 0;
     for (const Access& access : kernel.accesses) {
-        if (space_of(kernel, access) != mk::Space::global || access.pattern == mk::PatternKind::broadcast) continue;
+        if (space_of(kernel, access) != mk::Space::global || access.pattern == mk::PatternKind::broadcast)
+            continue;
         if (access.pattern != mk::PatternKind::contiguous || access.direction == mk::Direction::atomic ||
             access.rank != 1) {
             return 0;

@@ -17,14 +17,14 @@ namespace {
 namespace mk = model::kernel;
 namespace mm = model::machine;
 
-
 mm::BankGeometry banks_of(const hw::Gpu& gpu) {
     return {static_cast<std::int64_t>(gpu.shared.banks.value()),
             static_cast<std::int64_t>(gpu.shared.bank_width.value())};
 }
 
 /// Bytes of each lane's place beyond the first lane's; nothing where no lane has a place of its own.
-std::optional<mm::LaneAddresses> lane_offsets(const Kernel& kernel, const Access& access, std::int64_t entry) {
+std::optional<mm::LaneAddresses> lane_offsets(const Kernel& kernel, const Access& access,
+                                              std::int64_t entry) {
     const std::int64_t element = element_bytes(kernel, access);
     mm::LaneAddresses offsets{};
     for (std::int64_t lane = 0; lane < lanes_per_warp; ++lane) {
@@ -34,8 +34,9 @@ std::optional<mm::LaneAddresses> lane_offsets(const Kernel& kernel, const Access
                 offset = lane * access.bytes;
                 break;
             case mk::PatternKind::stride:
-                offset = (lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer) *
-                         element;
+                offset =
+                    (lane % access.inner_extent * access.inner + lane / access.inner_extent * access.outer) *
+                    element;
                 break;
             case mk::PatternKind::listed: {
                 const auto at = static_cast<std::size_t>(access.pool_first + entry * lanes_per_warp + lane);
@@ -72,8 +73,7 @@ Passes passes_of(const Kernel& kernel, const Access& access, bool matrix, mm::Ba
             passes.least += static_cast<double>(lanes_per_warp) / 8.0;
             continue;
         }
-        const auto use =
-            access.direction == mk::Direction::read ? mm::SharedUse::load : mm::SharedUse::store;
+        const auto use = access.direction == mk::Direction::read ? mm::SharedUse::load : mm::SharedUse::store;
         passes.taken +=
             static_cast<double>(mm::shared_passes(*offsets, access.bytes, mm::all_lanes, banks, use));
         std::vector<std::int64_t> words;
@@ -149,7 +149,8 @@ void pad_access(Kernel& kernel, Access& access, const Padding& pad) {
         access.outer = (pad.pitch + pad.bytes) / element;
     } else if (access.pattern == mk::PatternKind::stride) {
         const std::int64_t inner = access.inner * element;
-        if (inner > 0 && inner < pad.pitch && access.inner_extent >= lanes_per_warp && pad.pitch % inner == 0) {
+        if (inner > 0 && inner < pad.pitch && access.inner_extent >= lanes_per_warp &&
+            pad.pitch % inner == 0) {
             access.inner_extent = pad.pitch / inner;
             access.outer = (pad.pitch + pad.bytes) / element;
         } else {

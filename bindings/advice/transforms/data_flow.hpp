@@ -8,8 +8,9 @@
 
 namespace warptime::advice {
 
-/// For each op, whether it reads or writes memory by the lanes' own data or depends on such a read: work that grows
-/// with the elements of a thread. Floating-point arithmetic counts always. Reads of constants and of one address for all lanes do not count.
+/// For each op, whether it reads or writes memory by the lanes' own data or depends on such a read: work that
+/// grows with the elements of a thread. Floating-point arithmetic counts always. Reads of constants and of
+/// one address for all lanes do not count.
 [[nodiscard]] std::vector<bool> works_on_data(const model::kernel::Kernel& kernel);
 
 }  // namespace warptime::advice

@@ -25,9 +25,8 @@ bool fuse_with_producer(Kernel& kernel) {
     mk::Id first = mk::no_id;
     std::vector<bool> written(kernel.buffers.size(), false);
     constexpr auto few = 4;  // loads, so that the elements of a thread are still in registers
-    const auto loads = std::count_if(kernel.ops.begin(), kernel.ops.end(), [](const Op& op) {
-        return op.cls == InstructionClass::ld_global;
-    });
+    const auto loads = std::count_if(kernel.ops.begin(), kernel.ops.end(),
+                                     [](const Op& op) { return op.cls == InstructionClass::ld_global; });
     bool plain = kernel.loops.empty() && kernel.tokens.empty() && loads <= few;
     for (const Access& access : kernel.accesses) {
         plain = plain && space_of(kernel, access) != mk::Space::shared;
@@ -78,9 +77,7 @@ bool use_fast_functions(Kernel& kernel) {
         if (corrects && kept++ > 0) drop[i] = true;
     }
     if (std::find(drop.begin(), drop.end(), true) == drop.end()) return false;
-    remove_ops(kernel, [&](const Op& op) {
-        return drop[static_cast<std::size_t>(&op - kernel.ops.data())];
-    });
+    remove_ops(kernel, [&](const Op& op) { return drop[static_cast<std::size_t>(&op - kernel.ops.data())]; });
     return true;
 }
 
@@ -110,7 +107,8 @@ bool multiply_by_matrices(Kernel& kernel) {
         changed = true;
     }
     if (!changed) return false;
-    // The same stream of instructions computes a tile that is so much larger: fragments take the place of values.
+    // The same stream of instructions computes a tile that is so much larger: fragments take the place of
+    // values.
     for (Access& access : kernel.accesses) {
         if (space_of(kernel, access) != mk::Space::global) continue;
         std::vector<Term> terms = terms_of(kernel, access.origin[0]);

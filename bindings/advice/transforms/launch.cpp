@@ -108,7 +108,8 @@ void set_ctas(Kernel& kernel, std::int64_t ctas) {
         schedule.tiles[d] = std::max<std::int64_t>(1, ctas / std::max<std::int64_t>(1, rest));
         if (schedule.item_count() <= ctas && schedule.tiles[d] > 1) break;
     }
-    schedule.group = std::clamp<std::int64_t>(schedule.group, 1, std::max<std::int64_t>(1, schedule.tiles[0]));
+    schedule.group =
+        std::clamp<std::int64_t>(schedule.group, 1, std::max<std::int64_t>(1, schedule.tiles[0]));
     kernel.grid = {schedule.tiles[0], schedule.tiles[1], schedule.tiles[2] * schedule.tiles[3]};
 }
 

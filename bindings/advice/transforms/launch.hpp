@@ -14,8 +14,8 @@ namespace warptime::advice {
 [[nodiscard]] model::machine::CtaResources resources_of(const model::kernel::Kernel& kernel);
 [[nodiscard]] model::machine::Occupancy residents_of(const model::kernel::Kernel& kernel, const hw::Gpu& gpu);
 
-/// Fewer registers or less shared memory, so that `ctas` are resident. Throws Error naming the limit that no such
-/// change lifts.
+/// Fewer registers or less shared memory, so that `ctas` are resident. Throws Error naming the limit that no
+/// such change lifts.
 void reach_residents(model::kernel::Kernel& kernel, const hw::Gpu& gpu, int ctas);
 /// One more CTA resident, by the fewest registers given up, or by shared memory; at most a quarter of either.
 [[nodiscard]] bool raise_occupancy(model::kernel::Kernel& kernel, const hw::Gpu& gpu);

@@ -30,7 +30,8 @@ bool can_halve(const Kernel& kernel) {
 }
 
 void halve_op(Op& op) {
-    constexpr std::array single{InstructionClass::fma_f32, InstructionClass::add_f32, InstructionClass::mul_f32};
+    constexpr std::array single{InstructionClass::fma_f32, InstructionClass::add_f32,
+                                InstructionClass::mul_f32};
     if (std::find(single.begin(), single.end(), op.cls) != single.end() && op.count >= 1) {
         op.cls = InstructionClass::fma_f16x2;
         op.count = (op.count + 1) / 2;
@@ -122,7 +123,8 @@ bool align_rows(Kernel& kernel) {
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
         mk::Buffer& buffer = kernel.buffers[b];
         if (growth[b] > 1.0 && buffer.rank == 1) {
-            buffer.extent[0] = static_cast<std::int64_t>(static_cast<double>(buffer.extent[0]) * growth[b]) + line;
+            buffer.extent[0] =
+                static_cast<std::int64_t>(static_cast<double>(buffer.extent[0]) * growth[b]) + line;
         }
     }
     return changed;

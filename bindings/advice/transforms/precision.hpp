@@ -7,8 +7,8 @@
 
 namespace warptime::advice {
 
-/// Global and shared memory hold elements of half the bytes, fp32 arithmetic goes by pairs of 16 bits, and matrix
-/// instructions take twice the k. False where accesses are of single bytes or of no plain pattern.
+/// Global and shared memory hold elements of half the bytes, fp32 arithmetic goes by pairs of 16 bits, and
+/// matrix instructions take twice the k. False where accesses are of single bytes or of no plain pattern.
 [[nodiscard]] bool halve_elements(model::kernel::Kernel& kernel);
 
 /// Constant offsets and the pitch of rows in global memory become multiples of 128 bytes.

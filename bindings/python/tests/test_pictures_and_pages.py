@@ -9,6 +9,7 @@ import pickle
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import warptime as wt
@@ -77,7 +78,7 @@ def test_plotly_tells_the_bytes() -> None:
 
 def test_the_page_is_that_of_the_program(program: Path, tmp_path: Path) -> None:
     wt.predict("gemm", **GEMM).report(tmp_path / "mine.html")
-    command = [program, *"report gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm -o".split(), tmp_path / "its.html"]
+    command: list[str | Path] = [program, *"report gemm 4096 4096 4096 --dtype bf16 --gpu h200-sxm -o".split(), tmp_path / "its.html"]
     subprocess.run(command, check=True, capture_output=True)
     mine, its = ((tmp_path / name).read_text(encoding="utf-8") for name in ("mine.html", "its.html"))
     assert checked(mine) == checked(its)
@@ -117,7 +118,7 @@ def test_a_scoreboard_has_figures_and_rows(source: Path, tmp_path: Path) -> None
 
 
 def test_no_page_shows_a_held_out_case(source: Path, program: Path, tmp_path: Path) -> None:
-    command = [program, *"validate --recorded --suite copy_add --gpu h200-sxm --held-out --rows".split(), tmp_path / "rows.csv"]
+    command: list[str | Path] = [program, *"validate --recorded --suite copy_add --gpu h200-sxm --held-out --rows".split(), tmp_path / "rows.csv"]
     subprocess.run(command, check=True, capture_output=True, cwd=source)
     board = wt.scoreboard(suite="copy_add", gpu="h200-sxm", data=source / "validate/recorded", page=True)
     board.report(tmp_path / "board.html")

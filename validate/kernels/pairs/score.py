@@ -29,7 +29,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from compare import FLAGS, RECORDED, number, read, split_of
+from compare import FLAGS, RECORDED, number, read, split_of  # noqa: E402
 
 FURTHER = HERE.parent.parent / "recorded" / "h100-sxm" / "kernel_pairs"
 #: Gains below this part of the time are within what two recordings differ by.
