@@ -23,10 +23,18 @@ from refresh_readme import ROOT
 
 PAGES = {
     "elementwise": ("torch_elementwise",),
-    "reductions": ("torch_reductions",),
-    "movement": ("torch_movement",),
-    "attention": ("torch_attention", "torch_attention_backward"),
-    "products": ("torch_conv2d", "torch_grouped"),
+    "reductions": ("torch_reductions", "torch_selection"),
+    "movement": ("torch_movement", "cuda_stencils"),
+    "attention": ("torch_attention", "torch_attention_backward", "triton_paged"),
+    "products": (
+        "torch_conv2d",
+        "torch_conv2d_types",
+        "torch_grouped",
+        "torch_epilogues",
+        "triton_epilogues",
+        "triton_few_bits",
+        "triton_stream_k",
+    ),
 }
 BEGIN, END = "<!-- scores -->\n", "<!-- /scores -->\n"
 LONG_US = 10.0
@@ -44,6 +52,8 @@ def recorded_rows(program: Path) -> list[Row]:
 
 
 def name_of(row: Row) -> str:
+    if row["op"] == "gemm":
+        return f"gemm of {row['suite']}"
     return f"{row['op']} {row['implementation']}" if row["op"].startswith("attention") else row["op"]
 
 

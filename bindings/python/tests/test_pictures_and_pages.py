@@ -15,7 +15,7 @@ import pytest
 import warptime as wt
 from warptime import plotting
 
-GEMM = {"m": 4096, "n": 4096, "k": 4096, "dtype": "bf16", "gpu": "h200-sxm"}
+GEMM: dict[str, Any] = {"m": 4096, "n": 4096, "k": 4096, "dtype": "bf16", "gpu": "h200-sxm"}
 
 
 class Tags(html.parser.HTMLParser):
