@@ -28,7 +28,7 @@ def test_the_numbers_are_the_programs(sheet: str, program: Path) -> None:
 
 
 def test_the_comparison_is_the_programs(program: Path) -> None:
-    command = [program, "gpus", "--compare", "v100-sxm", "b200", "--json"]
+    command: list[str | Path] = [program, "gpus", "--compare", "v100-sxm", "b200", "--json"]
     told = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
     assert wt.gpu("v100-sxm").compare("b200") == json.loads(told)
 

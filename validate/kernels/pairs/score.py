@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -54,7 +55,7 @@ def described(program: str, options: argparse.Namespace, folder: Path) -> tuple[
         "WARPTIME_RECORDS": str(records),
     }
     subprocess.run([str(binary)], env=environment, capture_output=True, check=False)
-    paths = []
+    paths: list[Path] = []
     for line in records.read_text().splitlines():
         launch = json.loads(line)
         if launch["kind"] == "kernel":
@@ -63,11 +64,11 @@ def described(program: str, options: argparse.Namespace, folder: Path) -> tuple[
     return gpu, paths
 
 
-def ask(options: argparse.Namespace, command: str, path: Path, gpu: str) -> dict[str, object]:
+def ask(options: argparse.Namespace, command: str, path: Path, gpu: str) -> dict[str, Any]:
     """The JSON of a command on a description."""
     words = [str(options.program.resolve()), command, "kernel", str(path), "--gpu", gpu, "--json"]
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    answer: dict[str, object] = json.loads(told)
+    answer: dict[str, Any] = json.loads(told)
     return answer
 
 
@@ -75,12 +76,12 @@ def score(pair: dict[str, str], options: argparse.Namespace, gpu: str, paths: li
     """One row of the table."""
     slower, faster, work = int(pair["slower"]), int(pair["faster"]), float(pair["work"])
     advice = ask(options, "advise", paths[slower], gpu)
-    before: float = advice["baseline"]["time_us"]  # type: ignore[index,call-overload]
-    remedies: list[dict[str, float]] = advice["remedies"]  # type: ignore[assignment]
+    before: float = advice["baseline"]["time_us"]
+    remedies: list[dict[str, Any]] = advice["remedies"]
     wanted = pair["remedies"].split("|")
     ranks = [i + 1 for i, remedy in enumerate(remedies) if remedy["name"] in wanted]
     saved = max((r["saved_us"] for r in remedies if r["name"] in wanted), default=0.0)
-    after: float = ask(options, "predict", paths[faster], gpu)["time_us"]  # type: ignore[assignment]
+    after: float = ask(options, "predict", paths[faster], gpu)["time_us"]
     measured = times[slower] - times[faster] * work
     return {
         "program": pair["program"],
@@ -157,7 +158,7 @@ def print_errors(options: argparse.Namespace) -> None:
             for path, row in zip(paths, times[program], strict=False):
                 measured = number(row["median_us"])
                 if measured >= 4.0:
-                    predicted: float = ask(options, "predict", path, gpu)["time_us"]  # type: ignore[assignment]
+                    predicted: float = ask(options, "predict", path, gpu)["time_us"]
                     launches.append((program, measured, predicted))
     print("described")
     table_of(pair_errors(launches), [0.05, 0.2, 0.5, 100.0])

@@ -1,6 +1,6 @@
 """Records the pairs of pairs.cu on a machine with a GPU: times of each launch, L2 flushed before.
 
-Usage: python3 validate/kernels/pairs/record.py OUT
+Usage: python3 validate/kernels/pairs/record_pairs.py OUT
 
 Writes OUT/times.csv as the textbook kernels' recorder does. Needs nvcc and CUPTI.
 """
