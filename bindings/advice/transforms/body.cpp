@@ -172,8 +172,7 @@ bool unspill(Kernel& kernel) {
                (op.access_count == 0 || reads_or_writes(kernel, op, mk::Space::local));
     };
     if (std::none_of(kernel.ops.begin(), kernel.ops.end(), spills)) return false;
-    const Kernel before = kernel;
-    remove_ops(kernel, [&before](const Op& op) {
+    remove_ops(kernel, [](const Op& op) {
         return op.cls == InstructionClass::ld_local || op.cls == InstructionClass::st_local;
     });
     return true;

@@ -63,8 +63,9 @@ def test_a_data_frame_has_a_column_a_parameter() -> None:
     assert frame.cta_tile.tolist() == [tile.parameters["cta_tile"] for tile in best]
 
 
-def test_the_library_is_not_known_everywhere() -> None:
-    assert wt.best_tiles("gemm", m=512, n=512, k=512, dtype="fp16", gpu="t4", top=1).library is None
+def test_the_library_has_no_kernel_for_rows_that_it_refuses() -> None:
+    assert wt.best_tiles("gemm", m=512, n=512, k=512, dtype="int8", gpu="t4", top=1).library is not None
+    assert wt.best_tiles("gemm", m=512, n=512, k=511, dtype="int8", gpu="t4", top=1).library is None
 
 
 def test_shows_itself() -> None:
