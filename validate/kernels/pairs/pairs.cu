@@ -1,6 +1,5 @@
-// Kernels in pairs, slower and faster: each pair differs by one remedy that performance guides list. advise is scored on
-// them; no constant and no mechanism is fitted to them.
-// SPDX-License-Identifier: Apache-2.0
+// Kernels in pairs, slower and faster: each pair differs by one remedy that performance guides list. advise
+// is scored on them; no constant and no mechanism is fitted to them. SPDX-License-Identifier: Apache-2.0
 #include "../textbook.cuh"
 
 #include <cuda_pipeline.h>
@@ -18,7 +17,8 @@ __global__ void scale_rows_by_thread(const float* from, float* to, int rows, int
 __global__ void scale_rows_by_lanes(const float* from, float* to, int rows, int columns) {
     const int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     if (row >= rows) return;
-    for (int c = threadIdx.x % 32; c < columns; c += 32) to[row * columns + c] = 2.0F * from[row * columns + c];
+    for (int c = threadIdx.x % 32; c < columns; c += 32)
+        to[row * columns + c] = 2.0F * from[row * columns + c];
 }
 
 // ---- coalesce: one field of structures, or an array of each field
@@ -192,7 +192,8 @@ __global__ void add_half(const uint2* a, const uint2* b, uint2* c, int n) {
     if (i >= n) return;
     const uint2 x = a[i], y = b[i];
     const auto add = [](unsigned p, unsigned q) {
-        const __half2 sum = __hadd2(*reinterpret_cast<const __half2*>(&p), *reinterpret_cast<const __half2*>(&q));
+        const __half2 sum =
+            __hadd2(*reinterpret_cast<const __half2*>(&p), *reinterpret_cast<const __half2*>(&q));
         return *reinterpret_cast<const unsigned*>(&sum);
     };
     c[i] = {add(x.x, y.x), add(x.y, y.y)};
@@ -233,7 +234,9 @@ template <bool asynchronous>
 __global__ void smooth_tiles(const float4* from, float* to, int tiles) {
     __shared__ float4 buffer[2][256];
     float sum = 0.0F;
-    const auto place = [&](int t) { return from + (static_cast<std::size_t>(blockIdx.x) * tiles + t) * 256 + threadIdx.x; };
+    const auto place = [&](int t) {
+        return from + (static_cast<std::size_t>(blockIdx.x) * tiles + t) * 256 + threadIdx.x;
+    };
     if constexpr (asynchronous) {
         __pipeline_memcpy_async(&buffer[0][threadIdx.x], place(0), 16);
         __pipeline_commit();
@@ -294,8 +297,8 @@ __global__ void product_by_matrices(const float* a, const float* b, float* c, in
         }
         __syncthreads();
     }
-    wmma::store_matrix_sync(c + (blockIdx.y * 32 + warp / 2 * 16) * n + blockIdx.x * 32 + warp % 2 * 16, sum, n,
-                            wmma::mem_row_major);
+    wmma::store_matrix_sync(c + (blockIdx.y * 32 + warp / 2 * 16) * n + blockIdx.x * 32 + warp % 2 * 16, sum,
+                            n, wmma::mem_row_major);
 }
 
 // ---- wave_align: work of equal length, one CTA more than fit
@@ -322,7 +325,8 @@ __global__ void stencil_restrict(const float* __restrict__ from, float* __restri
 // ---- raster: tiles by columns, or in bands of eight
 
 template <int group>
-__global__ void sum_rows_and_columns(const float4* rows, const float4* columns, float* to, int tiles, int length) {
+__global__ void sum_rows_and_columns(const float4* rows, const float4* columns, float* to, int tiles,
+                                     int length) {
     const int place = blockIdx.x;
     const int band = place / (group * tiles), inside = place % (group * tiles);
     const int row = band * group + inside % group, column = inside / group;
@@ -347,12 +351,16 @@ void body() {
     Array<float> from(values), to(n + 64);
     {
         constexpr int rows = 8192, columns = 500;
-        launch("scale", [&] { scale_rows_by_thread<<<rows / 128, 128>>>(from.data(), to.data(), rows, columns); });
-        launch("scale", [&] { scale_rows_by_lanes<<<rows / 8, 256>>>(from.data(), to.data(), rows, columns); });
+        launch("scale",
+               [&] { scale_rows_by_thread<<<rows / 128, 128>>>(from.data(), to.data(), rows, columns); });
+        launch("scale",
+               [&] { scale_rows_by_lanes<<<rows / 8, 256>>>(from.data(), to.data(), rows, columns); });
     }
     {
         constexpr int bodies = n / 8;
-        launch("drift", [&] { drift_structures<<<bodies / 256, 256>>>(reinterpret_cast<Body*>(from.data()), 0.1F, bodies); });
+        launch("drift", [&] {
+            drift_structures<<<bodies / 256, 256>>>(reinterpret_cast<Body*>(from.data()), 0.1F, bodies);
+        });
         launch("drift", [&] { drift_arrays<<<bodies / 256, 256>>>(from.data(), to.data(), 0.1F, bodies); });
     }
     {
@@ -360,7 +368,8 @@ void body() {
         auto* out = reinterpret_cast<unsigned char*>(to.data());
         launch("invert", [&] { invert_bytes<<<n / 256, 256>>>(bytes, out, n); });
         launch("invert", [&] {
-            invert_words<<<n / 16 / 256, 256>>>(reinterpret_cast<const uint4*>(bytes), reinterpret_cast<uint4*>(out), n / 16);
+            invert_words<<<n / 16 / 256, 256>>>(reinterpret_cast<const uint4*>(bytes),
+                                                reinterpret_cast<uint4*>(out), n / 16);
         });
     }
     launch("offset", [&] { copy_from<<<n / 256, 256>>>(from.data(), to.data(), n, 1); });
@@ -373,7 +382,8 @@ void body() {
         std::vector<int> next(1 << 20);
         for (int i = 0; i < 1 << 20; ++i) next[i] = static_cast<int>(random_bits(3, i) % (1U << 20));
         Array<int> list(next), out(1 << 20);
-        require(cudaFuncSetAttribute(look_up, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10), "shared");
+        require(cudaFuncSetAttribute(look_up, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10),
+                "shared");
         launch("look up", [&] { look_up<<<528, 256, 120 << 10>>>(list.data(), out.data(), 1 << 20, 16); });
         launch("look up", [&] { look_up<<<528, 256, 100 << 10>>>(list.data(), out.data(), 1 << 20, 16); });
     }
@@ -382,7 +392,8 @@ void body() {
         for (int i = 0; i < 16; ++i) places[i] = i;
         Array<int> order(places);
         constexpr int each = n / 16;
-        launch("median", [&] { median_in_memory<<<each / 256, 256>>>(from.data(), to.data(), order.data(), each); });
+        launch("median",
+               [&] { median_in_memory<<<each / 256, 256>>>(from.data(), to.data(), order.data(), each); });
         launch("median", [&] { median_in_registers<<<each / 256, 256>>>(from.data(), to.data(), each); });
     }
     launch("strips", [&] { sum_of_strips<1><<<64, 256>>>(from.data(), to.data(), 64 * 256, 256); });
@@ -395,11 +406,13 @@ void body() {
         Array<float> other(values);
         constexpr int fours = n / 4;
         launch("add", [&] {
-            add_single<<<fours / 256, 256>>>(reinterpret_cast<const float4*>(from.data()), reinterpret_cast<const float4*>(other.data()),
+            add_single<<<fours / 256, 256>>>(reinterpret_cast<const float4*>(from.data()),
+                                             reinterpret_cast<const float4*>(other.data()),
                                              reinterpret_cast<float4*>(to.data()), fours);
         });
         launch("add", [&] {
-            add_half<<<fours / 256, 256>>>(reinterpret_cast<const uint2*>(from.data()), reinterpret_cast<const uint2*>(other.data()),
+            add_half<<<fours / 256, 256>>>(reinterpret_cast<const uint2*>(from.data()),
+                                           reinterpret_cast<const uint2*>(other.data()),
                                            reinterpret_cast<uint2*>(to.data()), fours);
         });
     }
@@ -412,13 +425,23 @@ void body() {
     Array<float> total(1);
     launch("total", [&] { total_by_threads<<<n / 16 / 256, 256>>>(from.data(), total.data()); });
     launch("total", [&] { total_by_warps<<<n / 16 / 256, 256>>>(from.data(), total.data()); });
-    launch("smooth", [&] { smooth_tiles<false><<<132, 256>>>(reinterpret_cast<const float4*>(from.data()), to.data(), 28); });
-    launch("smooth", [&] { smooth_tiles<true><<<132, 256>>>(reinterpret_cast<const float4*>(from.data()), to.data(), 28); });
+    launch("smooth", [&] {
+        smooth_tiles<false><<<132, 256>>>(reinterpret_cast<const float4*>(from.data()), to.data(), 28);
+    });
+    launch("smooth", [&] {
+        smooth_tiles<true><<<132, 256>>>(reinterpret_cast<const float4*>(from.data()), to.data(), 28);
+    });
     {
         constexpr int size = 512;
         Array<float> other(values);
-        launch("product", [&] { product_by_lanes<<<dim3(size / 32, size / 32), dim3(32, 32)>>>(from.data(), other.data(), to.data(), size); });
-        launch("product", [&] { product_by_matrices<<<dim3(size / 32, size / 32), dim3(32, 4)>>>(from.data(), other.data(), to.data(), size); });
+        launch("product", [&] {
+            product_by_lanes<<<dim3(size / 32, size / 32), dim3(32, 32)>>>(from.data(), other.data(),
+                                                                           to.data(), size);
+        });
+        launch("product", [&] {
+            product_by_matrices<<<dim3(size / 32, size / 32), dim3(32, 4)>>>(from.data(), other.data(),
+                                                                             to.data(), size);
+        });
     }
     require(cudaFuncSetAttribute(one_wave, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10), "shared");
     launch("wave", [&] { one_wave<<<160, 256, 150 << 10>>>(to.data(), 0.9F, 4000); });
@@ -427,11 +450,14 @@ void body() {
     launch("stencil", [&] { stencil_restrict<<<n / 256, 256>>>(from.data(), to.data(), n); });
     {
         constexpr int tiles = 64, length = 8192;
-        Array<float> rows(static_cast<std::size_t>(tiles) * length * 4), columns(static_cast<std::size_t>(tiles) * length * 4);
+        Array<float> rows(static_cast<std::size_t>(tiles) * length * 4),
+            columns(static_cast<std::size_t>(tiles) * length * 4);
         const auto* r = reinterpret_cast<const float4*>(rows.data());
         const auto* c = reinterpret_cast<const float4*>(columns.data());
-        launch("raster", [&] { sum_rows_and_columns<1><<<tiles * tiles, 256>>>(r, c, to.data(), tiles, length); });
-        launch("raster", [&] { sum_rows_and_columns<8><<<tiles * tiles, 256>>>(r, c, to.data(), tiles, length); });
+        launch("raster",
+               [&] { sum_rows_and_columns<1><<<tiles * tiles, 256>>>(r, c, to.data(), tiles, length); });
+        launch("raster",
+               [&] { sum_rows_and_columns<8><<<tiles * tiles, 256>>>(r, c, to.data(), tiles, length); });
     }
     output("last", to.values());
 }
