@@ -371,8 +371,8 @@ TEST_CASE("items that copy ahead stay as they are") {
     Traffic traffic;
     traffic.from_dram = true;
     traffic.waits.reset(kernel.buffers.size());
-    for (std::size_t b = 0; b < traffic.waits.size(); ++b) {
-        traffic.waits[b] = {0.0, 0.0};
+    for (auto& wait : traffic.waits) {
+        wait = {0.0, 0.0};
     }
     for (mk::Loop& loop : kernel.loops) {
         loop.slowest = {1000.0, 2000.0};
