@@ -141,7 +141,7 @@ void add_tiles(const Question& question, const model::kernel::Program& program, 
         half.grid = {half.schedule.tiles[0], half.schedule.tiles[1],
                      half.schedule.tiles[2] * half.schedule.tiles[3]};
         const double less = model::system::evaluate(changed, *stages, question.conditions).time;
-        const std::int64_t half_tiles = tiles / 2;  // an odd number loses a tile, as above
+        const std::int64_t half_tiles = tiles / 2;  // of an odd number the last tile is left out
         points.insert(points.begin(), {std::log(static_cast<double>(half_tiles)), std::log(less)});
         answer.rows.push_back({names[d], static_cast<double>(tiles), "", slope(points)});
     }

@@ -19,7 +19,8 @@ inline constexpr Ticks end_of_time = Ticks{1} << 61;
 [[nodiscard]] inline Ticks ticks_of(double cycles) {
     const double ticks = cycles * static_cast<double>(ticks_per_cycle);
     if (!(ticks >= 0.0 && ticks < static_cast<double>(end_of_time))) refuse_duration(cycles);
-    return static_cast<Ticks>(ticks + 0.5);
+    const auto whole = static_cast<Ticks>(ticks);  // lround is a call, and events round often
+    return whole + (ticks - static_cast<double>(whole) >= 0.5 ? 1 : 0);
 }
 [[nodiscard]] constexpr double cycles_of(Ticks ticks) {
     return static_cast<double>(ticks) / static_cast<double>(ticks_per_cycle);
