@@ -26,7 +26,7 @@ def test_answers_are_what_the_program_prints(program: Path) -> None:
     assert answer.before.time_us == wt.predict("copy", **COPY).time_us
     advice = wt.advise("copy", **COPY)
     assert json.loads(advice.to_json()) == told(program, f"advise {words}")
-    assert wt.predict("copy", **COPY).advise() == advice
+    assert wt.advise(wt.predict("copy", **COPY)) == advice
     found = wt.elasticities("copy", **COPY)
     assert json.loads(found.to_json()) == told(program, f"what-if {words} --elasticities")
     for whole in (answer, advice, found):
@@ -53,9 +53,21 @@ def test_wrong_changes_say_what_is_expected(changes: Any, expected: str) -> None
         wt.what_if("gemm", m=4096, n=4096, k=4096, gpu="h200-sxm", changes=changes, **TILE)
 
 
+def test_a_prediction_is_asked_about_with_its_own_arguments() -> None:
+    p = wt.predict("copy", **COPY)
+    assert wt.elasticities(p) == wt.elasticities("copy", **COPY)
+    assert wt.what_if(p, changes={"gpu.dram.bandwidth": "2x"}).before.time_us == p.time_us
+    with pytest.raises(wt.WarptimeError, match="nothing beside a prediction"):
+        wt.advise(p, gpu="h100-sxm")
+    with pytest.raises(wt.WarptimeError, match="nothing beside a prediction"):
+        wt.elasticities(p, n=2)
+    with pytest.raises(wt.WarptimeError, match="a prediction that predict made"):
+        wt.advise(wt.advise(p).baseline)
+
+
 def test_a_kernel_in_text_can_be_asked_about(source: Path) -> None:
     kernel = wt.Kernel((source / "examples/kernels/saxpy.kernel").read_text())
     answer = kernel.what_if(changes={"gpu.dram.bandwidth": "0.5x"}, gpu="h200-sxm")
     assert answer.saved_us < 0
-    assert {r.name for r in kernel.predict(gpu="h200-sxm").advise()} == {r.name for r in kernel.advise(gpu="h200-sxm")}
+    assert {r.name for r in wt.advise(kernel.predict(gpu="h200-sxm"))} == {r.name for r in kernel.advise(gpu="h200-sxm")}
     assert kernel.elasticities(gpu="h200-sxm")["gpu.dram.bandwidth"] < 0

@@ -14,11 +14,11 @@ from warptime import _core
 from warptime._error import WarptimeError
 from warptime._gpu import Changes, Gpu, required
 from warptime._gpu import gpu as gpu_of
-from warptime._plots import plot_advice, plot_what_if, tornado
+from warptime._plots import plot_remedies, plot_what_if
 from warptime._prediction import Prediction, Request
 from warptime._text import Report, data_frame, html_table
 from warptime._values import Value, text_of, texts_of, utf8
-from warptime.plotting import Axes
+from warptime.plotting import Axes, tornado
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +52,7 @@ class WhatIf:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Both times by cause. Needs matplotlib."""
-        return plot_what_if(self, ax)
+        return plot_what_if(self.before, self.after, self.changes, self.saved_us, ax)
 
     def __repr__(self) -> str:
         return self._text.rstrip("\n")
@@ -160,7 +160,7 @@ class Advice:
 
     def plot(self, most: int = 10, ax: Axes | None = None) -> Axes:
         """The remedies that save time, with the bands of what they save. Needs matplotlib."""
-        return plot_advice(self, most, ax)
+        return plot_remedies(self.baseline.time_us, self.remedies, most, ax)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The remedies as a data frame."""
@@ -178,10 +178,17 @@ class Advice:
         return html_table(("remedy", "saves", "80 % band", "limiter then", "where", "how"), rows)
 
 
-def _request(op: str, gpu: str | Gpu | None, keywords: Mapping[str, Value]) -> Request:
-    """The texts of a request. Conditions and the engine are among the keywords."""
+def _request(op: str | Prediction, gpu: str | Gpu | None, keywords: Mapping[str, Value]) -> Request:
+    """The texts of a request: those of a prediction, or new ones. Conditions and the engine are among the keywords."""
+    if isinstance(op, Prediction):
+        if gpu is not None or keywords:
+            given = "gpu" if gpu is not None else next(iter(keywords))
+            raise WarptimeError(given, "given", "nothing beside a prediction, which has its arguments")
+        if op._request is None:
+            raise WarptimeError("prediction", "part of another answer", "a prediction that predict made")
+        return op._request
     if not isinstance(op, str):
-        raise WarptimeError("op", utf8(repr(op)), "the name of an operator")
+        raise WarptimeError("op", utf8(repr(op)), "the name of an operator, or a prediction")
     names = ("cache", "duty", "data", "available_sms", "clock_mhz")
     parameters = {name: value for name, value in keywords.items() if name not in names and name != "engine"}
     engine = keywords.get("engine")
@@ -220,7 +227,7 @@ def _changes_of(changes: Changes) -> list[str]:
 
 
 def what_if(
-    op: str,
+    op: str | Prediction,
     /,
     *,
     changes: Changes = (),
@@ -233,7 +240,7 @@ def what_if(
     `changes` maps keys to values as the program's --change takes them: {"gpu.l2.capacity": "2x", "kernel.stages": 5},
     or is a list of "KEY=VALUE". Keys of the kernel are parameters of the operator, and changes of any kernel's
     description, such as kernel.pad_shared or kernel.coalesce. `on` is another GPU for the time after. Operator,
-    conditions and engine as in `predict`. Raises WarptimeError for an unknown key, naming the nearest, for a change without effect,
+    conditions and engine as in `predict`, or a prediction in their place. Raises WarptimeError for an unknown key, naming the nearest, for a change without effect,
     and for one that makes the kernel impossible.
 
     >>> import warptime as wt
@@ -258,11 +265,11 @@ def what_if(
     )
 
 
-def elasticities(op: str, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Elasticities:
+def elasticities(op: str | Prediction, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Elasticities:
     """How many per cent the time changes when a number of the GPU or a size changes by one per cent.
 
     The kernel stays as it is when a number of the GPU changes; sizes are doubled and halved, with a new choice of
-    kernel. Operator, conditions and engine as in `predict`.
+    kernel. Operator, conditions and engine as in `predict`, or a prediction in their place.
 
     >>> import warptime as wt
     >>> found = wt.elasticities("copy", n=2**28, gpu="h200-sxm")
@@ -276,22 +283,20 @@ def elasticities(op: str, /, *, gpu: str | Gpu | None = None, **keywords: Value)
     return Elasticities(_prediction(given["baseline"], texts), rows, given["without_effect"], text, printed)
 
 
-def advise_request(request: Request) -> Advice:
-    """`advise` for what a prediction was asked."""
-    with _arguments(request) as arguments:
+def advise(op: str | Prediction, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Advice:
+    """Every remedy that applies to the operation, recomputed by the engine, by the time that it saves.
+
+    Operator, conditions and engine as in `predict`, or a prediction in their place.
+
+    >>> import warptime as wt
+    >>> p = wt.predict("gemm", m=4096, n=4096, k=4096, dtype="fp32", gpu="h200-sxm")
+    >>> wt.advise(p).remedies[0].name
+    'lower_precision'
+    >>> wt.advise("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm")["lower_precision"].where
+    'dtype=fp8'
+    """
+    with _arguments(_request(op, gpu, keywords)) as arguments:
         text, printed, texts = _core.advise(*arguments)
     given: dict[str, Any] = json.loads(text)
     remedies = tuple(Remedy(**remedy) for remedy in given["remedies"])
     return Advice(_prediction(given["baseline"], texts), remedies, text, printed)
-
-
-def advise(op: str, /, *, gpu: str | Gpu | None = None, **keywords: Value) -> Advice:
-    """Every remedy that applies to the operation, recomputed by the engine, by the time that it saves.
-
-    Operator, conditions and engine as in `predict`.
-
-    >>> import warptime as wt
-    >>> wt.advise("gemm", m=4096, n=4096, k=4096, dtype="bf16", gpu="h200-sxm")["lower_precision"].where
-    'dtype=fp8'
-    """
-    return advise_request(_request(op, gpu, keywords))

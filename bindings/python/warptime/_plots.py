@@ -3,20 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from warptime.plotting import INK, MARKERS, PREDICTED, SERIES, Axes, axes_of, cause_colour, optional, rc
-
-if TYPE_CHECKING:
-    from warptime._advice import Advice, WhatIf
-    from warptime._prediction import Prediction
-    from warptime._scoreboard import ScoredRow
-    from warptime._tiles import RankedTiles
+from warptime.plotting import INK, MARKERS, SERIES, Axes, axes_of, cause_colour, optional, rc
 
 _SMALL = 0.005
 
 
-def plot_prediction(p: Prediction) -> Any:
+class Banded(Protocol):
+    """A time with its band."""
+
+    @property
+    def time_us(self) -> float: ...
+    @property
+    def low_us(self) -> float: ...
+    @property
+    def high_us(self) -> float: ...
+
+
+class NamedTime(Protocol):
+    """A bound, or a kernel among several, with its time."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def time_us(self) -> float: ...
+
+
+class Explained(Banded, Protocol):
+    """What a picture reads of a prediction."""
+
+    @property
+    def gpu(self) -> str: ...
+    @property
+    def operation(self) -> Mapping[str, str | int]: ...
+    @property
+    def limiter(self) -> str: ...
+    @property
+    def shares(self) -> Mapping[str, float]: ...
+    @property
+    def bounds(self) -> Sequence[NamedTime]: ...
+    @property
+    def kernels(self) -> Sequence[NamedTime]: ...
+
+
+class RankedTile(Banded, Protocol):
+    """What a picture reads of a ranked tile."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+    @property
+    def limiter(self) -> str: ...
+    @property
+    def gap(self) -> float: ...
+
+
+class RecordedRow(Protocol):
+    """What a picture reads of a recorded row beside its prediction."""
+
+    @property
+    def suite(self) -> str: ...
+    @property
+    def quantity(self) -> str: ...
+    @property
+    def refusal(self) -> str: ...
+    @property
+    def measured(self) -> float: ...
+    @property
+    def predicted(self) -> float: ...
+
+
+class Saving(Protocol):
+    """What a picture reads of a remedy."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def limiter(self) -> str: ...
+    @property
+    def saved_us(self) -> float: ...
+    @property
+    def saved_low_us(self) -> float: ...
+    @property
+    def saved_high_us(self) -> float: ...
+
+
+def plot_prediction(p: Explained) -> Any:
     """Two panels: the time by cause with its band, and every bound beside the time. Returns both axes."""
     pyplot = optional("matplotlib.pyplot")
     bounds = sorted((bound for bound in p.bounds if bound.time_us >= _SMALL * p.time_us), key=lambda bound: bound.time_us)
@@ -38,7 +110,7 @@ def plot_prediction(p: Prediction) -> Any:
     return above, below
 
 
-def _title(p: Prediction) -> str:
+def _title(p: Explained) -> str:
     op = str(p.operation["op"])
     if op == "kernel":
         return f"{p.kernels[0].name if p.kernels else op} on {p.gpu}"
@@ -46,7 +118,7 @@ def _title(p: Prediction) -> str:
     return f"{op} {' x '.join(sizes)}{' ' if sizes else ''}{p.operation.get('dtype', '')} on {p.gpu}"
 
 
-def _stack(axes: Axes, p: Prediction) -> None:
+def _stack(axes: Axes, p: Explained) -> None:
     """The time as one bar of causes; wide parts have their names inside, narrow ones share a legend."""
     left = 0.0
     for name, share in sorted(p.shares.items(), key=lambda item: -item[1]):
@@ -66,9 +138,8 @@ def _stack(axes: Axes, p: Prediction) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
 
 
-def plot_ranked(ranked: RankedTiles, ax: Axes | None = None) -> Axes:
+def plot_ranked(tiles: Sequence[RankedTile], library_us: float | None = None, ax: Axes | None = None) -> Axes:
     """Tiles by rank with their bands, coloured by limiter, and the library's own kernel as a line."""
-    tiles = list(ranked.tiles)
     labels = [_tile_name(tile.parameters) for tile in tiles]
     with axes_of(ax, figsize=(8.5, 1.2 + 0.32 * len(tiles))) as axes:
         seen: set[str] = set()
@@ -80,8 +151,8 @@ def plot_ranked(ranked: RankedTiles, ax: Axes | None = None) -> Axes:
                           color=INK, capsize=2, lw=0.9)
             axes.annotate(f"{tile.time_us:.4g}  {tile.gap:+.1%}", (tile.high_us, i), xytext=(5, 0),
                           textcoords="offset points", va="center", fontsize=8)
-        if ranked.library is not None:
-            axes.axvline(ranked.library.time_us, color=INK, ls="--", lw=1, label=f"library, {ranked.library.time_us:.4g} us")
+        if library_us is not None:
+            axes.axvline(library_us, color=INK, ls="--", lw=1, label=f"library, {library_us:.4g} us")
         axes.set_yticks(range(len(tiles)), [f"{i + 1}  {label}" for i, label in enumerate(labels)])
         axes.set(xlabel="predicted time, us, with its 80 % band", title=f"the {len(tiles)} tiles to try first")
         axes.set_xlim(0, 1.2 * max([tile.high_us for tile in tiles], default=1.0))
@@ -96,54 +167,9 @@ def _tile_name(parameters: Mapping[str, Any]) -> str:
     return " ".join((str(parameters["cta_tile"]), *options))
 
 
-def tornado(
-    elasticities: Sequence[tuple[str, float]] | Mapping[str, float], most: int = 15, ax: Axes | None = None
-) -> Axes:
-    """A tornado plot: the largest elasticities d log time / d log number, of either sign, the largest on top.
-
-    -1 means that one per cent more of the number takes one per cent off the time.
-
-    >>> from warptime import plotting
-    >>> axes = plotting.tornado([("dram.bandwidth", -0.9), ("sm.count", -0.05)])
-    """
-    pairs = list(elasticities.items()) if isinstance(elasticities, Mapping) else list(elasticities)
-    shown = sorted(pairs, key=lambda pair: -abs(pair[1]))[:most]
-    with axes_of(ax, figsize=(8.0, 1.1 + 0.28 * max(len(shown), 3))) as axes:
-        values = [value for _, value in shown]
-        bars = axes.barh([name for name, _ in shown], values, color=["#009E73" if v < 0 else "#D55E00" for v in values])
-        axes.bar_label(bars, [f"{v:+.2g}" for v in values], padding=3, fontsize=8)
-        axes.axvline(0, color=INK, lw=1)
-        edge = 1.25 * max([abs(v) for v in values], default=1.0)
-        axes.set(xlim=(-edge, edge), xlabel="elasticity: % of time for 1 % more (green: faster)",
-                 title="which numbers the time depends on")
-        axes.invert_yaxis()
-        axes.grid(False, axis="y")
-    return axes
-
-
-def plot_times(times_us: Mapping[str, float], recorded_us: Mapping[str, float] | None = None, ax: Axes | None = None) -> Axes:
-    """Predicted times by name as bars, with recorded ones beside where there are any."""
-    names = list(times_us)
-    with axes_of(ax, figsize=(8.0, 0.9 + 0.42 * max(3, len(names)))) as axes:
-        axes.barh(names, [times_us[name] for name in names], color=PREDICTED, height=0.6, label="predicted")
-        for i, name in enumerate(names):
-            taken = (recorded_us or {}).get(name)
-            text = f"{times_us[name]:.4g}" + (f", recorded {taken:.4g}" if taken else "")
-            axes.annotate(text, (max(times_us[name], taken or 0.0), i), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8)
-        if recorded_us:
-            known = [name for name in names if name in recorded_us]
-            axes.plot([recorded_us[name] for name in known], known, "D", color="#D55E00", ms=6, mec="white", label="recorded")
-            axes.legend(loc="lower right")
-        axes.set(xlabel="time, us")
-        axes.set_xlim(0, 1.3 * max([*times_us.values(), *(recorded_us or {}).values()]))
-        axes.invert_yaxis()
-        axes.grid(False, axis="y")
-    return axes
-
-
-def plot_rows(rows: Sequence[ScoredRow], ax: Axes | None = None) -> Axes:
+def plot_rows(rows: Sequence[RecordedRow], ax: Axes | None = None) -> Axes:
     """Predicted over measured times of operators, one colour a suite, with lines a factor of 1.25 either way."""
-    suites: dict[str, list[ScoredRow]] = {}
+    suites: dict[str, list[RecordedRow]] = {}
     for row in rows:
         if row.quantity == "kernel_us" and not row.refusal and not row.suite.startswith("microbench"):
             suites.setdefault(row.suite, []).append(row)
@@ -162,10 +188,9 @@ def plot_rows(rows: Sequence[ScoredRow], ax: Axes | None = None) -> Axes:
     return axes
 
 
-def plot_advice(advice: Advice, most: int = 10, ax: Axes | None = None) -> Axes:
-    """Remedies by the time that they save, with the band of the saving, in the colour of the limiter afterwards."""
-    shown = [remedy for remedy in advice.remedies if remedy.saved_us > 0.0][:most]
-    time = advice.baseline.time_us
+def plot_remedies(time: float, remedies: Sequence[Saving], most: int = 10, ax: Axes | None = None) -> Axes:
+    """Remedies by what they save of `time` microseconds, with the band of the saving, in the colour of the limiter afterwards."""
+    shown = [remedy for remedy in remedies if remedy.saved_us > 0.0][:most]
     with axes_of(ax, figsize=(8.5, 1.1 + 0.34 * max(len(shown), 3))) as axes:
         seen: set[str] = set()
         for i, remedy in enumerate(shown):
@@ -186,11 +211,13 @@ def plot_advice(advice: Advice, most: int = 10, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def plot_what_if(answer: WhatIf, ax: Axes | None = None) -> Axes:
+def plot_what_if(
+    before: Explained, after: Explained, changes: Mapping[str, str], saved_us: float, ax: Axes | None = None
+) -> Axes:
     """Both times by cause, before above after, with their bands."""
     with axes_of(ax, figsize=(8.5, 2.6)) as axes:
         seen: set[str] = set()
-        for i, p in enumerate((answer.before, answer.after)):
+        for i, p in enumerate((before, after)):
             left = 0.0
             for name, share in sorted(p.shares.items(), key=lambda item: -item[1]):
                 if share < _SMALL:
@@ -201,9 +228,9 @@ def plot_what_if(answer: WhatIf, ax: Axes | None = None) -> Axes:
                 left += share * p.time_us
             axes.errorbar([p.time_us], [i], xerr=[[p.time_us - p.low_us], [p.high_us - p.time_us]], color=INK, capsize=4, lw=1.1)
         axes.set_yticks([0, 1], ["before", "after"])
-        changes = ", ".join(f"{key}={value}" for key, value in answer.changes.items()) or f"on {answer.after.gpu}"
-        axes.set(xlabel="time, us", title=f"{changes}: saves {answer.saved_us:.3g} us of {answer.before.time_us:.4g} us")
-        axes.set_xlim(0, 1.05 * max(answer.before.high_us, answer.after.high_us))
+        changed = ", ".join(f"{key}={value}" for key, value in changes.items()) or f"on {after.gpu}"
+        axes.set(xlabel="time, us", title=f"{changed}: saves {saved_us:.3g} us of {before.time_us:.4g} us")
+        axes.set_xlim(0, 1.05 * max(before.high_us, after.high_us))
         axes.invert_yaxis()
         axes.grid(False, axis="y")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8)

@@ -7,16 +7,12 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from warptime import _core
-from warptime._error import WarptimeError
 from warptime._gpu import Gpu
 from warptime._plots import plot_prediction
 from warptime._text import Report
-
-if TYPE_CHECKING:
-    from warptime._advice import Advice
 
 T = TypeVar("T")
 
@@ -196,20 +192,6 @@ class Prediction:
         page = _core.prediction_page(json.dumps({**self.to_dict(), "would_help": helps}), self._explained)
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
-
-    def advise(self) -> Advice:
-        """Every remedy that applies to this operation, by the time that it saves: `advise` with the same arguments.
-
-        >>> import warptime as wt
-        >>> p = wt.predict("gemm", m=4096, n=4096, k=4096, dtype="fp32", gpu="h200-sxm")
-        >>> p.advise().remedies[0].name
-        'lower_precision'
-        """
-        from warptime._advice import advise_request  # which has predictions itself
-
-        if self._request is None:
-            raise WarptimeError("advise", "", "a prediction that predict made; advise(...) takes the arguments")
-        return advise_request(self._request)
 
     def to_json(self) -> str:
         """The JSON object that `warptime predict --json` prints, on one line."""

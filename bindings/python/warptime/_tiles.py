@@ -167,7 +167,7 @@ class RankedTiles(Sequence[RankedTile]):
         >>> axes.get_title(loc="left")
         'the 3 tiles to try first'
         """
-        return plot_ranked(self, ax)
+        return plot_ranked(self.tiles, None if self.library is None else self.library.time_us, ax)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame, one row a tile, with a column for each parameter. Needs pandas.

@@ -1,4 +1,4 @@
-"""The house style of Warptime's pictures, and the optional packages behind them. SPDX-License-Identifier: Apache-2.0
+"""The house style of Warptime's pictures, and pictures of plain numbers in it. SPDX-License-Identifier: Apache-2.0
 
 Colours are told apart with any colour vision: those of Okabe and Ito (jfly.uni-koeln.de/color) and of Paul Tol
 (personal.sron.nl/~pault), one for each cause of time, the same in every picture. Axes carry units.
@@ -7,7 +7,7 @@ Colours are told apart with any colour vision: those of Okabe and Ito (jfly.uni-
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -130,8 +130,46 @@ def end_labels(ax: Axes, labels: list[tuple[float, float, str, str]], gap: float
                     va="center", color=colour, fontsize=9)
 
 
-def __getattr__(name: str) -> Any:
-    """`tornado` and `plot_times` stand in another file, which needs this one."""
-    if name in ("tornado", "plot_times"):
-        return getattr(importlib.import_module("warptime._plots"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def tornado(
+    elasticities: Sequence[tuple[str, float]] | Mapping[str, float], most: int = 15, ax: Axes | None = None
+) -> Axes:
+    """A tornado plot: the largest elasticities d log time / d log number, of either sign, the largest on top.
+
+    -1 means that one per cent more of the number takes one per cent off the time.
+
+    >>> from warptime import plotting
+    >>> axes = plotting.tornado([("dram.bandwidth", -0.9), ("sm.count", -0.05)])
+    """
+    pairs = list(elasticities.items()) if isinstance(elasticities, Mapping) else list(elasticities)
+    shown = sorted(pairs, key=lambda pair: -abs(pair[1]))[:most]
+    with axes_of(ax, figsize=(8.0, 1.1 + 0.28 * max(len(shown), 3))) as axes:
+        values = [value for _, value in shown]
+        bars = axes.barh([name for name, _ in shown], values, color=["#009E73" if v < 0 else "#D55E00" for v in values])
+        axes.bar_label(bars, [f"{v:+.2g}" for v in values], padding=3, fontsize=8)
+        axes.axvline(0, color=INK, lw=1)
+        edge = 1.25 * max([abs(v) for v in values], default=1.0)
+        axes.set(xlim=(-edge, edge), xlabel="elasticity: % of time for 1 % more (green: faster)",
+                 title="which numbers the time depends on")
+        axes.invert_yaxis()
+        axes.grid(False, axis="y")
+    return axes
+
+
+def plot_times(times_us: Mapping[str, float], recorded_us: Mapping[str, float] | None = None, ax: Axes | None = None) -> Axes:
+    """Predicted times by name as bars, with recorded ones beside where there are any."""
+    names = list(times_us)
+    with axes_of(ax, figsize=(8.0, 0.9 + 0.42 * max(3, len(names)))) as axes:
+        axes.barh(names, [times_us[name] for name in names], color=PREDICTED, height=0.6, label="predicted")
+        for i, name in enumerate(names):
+            taken = (recorded_us or {}).get(name)
+            text = f"{times_us[name]:.4g}" + (f", recorded {taken:.4g}" if taken else "")
+            axes.annotate(text, (max(times_us[name], taken or 0.0), i), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8)
+        if recorded_us:
+            known = [name for name in names if name in recorded_us]
+            axes.plot([recorded_us[name] for name in known], known, "D", color="#D55E00", ms=6, mec="white", label="recorded")
+            axes.legend(loc="lower right")
+        axes.set(xlabel="time, us")
+        axes.set_xlim(0, 1.3 * max([*times_us.values(), *(recorded_us or {}).values()]))
+        axes.invert_yaxis()
+        axes.grid(False, axis="y")
+    return axes
