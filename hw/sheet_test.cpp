@@ -207,7 +207,7 @@ TEST_CASE("a name that several sheets have lists them all") {
 TEST_CASE("a wrong id names the nearest, a missing file its path") {
     CHECK_THROWS_WITH_AS((void)load_gpu("h200-smx"), doctest::Contains("nearest: 'h200-sxm'"), Error);
     CHECK_THROWS_WITH_AS((void)load_gpu("rtx4091"), doctest::Contains("nearest: 'rtx-4090'"), Error);
-    CHECK_THROWS_WITH_AS((void)load_gpu("b300"), doctest::Contains("nearest: 'b200'"), Error);
+    CHECK_THROWS_WITH_AS((void)load_gpu("b250"), doctest::Contains("nearest: 'b200'"), Error);
     CHECK_THROWS_WITH_AS((void)load_gpu("/nowhere/x.toml"), doctest::Contains("/nowhere/x.toml"), Error);
     CHECK_THROWS_AS((void)load_gpu(""), Error);
 }

@@ -26,14 +26,14 @@ using Json = nlohmann::ordered_json;
 
 int list_all(bool json) {
     Json list = Json::array();
-    std::string text = fmt::format("{:<18}{:<34}{:<14}{}\n", "id", "name", "architecture", "calibrated");
+    std::string text = fmt::format("{:<18}{:<34}{:<17}{}\n", "id", "name", "architecture", "calibrated");
     for (const hw::SheetSummary& sheet : hw::list_sheets()) {
         list.push_back({{"id", sheet.id},
                         {"name", sheet.name},
                         {"architecture", sheet.architecture},
                         {"calibrated", sheet.calibrated},
                         {"board", sheet.board}});
-        text += fmt::format("{:<18}{:<34}{:<14}{}\n", sheet.id, sheet.name, sheet.architecture,
+        text += fmt::format("{:<18}{:<34}{:<17}{}\n", sheet.id, sheet.name, sheet.architecture,
                             sheet.calibrated ? "yes" : "no");
     }
     const Json object{{"schema", "warptime.gpus/1"}, {"gpus", std::move(list)}};
