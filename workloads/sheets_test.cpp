@@ -143,14 +143,14 @@ TEST_CASE(
     CHECK(mentions(refusal.expected, "compute capability 10.0 has no wgmma"));
     refusal = refusal_of(b200, with("mma", "tcgen05"));
     CHECK(refusal.parameter == "gemm mma");
-    CHECK(mentions(refusal.expected, "specialised warps only"));
+    CHECK(mentions(refusal.expected, "specialised warps and for Triton"));
     // mma.sync runs 8-bit types far below its share of the peak in the sheet.
     refusal = refusal_of(b200, with("mma", "mma.sync", "fp8"));
     CHECK(refusal.parameter == "gemm dtype");
     CHECK(mentions(refusal.expected, "bf16, fp16 or tf32"));
     CHECK(explain(b200, with("mma", "mma.sync", "tf32")).time > 0.0);
-    // On this GPU Triton and CUTLASS multiply by tcgen05, so the model must not answer with another kernel.
-    for (const char* implementation : {"triton", "cutlass", "cublas"}) {
+    // On this GPU CUTLASS multiplies by tcgen05, so the model must not answer with another kernel.
+    for (const char* implementation : {"cutlass", "cublas"}) {
         refusal = refusal_of(b200, with("implementation", implementation));
         CHECK(refusal.parameter == "gemm mma");
         CHECK(mentions(refusal.expected, "tcgen05"));
@@ -167,6 +167,28 @@ TEST_CASE(
         CHECK(mentions(refusal.expected, std::string("compute capability 12.0 has no ") + mma));
     }
     CHECK(explain(geforce, with("mma", "mma.sync", "fp8")).time > 0.0);
+}
+
+TEST_CASE("Triton multiplies by tcgen05 on data-centre Blackwell, and by mma.sync where its compiler does") {
+    const auto b200 = hw::load_gpu("b200");
+    const auto with = [](const char* tile, fixture::Parameters more = {}, const char* dtype = "bf16") {
+        more.insert({{"implementation", "triton"}, {"cta_tile", tile}, {"stages", "3"}, {"warps", "4"}});
+        return product(dtype, more);
+    };
+    // Compiled for sm_100, 128x128x64 has tcgen05; tiles of 32 rows, 16 warps and int8 have mma.sync.
+    const double fast = explain(b200, with("128x128x64")).time;
+    CHECK(fast < explain(b200, with("128x128x64", {{"mma", "mma.sync"}})).time);
+    CHECK(explain(b200, with("128x128x64", {{"mma", "tcgen05"}})).time == fast);
+    CHECK(explain(b200, with("32x128x64")).time ==
+          explain(b200, with("32x128x64", {{"mma", "mma.sync"}})).time);
+    CHECK(explain(b200, with("128x128x64", {{"warps", "16"}})).time ==
+          explain(b200, with("128x128x64", {{"warps", "16"}, {"mma", "mma.sync"}})).time);
+    CHECK(refusal_of(b200, with("128x128x64", {}, "int8")).parameter == "gemm dtype");
+    // What was not looked at is refused by its name.
+    CHECK(refusal_of(b200, with("128x128x64", {{"pipeline", "tma"}})).parameter == "gemm pipeline");
+    CHECK(refusal_of(b200, with("128x128x64", {{"stages", "1"}})).parameter == "gemm stages");
+    CHECK(refusal_of(b200, with("128x128x64", {{"b_major", "n"}}, "fp8")).parameter == "gemm dtype");
+    CHECK(refusal_of(b200, with("128x128x64", {{"lda", "4098"}})).parameter == "gemm k");
 }
 
 TEST_CASE("sums that tensor memory cannot hold are refused with their columns") {

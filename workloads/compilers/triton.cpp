@@ -96,6 +96,17 @@ void read_registers(const toml::table& root, std::string_view origin, Triton& t)
     }
 }
 
+void read_tensor_memory(const toml::table& root, std::string_view origin, Triton& t) {
+    Section s(root, origin, "tensor_memory");
+    s.read("rows", t.tensor_memory.rows);
+    s.read("columns", t.tensor_memory.columns);
+    s.read("warps_max", t.tensor_memory.warps_max);
+    s.read("sums_held", t.tensor_memory.sums_held);
+    s.read("sums_over", t.tensor_memory.sums_over);
+    s.read("rest", t.tensor_memory.rest);
+    t.numbers += s.finish();
+}
+
 void read_series(const toml::table& root, std::string_view origin, Triton& t) {
     {
         Section s(root, origin, "series");
@@ -159,6 +170,17 @@ void read_instructions(const toml::table& root, std::string_view origin, Triton&
         s.read("trip_over", t.instructions.mma_sync.trip_over);
         s.read("places", t.instructions.mma_sync.places);
         s.read("places_from_stages", t.instructions.mma_sync.places_from_stages);
+        t.numbers += s.finish();
+    }
+    {
+        Section s(root, origin, "instructions.tcgen05");
+        s.read("before", t.instructions.tcgen05.before);
+        s.read("before_copies", t.instructions.tcgen05.before_copies);
+        s.read("stage", t.instructions.tcgen05.stage);
+        s.read("stage_copies", t.instructions.tcgen05.stage_copies);
+        s.read("stage_over", t.instructions.tcgen05.stage_over);
+        s.read("trip", t.instructions.tcgen05.trip);
+        s.read("trip_copies", t.instructions.tcgen05.trip_copies);
         t.numbers += s.finish();
     }
     {
@@ -301,6 +323,7 @@ Triton read_triton(std::string_view text, std::string_view origin) {
     read_alignment(root, origin, t);
     read_pipeline(root, origin, t);
     read_registers(root, origin, t);
+    read_tensor_memory(root, origin, t);
     read_series(root, origin, t);
     read_weights(root, origin, t);
     read_instructions(root, origin, t);

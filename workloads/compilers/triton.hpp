@@ -39,6 +39,16 @@ struct Triton {
         int by_descriptor = 0;
     } registers;
 
+    /// Products by tcgen05, whose sums lie in tensor memory: which tiles, and a thread's registers.
+    struct TensorMemory {
+        int rows = 0;
+        int columns = 0;
+        int warps_max = 0;
+        int sums_held = 0;
+        int sums_over = 0;
+        int rest = 0;
+    } tensor_memory;
+
     /// Loops whose products wait for one another.
     struct Series {
         int warps = 0;
@@ -86,6 +96,15 @@ struct Triton {
             int places = 0;
             int places_from_stages = 0;
         } mma_sync;
+        struct Tcgen05 {
+            int before = 0;
+            int before_copies = 0;
+            int stage = 0;
+            int stage_copies = 0;
+            int stage_over = 0;
+            int trip = 0;
+            int trip_copies = 0;
+        } tcgen05;
         struct KnownStrides {
             int before = 0;
             int before_copies = 0;

@@ -56,7 +56,8 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu& gpu
     if (dtype == Dtype::fp32 || dtype == Dtype::fp64) {
         return MatrixInstruction::simt;
     }
-    if (has_tcgen05(gpu) && config.specialization != Specialization::none) {
+    if (has_tcgen05(gpu) &&
+        (config.specialization != Specialization::none || multiplies_by_tcgen05(problem, config))) {
         return MatrixInstruction::tcgen05;
     }
     // A warpgroup is four warps. With fewer warps Triton multiplies by mma.sync as well.
@@ -66,13 +67,13 @@ MatrixInstruction default_instruction(const Problem& problem, const hw::Gpu& gpu
     return MatrixInstruction::mma_sync;
 }
 
-/// Compilers multiply by tcgen05 where the GPU has it. A kernel of mma.sync must therefore be requested by
-/// name.
+/// Compilers multiply by tcgen05 where the GPU has it and the tile fits it. Triton's rule for small tiles is
+/// known; any other kernel of mma.sync must be requested by name.
 void require_known_default(const hw::Gpu& gpu, const Config& config) {
-    if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu)) {
+    if (config.mma == MatrixInstruction::mma_sync && has_tcgen05(gpu) && !config.strides_by_16) {
         throw Error("gemm mma", "auto",
                     fmt::format("simt or mma.sync on {}, or a specialization: kernels there multiply by "
-                                "tcgen05, which is modelled for specialised warps only",
+                                "tcgen05, which is modelled for specialised warps and for Triton",
                                 gpu.id));
     }
 }
@@ -89,10 +90,10 @@ void check_schedule(const hw::Gpu& gpu, const Config& config) {
 void check_matrix_instruction(const hw::Gpu& gpu, const Config& config) {
     const bool tcgen05 = config.mma == MatrixInstruction::tcgen05;
     if (tcgen05 && has_tcgen05(gpu)) {
-        if (config.specialization == Specialization::none) {
+        if (config.specialization == Specialization::none && !config.strides_by_16) {
             throw Error("gemm mma", "tcgen05",
                         fmt::format("simt or mma.sync on {}, or specialization=cooperative or pingpong: "
-                                    "tcgen05 is modelled for specialised warps only",
+                                    "tcgen05 is modelled for specialised warps and for Triton",
                                     gpu.id));
         }
         return;
@@ -142,6 +143,33 @@ void check_tensor_memory(const Config& config) {
                     fmt::format("a smaller tile: its sums take {} columns of tensor memory, and an SM "
                                 "has {}",
                                 used, columns));
+    }
+}
+
+/// Throws Error for loops of Triton by tcgen05 that were not described: only those that copy ahead by
+/// cp.async, from rows that 16 bytes divide, were looked at.
+void check_triton_tcgen05(const Problem& problem, const hw::Gpu& gpu, const Config& config) {
+    if (!config.strides_by_16 || config.mma != MatrixInstruction::tcgen05) return;
+    const auto refuse = [&gpu](std::string parameter, std::string given, std::string_view expected) {
+        throw Error(std::move(parameter), std::move(given), fmt::format("{} on {}", expected, gpu.id));
+    };
+    if (config.pipeline == Pipeline::tma) {
+        refuse("gemm pipeline", "tma",
+               "cp.async (Triton's loops over descriptors by tcgen05 are not described)");
+    }
+    if (config.stages == 1 || config.pipeline == Pipeline::sync) {
+        refuse("gemm stages", std::to_string(config.stages),
+               "2 or more (loops of one stage by tcgen05 are not described)");
+    }
+    constexpr int aligned = 16;
+    if (config.copy_bytes < aligned || copy_bytes_of(config, false) < aligned) {
+        refuse("gemm k", std::to_string(problem.k),
+               "rows of A and B that 16 elements divide (gathers by tcgen05 are not described)");
+    }
+    const bool along_k = problem.a_major == Major::k && problem.b_major == Major::k;
+    if (hw::bytes_of(problem.multiplied()) != 2 && !along_k) {
+        refuse("gemm dtype", std::string(hw::to_string(problem.a)),
+               "a 16-bit type, or A and B along k (operands turned for tcgen05 are not described)");
     }
 }
 
@@ -221,7 +249,11 @@ std::int64_t least_shared_bytes(const Problem& problem, const Config& config) {
     // What is converted is read from its stage early, so that its stages are one fewer.
     const std::int64_t converted = converted_bytes(problem, config);
     const std::int64_t early = converted > 0 && buffers > 1 ? tile_bytes(problem, config, false) : 0;
-    const std::int64_t stages = buffers * stage_bytes(problem, config) + barriers + converted - early;
+    // Triton's loop by tcgen05 has a barrier for the products under way and one for those before.
+    const std::int64_t of_products =
+        copies_as_triton(config) && config.mma == MatrixInstruction::tcgen05 ? 16 : 0;
+    const std::int64_t stages =
+        buffers * stage_bytes(problem, config) + barriers + of_products + converted - early;
     if (copies_as_triton(config) && config.mma == MatrixInstruction::mma_sync) {
         // The tile of results is transposed in the memory of the stages (all of 138 compiled kernels).
         const std::int64_t results = std::int64_t{config.cta_m} * config.cta_n * hw::bytes_of(problem.out);
@@ -328,6 +360,7 @@ void complete(const Problem& problem, const hw::Gpu& gpu, Config& config) {
     if (config.stages == 0) {
         config.stages = config.pipeline == Pipeline::sync ? 1 : 3;
     }
+    check_triton_tcgen05(problem, gpu, config);
     if (config.warps == 0) {
         config.warps = config.specialization != Specialization::none
                            ? 8

@@ -60,6 +60,31 @@ bool products_in_series(const Problem& problem, const Config& c) {
     return c.cta_n == law.columns && hw::bytes_of(problem.a) == law.bytes;
 }
 
+/// One thread issues the products of a stage. All warps then look at the barrier of the products before,
+/// whose stage the next copies fill. (PTX of Triton 3.6 for sm_100; the warpgroups share what that thread
+/// issues.)
+mk::Id add_products_of_tcgen05(Parts& parts) {
+    mk::Builder& b = parts.builder;
+    const Config& c = parts.config;
+    constexpr int rows = 128;  // of an instruction, where the tile has them
+    constexpr int bytes_of_step = 32;
+    const int steps = std::max(1, c.cta_k * hw::bytes_of(parts.problem.multiplied()) / bytes_of_step);
+    const int tall = c.cta_m % rows == 0 ? rows : rows / 2;
+    const int warpgroups = c.warps / 4;
+    mk::Op multiply;
+    multiply.cls = InstructionClass::tcgen05_mma;
+    multiply.dtype = parts.problem.multiplied();
+    multiply.shape = {tall, c.cta_n, bytes_of_step / hw::bytes_of(parts.problem.multiplied())};
+    multiply.count = (std::int64_t{c.cta_m / tall} * steps + warpgroups - 1) / warpgroups;
+    multiply.shared_operand = true;
+    const mk::Id products = b.op(multiply);
+    mk::Op look;
+    look.cls = InstructionClass::mbarrier_try_wait;
+    look.dep_count = 1;
+    look.deps[0] = {products, 1};
+    return b.op(look);
+}
+
 }  // namespace
 
 void add_pipelined_role(Parts& parts) {
@@ -118,7 +143,8 @@ void add_pipelined_role(Parts& parts) {
     // Triton's loops of mma.sync copy after all warps have read their operands into registers.
     const bool reads_first = as_triton && c.mma == MatrixInstruction::mma_sync;
     const bool converts = converts_weights(parts.problem, c);
-    if (ahead > 0 && !in_series && !reads_first && !beside_copies && !converts) {
+    const bool by_tcgen05 = c.mma == MatrixInstruction::tcgen05;
+    if (ahead > 0 && !in_series && !reads_first && !beside_copies && !converts && !by_tcgen05) {
         // After the barrier all warps have read the oldest stage. Copies refill its place before the
         // arithmetic.
         fetches = add_copies(parts, group_id, ahead, true);
@@ -138,6 +164,10 @@ void add_pipelined_role(Parts& parts) {
         // Addresses are computed while the tensor cores multiply.
         b.op(address).count =
             as_triton ? aside.of_trip : 40 + 4 * copies_per_warp(stage_bytes(parts.problem, c), c);
+    } else if (c.mma == MatrixInstruction::tcgen05) {
+        last = add_products_of_tcgen05(parts);
+        fetches = add_copies(parts, group_id, ahead, true, last);
+        b.op(address).count = aside.of_trip;
     } else {
         const WarpCounts counts = mma_sync_counts(parts.problem, c);
         const std::int64_t addresses =

@@ -34,6 +34,11 @@ TritonInstructions triton_instructions(const Problem& problem, const Config& con
                 w.stage + w.stage_copies * (a + b) / w.stage_over,
                 w.trip + (w.trip_a * a + w.trip_b * b + w.trip_products * products) / w.trip_over, after};
     }
+    if (config.mma == MatrixInstruction::tcgen05) {
+        const auto& t = law.tcgen05;
+        return {t.before + t.before_copies * (a + b), t.stage + t.stage_copies * (a + b) / t.stage_over,
+                t.trip + t.trip_copies * (a + b), after};
+    }
     // Without a spare stage no instruction counts the places of stages.
     const auto& s = law.mma_sync;
     const std::int64_t places = config.stages >= s.places_from_stages ? s.places : 0;

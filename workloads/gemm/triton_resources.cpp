@@ -27,6 +27,13 @@ bool copies_as_triton(const Config& config) {
     return config.strides_by_16 && config.pipeline == Pipeline::cp_async;
 }
 
+bool multiplies_by_tcgen05(const Problem& problem, const Config& config) {
+    const compilers::Triton::TensorMemory& law = compilers::triton().tensor_memory;
+    const Dtype dtype = problem.multiplied();
+    return config.strides_by_16 && dtype != Dtype::int8 && config.cta_m % law.rows == 0 &&
+           config.cta_n % law.columns == 0 && config.warps % 4 == 0 && config.warps <= law.warps_max;
+}
+
 int triton_buffers(const Config& config) {
     return config.mma == MatrixInstruction::mma_sync
                ? std::max(1, config.stages - compilers::triton().pipeline.buffers_less_of_mma_sync)
@@ -38,6 +45,12 @@ int triton_registers(const Problem& problem, const Config& config) {
     const int accumulators = config.cta_m * config.cta_n / (lanes_per_warp * config.warps);
     const auto copied =
         static_cast<int>(copies_of(problem, config, true) + copies_of(problem, config, false));
+    if (config.mma == MatrixInstruction::tcgen05) {
+        // The sums lie in tensor memory until the end, when a lane brings so many at once.
+        const compilers::Triton::TensorMemory& memory = compilers::triton().tensor_memory;
+        const int held = std::min(accumulators, memory.sums_held);
+        return held + held / memory.sums_over + memory.rest;
+    }
     // Both operands of 8-bit types lie along K, so one offset serves several copies.
     if (hw::bytes_of(problem.a) == 1 && config.mma == MatrixInstruction::wgmma) {
         return accumulators + law.eight_bit_rest + law.eight_bit_copies * copied / law.eight_bit_over;

@@ -14,6 +14,10 @@ namespace warptime::workloads::gemm {
 /// Whether the loop is Triton's loop whose multiplying warps copy asynchronously.
 [[nodiscard]] bool copies_as_triton(const Config& config);
 
+/// Whether Triton multiplies by tcgen05 on a GPU that has it: tiles of 64 rows and 16 columns and more, with
+/// one or two warpgroups, of types that it does not refuse. Other tiles go through mma.sync.
+[[nodiscard]] bool multiplies_by_tcgen05(const Problem& problem, const Config& config);
+
 /// Number of stages in shared memory.
 [[nodiscard]] int triton_buffers(const Config& config);
 
