@@ -151,8 +151,8 @@ class ExpertMlp(nn.Module):
         super().__init__()
         self.experts, self.chosen = experts, chosen
         self.router = nn.Linear(width, experts, bias=False)
-        self.gate_up = nn.Parameter(torch.empty(experts, width, 2 * ffn))
-        self.down = nn.Parameter(torch.empty(experts, ffn, width))
+        self.gate_up = nn.Parameter(torch.empty(experts, 2 * ffn, width))
+        self.down = nn.Parameter(torch.empty(experts, width, ffn))
 
     def forward(self, x: Tensor) -> Tensor:
         tokens = x.reshape(-1, x.shape[-1])
@@ -162,8 +162,8 @@ class ExpertMlp(nn.Module):
         source = order // self.chosen
         ends = torch.histc(experts.float(), self.experts, 0, self.experts - 1).cumsum(0).to(torch.int32)
         rows = tokens.index_select(0, source)
-        gate, up = torch._grouped_mm(rows, self.gate_up, offs=ends).chunk(2, dim=-1)
-        rows = torch._grouped_mm(functional.silu(gate) * up, self.down, offs=ends)
+        gate, up = torch._grouped_mm(rows, self.gate_up.transpose(1, 2), offs=ends).chunk(2, dim=-1)
+        rows = torch._grouped_mm(functional.silu(gate) * up, self.down.transpose(1, 2), offs=ends)
         rows = rows * weights.reshape(-1).index_select(0, order).unsqueeze(-1)
         return torch.zeros_like(tokens).index_add(0, source, rows).view(x.shape)
 
