@@ -11,6 +11,7 @@ start of the processes each. NVLink multicast stays off.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import sys
@@ -233,7 +234,7 @@ def record_split_layers(recorder: Recorder, folder: Path, gpus: int, rank: int) 
             recorder.write("split_steps", "step", params, "wall_us", slowest, implementation=mode, method="events", steps=note)
             try:
                 runs = [after_barrier(part) for part in cut_evenly(found, SAMPLES)[1:]]
-            except LookupError as problem:
+            except (LookupError, ValueError, StopIteration) as problem:
                 print(f"left out: {name}: {problem}", file=sys.stderr, flush=True)
                 continue
             sums, spans = sums_and_spans(runs)
@@ -318,7 +319,9 @@ def work(rank: int, gpus: int, variant: int, folder: str, seconds: float, port: 
     os.environ.update(variables)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), NCCL_NVLS_ENABLE="0")
     torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", rank=rank, world_size=gpus, device_id=torch.device("cuda", rank))
+    waits = datetime.timedelta(seconds=45)
+    device = torch.device("cuda", rank)
+    dist.init_process_group("nccl", rank=rank, world_size=gpus, device_id=device, timeout=waits)
     recorder = Recorder(Path(folder), "collectives.csv" if rank == 0 else f".rank{rank}.csv", seconds)
     version = ".".join(str(part) for part in torch.cuda.nccl.version())
     recorder.environment = type(recorder.environment)(
