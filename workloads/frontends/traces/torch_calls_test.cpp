@@ -91,7 +91,7 @@ TEST_CASE("element by element, by the bytes that lie in memory") {
     CHECK(keys("mul", {tensor({64, 32}), tensor({64, 32})}) == "elementwise dtype=bf16 inputs=2 n=2048");
     CHECK(keys("silu_", {tensor({64, 32})}) == "silu dtype=bf16 n=2048");
     CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "fp32")}) ==
-          "cast dtype=fp32 n=2048 out_dtype=bf16");
+          "cast dtype=fp32 n=2048");
     CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32})}) == "copy dtype=bf16 n=2048");
     CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "bf16", {1, 64})}) ==
           "transpose cols=64 dtype=bf16 rows=32");
