@@ -270,9 +270,7 @@ def kernel_rows(step: str, mode: str, runs: list[list[Placed]]) -> list[dict[str
 def sums_and_spans(runs: list[list[Placed]]) -> tuple[list[float], list[float]]:
     """Sum of the durations, and time from the first start to the last end, of each run."""
     sums = [sum(placed.activity.us for placed in run) for run in runs]
-    spans = [
-        max(placed.activity.start + placed.activity.us for placed in run) - run[0].activity.start for run in runs
-    ]
+    spans = [max(placed.activity.start + placed.activity.us for placed in run) - run[0].activity.start for run in runs]
     return sums, spans
 
 
@@ -281,7 +279,7 @@ class KernelFile:
 
     def __init__(self, path: Path) -> None:
         fresh = not path.exists()
-        self.file = gzip.open(path, "at", newline="", encoding="utf-8")
+        self.file = gzip.open(path, "at", newline="", encoding="utf-8")  # noqa: SIM115
         self.writer = csv.DictWriter(self.file, KERNEL_COLUMNS, lineterminator="\n")
         if fresh:
             self.writer.writeheader()

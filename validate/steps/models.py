@@ -400,6 +400,15 @@ class Ranking(nn.Module):
         return self.tower[-1](x)
 
 
+def residual(channels: int, inner: int) -> Callable[[Step], nn.Module]:
+    """Three bottlenecks; batch norms are folded but in training, which has a head."""
+
+    def make(step: Step) -> nn.Module:
+        return Images([Bottleneck(channels, inner, step.train) for _ in range(3)], channels, step.train)
+
+    return make
+
+
 def of_tokens(vocabulary: int) -> Callable[[Step, torch.device], tuple[Tensor, ...]]:
     """Random tokens, and targets where a loss is asked for; decode takes one token of each sequence."""
 
@@ -463,9 +472,17 @@ def all_steps() -> list[Step]:
     add("llama-1024", llama(1024, 16, 4, 2816, 6, 32000), of_tokens(32000), ("train", 4, 1024), ("prefill", 1, 256))
     add("llama-2048", llama(2048, 32, 8, 5632, 4, 32000), of_tokens(32000), ("prefill", 4, 1024), ("train", 2, 2048))
     add("llama-3072", llama(3072, 24, 8, 8192, 3, 128256), of_tokens(128256), ("prefill", 1, 2048), ("decode", 8, 4096))
-    add("llama-4096", llama(4096, 32, 8, 14336, 2, 128256), of_tokens(128256), ("prefill", 1, 4096), ("decode", 64, 1024))
+    add(
+        "llama-4096",
+        llama(4096, 32, 8, 14336, 2, 128256),
+        of_tokens(128256),
+        ("prefill", 1, 4096),
+        ("decode", 64, 1024),
+    )
     add("llama-5120", llama(5120, 40, 40, 13824, 2, 32000), of_tokens(32000), ("prefill", 2, 512), ("decode", 1, 2048))
-    add("llama-8192-layer", llama(8192, 64, 8, 28672, 1, 0), of_states(8192), ("prefill", 1, 2048), ("decode", 16, 4096))
+    add(
+        "llama-8192-layer", llama(8192, 64, 8, 28672, 1, 0), of_states(8192), ("prefill", 1, 2048), ("decode", 16, 4096)
+    )
     add("qwen-896", llama(896, 14, 2, 4864, 8, 151936), of_tokens(151936), ("prefill", 8, 512), ("decode", 4, 1024))
     add("llama-2560", llama(2560, 20, 4, 6912, 3, 64000), of_tokens(64000), ("prefill", 2, 1024), ("decode", 32, 512))
     add("gpt-2048", gpt(2048, 16, 3, 50304, tanh=True), of_tokens(50304), ("forward", 4, 512), ("decode", 8, 2048))
@@ -479,9 +496,13 @@ def all_steps() -> list[Step]:
     for (channels, inner), size, batch in zip(folded, (56, 28, 14), (64, 64, 128), strict=True):
         add(
             f"resnet-{channels}",
-            lambda step, c=channels, i=inner: Images([Bottleneck(c, i, step.train) for _ in range(3)], c, step.train),
+            residual(channels, inner),
             of_images(channels),
-            *([("forward", batch, size), ("train", batch // 2, size)] if channels == 512 else [("forward", batch, size)]),
+            *(
+                [("forward", batch, size), ("train", batch // 2, size)]
+                if channels == 512
+                else [("forward", batch, size)]
+            ),
         )
     add(
         "convnext-384",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import functools
 import json
 import os
 import sys
@@ -127,9 +128,21 @@ def record_collective(recorder: Recorder, variant: str, op: str, count: int, gpu
     if all(durations) and len({len(each) for each in durations}) == 1:
         shortest = [min(values) for values in zip(*durations, strict=True)][1:]
         label = kernels[-1].label
-        recorder.write("collectives", op, params, "kernel_us", shortest, implementation=variant, cache="warm", steps=label)
+        recorder.write(
+            "collectives", op, params, "kernel_us", shortest, implementation=variant, cache="warm", steps=label
+        )
     slowest = [max(values) for values in zip(*walls, strict=True)]
-    recorder.write("collectives", op, params, "wall_us", slowest, implementation=variant, cache="warm", method="events", steps=f"back_to_back={times}")
+    recorder.write(
+        "collectives",
+        op,
+        params,
+        "wall_us",
+        slowest,
+        implementation=variant,
+        cache="warm",
+        method="events",
+        steps=f"back_to_back={times}",
+    )
 
 
 class Sum(torch.autograd.Function):
@@ -167,7 +180,9 @@ class PartOfAttention(SelfAttention):
             for name in ("cache_k", "cache_v"):
                 self.register_buffer(name, torch.randn(cache[0], kv_mine, cache[1], self.head_dim))
 
-    def forward(self, x: torch.Tensor, cos: torch.Tensor | None = None, sin: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, cos: torch.Tensor | None = None, sin: torch.Tensor | None = None
+    ) -> torch.Tensor:
         batch, length, _ = x.shape
         q = self.q_proj(x).view(batch, length, self.heads, self.head_dim).transpose(1, 2)
         k = self.k_proj(x).view(batch, length, self.kv_heads, self.head_dim).transpose(1, 2)
@@ -231,13 +246,15 @@ def record_split_layers(recorder: Recorder, folder: Path, gpus: int, rank: int) 
                 continue
             slowest = [max(values) for values in zip(*walls, strict=True)]
             note = "back_to_back=10"
-            recorder.write("split_steps", "step", params, "wall_us", slowest, implementation=mode, method="events", steps=note)
+            recorder.write(
+                "split_steps", "step", params, "wall_us", slowest, implementation=mode, method="events", steps=note
+            )
             try:
                 runs = [after_barrier(part) for part in cut_evenly(found, SAMPLES)[1:]]
+                sums, spans = sums_and_spans(runs)
             except (LookupError, ValueError, StopIteration) as problem:
                 print(f"left out: {name}: {problem}", file=sys.stderr, flush=True)
                 continue
-            sums, spans = sums_and_spans(runs)
             rows += kernel_rows(name, mode, runs)
             note = f"kernels={len(runs[0])}"
             recorder.write("split_steps", "step", params, "kernel_us", sums, implementation=mode, steps=note)
@@ -308,7 +325,9 @@ def record_peer_copies(recorder: Recorder, rank: int) -> None:
                     walls.append((time.perf_counter() - begin) * 1e6)
                 params = {"bytes": count, "direction": op}
                 if found:
-                    recorder.write("peer_copies", "p2p", params, "kernel_us", [c.us for c in found], steps=found[0].name)
+                    recorder.write(
+                        "peer_copies", "p2p", params, "kernel_us", [c.us for c in found], steps=found[0].name
+                    )
                 recorder.write("peer_copies", "p2p", params, "single_us", walls, method="host clock")
     dist.barrier()
 
@@ -334,7 +353,7 @@ def work(rank: int, gpus: int, variant: int, folder: str, seconds: float, port: 
     tasks: list[Callable[[], None]] = []
     for op in operations:
         for count in SIZES[1::2] if thin else SIZES:
-            tasks.append(lambda o=op, c=count: record_collective(recorder, name, o, c, gpus, rank))
+            tasks.append(functools.partial(record_collective, recorder, name, op, count, gpus, rank))
     if name == "default":
         tasks.append(lambda: record_split_layers(recorder, Path(folder), gpus, rank))
         tasks.append(lambda: record_overlap(recorder, gpus, rank))

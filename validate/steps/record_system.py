@@ -9,6 +9,7 @@ launches.csv (graphs of small nodes, the host's launch rate, kernels side by sid
 from __future__ import annotations
 
 import argparse
+import functools
 import statistics
 import sys
 import threading
@@ -38,6 +39,16 @@ def bytes_tensor(count: int, device: str, pinned: bool = False) -> torch.Tensor:
     return out
 
 
+def chain(run: Run, count: int) -> Run:
+    """The run many times."""
+
+    def many() -> None:
+        for _ in range(count):
+            run()
+
+    return many
+
+
 def record_copies(recorder: Recorder) -> None:
     """Copies of 1 KB to 1 GB in both directions from both kinds of host memory, and within the device."""
     sizes = [1 << shift for shift in range(10, 31, 2)]
@@ -49,13 +60,13 @@ def record_copies(recorder: Recorder) -> None:
                 if recorder.is_over(2.0):
                     return
                 target, source = (device, host) if op == "h2d" else (host, device)
-                run: Run = lambda t=target, s=source: t.copy_(s, non_blocking=True)
+                run: Run = functools.partial(target.copy_, source, non_blocking=True)
                 samples = 5 if count >= 1 << 28 and kind == "pageable" else SAMPLES
                 run()
                 walls, runs = wall_samples(run, samples, 4000.0)
                 singles, _ = wall_samples(run, samples, 0.0)
                 events = event_samples(run, samples)
-                found = profiled(lambda r=run, n=samples: [r() for _ in range(n)])
+                found = profiled(chain(run, samples))
                 params = {"bytes": count, "kind": kind}
                 device_us = [placed.activity.us for placed in found]
                 note = f"activities={len(found) / samples:g}"
@@ -65,7 +76,9 @@ def record_copies(recorder: Recorder) -> None:
                     recorder.write("copies", op, params, "kernel_us", device_us, cache="cold", steps=note)
                 wall_note = f"back_to_back={runs}"
                 recorder.write("copies", op, params, "event_us", events, cache="cold", method="events", steps=note)
-                recorder.write("copies", op, params, "wall_us", walls, cache="cold", method="host clock", steps=wall_note)
+                recorder.write(
+                    "copies", op, params, "wall_us", walls, cache="cold", method="host clock", steps=wall_note
+                )
                 recorder.write("copies", op, params, "single_us", singles, cache="cold", method="host clock")
             del host, device
         torch.cuda.empty_cache()
@@ -97,12 +110,24 @@ def record_overlap(recorder: Recorder) -> None:
         stream_in, stream_out = (torch.randn(64 * MEGABYTE, device="cuda", dtype=torch.bfloat16) for _ in range(2))
         products = max(2, count // (8 * MEGABYTE))
         parts: dict[str, Run] = {
-            "h2d": lambda d=devices, h=hosts: d[0].copy_(h[0], non_blocking=True),
-            "d2h": lambda d=devices, h=hosts: h[1].copy_(d[1], non_blocking=True),
-            "gemm": lambda n=products: [torch.mm(a, b, out=out) for _ in range(n)],
-            "memory": lambda n=products: [stream_out.copy_(stream_in) for _ in range(n)],
+            "h2d": functools.partial(devices[0].copy_, hosts[0], non_blocking=True),
+            "d2h": functools.partial(hosts[1].copy_, devices[1], non_blocking=True),
+            "gemm": chain(functools.partial(torch.mm, a, b, out=out), products),
+            "memory": chain(functools.partial(stream_out.copy_, stream_in), products),
         }
-        for names in ("h2d", "d2h", "gemm", "memory", "h2d d2h", "h2d gemm", "d2h gemm", "h2d memory", "d2h memory", "h2d d2h gemm", "gemm memory"):
+        for names in (
+            "h2d",
+            "d2h",
+            "gemm",
+            "memory",
+            "h2d d2h",
+            "h2d gemm",
+            "d2h gemm",
+            "h2d memory",
+            "d2h memory",
+            "h2d d2h gemm",
+            "gemm memory",
+        ):
             if recorder.is_over(2.0):
                 return
             chosen = names.split()
@@ -110,8 +135,10 @@ def record_overlap(recorder: Recorder) -> None:
             run()
             events = event_samples(run, SAMPLES)
             params = {"bytes": count, "parts": "+".join(chosen), "repeats": products}
-            found = profiled(lambda r=run: [r() for _ in range(3)])
-            copies = [p.activity.us for p in found if p.activity.name.startswith("Memcpy") and "DtoD" not in p.activity.name]
+            found = profiled(chain(run, 3))
+            copies = [
+                p.activity.us for p in found if p.activity.name.startswith("Memcpy") and "DtoD" not in p.activity.name
+            ]
             kernels = [p.activity.us for p in found if p.activity.launch.startswith("grid=")]
             note = ""
             if copies:
@@ -120,16 +147,6 @@ def record_overlap(recorder: Recorder) -> None:
                 note += f"kernel_us={statistics.median(kernels):.6g} kernels={len(kernels) // 3}"
             recorder.write("overlap", "overlap", params, "event_us", events, method="events", steps=note.strip())
         del hosts, devices
-
-
-def chain(run: Run, count: int) -> Run:
-    """The run many times."""
-
-    def many() -> None:
-        for _ in range(count):
-            run()
-
-    return many
 
 
 def forked(run: Run, branches: int, length: int) -> Run:
@@ -240,8 +257,8 @@ def record_side_by_side(recorder: Recorder) -> None:
         lefts = [torch.randn(rows, 4096, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
         outs = [torch.empty(rows, 1024, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
         arrays = [torch.randn(rows * 1024, device="cuda", dtype=torch.bfloat16) for _ in range(4)]
-        products: list[Run] = [lambda i=i: torch.mm(lefts[i], w, out=outs[i]) for i in range(4)]
-        streams: list[Run] = [lambda i=i: arrays[i].mul_(1.0) for i in range(4)]
+        products: list[Run] = [functools.partial(torch.mm, lefts[i], w, out=outs[i]) for i in range(4)]
+        streams: list[Run] = [functools.partial(arrays[i].mul_, 1.0) for i in range(4)]
         for label, runs in (
             ("gemm", products[:1]),
             ("2gemm", products[:2]),
@@ -265,7 +282,15 @@ def record_side_by_side(recorder: Recorder) -> None:
                 for name in sorted({p.activity.name for p in found})
             )
             params = {"rows": rows, "parts": label, "repeats": 10}
-            recorder.write("side_by_side", "graph", params, "event_us", events, method="events", steps=f"span_of_3={spans:.6g} {note}")
+            recorder.write(
+                "side_by_side",
+                "graph",
+                params,
+                "event_us",
+                events,
+                method="events",
+                steps=f"span_of_3={spans:.6g} {note}",
+            )
 
 
 def record_sequences(recorder: Recorder) -> None:
@@ -354,7 +379,11 @@ def record_sequences(recorder: Recorder) -> None:
             for state in ("chain", "flushed"):
                 runs = cut_evenly(profiled(sampled(state == "chain")), SAMPLES)
                 last = [run[-1].activity.us for run in runs]
-                labels = " | ".join(f"{p.activity.label} us={statistics.median(r[i].activity.us for r in runs):.6g}" for i, p in enumerate(runs[0]) if i)
+                labels = " | ".join(
+                    f"{p.activity.label} us={statistics.median(r[i].activity.us for r in runs):.6g}"
+                    for i, p in enumerate(runs[0])
+                    if i
+                )
                 recorder.write("sequences", "pair", params, "kernel_us", last, cache=state, steps=labels)
     for between in (0, 4, 8, 16, 24, 32, 48, 64):
         if recorder.is_over(1.5):
@@ -398,7 +427,10 @@ def record_sustained(recorder: Recorder) -> None:
                 m(*i)
 
         graph = capture_graph(run)
-        watts, clocks, times, reasons = [], [], [], []
+        watts: list[float] = []
+        clocks: list[float] = []
+        times: list[float] = []
+        reasons: list[int] = []
         running = threading.Event()
         running.set()
 
@@ -437,12 +469,44 @@ def record_sustained(recorder: Recorder) -> None:
             ("power_w", watts[half:], "W", "nvml"),
             ("clock_mhz", clocks[half:], "MHz", "nvml"),
         ):
-            recorder.write("sustained", "step", params, quantity, values, implementation="graph", unit=unit, duty="sustained", method=method, steps=note)
+            recorder.write(
+                "sustained",
+                "step",
+                params,
+                quantity,
+                values,
+                implementation="graph",
+                unit=unit,
+                duty="sustained",
+                method=method,
+                steps=note,
+            )
         count = max(1, len(times) // 60)
         curve = " ".join(f"{mark:.2f}:{value:.6g}" for mark, value in list(zip(marks, times, strict=True))[::count])
-        recorder.write("sustained", "step", params, "curve_us", times, implementation="graph", duty="sustained", method="events", steps=curve)
+        recorder.write(
+            "sustained",
+            "step",
+            params,
+            "curve_us",
+            times,
+            implementation="graph",
+            duty="sustained",
+            method="events",
+            steps=curve,
+        )
         power = " ".join(f"{value:.0f}" for value in watts[:: max(1, len(watts) // 60)])
-        recorder.write("sustained", "step", params, "curve_w", watts, implementation="graph", unit="W", duty="sustained", method="nvml", steps=power)
+        recorder.write(
+            "sustained",
+            "step",
+            params,
+            "curve_w",
+            watts,
+            implementation="graph",
+            unit="W",
+            duty="sustained",
+            method="nvml",
+            steps=power,
+        )
         del module, inputs, graph
         torch.cuda.empty_cache()
 
