@@ -26,6 +26,7 @@ struct Command {
 [[nodiscard]] Command sweep_command();
 [[nodiscard]] Command check_command();
 [[nodiscard]] Command run_command();
+[[nodiscard]] Command import_command();
 [[nodiscard]] Command report_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command record_command();

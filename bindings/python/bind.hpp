@@ -32,5 +32,7 @@ void bind_occupancy(pybind11::module_& module);
 void bind_tile_times(pybind11::module_& module);
 /// Adds compare_tiles and read_problems.
 void bind_comparison(pybind11::module_& module);
+/// Adds read_profile and import_profile.
+void bind_import(pybind11::module_& module);
 
 }  // namespace warptime::python

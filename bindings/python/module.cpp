@@ -20,4 +20,5 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_occupancy(module);
     warptime::python::bind_tile_times(module);
     warptime::python::bind_comparison(module);
+    warptime::python::bind_import(module);
 }

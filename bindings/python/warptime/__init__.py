@@ -19,6 +19,7 @@ from warptime._builder import KernelBuilder
 from warptime._core import version as __version__
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu, GpuKey, GpuSummary, gpu, gpus
+from warptime._import import ImportedTrace, import_trace
 from warptime._kernel import Buffer, Kernel, kernel
 from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
@@ -50,6 +51,7 @@ __all__ = [
     "Gpu",
     "GpuKey",
     "GpuSummary",
+    "ImportedTrace",
     "Kernel",
     "KernelBuilder",
     "LibraryKernel",
@@ -79,6 +81,7 @@ __all__ = [
     "explain",
     "gpu",
     "gpus",
+    "import_trace",
     "kernel",
     "laws",
     "occupancy",

@@ -1,0 +1,21 @@
+// Which Warptime operators a recorded call of PyTorch is, from the name, shapes, strides and types of its
+// arguments. Ignores: what a call's arguments do not tell (values of indices), and outputs, which profilers
+// do not record. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/frontends/traces/profile.hpp"
+#include "workloads/operator/operation.hpp"
+
+#include <vector>
+
+namespace warptime::workloads::traces {
+
+/// The operators that a call runs, in order; none where it is not known. Values are not checked: an operator
+/// may refuse them.
+[[nodiscard]] std::vector<Operation> operations_of(const TracedCall& call);
+
+/// Bytes that the call's tensors hold, those of its result taken as those of the largest one; 0 where the
+/// profiler recorded no shapes.
+[[nodiscard]] double bytes_of(const TracedCall& call);
+
+}  // namespace warptime::workloads::traces

@@ -1,0 +1,118 @@
+// Tests of torch_calls: calls with the arguments that PyTorch's schema names, and the operators they are.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/frontends/traces/torch_calls.hpp"
+
+#include "workloads/registry/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+using namespace warptime::workloads;
+using namespace warptime::workloads::traces;
+
+namespace {
+
+TracedArgument tensor(std::vector<std::int64_t> shape, std::string dtype = "bf16",
+                      std::vector<std::int64_t> stride = {}) {
+    if (stride.empty()) {
+        stride.assign(shape.size(), 1);
+        for (std::size_t i = shape.size(); i-- > 1;) stride[i - 1] = stride[i] * shape[i];
+    }
+    TracedArgument argument;
+    argument.tensors.push_back({std::move(shape), std::move(stride), std::move(dtype)});
+    return argument;
+}
+
+TracedArgument text(std::string value) {
+    TracedArgument argument;
+    argument.text = std::move(value);
+    return argument;
+}
+
+/// Keys of a call's operators; each must be one that the registry takes.
+std::string keys(const std::string& name, std::vector<TracedArgument> arguments) {
+    std::string found;
+    for (const Operation& operation : operations_of({"aten::" + name, std::move(arguments)})) {
+        if (!found.empty()) found += " + ";
+        found += key_of(make_operation(operation.op, operation.parameters));
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("products take majors and leading dimensions from strides") {
+    CHECK(keys("mm", {tensor({64, 32}), tensor({32, 128}, "bf16", {1, 32})}) ==
+          "gemm dtype=bf16 k=32 m=64 n=128");
+    CHECK(keys("mm", {tensor({64, 32}), tensor({32, 128})}) == "gemm b_major=n dtype=bf16 k=32 m=64 n=128");
+    CHECK(keys("mm", {tensor({64, 32}, "bf16", {1, 64}), tensor({32, 128})}) ==
+          "gemm a_major=m b_major=n dtype=bf16 k=32 m=64 n=128");
+    CHECK(keys("mm", {tensor({64, 32}, "bf16", {96, 1}), tensor({32, 128}, "bf16", {1, 32})}) ==
+          "gemm dtype=bf16 k=32 lda=96 m=64 n=128");
+    CHECK(keys("addmm", {tensor({128}), tensor({64, 32}), tensor({32, 128}, "bf16", {1, 32})}) ==
+          "gemm dtype=bf16 epilogue=bias k=32 m=64 n=128");
+    CHECK(keys("bmm", {tensor({7, 64, 32}), tensor({7, 32, 128})}) ==
+          "gemm b_major=n batch=7 dtype=bf16 k=32 m=64 n=128");
+    CHECK(keys("_grouped_mm", {tensor({512, 64}), tensor({8, 64, 32}, "bf16", {2048, 1, 64})}) ==
+          "grouped_gemm dtype=bf16 experts=8 k=64 n=32 tokens=512");
+}
+
+TEST_CASE("attention by heads first or tokens first") {
+    std::vector<TracedArgument> flash{tensor({2, 128, 8, 64}), tensor({2, 256, 4, 64}),
+                                      tensor({2, 256, 4, 64})};
+    for (const char* value : {"", "", "128", "256", "0.", "True"}) flash.push_back(text(value));
+    CHECK(keys("_flash_attention_forward", flash) ==
+          "attention batch=2 causal=1 dtype=bf16 head_dim=64 heads=8 kv_heads=4 sk=256 sq=128");
+    const std::vector<TracedArgument> scaled{tensor({2, 8, 128, 64}), tensor({2, 8, 128, 64}),
+                                             tensor({2, 8, 128, 64}), text("0."), text("False")};
+    CHECK(keys("_scaled_dot_product_flash_attention", scaled) ==
+          "attention batch=2 dtype=bf16 head_dim=64 heads=8 sq=128");
+}
+
+TEST_CASE("rows") {
+    CHECK(keys("native_layer_norm", {tensor({4, 16, 768}), text("[768]")}) ==
+          "layernorm cols=768 dtype=bf16 rows=64");
+    CHECK(keys("_softmax", {tensor({4, 16, 32}, "fp32"), text("-1")}) ==
+          "softmax cols=32 dtype=fp32 rows=64");
+    CHECK(keys("topk", {tensor({64, 32}), text("4"), text("-1")}) == "topk cols=32 dtype=bf16 k=4 rows=64");
+    CHECK(keys("sum", {tensor({64, 32}), text("[0]")}) == "colsum cols=32 dtype=bf16 rows=64");
+    CHECK(keys("sum", {tensor({64, 32}), text("[1]")}) == "rowsum cols=32 dtype=bf16 rows=64");
+    CHECK(keys("sum", {tensor({64, 32})}) == "sum dtype=bf16 n=2048");
+    CHECK(keys("index_select", {tensor({1000, 64}), text("0"), tensor({128}, "int64")}) ==
+          "embedding cols=64 dtype=bf16 indices=128 rows=1000");
+}
+
+TEST_CASE("element by element, by the bytes that lie in memory") {
+    CHECK(keys("add", {tensor({64, 32}), tensor({64, 32}), text("1")}) == "add dtype=bf16 n=2048");
+    // A row that is added to all rows is read once.
+    CHECK(keys("add", {tensor({64, 32}), tensor({32})}) == "elementwise dtype=bf16 n=2048");
+    CHECK(keys("mul", {tensor({64, 32}), tensor({64, 32})}) == "elementwise dtype=bf16 inputs=2 n=2048");
+    CHECK(keys("silu_", {tensor({64, 32})}) == "silu dtype=bf16 n=2048");
+    CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "fp32")}) ==
+          "cast dtype=fp32 n=2048");
+    CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32})}) == "copy dtype=bf16 n=2048");
+    CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "bf16", {1, 64})}) ==
+          "transpose cols=64 dtype=bf16 rows=32");
+    CHECK(keys("copy_", {tensor({4, 8, 16, 32}), tensor({4, 8, 16, 32}, "bf16", {4096, 32, 256, 1})}) ==
+          "permute cols=256 dtype=bf16 rows=64");
+}
+
+TEST_CASE("convolutions") {
+    CHECK(keys("cudnn_convolution", {tensor({8, 64, 56, 56}), tensor({128, 64, 3, 3}), text("[1, 1]"),
+                                     text("[2, 2]"), text("[1, 1]"), text("1")}) ==
+          "conv2d batch=8 channels=64 dtype=bf16 kernel=3 out_channels=128 size=56 stride=2");
+    // Patches of a vision transformer are a product.
+    CHECK(keys("cudnn_convolution", {tensor({8, 3, 224, 224}), tensor({768, 3, 16, 16}), text("[0, 0]"),
+                                     text("[16, 16]"), text("[1, 1]"), text("1")}) ==
+          "gemm dtype=bf16 k=768 m=1568 n=768");
+}
+
+TEST_CASE("what is not known has no operators, but bytes") {
+    const TracedCall call{"aten::fancy", {tensor({64, 32}), tensor({64}, "fp32")}};
+    CHECK(operations_of(call).empty());
+    CHECK(bytes_of(call) == 2 * 64 * 32 * 2.0 + 64 * 4.0);
+    CHECK(operations_of({"MyKernel", {tensor({4})}}).empty());
+    CHECK(operations_of({"aten::mm", {}}).empty());
+}
