@@ -82,6 +82,10 @@ def _run(torch: Any, recorder: Any, module: Any, inputs: Any, train: bool, loss:
         call, parameters = _prepared(torch, module, recorder, train)
     if train and not parameters:
         raise WarptimeError("train", "True", "a module with parameters that require a gradient")
+    stepper = None
+    if optimizer is not None:
+        with fake, recorder, recorder.paused():
+            stepper = _started(torch, _optimizer(torch, optimizer, parameters))
     recorder.start()
     gradients = torch.enable_grad() if train else torch.no_grad()
     with fake, recorder, _gpu_calls(torch, recorder), gradients:
@@ -91,9 +95,9 @@ def _run(torch: Any, recorder: Any, module: Any, inputs: Any, train: bool, loss:
             recorder.phase = "backward"
             scalar.backward()
             del scalar
-            if optimizer is not None:
+            if stepper is not None:
                 recorder.phase = "optimizer"
-                _optimizer(torch, optimizer, parameters, module).step()
+                stepper.step()
     recorder.finish()
     del result
     return recorder.trace
@@ -196,7 +200,18 @@ def _scalar(torch: Any, result: Any, loss: Loss) -> Any:
     return value.reshape(()) if value.dim() else value
 
 
-def _optimizer(torch: Any, optimizer: OptimizerLike, parameters: dict[Any, Any], module: Any) -> Any:
+def _started(torch: Any, optimizer: Any) -> Any:
+    """The optimizer after a first step, which makes its state: every later step finds one."""
+    tensors = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+    for tensor in tensors:
+        tensor.grad = torch.empty_like(tensor)
+    optimizer.step()
+    for tensor in tensors:
+        tensor.grad = None
+    return optimizer
+
+
+def _optimizer(torch: Any, optimizer: OptimizerLike, parameters: dict[Any, Any]) -> Any:
     """The optimizer over the fake parameters; unset, foreach is what PyTorch takes on a GPU."""
     fakes = list(parameters.values())
     if isinstance(optimizer, str):
@@ -267,6 +282,7 @@ def _Recorder(torch: Any) -> Any:
             self.count = 0
             self.host: set[int] = set()  # storages of numbers that stay on the host
             self.last = ""
+            self.silent = False
             self._handles: list[Any] = []
 
         def start(self) -> None:
@@ -317,6 +333,20 @@ def _Recorder(torch: Any) -> Any:
                 return [self.spec(part) for part in value]
             return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
 
+        @contextlib.contextmanager
+        def paused(self) -> Iterator[None]:
+            """What runs within counts as memory alone."""
+            silent, self.silent = self.silent, True
+            try:
+                yield
+            finally:
+                self.silent = silent
+
+        def emit(self, name: str, arguments: dict[str, Any], outputs: list[Any]) -> None:
+            """Writes down a call that the CPU's dispatcher does not know."""
+            given = {key: self.spec(value) for key, value in arguments.items()}
+            self.trace.calls.append(Call(name, given, [self.spec(t) for t in outputs], self.where(), self.phase))
+
         def where(self) -> str:
             if self.phase != "backward" or self.path:
                 return self.current
@@ -337,6 +367,10 @@ def _Recorder(torch: Any) -> Any:
             given = [part for part in _flat(bound.values()) if isinstance(part, torch.Tensor)]
             before = {t.untyped_storage()._cdata for t in given}
             if self._on_host(name, given, outputs):
+                return result
+            if self.silent:
+                for tensor in outputs:
+                    self.hold(tensor)
                 return result
             written = [a.name for a in schema if a.alias_info is not None and a.alias_info.is_write]
             shared = any(t.untyped_storage()._cdata in before for t in outputs)
@@ -411,11 +445,33 @@ def _gpu_calls(torch: Any, recorder: Any) -> Any:
             return NotImplemented
         return torch.ops.aten.native_dropout(input, p, True)[0]
 
+    class FusedRmsNorm(torch.autograd.Function):  # type: ignore[misc]
+        """The kernels of a GPU, which the CPU's dispatcher would take apart."""
+
+        @staticmethod
+        def forward(ctx: Any, x: Any, weight: Any, shape: list[int]) -> Any:
+            with recorder.paused():
+                out = torch.empty_like(x)
+                spread = torch.empty(x.shape[: x.dim() - len(shape)], dtype=torch.float32)
+            recorder.emit("aten._fused_rms_norm", {"input": x, "normalized_shape": shape, "weight": weight}, [out, spread])
+            ctx.save_for_backward(x, weight, spread)
+            ctx.shape = shape
+            return out
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            x, weight, spread = ctx.saved_tensors
+            with recorder.paused():
+                results = [torch.empty_like(x), torch.empty_like(weight)]
+            given = {"grad_out": grad, "input": x, "normalized_shape": ctx.shape, "rstd": spread, "weight": weight}
+            recorder.emit("aten._fused_rms_norm_backward", given, results)
+            return results[0], results[1], None
+
     def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
-        known = getattr(torch.ops.aten, "_fused_rms_norm", None)
-        if known is None or weight is None or weight.dtype != input.dtype:
+        fused = hasattr(torch.ops.aten, "_fused_rms_norm_backward")
+        if not fused or weight is None or weight.dtype != input.dtype:
             return NotImplemented
-        return known(input, list(normalized_shape), weight, eps)[0]
+        return FusedRmsNorm.apply(input, weight, list(normalized_shape))
 
     replaced = {"scaled_dot_product_attention": attention, "dropout": dropout, "rms_norm": rms_norm}
 

@@ -94,7 +94,7 @@ def moved(source: Tensor, result: Tensor) -> list[Row]:
     if source.touched < n:  # broadcast
         return traffic(source.bytes, result.bytes, result)
     inner, other = _inner(source, result)
-    if inner == n:
+    if inner == n or (_order(source) == _order(result) and inner * result.itemsize >= 16):  # rows with gaps
         return [row("copy", n=n, dtype=dtype)]
     if inner > 1 and inner * result.itemsize >= 16:
         heads = other if n % (inner * other) == 0 else 1
