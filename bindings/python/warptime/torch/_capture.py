@@ -475,7 +475,32 @@ def _gpu_calls(torch: Any, recorder: Any) -> Any:
 
     replaced = {"scaled_dot_product_attention": attention, "dropout": dropout, "rms_norm": rms_norm}
 
+    functional = torch.nn.functional
+    originals = {name: getattr(functional, name) for name in replaced if hasattr(functional, name)}
+
+    def instead(name: str) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = replaced[name](*args, **kwargs)
+            result = originals[name](*args, **kwargs) if result is NotImplemented else result
+            if recorder.path and torch.is_grad_enabled():
+                _mark(torch, result, recorder.current)
+            return result
+
+        return call
+
     class Functions(TorchFunctionMode):  # type: ignore[misc]
+        """Also where one function of torch.nn.functional calls another, which the mode does not see."""
+
+        def __enter__(self) -> Any:
+            for name in originals:
+                setattr(functional, name, instead(name))
+            return super().__enter__()
+
+        def __exit__(self, *arguments: Any) -> None:
+            for name, function in originals.items():
+                setattr(functional, name, function)
+            super().__exit__(*arguments)
+
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
             name = str(getattr(func, "__name__", "")).split(".")[0]

@@ -27,6 +27,8 @@ _GATHERS = frozenset(
     "repeat select_backward slice_scatter select_scatter native_dropout".split()
 )
 _JOINED = frozenset(("aten.cat", "aten.stack", "aten.constant_pad_nd", "aten.slice_backward", "aten.select_backward"))
+_INDEXED = frozenset(f"aten.{name}" for name in "embedding index_select index _unsafe_index gather".split())
+_NORM_BACKWARD = ("aten.native_layer_norm_backward", "aten._fused_rms_norm_backward")
 _ROWS = frozenset(
     f"aten.{name}"
     for name in "_softmax _log_softmax _softmax_backward_data _log_softmax_backward_data native_layer_norm "
@@ -60,7 +62,7 @@ class _Kernel:
         self.calls.append(call)
         for tensor in call.tensors() if reads else ():
             if tensor.storage not in self.writes:
-                self.reads[tensor.storage, tensor.offset, tensor.shape] = tensor.bytes
+                self.reads[tensor.storage, tensor.offset, tensor.shape] = _read(call, tensor)
         for tensor in [*call.outputs, *call.written]:
             known = self.writes.get(tensor.storage)
             if known is None or known.numel < tensor.numel:
@@ -68,6 +70,13 @@ class _Kernel:
 
     def read_storages(self) -> set[int]:
         return {storage for storage, _, _ in self.reads}
+
+
+def _read(call: Call, tensor: Tensor) -> int:
+    """Bytes that a call reads of an argument: of a table that is indexed, the rows that are taken."""
+    if call.name.rstrip("_") in _INDEXED and call.outputs:
+        return min(tensor.bytes, call.outputs[0].bytes) if tensor.dtype not in ("int64", "int32") else tensor.bytes
+    return tensor.bytes
 
 
 def kind_of(call: Call) -> _Kind:
@@ -211,6 +220,11 @@ def fused(trace: Trace) -> list[Row]:
             if storage in trace.kept or storage not in fresh or readers.get(storage, 0) > 0
         ]
         rows += labelled(_rows(kernel, kept), label)
+        for call in kernel.calls:
+            if call.name in _NORM_BACKWARD:  # the gradients of weight and bias, a kernel of their own
+                tensor = call.get("input")
+                cols = _row_length(call, tensor)
+                rows += labelled(reduced("colsum", 2 * tensor.numel // cols, cols, tensor.dtype), call)
     return rows
 
 

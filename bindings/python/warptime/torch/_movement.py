@@ -141,7 +141,7 @@ RULES: dict[str, Rule] = {
     "aten.cat": _cat,
     "aten.stack": _cat,
     "aten.constant_pad_nd": _pad,
-    **{f"aten.{name}": _copied for name in "roll flip repeat repeat_interleave reflection_pad2d replication_pad2d reflection_pad1d diag_embed".split()},
+    **{f"aten.{name}": _copied for name in "roll flip repeat repeat_interleave reflection_pad2d replication_pad2d reflection_pad1d diag_embed pixel_unshuffle channel_shuffle".split()},
     "aten.slice_backward": _inverse,
     "aten.select_backward": _inverse,
     "aten.slice_scatter": elementwise,

@@ -25,12 +25,19 @@ FREE = frozenset(
     _has_compatible_shallow_copy_type is_pinned record_stream _nested_tensor_size item
     """.split()
 )
+VIEWS = frozenset(
+    f"aten.{name}"
+    for name in """
+    as_strided diagonal expand narrow permute real imag select slice split split_with_sizes squeeze t transpose unbind
+    unfold unsqueeze view_as_real view_as_complex chunk movedim swapaxes expand_as view_as
+    """.split()
+)
 _FREE_SPACES = ("prim.", "profiler.", "_c10d_functional.wait", "inductor.", "prims.device_put")
 
 
 def free(call: Call) -> bool:
     """Whether a call only describes memory."""
-    return call.view or call.name.rstrip("_") in FREE or call.name.startswith(_FREE_SPACES)
+    return call.view or call.name.rstrip("_") in FREE | VIEWS or call.name.startswith(_FREE_SPACES)
 
 
 def rule_of(name: str) -> Rule | None:
