@@ -58,9 +58,9 @@ class _Kernel:
     reads: dict[tuple[int, int, tuple[int, ...]], int] = field(default_factory=dict)
     writes: dict[int, Tensor] = field(default_factory=dict)
 
-    def add(self, call: Call, reads: bool = True) -> None:
+    def add(self, call: Call) -> None:
         self.calls.append(call)
-        for tensor in call.tensors() if reads else ():
+        for tensor in call.tensors() if rule_of(call.name) is not _pointwise._fill else ():
             if tensor.storage not in self.writes:
                 self.reads[tensor.storage, tensor.offset, tensor.shape] = _read(call, tensor)
         for tensor in [*call.outputs, *call.written]:
@@ -86,7 +86,9 @@ def kind_of(call: Call) -> _Kind:
     if not results:
         return _Kind("library", 0)
     largest = max(results, key=lambda tensor: tensor.numel).numel
-    if name in _GATHERS or rule_of(name) in (_pointwise.elementwise, _pointwise._copy, _pointwise._add) or name in (
+    if name in _GATHERS or rule_of(name) in (
+        _pointwise.elementwise, _pointwise._copy, _pointwise._add, _pointwise._fill
+    ) or name in (
         "aten.gelu", "aten.silu"
     ):  # fmt: skip
         return _Kind("each", largest)

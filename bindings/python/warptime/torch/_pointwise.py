@@ -51,6 +51,11 @@ def elementwise(call: Call, settings: Settings) -> list[Row]:
     return traffic(read, written, result, flops=FLOPS.get(name, 1))
 
 
+def _fill(call: Call, settings: Settings) -> list[Row]:
+    """One kernel that only writes; an array whose form alone counts is not read."""
+    return [part for result in call.results for part in traffic(0, result.bytes, result)]
+
+
 def _same(call: Call, count: int) -> Tensor | None:
     """The result, where that many arguments of its own type and size are all that is read."""
     tensors, results = call.tensors(), call.results
@@ -92,7 +97,8 @@ def _copy(call: Call, settings: Settings) -> list[Row]:
 
 
 
-RULES: dict[str, Rule] = {f"aten.{name}": elementwise for name in (*NAMES, *FILLS)}
+RULES: dict[str, Rule] = {f"aten.{name}": elementwise for name in NAMES}
+RULES |= {f"aten.{name}": _fill for name in FILLS}
 RULES |= {
     "aten.add": _add,
     "aten.gelu": _activation("gelu"),
