@@ -11,14 +11,18 @@ imports PyTorch only where a model is captured.
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any
 
+from warptime._error import WarptimeError
+from warptime._gpu import Gpu
+from warptime.torch._answer import ModelPrediction, predicted
 from warptime.torch._capture import trace
 from warptime.torch._fusion import fused
 from warptime.torch._operators import rows_of
 from warptime.torch._step import CapturedStep, load, numbered
 
-__all__ = ["CapturedStep", "capture", "load"]
+__all__ = ["CapturedStep", "ModelPrediction", "capture", "load", "predict"]
 
 
 def capture(
@@ -47,3 +51,32 @@ def capture(
     about = {"torch": str(torch.__version__).split("+")[0], "train": str(train), "compile": str(compile)}
     title = name or getattr(module, "__name__", type(module).__name__)
     return CapturedStep(title, numbered(rows), traced.memory_bytes, about)
+
+
+def predict(
+    module: Any,
+    inputs: Any = None,
+    *,
+    gpu: str | Gpu,
+    train: bool = False,
+    loss: Callable[[Any], Any] | None = None,
+    optimizer: Any = None,
+    compile: bool = False,
+    name: str = "",
+    **conditions: Any,
+) -> ModelPrediction:
+    """How long the kernels of one step of a PyTorch module take on a GPU.
+
+    Arguments are those of `capture`; a `CapturedStep`, or the path of one, is taken in place of a module and its inputs,
+    and needs no PyTorch. Conditions (`cache`, `duty`, ...) are those of `wt.predict` and hold for every kernel.
+    """
+    if isinstance(module, (str, PathLike)):
+        module = load(module)
+    if isinstance(module, CapturedStep):
+        if inputs is not None or train or loss is not None or optimizer is not None or compile:
+            raise WarptimeError("inputs", "given", "nothing beside a captured step: it has its inputs and passes")
+        return predicted(module, gpu, **conditions)
+    if inputs is None:
+        raise WarptimeError("inputs", "None", "a tensor, a tuple of arguments or a dict of keyword arguments")
+    step = capture(module, inputs, train=train, loss=loss, optimizer=optimizer, compile=compile, name=name)
+    return predicted(step, gpu, **conditions)

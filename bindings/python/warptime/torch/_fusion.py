@@ -92,6 +92,8 @@ def kind_of(call: Call) -> _Kind:
         "aten.gelu", "aten.silu"
     ):  # fmt: skip
         return _Kind("each", largest)
+    if rule_of(name) is _reductions._batch_norm and not _reductions.of_this_batch(call):
+        return _Kind("each", largest)
     if name in _ROWS:
         tensor = call.get("input", call.get("output", call.get("self", call.get("grad_output"))))
         cols = _row_length(call, tensor)

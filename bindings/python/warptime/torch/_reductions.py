@@ -109,12 +109,16 @@ def _channels(tensor: Tensor, arrays: int = 1) -> list[Row]:
     return [row("sum", n=arrays * tensor.numel, dtype=tensor.dtype)]
 
 
+def of_this_batch(call: Call) -> bool:
+    """Whether a batch norm sums its own batch."""
+    return bool(call.get("training", call.get("train", True))) and "no_training" not in call.name
+
+
 def _batch_norm(call: Call, settings: Settings) -> list[Row]:
     """Statistics of each channel, where they are of this batch, then the sum and product of each element."""
     tensor = call.get("input")
     apply = traffic(tensor.bytes, tensor.bytes, tensor, flops=4)
-    batch = call.get("training", call.get("train", True)) and "no_training" not in call.name
-    return [*_channels(tensor), *apply] if batch else apply
+    return [*_channels(tensor), *apply] if of_this_batch(call) else apply
 
 
 def _batch_norm_backward(call: Call, settings: Settings) -> list[Row]:
