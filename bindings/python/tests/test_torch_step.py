@@ -13,6 +13,7 @@ import pytest
 import warptime as wt
 from warptime.torch import CapturedStep
 from warptime.torch._operators import flops_of
+from warptime.torch._rows import Row
 
 CAPTURES = sorted((Path(os.environ["WARPTIME_SOURCE"]) / "validate" / "steps" / "captures").glob("*.json.gz"))
 LAYER = next(path for path in CAPTURES if path.name == "llama3-8b-layer-prefill-1x4096.json.gz")
@@ -94,20 +95,23 @@ def test_compares_gpus() -> None:
 
 
 def test_repeats_count() -> None:
-    rows = ({"id": "1", "op": "copy", "n": 1 << 20, "dtype": "bf16"}, {"id": "2", "op": "gemm", "m": 64, "n": 64, "k": 64})
-    once = wt.torch.predict(CapturedStep("x", rows), gpu=GPU)
+    rows: list[Row] = [
+        {"id": "1", "op": "copy", "n": 1 << 20, "dtype": "bf16"},
+        {"id": "2", "op": "gemm", "m": 64, "n": 64, "k": 64},
+    ]
+    once = wt.torch.predict(CapturedStep("x", tuple(rows)), gpu=GPU)
     often = wt.torch.predict(CapturedStep("x", tuple({**row, "repeat": 80} for row in rows)), gpu=GPU)
     assert often.kernel_us == pytest.approx(80 * once.kernel_us)
     assert often.flops == 80 * once.flops
 
 
 def test_unknown_work_is_kept_with_its_share() -> None:
-    rows = (
+    rows: list[Row] = [
         {"id": "1", "op": "copy", "n": 1 << 26, "dtype": "bf16"},
         {"id": "2", "op": "unknown", "name": "mine.thing", "bytes": 1 << 28},
         {"id": "3", "op": "unknown", "name": "mine.product", "bytes": 8, "flops": 10**12},
-    )
-    step = CapturedStep("x", rows)
+    ]
+    step = CapturedStep("x", tuple(rows))
     p = wt.torch.predict(step, gpu=GPU)
     assert step.unknown == {"mine.thing": 1, "mine.product": 1}
     bandwidth = wt.gpu(GPU)["dram.bandwidth"]

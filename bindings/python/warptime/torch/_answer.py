@@ -192,7 +192,12 @@ def _times(
             groups.setdefault((str(row["op"]), *sorted(_parameters(row))), []).append(key)
     for (op, *names), keys in groups.items():
         columns: dict[str, Any] = {name: [distinct[key][name] for key in keys] for name in names}
-        batch = predict_batch(op, gpu=gpu, **columns, **conditions)
+        given: dict[str, Any] = {**columns, **conditions}
+        try:
+            batch = predict_batch(op, gpu=gpu, **given)
+        except WarptimeError as error:
+            name = f"row {distinct[keys[0]].get('id', '')} {error.parameter}"
+            raise WarptimeError(name, error.value, error.expected) from error
         for place, key in enumerate(keys):
             if batch.error[place]:
                 raise WarptimeError(f"row {distinct[key].get('id', '')} {op}", str(batch.error[place]), "a row that can be predicted")

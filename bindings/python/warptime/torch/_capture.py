@@ -100,7 +100,8 @@ def _run(torch: Any, recorder: Any, module: Any, inputs: Any, train: bool, loss:
                 stepper.step()
     recorder.finish()
     del result
-    return recorder.trace
+    traced: Trace = recorder.trace
+    return traced
 
 
 def _arguments(torch: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -473,7 +474,7 @@ def _gpu_calls(torch: Any, recorder: Any) -> Any:
             return NotImplemented
         return FusedRmsNorm.apply(input, weight, list(normalized_shape))
 
-    replaced = {"scaled_dot_product_attention": attention, "dropout": dropout, "rms_norm": rms_norm}
+    replaced: dict[str, Callable[..., Any]] = {"scaled_dot_product_attention": attention, "dropout": dropout, "rms_norm": rms_norm}
 
     functional = torch.nn.functional
     originals = {name: getattr(functional, name) for name in replaced if hasattr(functional, name)}

@@ -9,9 +9,10 @@ Convolutions that `conv2d` does not describe are the matrix product that an impl
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from warptime.torch._calls import Call, Settings, Tensor
-from warptime.torch._rows import Row, Rule, converted, element, reduced, row, traffic, unknown
+from warptime.torch._rows import Row, Rule, Value, converted, element, reduced, row, traffic, unknown
 
 _GEMM = ("bf16", "fp16", "fp32", "fp8", "int8", "fp64")
 _ATTENTION = ("bf16", "fp16")
@@ -40,7 +41,7 @@ def _operand(tensor: Tensor, outer: str, inner: str, ld: str) -> tuple[Row, list
     return {side: inner}, converted(tensor, Tensor(tensor.shape, tensor.dtype))
 
 
-def product(a: Tensor, b: Tensor, out: Tensor, tf32: bool, call: Call, **more: str) -> list[Row]:
+def product(a: Tensor, b: Tensor, out: Tensor, tf32: bool, call: Call, **more: Value) -> list[Row]:
     """C = A B over the last two dimensions; leading ones are the batch."""
     m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
     batch = math.prod(out.shape[:-2])
@@ -115,9 +116,8 @@ def _image(size: tuple[int, ...]) -> int | None:
     return size[0] if len(size) == 2 and size[0] == size[1] else None
 
 
-def _both(value: object, count: int = 2) -> list[int]:
-    values = list(value) if isinstance(value, (list, tuple)) else [value]
-    numbers = [int(v) for v in values]  # type: ignore[call-overload]
+def _both(value: Any, count: int = 2) -> list[int]:
+    numbers = [int(part) for part in (value if isinstance(value, (list, tuple)) else [value])]
     return numbers * count if len(numbers) == 1 else numbers
 
 
@@ -145,7 +145,7 @@ def _conv(x: Tensor, w: Tensor, out: Tensor, call: Call, settings: Settings, gra
     size, kernel = _image(x.shape[2:]), _image(taps)
     plain = dilation == {1} and size and kernel and len(set(stride)) == 1 and set(padding) == {kernel // 2}
     channels, results = x.shape[1], out.shape[1]
-    if plain and kernel % 2 == 1 and not (gradient and stride[0] > 1 and groups > 1):
+    if plain and kernel and kernel % 2 == 1 and not (gradient and stride[0] > 1 and groups > 1):
         if gradient and groups == 1:
             channels, results = results, channels
             size = out.shape[2] if stride[0] == 1 else x.shape[2]
