@@ -55,6 +55,8 @@ CASES: list[tuple[str, Call, str]] = [
      "gemm m=512 n=4096 k=1024 dtype=bf16 b_major=n epilogue=residual"),
     ("batch", call("bmm", T((8, 16, 32)), self=T((8, 16, 64)), mat2=T((8, 64, 32))),
      "gemm m=16 n=32 k=64 dtype=bf16 batch=8 b_major=n"),
+    ("a batch that shares its weights", call("bmm", T((8, 16, 32)), self=T((8, 16, 64), "bf16", (64, 512, 1)), mat2=T((8, 64, 32), "bf16", (0, 1, 64))),
+     "gemm m=128 n=32 k=64 dtype=bf16"),
     ("fp32", call("mm", T((8, 8), "fp32"), self=T((8, 8), "fp32"), mat2=T((8, 8), "fp32")),
      "gemm m=8 n=8 k=8 dtype=fp32 b_major=n"),
     ("fp8", call("_scaled_mm", OUT, self=T((512, 1024), "fp8"), mat2=T((1024, 4096), "fp8", (1, 1024))),

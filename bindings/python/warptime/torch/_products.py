@@ -16,6 +16,7 @@ from warptime.torch._rows import Row, Rule, Value, converted, element, reduced, 
 
 _GEMM = ("bf16", "fp16", "fp32", "fp8", "int8", "fp64")
 _ATTENTION = ("bf16", "fp16")
+_CACHED = 16 << 20  # bytes that the L2 of today's chips keeps from one matrix of a batch to the next
 
 
 def _type(tensor: Tensor, tf32: bool) -> str | None:
@@ -47,6 +48,12 @@ def product(a: Tensor, b: Tensor, out: Tensor, tf32: bool, call: Call, **more: V
     batch = math.prod(out.shape[:-2])
     if m * n * k * batch == 0:
         return []
+    # Matrices that share an operand are one product of all their rows, where the caches keep what they share.
+    shared = False
+    if batch > 1 and len(b.shape) == 3 and b.stride[0] == 0 and b.bytes <= _CACHED:
+        m, batch, shared = m * batch, 1, True
+    elif batch > 1 and len(a.shape) == 3 and a.stride[0] == 0 and a.bytes <= _CACHED:
+        n, batch, shared = n * batch, 1, True
     dtype = _type(a, tf32)
     if dtype is None:
         return [unknown(call, 2 * m * n * k * batch)]
@@ -56,8 +63,7 @@ def product(a: Tensor, b: Tensor, out: Tensor, tf32: bool, call: Call, **more: V
     if batch > 1:
         answer["batch"] = batch
     for key, value in (left | right).items():
-        if not (key.endswith("_major") and value == "k"):
-            # A batch whose matrices lie between each other's rows has long rows, as one matrix has.
+        if not (key.endswith("_major") and value == "k") and not (key.startswith("ld") and shared):
             answer[key] = value
     if b.dtype != a.dtype and b.dtype in _GEMM:
         answer["dtype_b"] = b.dtype
