@@ -78,9 +78,9 @@ CASES: list[tuple[str, Call, str]] = [
      "conv2d batch=4 channels=64 out_channels=64 size=56 kernel=3 dtype=bf16 stride=2"),
     ("depthwise", call("convolution", images(4, 64, 56), input=images(4, 64, 56), weight=images(64, 1, 7), padding=[3, 3], stride=[1, 1], groups=64),
      "conv2d batch=4 channels=64 out_channels=64 size=56 kernel=7 dtype=bf16 groups=64"),
-    ("channels first are transposed", call("convolution", images(4, 64, 56, False), input=images(4, 64, 56, False), weight=images(64, 64, 1), padding=[0, 0], stride=[1, 1]),
-     "transpose rows=64 cols=12544 dtype=bf16; conv2d batch=4 channels=64 out_channels=64 size=56 kernel=1 dtype=bf16; "
-     "transpose rows=64 cols=12544 dtype=bf16"),
+    ("channels first are put last and back", call("convolution", images(4, 64, 56, False), input=images(4, 64, 56, False), weight=images(64, 64, 1), padding=[0, 0], stride=[1, 1]),
+     "copy n=802816 dtype=bf16; conv2d batch=4 channels=64 out_channels=64 size=56 kernel=1 dtype=bf16; "
+     "copy n=802816 dtype=bf16"),
     ("patches are a product", call("convolution", images(4, 768, 14), input=images(4, 3, 224), weight=images(768, 3, 16), padding=[0, 0], stride=[16, 16], bias=T((768,))),
      "gemm m=784 n=768 k=768 dtype=bf16; elementwise n=602112 inputs=1 outputs=1 flops=1 dtype=bf16"),
     ("tf32 by default", call("convolution", images(4, 64, 56, True, "fp32"), input=images(4, 64, 56, True, "fp32"), weight=images(64, 64, 3, True, "fp32"), padding=[1, 1], stride=[1, 1]),

@@ -94,6 +94,15 @@ def test_compares_gpus() -> None:
     assert found["a100-sxm-80gb"].kernel_us > found["h200-sxm"].kernel_us > found["b200"].kernel_us
 
 
+def test_a_timeline_has_every_row_in_turn(tmp_path: Path) -> None:
+    p = wt.torch.predict(LAYER, gpu=GPU)
+    p.timeline(tmp_path / "step.json")
+    events = json.loads((tmp_path / "step.json").read_text())["traceEvents"]
+    assert [event["name"] for event in events] == [row["op"] for row in p.rows]
+    assert all(b["ts"] == pytest.approx(a["ts"] + a["dur"]) for a, b in zip(events, events[1:]))
+    assert events[-1]["ts"] + events[-1]["dur"] == pytest.approx(p.kernel_us)
+
+
 def test_repeats_count() -> None:
     rows: list[Row] = [
         {"id": "1", "op": "copy", "n": 1 << 20, "dtype": "bf16"},

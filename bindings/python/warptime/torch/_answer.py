@@ -7,8 +7,11 @@ memory's speed or its operations at the fp32 rate, whichever is longer, and one 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warptime._batch import predict_batch
@@ -108,6 +111,18 @@ class ModelPrediction:
         """The same step on other GPUs, this one first."""
         others = {gpu_of(other).id: predicted(self.step, other) for other in gpus}
         return {self.gpu: self, **others}
+
+    def timeline(self, path: str | PathLike[str]) -> None:
+        """Writes the kernels one after the other as a trace for Perfetto or chrome://tracing, without gaps."""
+        events: list[dict[str, Any]] = []
+        begun = 0.0
+        for row in self.rows:
+            about = {name: row[name] for name in ("module", "phase", "shape", "limiter", "status", "repeat")}
+            events.append(
+                {"ph": "X", "cat": "kernel", "name": row["op"], "pid": 0, "tid": "stream 0", "ts": begun, "dur": row["time_us"], "args": about}
+            )
+            begun += float(row["time_us"])
+        Path(path).write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": events}) + "\n", encoding="utf-8")
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with a line for each row. Needs pandas."""

@@ -495,9 +495,12 @@ def _gpu_calls(torch: Any, recorder: Any) -> Any:
         def __enter__(self) -> Any:
             for name in originals:
                 setattr(functional, name, instead(name))
+            self.capturing = torch.cuda.is_current_stream_capturing
+            torch.cuda.is_current_stream_capturing = lambda: False  # models ask, with or without a driver
             return super().__enter__()
 
         def __exit__(self, *arguments: Any) -> None:
+            torch.cuda.is_current_stream_capturing = self.capturing
             for name, function in originals.items():
                 setattr(functional, name, function)
             super().__exit__(*arguments)
