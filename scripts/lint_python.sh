@@ -15,7 +15,7 @@ if ! ruff --version >/dev/null 2>&1 || ! mypy --version >/dev/null 2>&1 \
     ruff=.venv/bin/ruff mypy=.venv/bin/mypy
 fi
 # The package as it stands in the tree, and modules of validate/ that studies in bench/ use, too.
-export MYPYPATH=$PWD/bindings/python:$PWD/validate/recorders:$PWD/validate/kernels
+export MYPYPATH=$PWD/bindings/python:$PWD/validate/recorders:$PWD/validate/kernels:$PWD/validate/steps
 
 mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.py' '*.pyi')
 "$ruff" check --quiet "${files[@]}"

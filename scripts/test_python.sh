@@ -21,6 +21,8 @@ if ! cmp -s "$requirements" "$venv/requirements-test.txt"; then
     cp "$requirements" "$venv/requirements-test.txt"
 fi
 
+[ "${2:-}" = --wheel ] || scripts/install_torch.sh "$venv"
+
 # The same compiler by the same name as the build, for ccache.
 compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$build/CMakeCache.txt")
 rm -rf "$build/wheel"

@@ -12,7 +12,7 @@ program `warptime`. A wrong name or value raises a `WarptimeError`, which gives 
 """
 # SPDX-License-Identifier: Apache-2.0
 
-from warptime import laws, plotting
+from warptime import laws, plotting, torch
 from warptime._advice import Advice, Elasticities, Elasticity, Remedy, WhatIf, advise, elasticities, what_if
 from warptime._batch import Batch, predict_batch
 from warptime._builder import KernelBuilder
@@ -93,5 +93,6 @@ __all__ = [
     "roofline",
     "scoreboard",
     "sweep",
+    "torch",
     "what_if",
 ]
