@@ -140,6 +140,17 @@ std::int64_t boxes_of(const Problem& problem, const hw::System& system) {
     if (problem.gpus < 2 || problem.gpus > most) {
         throw Error(owner, std::to_string(problem.gpus), fmt::format("2 to {} GPUs of {}", most, system.id));
     }
+    if (problem.boxes > 0) {
+        if (problem.gpus % problem.boxes != 0 || problem.gpus / problem.boxes > box) {
+            throw Error(fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),
+                        fmt::format("boxes that share {} GPUs evenly, at most {} in each", problem.gpus, box));
+        }
+        if (problem.boxes > 1 && !(system.network.bandwidth > 0.0)) {
+            throw Error(fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),
+                        fmt::format("1: no network joins boxes of {}", system.id));
+        }
+        return problem.boxes;
+    }
     if (problem.gpus <= box) return 1;
     if (problem.gpus % box != 0) {
         throw Error(owner, std::to_string(problem.gpus),

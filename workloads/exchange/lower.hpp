@@ -18,6 +18,7 @@ struct Problem {
     Op op = Op::all_reduce;
     std::int64_t gpus = 2;
     std::int64_t bytes = 0;
+    std::int64_t boxes = 0;  ///< that hold the GPUs, evenly; 0: as few as can be
     bool summed_in_switches = true;                         ///< the switches can add elements of this type
     std::optional<libraries::ExchangeAlgorithm> algorithm;  ///< none: the fastest
 };
@@ -30,7 +31,7 @@ struct Problem {
 [[nodiscard]] bool switches_add(hw::Dtype dtype);
 
 /// Boxes that hold the GPUs. Throws Error for one GPU, for more than the system joins, and for a number that
-/// leaves a box partly empty where there is more than one.
+/// leaves a box partly empty where there is more than one. A given number of boxes must share the GPUs evenly.
 [[nodiscard]] std::int64_t boxes_of(const Problem& problem, const hw::System& system);
 
 /// Throws Error also for an algorithm that library or system does not have for the operation.

@@ -67,6 +67,8 @@ std::span<const ParameterInfo> parameters_of(Op op) {
                 list.push_back({"algorithm", Kind::choice, false, "auto", algorithms,
                                 "how the GPUs exchange; auto: the fastest that the library has", false});
             }
+            list.push_back({"boxes", Kind::size, false, "", {},
+                            "boxes that share the GPUs evenly; default: as few as can be", true});
             list.push_back(system_parameter());
         }
         return lists;
@@ -111,6 +113,7 @@ std::unique_ptr<Request> read(const Operation& operation) {
     request->problem.op = of;
     request->problem.gpus = size_of(operation, "gpus");
     request->problem.bytes = size_of(operation, "bytes");
+    if (operation.parameters.contains("boxes")) request->problem.boxes = size_of(operation, "boxes");
     request->problem.summed_in_switches = switches_add(
         hw::parse_dtype(given_or(operation, "dtype", "bf16"), fmt::format("{} dtype", operation.op)));
     const std::string algorithm = given_or(operation, "algorithm", "auto");
@@ -146,8 +149,9 @@ bool set_size(Request& request, std::int64_t value) {
 }
 
 SetNumber number(std::string_view parameter) {
-    constexpr std::array<NamedSetNumber, 2> numbers{
-        {{"gpus", set_size<&Problem::gpus>}, {"bytes", set_size<&Problem::bytes>}}};
+    constexpr std::array<NamedSetNumber, 3> numbers{{{"gpus", set_size<&Problem::gpus>},
+                                                     {"bytes", set_size<&Problem::bytes>},
+                                                     {"boxes", set_size<&Problem::boxes>}}};
     return number_named(parameter, numbers);
 }
 

@@ -22,10 +22,12 @@ from warptime._gpu import Gpu, GpuKey, GpuSummary, gpu, gpus
 from warptime._kernel import Buffer, Kernel, kernel
 from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
+from warptime._parallel import Exchange, Plan, ScalingPoint, parallel
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
 from warptime._scoreboard import Scoreboard, ScoredRow, scoreboard
 from warptime._sweep import Sweep, sweep
+from warptime._system import System, system, systems
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -47,6 +49,7 @@ __all__ = [
     "Difference",
     "Elasticities",
     "Elasticity",
+    "Exchange",
     "Gpu",
     "GpuKey",
     "GpuSummary",
@@ -56,6 +59,7 @@ __all__ = [
     "Occupancy",
     "Operator",
     "Parameter",
+    "Plan",
     "Prediction",
     "RankedTile",
     "RankedTiles",
@@ -63,10 +67,12 @@ __all__ = [
     "Report",
     "ResidentCtas",
     "Roofline",
+    "ScalingPoint",
     "Scoreboard",
     "ScoredRow",
     "Step",
     "Sweep",
+    "System",
     "TileComparison",
     "Utilization",
     "WarptimeError",
@@ -83,6 +89,7 @@ __all__ = [
     "laws",
     "occupancy",
     "operators",
+    "parallel",
     "plotting",
     "predict",
     "predict_batch",
@@ -90,5 +97,7 @@ __all__ = [
     "roofline",
     "scoreboard",
     "sweep",
+    "system",
+    "systems",
     "what_if",
 ]
