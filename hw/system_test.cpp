@@ -21,14 +21,15 @@ const std::string tail = ", confidence = 'paper', source = 'CPG, table 3'";
 
 /// Every key with a value that is allowed, except those in `changed`.
 std::string text_of(KeyKind kind, const std::string& skipped = "", const std::string& line = "") {
-    std::string text = kind == KeyKind::vendor ? "[system]\nname = 'X'\ngpus = ['a']\n"
-                                               : "[calibration]\nsystem = 'x'\n";
+    // Dotted keys of the file come before its tables.
+    std::string text = line;
     for (const SystemKey& key : system_keys()) {
         if (key.kind != kind || key.name == skipped) continue;
         const double value = key.name == "pcie.generation"  ? 4.0
                              : key.name == "pcie.lanes"     ? 16.0
                              : key.name == "pcie.bandwidth" ? 31.5e9
                              : key.name == "box.most_gpus"  ? 8.0
+                             : key.or_zero                  ? 0.0
                                                             : key.least;
         const std::string shown =
             key.unit == "1" ? fmt::format("{}", value) : fmt::format("'{} {}'", value, key.unit);
@@ -36,7 +37,8 @@ std::string text_of(KeyKind kind, const std::string& skipped = "", const std::st
             kind == KeyKind::fitted ? ", rows = 3, residual = 0.1, date = '2026-11-25'" : "";
         text += fmt::format("{} = {{ value = {}{}{} }}\n", key.name, shown, tail, fit);
     }
-    return text + line;
+    return text + (kind == KeyKind::vendor ? "[system]\nname = 'X'\ngpus = ['a']\n"
+                                           : "[calibration]\nsystem = 'x'\n");
 }
 
 std::string refusal(const std::string& sheet, const std::string& calibration) {
@@ -106,10 +108,12 @@ TEST_CASE("faulty text is refused by name") {
     };
     says(refusal(text_of(KeyKind::vendor, "nvlink.links"), fitted), "x nvlink.links");
     says(refusal(vendor, text_of(KeyKind::fitted, "flag.hop")), "x flag.hop");
-    says(refusal(vendor + "nvlink.bandwith = { value = '1 GB/s'" + tail + " }\n", fitted), "nvlink.bandwidth");
-    says(refusal(vendor, fitted + "host.memory = { value = '1 TB'" + tail + " }\n"), "vendor");
-    says(refusal(text_of(KeyKind::vendor, "host.memory", "host.memory = { value = 4" + tail + " }\n"), fitted),
-         "unit B");
+    says(refusal("nvlink.bandwith = { value = '1 GB/s'" + tail + " }\n" + vendor, fitted),
+         "nvlink.bandwidth");
+    says(refusal(vendor, "host.memory = { value = '1 TB'" + tail + " }\n" + fitted), "vendor");
+    says(
+        refusal(text_of(KeyKind::vendor, "host.memory", "host.memory = { value = 4" + tail + " }\n"), fitted),
+        "unit B");
     says(refusal(text_of(KeyKind::vendor, "host.memory", "host.memory = { value = '4 s'" + tail + " }\n"),
                  fitted),
          "host.memory");
@@ -128,12 +132,11 @@ TEST_CASE("faulty text is refused by name") {
     says(refusal(text_of(KeyKind::vendor, "box.most_gpus", "box.most_gpus = { value = 64" + tail + " }\n"),
                  fitted),
          "network.bandwidth");
-    says(refusal(text_of(KeyKind::vendor, "nvlink.reduction",
-                         "nvlink.reduction = { value = 1" + tail + " }\n"),
-                 fitted),
+    says(refusal(
+             text_of(KeyKind::vendor, "nvlink.reduction", "nvlink.reduction = { value = 1" + tail + " }\n"),
+             fitted),
          "0 without NVLink");
-    says(refusal(vendor, text_of(KeyKind::fitted, "flag.hop",
-                                 "flag.hop = { value = '1 us'" + tail + " }\n")),
+    says(refusal(vendor, text_of(KeyKind::fitted, "flag.hop", "flag.hop = { value = '1 us'" + tail + " }\n")),
          "rows, residual and date");
     says(refusal("[system]\nname = 'X'\n", fitted), "gpus");
     says(refusal("[box]\n", fitted), "[system]");

@@ -53,7 +53,10 @@ def rows_of(gpu: str, suites: list[str]) -> list[Row]:
             if row["quantity"] != "kernel_us":
                 continue
             given = dict(word.split("=") for word in row["params"].split())
-            split = split_of(f"{row['op']} {row['params']}")
+            if row["op"] == "all_reduce":
+                given.setdefault("dtype", "bf16")
+            words = " ".join(f"{name}={value}" for name, value in sorted(given.items()))
+            split = split_of(f"{row['op']} {words}")
             if split == "held-out" or row["op"] not in OPS or "algorithm" in given:
                 continue
             rows.append(

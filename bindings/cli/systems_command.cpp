@@ -38,8 +38,7 @@ int list_systems(bool json) {
 int show_system(const std::string& id, bool json) {
     const hw::System& system = as_usage([&]() -> const hw::System& { return hw::find_system(id); });
     Json keys = Json::array();
-    std::string text =
-        fmt::format("{}: {}, of {}\n", system.id, system.name, fmt::join(system.gpus, " or "));
+    std::string text = fmt::format("{}: {}, of {}\n", system.id, system.name, fmt::join(system.gpus, " or "));
     for (std::size_t i = 0; i < hw::system_keys().size(); ++i) {
         const hw::SystemKey& key = hw::system_keys()[i];
         const hw::Provenance& from = system.provenance[i];
@@ -75,13 +74,13 @@ int run_systems(const Arguments& arguments) {
 }  // namespace
 
 Command systems_command() {
-    CommandSpec spec{"systems",
-                     "The boxes of several GPUs that are known, or every number of one with its source",
-                     "warptime systems hgx-h100-8",
-                     {{"system", "Id of the box; without it all are listed", OptionKind::positional, "ID"},
-                      json_option()},
-                     {},
-                     ""};
+    CommandSpec spec{
+        "systems",
+        "The boxes of several GPUs that are known, or every number of one with its source",
+        "warptime systems hgx-h100-8",
+        {{"system", "Id of the box; without it all are listed", OptionKind::positional, "ID"}, json_option()},
+        {},
+        ""};
     return {std::move(spec), run_systems};
 }
 

@@ -66,9 +66,8 @@ void bind_gpu(py::module_& module) {
         return ids;
     });
     module.def("system", [](const std::string& id) { return describe_system(hw::find_system(id)); });
-    module.def("system_of_gpu", [](const std::string& gpu) {
-        return describe_system(hw::system_of_gpu(gpu, "system"));
-    });
+    module.def("system_of_gpu",
+               [](const std::string& gpu) { return describe_system(hw::system_of_gpu(gpu, "system")); });
     module.def("gpus", &list_gpus);
     // An ordinary metaclass lets stubs declare the class.
     py::class_<Model>(module, "Gpu", py::metaclass(reinterpret_cast<PyObject*>(&PyType_Type)))

@@ -157,7 +157,7 @@ def tile_rows(path: Path, gpu: str) -> Iterator[Row]:
 
 
 def collective_rows(path: Path, gpu: str) -> Iterator[Row]:
-    """NCCL inside one NVLink box. Message sizes in elements; types only matter where the GPUs add up."""
+    """NCCL inside one NVLink box. Message sizes in elements; types only matter where switches may add up."""
     chip = CHIPS[gpu]
     names = {"alltoall": "all_to_all"}
     types = {"half": ("fp16", 2), "int8": ("int8", 1)}
@@ -168,7 +168,7 @@ def collective_rows(path: Path, gpu: str) -> Iterator[Row]:
             op = names.get(row["op"], row["op"])
             dtype, size = types[row["dtype"]]
             words = [f"bytes={int(row['message_size_elements']) * size}", f"gpus={row['num_gpus']}"]
-            if op in ("all_reduce", "reduce_scatter"):
+            if op == "all_reduce":
                 words.insert(1, f"dtype={dtype}")
             yield {
                 "suite": "collectives_public",

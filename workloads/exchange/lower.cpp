@@ -142,8 +142,9 @@ std::int64_t boxes_of(const Problem& problem, const hw::System& system) {
     }
     if (problem.boxes > 0) {
         if (problem.gpus % problem.boxes != 0 || problem.gpus / problem.boxes > box) {
-            throw Error(fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),
-                        fmt::format("boxes that share {} GPUs evenly, at most {} in each", problem.gpus, box));
+            throw Error(
+                fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),
+                fmt::format("boxes that share {} GPUs evenly, at most {} in each", problem.gpus, box));
         }
         if (problem.boxes > 1 && !(system.network.bandwidth > 0.0)) {
             throw Error(fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),

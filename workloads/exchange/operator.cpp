@@ -53,7 +53,7 @@ ParameterInfo system_parameter() {
             false};
 }
 
-/// Parameters of an operation: sums ask for the type of the elements, and have several algorithms.
+/// Parameters of an operation.
 std::span<const ParameterInfo> parameters_of(Op op) {
     static const auto all = [] {
         std::array<std::vector<ParameterInfo>, wordings.size()> lists;
@@ -61,14 +61,20 @@ std::span<const ParameterInfo> parameters_of(Op op) {
             std::vector<ParameterInfo>& list = lists[static_cast<std::size_t>(w.op)];
             list.push_back(required_size("gpus", "GPUs that take part"));
             list.push_back(required_size("bytes", w.bytes));
-            const bool sums = w.op == Op::all_reduce || w.op == Op::reduce_scatter;
+            // Only sums in the switches ask for the type, and only these operations have several algorithms.
+            const bool sums = w.op == Op::all_reduce;
             if (sums) list.push_back({"dtype", Kind::dtype, false, "bf16", dtypes, "element type", true});
             if (sums || w.op == Op::broadcast) {
                 list.push_back({"algorithm", Kind::choice, false, "auto", algorithms,
                                 "how the GPUs exchange; auto: the fastest that the library has", false});
             }
-            list.push_back({"boxes", Kind::size, false, "", {},
-                            "boxes that share the GPUs evenly; default: as few as can be", true});
+            list.push_back({"boxes",
+                            Kind::size,
+                            false,
+                            "",
+                            {},
+                            "boxes that share the GPUs evenly; default: as few as can be",
+                            true});
             list.push_back(system_parameter());
         }
         return lists;

@@ -564,7 +564,7 @@ class _Times:
         if gpus < 2 or size <= 0:
             return 0.0
         row: Row = {"op": op, "gpus": gpus, "boxes": boxes, "bytes": math.ceil(size)}
-        if op in ("all_reduce", "reduce_scatter"):
+        if op == "all_reduce":
             row["dtype"] = dtype
         return self.of(row)
 
@@ -661,7 +661,7 @@ def _planned(
             "stream": "0" if hidden_us == 0.0 else "communication",
             "system": where.id,
         }
-        if op in ("all_reduce", "reduce_scatter"):
+        if op == "all_reduce":
             new["dtype"] = like.get("dtype", "bf16")
         plan_rows.append(new)
         return exposed
@@ -780,7 +780,7 @@ def _planned(
                 "phase": "communication",
                 "stream": "communication" if hidden_us > 0 else "0",
                 "system": where.id,
-                **({"dtype": "bf16"} if op in ("all_reduce", "reduce_scatter") else {}),
+                **({"dtype": "bf16"} if op == "all_reduce" else {}),
             }
         )
         return exposed
