@@ -28,7 +28,7 @@ std::string text_of(KeyKind kind, const std::string& skipped = "", const std::st
         const double value = key.name == "pcie.generation"  ? 4.0
                              : key.name == "pcie.lanes"     ? 16.0
                              : key.name == "pcie.bandwidth" ? 31.5e9
-                             : key.name == "box.most_gpus"  ? 8.0
+                             : key.name.starts_with("box.") ? 8.0
                              : key.or_zero                  ? 0.0
                                                             : key.least;
         const std::string shown =
