@@ -45,6 +45,7 @@ _LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.(\d+)(?:\.|$)")
 _ACTIVATIONS = ("gelu", "silu", "relu", "swiglu", "tanh", "sigmoid")
 _EXCHANGES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
 _BY_ROWS = ("softmax", "layernorm", "rmsnorm", "softmax_backward", "layernorm_backward", "rmsnorm_backward")
+_OPTIMIZER_PIECE = 1 << 28  # parameters that any GPU of the sheets holds with their moments
 _OPTIMIZER_BYTES = 12  # a copy of the weight and two moments, each of 4 bytes
 
 
@@ -218,7 +219,7 @@ def parallel(
     as the modules' names say or, without them, by their order in the block; `data` makes replicas, `context` splits the
     sequence of attention, `pipeline` the layers, and `expert` spreads experts over the replicas. `batch`: "whole", the
     rows have all tokens of a step; "replica", those of one replica. `micro_batches`: into which a replica's batch is
-    cut; default 4 a stage, or 1 without pipeline. `overlap` hides gradients' exchanges behind the backward pass.
+    cut; default 4 a stage as far as the batch allows, or 1 without pipeline. `overlap` hides gradients' exchanges behind the backward pass.
     `shard_optimizer` splits the optimizer's states over the replicas.
 
     >>> import warptime as wt
@@ -521,6 +522,14 @@ def _positive(name: str, value: Any) -> int:
     return value
 
 
+def _cuts(rows: list[Row], replicas: int, pipeline: int) -> int:
+    """Micro-batches where none are given: 4 a stage, or as many of these as divide the batch."""
+    if pipeline == 1:
+        return 1
+    batches = {_size(row, "batch") // replicas for row in rows if str(row["op"]).startswith("attention")}
+    return next(cuts for cuts in range(4 * pipeline, 0, -1) if all(b % cuts == 0 for b in batches))
+
+
 def _placed(group: int, stride: int, box: int) -> int:
     """Boxes of a group whose neighbours are `stride` GPUs apart."""
     inside = max(1, min(group, box // stride))
@@ -559,6 +568,13 @@ class _Times:
                     f"step row {row.get('id', '')} {error.parameter}", error.value, error.expected
                 ) from None
         return self._known[key]
+
+    def alone(self, row: Row) -> float:
+        """The time on one GPU, also where an optimizer's parameters are more than its memory holds."""
+        if row["op"] != "adamw":
+            return self.of(row)
+        pieces = math.ceil(_size(row, "n") / _OPTIMIZER_PIECE)
+        return pieces * self.of({**row, "n": math.ceil(_size(row, "n") / pieces)})
 
     def exchange(self, op: str, gpus: int, boxes: int, size: float, dtype: str = "bf16") -> float:
         if gpus < 2 or size <= 0:
@@ -599,7 +615,8 @@ def _planned(
         _positive(name, value)
     if batch not in ("whole", "replica"):
         raise WarptimeError("parallel batch", str(batch), "whole or replica")
-    micro = _positive("micro_batches", micro_batches if micro_batches is not None else 4 * pipeline if pipeline > 1 else 1)
+    replicas = (data if batch == "whole" else 1) * _share
+    micro = _positive("micro_batches", _cuts(rows, replicas, pipeline) if micro_batches is None else micro_batches)
     where: System = system(box) if box else system_of(gpu.id)
     if gpu.id not in where.gpus:
         raise WarptimeError("parallel system", where.id, f"a box of {gpu.id}; {where.id} has {', '.join(where.gpus)}")
@@ -620,9 +637,8 @@ def _planned(
 
     ways = _ways(rows)
     tokens = _tokens(rows)
-    replicas = (data if batch == "whole" else 1) * _share
     folded = any(_size(row, "repeat") >= layers > 1 for row in rows)
-    single = sum(times.of(row) * row["repeat"] for row in rows)
+    single = sum(times.alone(row) * row["repeat"] for row in rows)
     if batch == "replica":
         single = single / _share * data
     training = any(_phase(row) != "forward" for row in rows)
@@ -801,7 +817,7 @@ def _planned(
             exposed_us += add_once("all_gather", data * context, boxes_data, weight_bytes, "new weights", 1, 0.0, 1.0)
         else:
             exposed_us += add_once("all_reduce", data * context, boxes_data, weight_bytes, "gradients", 1, hidden, last)
-    optimizer_us = sum(times.of(row) * row["repeat"] for row in once if row["op"] not in _EXCHANGES)
+    optimizer_us = sum(times.alone(row) * row["repeat"] for row in once if row["op"] not in _EXCHANGES)
     compute_us = stage_us * micro + optimizer_us
     time_us = compute_us + exposed_us + bubble_us
 
