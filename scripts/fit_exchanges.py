@@ -107,16 +107,10 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
         own = part if row.op == "all_to_all" else 0.0
         each = peers * k["peer.each"]
         bandwidth = link * k["peer.efficiency"]
-        times["peer flag"] = (
-            k["peer.start"] + each + wire / 0.5 / bandwidth + wire / peers / k["peer.flag_rate"]
-        )
+        times["peer flag"] = k["peer.start"] + each + wire / 0.5 / bandwidth + wire / peers / k["peer.flag_rate"]
         over = wire / bandwidth
         times["peer bulk"] = (
-            k["peer.bulk_start"]
-            + each
-            + over
-            + own / k["bulk.copy_rate"]
-            + math.sqrt(k["peer.fill"] * over)
+            k["peer.bulk_start"] + each + over + own / k["bulk.copy_rate"] + math.sqrt(k["peer.fill"] * over)
         )
         return times
     twice = 2 if row.op == "all_reduce" else 1
@@ -133,12 +127,7 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
                 + (wire + own) / k[f"{style}.rate"]
             )
     over = wire / bandwidth
-    times["bulk"] = (
-        k["bulk.start"]
-        + over
-        + own / k["bulk.copy_rate"]
-        + math.sqrt(k["bulk.fill"] * hops * over)
-    )
+    times["bulk"] = k["bulk.start"] + over + own / k["bulk.copy_rate"] + math.sqrt(k["bulk.fill"] * hops * over)
     if row.op == "all_reduce" and reduction and row.dtype != "int8":
         over = size * (1 + 1 / n) / (link * k["switch.efficiency"])
         times["switch"] = k["switch.start"] + over + math.sqrt(k["switch.fill"] * over)
@@ -189,7 +178,7 @@ def main() -> None:
             start = random.normal(0, 0.1, len(names))
             start += [math.log(slower) if START[name] < 1e-3 else 0.0 for name in names]
             found = least_squares(
-                lambda x: errors(constants(x, most), fit), start, loss="soft_l1", f_scale=0.05
+                lambda x, most=most: errors(constants(x, most), fit), start, loss="soft_l1", f_scale=0.05
             )
             if best is None or found.cost < best[0]:
                 best = found.cost, constants(found.x, most)
@@ -207,11 +196,7 @@ def main() -> None:
     for split in ("fit", "development"):
         some = [r for r in rows if r.split == split]
         long = [abs(math.exp(e) - 1) for e, r in zip(errors(k, some), some) if r.time >= 10e-6]
-        short = [
-            abs(math.exp(e) - 1) * r.time * 1e6
-            for e, r in zip(errors(k, some), some)
-            if r.time < 10e-6
-        ]
+        short = [abs(math.exp(e) - 1) * r.time * 1e6 for e, r in zip(errors(k, some), some) if r.time < 10e-6]
         print(
             f"{split}: {len(some)} rows, {100 * np.mean(long):.2f} % of {len(long)} from 10 us, "
             f"{np.mean(short) if short else 0:.2f} us of {len(short)} below"
@@ -226,10 +211,7 @@ def main() -> None:
         for row, error in sorted(zip(rows, errors(k, rows)), key=lambda x: abs(x[1]))[::-1]:
             if abs(error) > 0.1:
                 print(row, f"{100 * (math.exp(error) - 1):+.1f} %")
-    units = {
-        key["name"]: key["unit"]
-        for key in tomllib.loads((ROOT / "hw/system_keys.toml").read_text())["key"]
-    }
+    units = {key["name"]: key["unit"] for key in tomllib.loads((ROOT / "hw/system_keys.toml").read_text())["key"]}
     source = f"fit rows of {', '.join(args.suite)} on {args.gpu} (scripts/fit_exchanges.py)"
     lines = [
         f"# How exchanges behave on {args.system}: constants fitted to recorded and published rows.",

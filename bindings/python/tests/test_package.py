@@ -53,7 +53,7 @@ def test_every_public_name_is_described() -> None:
         assert getattr(wt, name).__doc__, name
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/sweeps.md", "docs/regression-checks.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/sweeps.md", "docs/regression-checks.md", "docs/how-to/plan-a-parallel-run.md"])
 def test_the_examples_of_the_documentation_run(source: Path, page: str) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (source / page).read_text(encoding="utf-8"), re.DOTALL)
     assert blocks

@@ -38,9 +38,7 @@ _COLUMN = re.compile(
     r"linear1|c_fc|dense_h_to_4h|query|key|value|query_key_value|lm_head)$",
     re.IGNORECASE,
 )
-_ROW = re.compile(
-    r"(o_proj|out_proj|wo|c_proj|down_proj|w2|fc2|linear2|dense_4h_to_h|to_out|proj)$", re.IGNORECASE
-)
+_ROW = re.compile(r"(o_proj|out_proj|wo|c_proj|down_proj|w2|fc2|linear2|dense_4h_to_h|to_out|proj)$", re.IGNORECASE)
 _LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.(\d+)(?:\.|$)")
 _ACTIVATIONS = ("gelu", "silu", "relu", "swiglu", "tanh", "sigmoid")
 _EXCHANGES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_recv")
@@ -142,18 +140,14 @@ class Plan:
                     made["batch"] = "replica"
                 plan = _planned(**{**made, "data": data})
             except WarptimeError as error:
-                points.append(
-                    ScalingPoint(count, data, math.nan, math.nan, math.nan, math.nan, math.nan, str(error))
-                )
+                points.append(ScalingPoint(count, data, math.nan, math.nan, math.nan, math.nan, math.nan, str(error)))
                 continue
             work = 1.0 if mode == "strong" else float(data)
             before = 1.0 if first is None or mode == "strong" else float(first.data)
             base = plan.time_us if first is None else first.time_us
             speedup = base / plan.time_us * work / before
             share = 1.0 if first is None else first.gpus / count
-            point = ScalingPoint(
-                count, data, plan.time_us, speedup, speedup * share, plan.exposed_us, plan.bubble_us
-            )
+            point = ScalingPoint(count, data, plan.time_us, speedup, speedup * share, plan.exposed_us, plan.bubble_us)
             first = first or point
             points.append(point)
         return points
@@ -176,12 +170,20 @@ class Plan:
             f"efficiency {100 * self.efficiency:.1f} %",
             f"kernels     {self.compute_us:.6g} us, exposed exchanges {self.exposed_us:.6g} us, "
             f"pipeline idle {self.bubble_us:.6g} us ({self.micro_batches} micro-batches)",
-            "memory      "
-            + ", ".join(f"{name} {value / 1e9:.3g} GB" for name, value in self.memory_bytes.items()),
+            "memory      " + ", ".join(f"{name} {value / 1e9:.3g} GB" for name, value in self.memory_bytes.items()),
             "",
         ]
         cells = [
-            (e.op, str(e.gpus), str(e.boxes), str(e.bytes), str(e.count), f"{e.time_us:.4g}", f"{e.exposed_us:.4g}", e.why)
+            (
+                e.op,
+                str(e.gpus),
+                str(e.boxes),
+                str(e.bytes),
+                str(e.count),
+                f"{e.time_us:.4g}",
+                f"{e.exposed_us:.4g}",
+                e.why,
+            )
             for e in self.exchanges
         ]
         columns = ("exchange", "gpus", "boxes", "bytes", "count", "time_us", "exposed_us", "why")
@@ -236,7 +238,7 @@ def parallel(
     (1536, 8, 1024)
     """
     rows, system_of_file, memory = _read(step)
-    made = {
+    made: dict[str, Any] = {
         "rows": rows,
         "activation_bytes": memory,
         "gpu": required(gpu),
@@ -604,7 +606,7 @@ def _planned(
     _share: int,
     _times: dict[tuple[Any, ...], float],
 ) -> Plan:
-    made_by = {key: value for key, value in locals().items()}
+    made_by = dict(locals())
     for name, value in (
         ("tensor", tensor),
         ("data", data),
@@ -623,9 +625,7 @@ def _planned(
     in_box, most = int(where["box.gpus"]), int(where["box.most_gpus"])
     total = tensor * data * pipeline * context
     if total > most:
-        raise WarptimeError(
-            "parallel gpus", str(total), f"at most {most} GPUs of {where.id}: {total - most} too many"
-        )
+        raise WarptimeError("parallel gpus", str(total), f"at most {most} GPUs of {where.id}: {total - most} too many")
     if total > in_box and total % in_box:
         raise WarptimeError("parallel gpus", str(total), f"at most {in_box}, or full boxes of {in_box} ({where.id})")
     if (data * context) % expert:
@@ -656,7 +656,9 @@ def _planned(
     hidden_bytes = 0.0
     has_adam = False
 
-    def exchanged(op: str, gpus: int, boxes: int, size: float, why: str, count: float, hidden_us: float, like: Row) -> float:
+    def exchanged(
+        op: str, gpus: int, boxes: int, size: float, why: str, count: float, hidden_us: float, like: Row
+    ) -> float:
         """Adds an exchange that runs `count` times in a micro-batch of a stage; returns its exposed time."""
         if gpus < 2 or size <= 0:
             return 0.0
@@ -732,8 +734,13 @@ def _planned(
         if op.startswith("attention") and context > 1:
             ways_of_data = 2 if phase == "backward" else 1
             size = (
-                2.0 * ways_of_data * _size(shared, "batch") * _size(shared, "kv_heads", _size(shared, "heads"))
-                * (_size(whole, "sk", _size(whole, "sq")) / context) * _size(shared, "head_dim") * _element_bytes(row)
+                2.0
+                * ways_of_data
+                * _size(shared, "batch")
+                * _size(shared, "kv_heads", _size(shared, "heads"))
+                * (_size(whole, "sk", _size(whole, "sq")) / context)
+                * _size(shared, "head_dim")
+                * _element_bytes(row)
             )
             turns = float((context - 1) * row["repeat"])
             hidden = row_us / (context * row["repeat"]) if overlap else 0.0
@@ -752,7 +759,9 @@ def _planned(
             elif phase == "forward":
                 hidden_bytes = max(hidden_bytes, _size(row, "m") * _size(row, "k") * _element_bytes(row))
         elif op == "gemm" and phase == "forward":
-            hidden_bytes = max(hidden_bytes, float(_size(row, "m")) * min(_size(row, "k"), _size(row, "n")) * _element_bytes(row))
+            hidden_bytes = max(
+                hidden_bytes, float(_size(row, "m")) * min(_size(row, "k"), _size(row, "n")) * _element_bytes(row)
+            )
         if op == "embedding" and tensor > 1:
             size = _size(row, "indices", 8192) * _size(row, "cols") * _element_bytes(row)
             exposed_stage += exchanged(
@@ -778,7 +787,9 @@ def _planned(
         for (op, n, b, size, why), (count, time, exposed) in found.items()
     ]
 
-    def add_once(op: str, gpus: int, boxes: int, size: float, why: str, count: int, hidden_us: float, floor: float) -> float:
+    def add_once(
+        op: str, gpus: int, boxes: int, size: float, why: str, count: int, hidden_us: float, floor: float
+    ) -> float:
         if gpus < 2 or size <= 0:
             return 0.0
         time = times.exchange(op, gpus, boxes, size)
@@ -807,13 +818,17 @@ def _planned(
         count = passes * turns
         time = times.exchange("send_recv", 2, far_stage, hidden_bytes)
         hidden = time * passes * micro if overlap else 0.0
-        exposed_us += add_once("send_recv", 2, far_stage, hidden_bytes, "activations between stages", count, hidden, 0.0)
+        exposed_us += add_once(
+            "send_recv", 2, far_stage, hidden_bytes, "activations between stages", count, hidden, 0.0
+        )
     if training and data * context > 1:
         # Buckets follow the backward pass; the last layer's gradient has nothing left to hide behind.
         hidden = backward_us if overlap else 0.0
         last = 1.0 / math.ceil(layers / pipeline)
         if shard_optimizer:
-            exposed_us += add_once("reduce_scatter", data * context, boxes_data, weight_bytes, "gradients", 1, hidden, last)
+            exposed_us += add_once(
+                "reduce_scatter", data * context, boxes_data, weight_bytes, "gradients", 1, hidden, last
+            )
             exposed_us += add_once("all_gather", data * context, boxes_data, weight_bytes, "new weights", 1, 0.0, 1.0)
         else:
             exposed_us += add_once("all_reduce", data * context, boxes_data, weight_bytes, "gradients", 1, hidden, last)
@@ -828,7 +843,9 @@ def _planned(
         memory["optimizer"] = _OPTIMIZER_BYTES * weights / (data * context if shard_optimizer else 1)
     in_flight = min(pipeline, micro) if training else 1
     if activation_bytes is not None:
-        held = activation_bytes - sum(_weights(r, "none", 1, 1)[0] * _weights(r, "none", 1, 1)[1] for r in rows if _phase(r) == "forward")
+        held = activation_bytes - sum(
+            _weights(r, "none", 1, 1)[0] * _weights(r, "none", 1, 1)[1] for r in rows if _phase(r) == "forward"
+        )
         memory["activations"] = max(0.0, held) / (replicas * micro * context * tensor * pipeline) * in_flight
     else:
         memory["activations"] = outputs * in_flight if training else 2.0 * largest
