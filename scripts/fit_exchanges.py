@@ -177,7 +177,11 @@ def main() -> None:
         for slower in (1.0, 1.8):  # of latencies; a library's kernels start more slowly on some boxes
             start = random.normal(0, 0.1, len(names))
             start += [math.log(slower) if START[name] < 1e-3 else 0.0 for name in names]
-            found = least_squares(
+
+            def off(x: np.ndarray, most: float = most) -> list[float]:
+                return errors(constants(x, most), fit)
+
+            found = least_squares(off, start, loss="soft_l1", f_scale=0.05)
                 lambda x, most=most: errors(constants(x, most), fit), start, loss="soft_l1", f_scale=0.05
             )
             if best is None or found.cost < best[0]:
@@ -205,7 +209,7 @@ def main() -> None:
             for n in sorted({r.gpus for r in some}):
                 part = [r for r in some if r.op == op and r.gpus == n and r.time >= 10e-6]
                 if part:
-                    error = np.mean([abs(math.exp(e) - 1) for e in errors(k, part)])
+                    error = sum([abs(math.exp(e) - 1) for e in errors(k, part)]) / len(part)
                     print(f"  {op} {n}: {100 * error:.1f} % of {len(part)}")
     if args.rows:
         for row, error in sorted(zip(rows, errors(k, rows)), key=lambda x: abs(x[1]))[::-1]:

@@ -58,7 +58,7 @@ def products(plan: wt.Plan) -> list[tuple[int, int, int]]:
 
 
 def work(rows: list[Mapping[str, Any]] | list[Row]) -> float:
-    return sum(float(r["m"]) * r["n"] * r["k"] * r["repeat"] for r in rows if r["op"] == "gemm")
+    return sum(float(r["m"] * r["n"] * r["k"] * r["repeat"]) for r in rows if r["op"] == "gemm")
 
 
 def test_one_gpu_is_the_step_itself() -> None:

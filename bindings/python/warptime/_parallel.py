@@ -733,7 +733,7 @@ def _planned(
             largest = max(largest, _output_bytes(shared))
         if op.startswith("attention") and context > 1:
             ways_of_data = 2 if phase == "backward" else 1
-            size = (
+            pieces = (
                 2.0
                 * ways_of_data
                 * _size(shared, "batch")
@@ -745,7 +745,7 @@ def _planned(
             turns = float((context - 1) * row["repeat"])
             hidden = row_us / (context * row["repeat"]) if overlap else 0.0
             exposed_stage += exchanged(
-                "send_recv", context, boxes_context, size, "keys and values around the ring", turns, hidden, row
+                "send_recv", context, boxes_context, pieces, "keys and values around the ring", turns, hidden, row
             )
         if op == "gemm" and tensor > 1:
             # Sums of partial results: forward after rows, backward before columns (gradient of the input).
