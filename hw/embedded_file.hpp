@@ -12,7 +12,7 @@ struct EmbeddedFile {
     std::string_view content;  ///< the file, byte for byte
 };
 
-/// Files of hw/gpus, hw/calibrations and hw/isa, sorted by name.
+/// Files of hw/gpus, hw/calibrations, hw/isa and hw/systems, and hw/system_keys.toml, sorted by name.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_files();
 
 }  // namespace warptime::hw

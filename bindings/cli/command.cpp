@@ -19,11 +19,11 @@ namespace warptime::cli {
 namespace {
 
 std::vector<Command> all_commands() {
-    return {gpus_command(),    operators_command(), predict_command(), explain_command(),
-            what_if_command(), advise_command(),    tiles_command(),   occupancy_command(),
-            batch_command(),   sweep_command(),     check_command(),   run_command(),
-            report_command(),  validate_command(),  record_command(),  calibrate_command(),
-            import_command()};
+    return {gpus_command(),      systems_command(), operators_command(), predict_command(),
+            explain_command(),   what_if_command(), advise_command(),    tiles_command(),
+            occupancy_command(), batch_command(),   sweep_command(),     check_command(),
+            run_command(),       report_command(),  validate_command(),  record_command(),
+            calibrate_command(), import_command()};
 }
 
 CommandSpec root_of(const std::vector<Command>& commands) {

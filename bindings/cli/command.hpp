@@ -15,6 +15,7 @@ struct Command {
 };
 
 [[nodiscard]] Command gpus_command();
+[[nodiscard]] Command systems_command();
 [[nodiscard]] Command operators_command();
 [[nodiscard]] Command predict_command();
 [[nodiscard]] Command explain_command();

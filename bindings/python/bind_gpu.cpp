@@ -3,6 +3,7 @@
 #include "bindings/python/bind.hpp"
 #include "bindings/python/model.hpp"
 #include "bindings/reports/gpu_comparison.hpp"
+#include "hw/system.hpp"
 
 #include <pybind11/stl.h>
 #include <type_traits>
@@ -43,9 +44,30 @@ py::list keys_of(const Model& model) {
     return list;
 }
 
+/// Returns (id, name, GPUs, calibrated, keys); a key is (name, value, unit, meaning, origin, confidence,
+/// source), in the order of hw/system_keys.toml.
+py::tuple describe_system(const hw::System& system) {
+    py::list keys;
+    for (std::size_t i = 0; i < hw::system_keys().size(); ++i) {
+        const hw::SystemKey& key = hw::system_keys()[i];
+        const hw::Provenance& from = system.provenance[i];
+        keys.append(py::make_tuple(key.name, hw::system_value(system, key.name), key.unit, key.meaning,
+                                   hw::to_string(from.origin), hw::to_string(from.confidence), from.source));
+    }
+    return py::make_tuple(system.id, system.name, system.gpus, system.calibrated, keys);
+}
+
 }  // namespace
 
 void bind_gpu(py::module_& module) {
+    module.def("systems", [] {
+        std::vector<std::string> ids;
+        for (const std::string_view id : hw::system_ids()) ids.emplace_back(id);
+        return ids;
+    });
+    module.def("system", [](const std::string& id) { return describe_system(hw::find_system(id)); });
+    module.def("system_of_gpu",
+               [](const std::string& gpu) { return describe_system(hw::system_of_gpu(gpu, "system")); });
     module.def("gpus", &list_gpus);
     // An ordinary metaclass lets stubs declare the class.
     py::class_<Model>(module, "Gpu", py::metaclass(reinterpret_cast<PyObject*>(&PyType_Type)))

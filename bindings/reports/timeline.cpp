@@ -270,6 +270,15 @@ void write_timeline(const kernel::Program& program, const hw::Gpu& gpu, const Re
             continue;
         }
         const simulation::MemoryStep moved = simulation::simulate(program, step, gpu, context.conditions);
+        if (step.kind == kernel::StepKind::exchange) {
+            const kernel::Exchange& exchange = program.exchanges[step.payload];
+            out.span("kernel", exchange.name, device_pid, stream, Clock::tenths(begin),
+                     Clock::tenths(begin + moved.time()),
+                     fmt::format(R"~("device":0,"stream":{},"bytes":{})~", stream, exchange.bytes));
+            steps.push_back({{"exchange", exchange.name}, {"time_us", moved.time() * 1e6}});
+            begin += moved.time();
+            continue;
+        }
         const bool set = step.kind == kernel::StepKind::memset;
         const auto bytes = static_cast<double>(set ? program.memsets[step.payload].bytes
                                                    : program.memcpys[step.payload].bytes);

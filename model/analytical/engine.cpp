@@ -32,6 +32,8 @@ class Stages final : public prediction::Stages {
                 const auto t = memset_time(program.memsets[step.payload], gpu_, conditions);
                 return with_band(t.time.value(), limiter_of(t), gpu_);
             }
+            case kernel::StepKind::exchange:
+                return exchange_estimate(program.exchanges[step.payload]);
             case kernel::StepKind::memcpy:
                 break;
         }

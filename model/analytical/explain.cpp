@@ -10,6 +10,7 @@
 #include "model/analytical/limiter_of_analysis.hpp"
 #include "model/analytical/memory_step.hpp"
 #include "model/machine/launch/link_copy.hpp"
+#include "model/machine/links/exchange.hpp"
 #include "model/machine/power/power.hpp"
 #include "model/prediction/status.hpp"
 #include "model/steady/overlap.hpp"
@@ -186,8 +187,46 @@ Prediction explain_kernel(const kernel::Kernel& kernel, const hw::Gpu& gpu,
     return p;
 }
 
+namespace {
+
+Prediction explain_exchange(const kernel::Exchange& exchange, const hw::Gpu& gpu,
+                            const prediction::Conditions& conditions) {
+    const machine::ExchangeTime t = machine::exchange_time(exchange);
+    Prediction p;
+    finish(gpu, conditions, exchange_estimate(exchange), p);
+    p.band_source = "band.exchange of the box";
+    const auto& [within, across] = exchange.links;
+    add_bound(p, Limiter::bytes_in_flight, (t.link + t.handled + t.fill).value(),
+              {{"bytes_within", within.bytes},
+               {"bytes_per_s_within", within.bytes_per_second},
+               {"bytes_across", across.bytes},
+               {"bytes_per_s_across", across.bytes_per_second},
+               {"handled_bytes", exchange.handled_bytes},
+               {"link_s", t.link.value()},
+               {"handled_s", t.handled.value()},
+               {"fill_s", t.fill.value()}});
+    add_bound(p, Limiter::chain_latency, t.hops.value(),
+              {{"hops_within", within.hops}, {"hops_across", across.hops}});
+    add_bound(p, Limiter::launch, t.start.value(), {{"floor_s", t.start.value()}});
+    const double time = t.total().value();
+    p.shares = {{"launch", t.start.value() / time},
+                {"hops", t.hops.value() / time},
+                {"link", (t.link + t.fill).value() / time},
+                {"channels", t.handled.value() / time}};
+    p.occupancy.limit = p.occupancy.next_limit = "none";
+    p.clock_hz = conditions.clock_hz > 0.0 ? conditions.clock_hz : gpu.clock.boost.value();
+    p.power_w = machine::watts(machine::Activity{}, t.total(), hw::Frequency(p.clock_hz), gpu);
+    p.steps.push_back({"exchange", exchange.name, time});
+    return p;
+}
+
+}  // namespace
+
 Prediction explain_memory_step(const kernel::Program& program, const kernel::Step& step, const hw::Gpu& gpu,
                                const prediction::Conditions& conditions) {
+    if (step.kind == kernel::StepKind::exchange) {
+        return explain_exchange(program.exchanges[step.payload], gpu, conditions);
+    }
     const bool copy = step.kind == kernel::StepKind::memcpy;
     const MemoryStepTime t = copy ? memcpy_time(program.memcpys[step.payload], gpu, conditions)
                                   : memset_time(program.memsets[step.payload], gpu, conditions);

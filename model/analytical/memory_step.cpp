@@ -7,6 +7,8 @@
 #include "model/machine/l2/l2.hpp"
 #include "model/machine/launch/launch_floor.hpp"
 #include "model/machine/launch/link_copy.hpp"
+#include "model/machine/links/exchange.hpp"
+#include "model/prediction/band_edges.hpp"
 
 #include <algorithm>
 
@@ -66,6 +68,19 @@ MemoryStepTime memcpy_time(const kernel::Memcpy& step, const hw::Gpu& gpu,
     t.dram_read = fits && conditions.cache == prediction::Cache::warm ? Bytes{} : bytes;
     t.dram_written = written_back(t.dram_read, bytes, fits, gpu, conditions.cache);
     return finish(t, bytes, gpu);
+}
+
+prediction::Estimate exchange_estimate(const kernel::Exchange& exchange) {
+    const machine::ExchangeTime t = machine::exchange_time(exchange);
+    prediction::Estimate estimate;
+    estimate.time = t.total().value();
+    const prediction::BandEdges edges = prediction::relative_edges(estimate.time, exchange.band);
+    estimate.low = edges.low;
+    estimate.high = edges.high;
+    estimate.limiter = machine::limiter_of(t);
+    estimate.band_class = prediction::class_of(estimate.limiter);
+    estimate.evidence = exchange.evidence;
+    return estimate;
 }
 
 }  // namespace warptime::model::analytical

@@ -10,6 +10,7 @@
 #include "model/kernel/description.hpp"
 #include "model/prediction/conditions.hpp"
 #include "model/prediction/limiter.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace warptime::model::analytical {
 
@@ -28,6 +29,9 @@ struct MemoryStepTime {
 /// Throws Error for a copy to a peer.
 [[nodiscard]] MemoryStepTime memcpy_time(const kernel::Memcpy& step, const hw::Gpu& gpu,
                                          const prediction::Conditions& conditions);
+
+/// Time of an exchange between GPUs with the band that its description states.
+[[nodiscard]] prediction::Estimate exchange_estimate(const kernel::Exchange& exchange);
 
 /// Limiter of a memory step.
 [[nodiscard]] inline prediction::Limiter limiter_of(const MemoryStepTime& t) {

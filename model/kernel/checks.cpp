@@ -269,7 +269,8 @@ void check(const Program& program) {
     }
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
-        const std::size_t sizes[] = {program.kernel_count, program.memsets.size(), program.memcpys.size()};
+        const std::size_t sizes[] = {program.kernel_count, program.memsets.size(), program.memcpys.size(),
+                                     program.exchanges.size()};
         expect(step.payload < sizes[static_cast<std::size_t>(step.kind)], i, "payload", step.payload,
                "the number of a record of its kind");
         for (const Id before : step.after) {
@@ -287,6 +288,19 @@ void check(const Program& program) {
         } else if (step.kind == StepKind::memset) {
             expect(program.memsets[step.payload].bytes >= 0, i, "bytes", program.memsets[step.payload].bytes,
                    "not negative");
+        } else if (step.kind == StepKind::exchange) {
+            const Exchange& exchange = program.exchanges[step.payload];
+            expect(exchange.bytes >= 0, i, "bytes", exchange.bytes, "not negative");
+            bool sound = exchange.handled_per_second > 0.0;
+            for (const double number :
+                 {exchange.start_seconds, exchange.handled_bytes, exchange.fill_seconds, exchange.band}) {
+                sound = sound && number >= 0.0 && std::isfinite(number);
+            }
+            for (const ExchangeLink& link : exchange.links) {
+                sound = sound && link.hops >= 0.0 && link.hop_seconds >= 0.0 && link.bytes >= 0.0 &&
+                        (link.bytes == 0.0 || link.bytes_per_second > 0.0);
+            }
+            expect(sound, i, "exchange", exchange.bytes, "times, bytes and rates that are not negative");
         } else {
             expect(program.memcpys[step.payload].bytes >= 0, i, "bytes", program.memcpys[step.payload].bytes,
                    "not negative");

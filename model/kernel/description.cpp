@@ -46,6 +46,7 @@ void Program::clear() {
     kernel_count = 0;
     memsets.clear();
     memcpys.clear();
+    exchanges.clear();
     steps.clear();
     warnings.clear();
 }
@@ -78,6 +79,14 @@ void Program::add_memcpy(const Memcpy& copy) {
         steps.back().after[0] = static_cast<Id>(steps.size() - 2);
     }
     memcpys.push_back(copy);
+}
+
+void Program::add_exchange(const Exchange& exchange) {
+    steps.push_back({StepKind::exchange, static_cast<std::uint32_t>(exchanges.size()), {no_id, no_id}});
+    if (steps.size() > 1) {
+        steps.back().after[0] = static_cast<Id>(steps.size() - 2);
+    }
+    exchanges.push_back(exchange);
 }
 
 }  // namespace warptime::model::kernel

@@ -429,7 +429,33 @@ struct Memcpy {
     friend bool operator==(const Memcpy&, const Memcpy&) = default;
 };
 
-enum class StepKind : std::uint8_t { kernel, memset, memcpy };
+/// Links of one kind that an exchange uses: steps that follow one another, and what one GPU sends in one
+/// direction.
+struct ExchangeLink {
+    double hops = 0.0;
+    double hop_seconds = 0.0;
+    double bytes = 0.0;
+    double bytes_per_second = 0.0;
+    friend bool operator==(const ExchangeLink&, const ExchangeLink&) = default;
+};
+/// Exchange between GPUs, as one of them sees it. The numbers of links are those of a box, which no GPU has
+/// by itself. Bytes cross both kinds of links at once; hops add up. `handled` bytes pass the GPU's own
+/// channels beside the links. `fill_seconds` is the cost of one piece on one hop of a pipeline; 0: nothing is
+/// cut.
+struct Exchange {
+    std::string name;        ///< of the algorithm, for reports
+    std::int64_t bytes = 0;  ///< of the whole message
+    double start_seconds = 0.0;
+    std::array<ExchangeLink, 2> links;  ///< within a box, across boxes
+    double handled_bytes = 0.0;
+    double handled_per_second = 1.0;
+    double fill_seconds = 0.0;
+    double band = 0.0;  ///< half-width of the 80 % band, of the logarithm
+    Evidence evidence = Evidence::any;
+    friend bool operator==(const Exchange&, const Exchange&) = default;
+};
+
+enum class StepKind : std::uint8_t { kernel, memset, memcpy, exchange };
 
 /// `payload` indexes the array of its kind; `after` lists the steps that must be complete (-1: none).
 struct Step {
@@ -446,6 +472,7 @@ struct Program {
     std::size_t kernel_count = 0;
     std::vector<Memset> memsets;
     std::vector<Memcpy> memcpys;
+    std::vector<Exchange> exchanges;
     std::vector<Step> steps;
     std::vector<std::string> warnings;  ///< of the compiler that made the kernels, a line each
 
@@ -454,6 +481,7 @@ struct Program {
     Kernel& add_kernel();
     void add_memset(std::int64_t bytes);
     void add_memcpy(const Memcpy& copy);
+    void add_exchange(const Exchange& exchange);
 };
 
 }  // namespace warptime::model::kernel

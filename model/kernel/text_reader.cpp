@@ -361,6 +361,52 @@ void read_step_fields(TextCursor& cursor, Step& step, Memcpy& copy) {
     }
 }
 
+ExchangeLink read_link(TextCursor& cursor) {
+    ExchangeLink link;
+    link.hops = cursor.real();
+    cursor.expect(',');
+    link.hop_seconds = cursor.real();
+    cursor.expect(',');
+    link.bytes = cursor.real();
+    cursor.expect(',');
+    link.bytes_per_second = cursor.real();
+    return link;
+}
+
+/// Reads the rest of the line of an exchange.
+Exchange read_exchange(TextCursor& cursor, Step& step) {
+    Exchange exchange;
+    exchange.name = cursor.quoted();
+    while (!cursor.at_line_end()) {
+        const std::size_t start = cursor.start_of_token();
+        const std::string_view key = cursor.identifier(
+            "bytes=, start=, handled=, fill=, within=, across=, band=, evidence= or after=");
+        cursor.expect('=');
+        if (key == "after") {
+            read_after(cursor, step);
+        } else if (key == "bytes") {
+            exchange.bytes = cursor.integer();
+        } else if (key == "start") {
+            exchange.start_seconds = cursor.real();
+        } else if (key == "handled") {
+            exchange.handled_bytes = cursor.real();
+            cursor.expect(',');
+            exchange.handled_per_second = cursor.real();
+        } else if (key == "fill") {
+            exchange.fill_seconds = cursor.real();
+        } else if (key == "within" || key == "across") {
+            exchange.links[key == "across" ? 1 : 0] = read_link(cursor);
+        } else if (key == "band") {
+            exchange.band = cursor.real();
+        } else if (key == "evidence") {
+            exchange.evidence = cursor.enumerator<Evidence>();
+        } else {
+            cursor.fail_at(start, "a field of an exchange");
+        }
+    }
+    return exchange;
+}
+
 }  // namespace
 
 Kernel parse_text(std::string_view text) {
@@ -385,7 +431,7 @@ Program parse_program_text(std::string_view text) {
     for (;;) {
         cursor.next_line();
         const std::size_t start = cursor.start_of_token();
-        const std::string_view word = cursor.identifier("kernel, memset, memcpy or end");
+        const std::string_view word = cursor.identifier("kernel, memset, memcpy, exchange or end");
         if (word == "end") {
             break;
         }
@@ -406,8 +452,11 @@ Program parse_program_text(std::string_view text) {
             program.add_memcpy(fields);
             read_step_fields(cursor, program.steps.back(), fields);
             program.memcpys.back() = fields;
+        } else if (word == "exchange") {
+            program.add_exchange({});
+            program.exchanges.back() = read_exchange(cursor, program.steps.back());
         } else {
-            cursor.fail_at(start, "kernel, memset, memcpy or end");
+            cursor.fail_at(start, "kernel, memset, memcpy, exchange or end");
         }
     }
     if (!cursor.at_line_end() || !cursor.at_end()) {

@@ -523,10 +523,26 @@ std::string to_text(const Kernel& kernel) {
     return out;
 }
 
+namespace {
+
+void write_exchange(const Exchange& exchange, const std::string& after, std::string& out) {
+    const auto& [within, across] = exchange.links;
+    fmt::format_to(
+        std::back_inserter(out),
+        "exchange {} bytes={} start={} handled={},{} fill={} within={},{},{},{} across={},{},{},{} band={} "
+        "evidence={}{}\n",
+        quote(exchange.name), exchange.bytes, exchange.start_seconds, exchange.handled_bytes,
+        exchange.handled_per_second, exchange.fill_seconds, within.hops, within.hop_seconds, within.bytes,
+        within.bytes_per_second, across.hops, across.hop_seconds, across.bytes, across.bytes_per_second,
+        exchange.band, name_of(exchange.evidence), after);
+}
+
+}  // namespace
+
 std::string to_text(const Program& program) {
     check(program);
     std::string out = "program\n";
-    std::array<std::size_t, 3> next{};
+    std::array<std::size_t, 4> next{};
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
         if (step.payload != next[static_cast<std::size_t>(step.kind)]++) {
@@ -539,6 +555,8 @@ std::string to_text(const Program& program) {
         } else if (step.kind == StepKind::memset) {
             fmt::format_to(std::back_inserter(out), "memset bytes={}{}\n",
                            program.memsets[step.payload].bytes, after);
+        } else if (step.kind == StepKind::exchange) {
+            write_exchange(program.exchanges[step.payload], after, out);
         } else {
             const Memcpy& copy = program.memcpys[step.payload];
             fmt::format_to(std::back_inserter(out), "memcpy bytes={} link={} pinned={} passes={}{}\n",

@@ -71,6 +71,9 @@ class Engine final : public prediction::Engine {
             case kernel::StepKind::memcpy:
                 return explain_memory_step("memcpy", machine::copy_name(program.memcpys[step.payload]),
                                            run_memcpy(program.memcpys[step.payload], gpu, conditions), gpu);
+            case kernel::StepKind::exchange:
+                return explain_memory_step("exchange", program.exchanges[step.payload].name,
+                                           run_exchange(program.exchanges[step.payload]), gpu);
         }
         const kernel::Kernel& kernel = program.kernels[step.payload];
         return explain_kernel(kernel, simulate(kernel, gpu, conditions), gpu, conditions);
@@ -95,6 +98,7 @@ double sustained_clock(const KernelTime& t, const kernel::Kernel& kernel, const 
 
 MemoryStep simulate(const kernel::Program& program, const kernel::Step& step, const hw::Gpu& gpu,
                     const Conditions& conditions) {
+    if (step.kind == kernel::StepKind::exchange) return run_exchange(program.exchanges[step.payload]);
     return step.kind == kernel::StepKind::memset ? run_memset(program.memsets[step.payload], gpu, conditions)
                                                  : run_memcpy(program.memcpys[step.payload], gpu, conditions);
 }

@@ -6,6 +6,7 @@
 #include "model/machine/l2/l2_partitions.hpp"
 #include "model/machine/launch/launch_floor.hpp"
 #include "model/machine/launch/link_copy.hpp"
+#include "model/machine/links/exchange.hpp"
 #include "model/simulation/chip.hpp"
 
 #include <algorithm>
@@ -57,6 +58,14 @@ MemoryStep run_memset(const kernel::Memset& memset, const hw::Gpu& gpu,
     step.floor = gpu.launch.memset.value();
     const auto bytes = static_cast<double>(memset.bytes);
     move(bytes, false, bytes < machine::dirty_capacity_of(gpu).value(), gpu, conditions, step);
+    return step;
+}
+
+MemoryStep run_exchange(const kernel::Exchange& exchange) {
+    const machine::ExchangeTime t = machine::exchange_time(exchange);
+    MemoryStep step;
+    step.floor = (t.start + t.hops).value();
+    step.link = (t.link + t.handled + t.fill).value();
     return step;
 }
 

@@ -1,5 +1,5 @@
 // Memsets and device-to-device copies, piece by piece through DRAM behind the driver's fixed cost.
-// Copies to and from the host follow the law of the link.
+// Copies to and from the host and exchanges between GPUs follow the laws of their links.
 // Ignores: copies to a peer, and the copy kernels' work in the SMs.
 // Source: keys launch.memset, launch.memcpy, launch.memcpy_pass; write-back by
 // model/machine/dram/write_back.hpp for the bytes so far.
@@ -27,6 +27,8 @@ struct MemoryStep {
 
 [[nodiscard]] MemoryStep run_memset(const kernel::Memset& step, const hw::Gpu& gpu,
                                     const prediction::Conditions& conditions);
+/// Start and hops are the floor, bytes the link's time.
+[[nodiscard]] MemoryStep run_exchange(const kernel::Exchange& exchange);
 /// Throws Error for a copy to a peer.
 [[nodiscard]] MemoryStep run_memcpy(const kernel::Memcpy& step, const hw::Gpu& gpu,
                                     const prediction::Conditions& conditions);

@@ -156,7 +156,34 @@ def tile_rows(path: Path, gpu: str) -> Iterator[Row]:
             }
 
 
-READERS = {"gemm": gemm_rows, "elementwise": elementwise_rows, "tiles": tile_rows}
+def collective_rows(path: Path, gpu: str) -> Iterator[Row]:
+    """NCCL inside one NVLink box. Message sizes in elements; types only matter where switches may add up."""
+    chip = CHIPS[gpu]
+    names = {"alltoall": "all_to_all"}
+    types = {"half": ("fp16", 2), "int8": ("int8", 1)}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["suspect_over_peak"] != "0":
+                continue
+            op = names.get(row["op"], row["op"])
+            dtype, size = types[row["dtype"]]
+            words = [f"bytes={int(row['message_size_elements']) * size}", f"gpus={row['num_gpus']}"]
+            if op == "all_reduce":
+                words.insert(1, f"dtype={dtype}")
+            yield {
+                "suite": "collectives_public",
+                "op": op,
+                "params": " ".join(words),
+                "implementation": "nccl",
+                "value": row["time_us"],
+                "samples": "1",
+                "method": "as published (ai-dynamo/aiconfigurator 095f58a; Apache-2.0)",
+                "library": "nccl (version not recorded)",
+                "board": chip.board,
+            }
+
+
+READERS = {"collectives": collective_rows, "gemm": gemm_rows, "elementwise": elementwise_rows, "tiles": tile_rows}
 
 
 def main() -> None:

@@ -275,6 +275,43 @@ KernelRule read_kernel(const Section& section) {
     return rule;
 }
 
+template <class T>
+T word_of(const std::string& text, std::initializer_list<std::string_view> words, const std::string& place) {
+    std::size_t index = 0;
+    for (const std::string_view word : words) {
+        if (text == word) return static_cast<T>(index);
+        ++index;
+    }
+    throw Error(place, text, fmt::format("one of {}", fmt::join(words, ", ")));
+}
+
+ProtocolRule read_protocol(const Section& section) {
+    ProtocolRule rule;
+    rule.name = section.text("name");
+    rule.style =
+        word_of<ProtocolStyle>(section.text("style"), {"flag", "line", "bulk"}, section.place + " style");
+    rule.payload = section.number("payload");
+    if (!(rule.payload > 0.0 && rule.payload <= 1.0)) {
+        throw Error(section.place + " payload", fmt::format("{}", rule.payload),
+                    "a share above 0, at most 1");
+    }
+    rule.numbers = numbers_in(section.table);
+    return rule;
+}
+
+ExchangeRule read_exchange(const Section& section) {
+    ExchangeRule rule;
+    rule.op = section.text("op");
+    for_each_text(section, "algorithms", [&](const std::string& text) {
+        rule.algorithms.push_back(word_of<ExchangeAlgorithm>(text, {"ring", "tree", "nvls", "direct"},
+                                                             section.place + " algorithms"));
+    });
+    rule.line_more_per_hop =
+        section.table.contains("line_more_per_hop") ? section.number("line_more_per_hop") : 0.0;
+    rule.numbers = numbers_in(section.table);
+    return rule;
+}
+
 template <class F>
 void for_each_table(const toml::table& file, std::string_view name, std::string_view origin, F&& use) {
     const toml::array* tables = file[name].as_array();
@@ -309,6 +346,10 @@ void read_library(std::string_view text, std::string_view origin, Libraries& lib
                    [&](const Section& s) { libraries.kernel_rules.push_back(read_kernel(s)); });
     for_each_table(file, "grouped", origin,
                    [&](const Section& s) { libraries.grouped_rules.push_back(read_grouped(s)); });
+    for_each_table(file, "protocol", origin,
+                   [&](const Section& s) { libraries.protocol_rules.push_back(read_protocol(s)); });
+    for_each_table(file, "exchange", origin,
+                   [&](const Section& s) { libraries.exchange_rules.push_back(read_exchange(s)); });
     for_each_table(file, "device_copy", origin, [&](const Section& s) {
         libraries.device_copy.granule = s.whole("granule");
         libraries.device_copy.ragged_above = s.whole("ragged_above");

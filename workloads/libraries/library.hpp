@@ -4,6 +4,7 @@
 #pragma once
 
 #include "workloads/libraries/attention_family.hpp"
+#include "workloads/libraries/exchange_rule.hpp"
 #include "workloads/libraries/gemm_family.hpp"
 #include "workloads/libraries/grouped_rule.hpp"
 #include "workloads/libraries/kernel_rule.hpp"
@@ -48,6 +49,8 @@ struct Libraries {
     std::vector<AttentionFamily> attention_families;
     std::vector<KernelRule> kernel_rules;
     std::vector<GroupedRule> grouped_rules;
+    std::vector<ProtocolRule> protocol_rules;
+    std::vector<ExchangeRule> exchange_rules;
 };
 
 /// Reads the embedded data files.

@@ -9,6 +9,7 @@
 #include "workloads/attention/operator.hpp"
 #include "workloads/convolution/operator.hpp"
 #include "workloads/elementwise/operator.hpp"
+#include "workloads/exchange/operator.hpp"
 #include "workloads/frontends/kernel_operator.hpp"
 #include "workloads/gemm/operator.hpp"
 #include "workloads/grouped/operator.hpp"
@@ -106,6 +107,7 @@ std::span<const OperatorInfo> operators() {
         append(list, elementwise::operators());
         append(list, movement::operators());
         append(list, reductions::operators());
+        append(list, exchange::operators());
         std::sort(list.begin(), list.end(),
                   [](const OperatorInfo& a, const OperatorInfo& b) { return a.name < b.name; });
         return list;

@@ -30,7 +30,17 @@ def test_the_package_passes_mypy_strict(source: Path) -> None:
 
 
 def test_only_the_c_and_cpp_libraries_are_linked(program: Path) -> None:
-    usual = {"linux-vdso", "libstdc++", "libm", "libgcc_s", "libc", "libpthread", "libdl", "ld-linux-x86-64", "ld-linux-aarch64"}
+    usual = {
+        "linux-vdso",
+        "libstdc++",
+        "libm",
+        "libgcc_s",
+        "libc",
+        "libpthread",
+        "libdl",
+        "ld-linux-x86-64",
+        "ld-linux-aarch64",
+    }
     for binary in (program, Path(_core.__file__)):
         linked = re.findall(r"^\s*(?:/\S*/)?([\w+-]+)\.so", run("ldd", binary), re.MULTILINE)
         assert linked and set(linked) <= usual
@@ -53,7 +63,14 @@ def test_every_public_name_is_described() -> None:
         assert getattr(wt, name).__doc__, name
 
 
-PAGES = ["README.md", "docs/python.md", "docs/sweeps.md", "docs/regression-checks.md", "docs/how-to/predict-a-model.md"]
+PAGES = [
+    "README.md",
+    "docs/python.md",
+    "docs/sweeps.md",
+    "docs/regression-checks.md",
+    "docs/how-to/predict-a-model.md",
+    "docs/how-to/plan-a-parallel-run.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

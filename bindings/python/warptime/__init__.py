@@ -23,10 +23,12 @@ from warptime._import import ImportedTrace, import_trace
 from warptime._kernel import Buffer, Kernel, kernel
 from warptime._occupancy import ResidentCtas, occupancy
 from warptime._operators import Operator, Parameter, operators
+from warptime._parallel import Exchange, Plan, ScalingPoint, parallel
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
 from warptime._scoreboard import Scoreboard, ScoredRow, scoreboard
 from warptime._sweep import Sweep, sweep
+from warptime._system import System, system, systems
 from warptime._text import Report
 from warptime._tiles import (
     Difference,
@@ -48,6 +50,7 @@ __all__ = [
     "Difference",
     "Elasticities",
     "Elasticity",
+    "Exchange",
     "Gpu",
     "GpuKey",
     "GpuSummary",
@@ -58,6 +61,7 @@ __all__ = [
     "Occupancy",
     "Operator",
     "Parameter",
+    "Plan",
     "Prediction",
     "RankedTile",
     "RankedTiles",
@@ -65,10 +69,12 @@ __all__ = [
     "Report",
     "ResidentCtas",
     "Roofline",
+    "ScalingPoint",
     "Scoreboard",
     "ScoredRow",
     "Step",
     "Sweep",
+    "System",
     "TileComparison",
     "Utilization",
     "WarptimeError",
@@ -86,6 +92,7 @@ __all__ = [
     "laws",
     "occupancy",
     "operators",
+    "parallel",
     "plotting",
     "predict",
     "predict_batch",
@@ -93,6 +100,8 @@ __all__ = [
     "roofline",
     "scoreboard",
     "sweep",
+    "system",
+    "systems",
     "torch",
     "what_if",
 ]

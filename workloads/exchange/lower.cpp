@@ -1,0 +1,210 @@
+// Prices every algorithm and protocol that the library may take, and keeps the fastest. See the header.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/exchange/lower.hpp"
+
+#include "hw/error.hpp"
+#include "model/machine/links/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warptime::workloads::exchange {
+
+namespace {
+
+namespace mk = model::kernel;
+using libraries::ExchangeAlgorithm;
+using libraries::ProtocolRule;
+using libraries::ProtocolStyle;
+
+constexpr std::array<std::string_view, 6> op_names{"all_reduce", "all_gather", "reduce_scatter",
+                                                   "all_to_all", "broadcast",  "send_recv"};
+constexpr std::array<std::string_view, 4> algorithm_names{"ring", "tree", "nvls", "direct"};
+
+/// Bytes that a link carries for bytes of data, at the share of its bandwidth that is reached.
+mk::ExchangeLink within_box(double hops, double hop, double bytes, double payload, double efficiency,
+                            const hw::System& system) {
+    return {hops, hop, bytes / payload, system.link_bandwidth() * efficiency};
+}
+
+mk::ExchangeLink across_boxes(double hops, double hop, double bytes, double payload,
+                              const hw::System& system) {
+    return {hops, hop, bytes / payload, system.network.bandwidth * system.network.efficiency};
+}
+
+/// Rings and trees by one protocol.
+mk::Exchange stepwise(const Shape& s, const ProtocolRule& protocol, const hw::System& system) {
+    mk::Exchange e;
+    switch (protocol.style) {
+        case ProtocolStyle::flag:
+        case ProtocolStyle::line: {
+            const bool flag = protocol.style == ProtocolStyle::flag;
+            e.start_seconds = system.flag.start;
+            e.links[0] = within_box(s.hops_within, flag ? system.flag.hop : system.line.hop, s.bytes_within,
+                                    protocol.payload, system.bulk.efficiency, system);
+            e.links[1] = across_boxes(s.hops_across, flag ? system.network.flag_hop : system.network.line_hop,
+                                      s.bytes_across, protocol.payload, system);
+            e.handled_bytes = s.handled_bytes;
+            e.handled_per_second = flag ? system.flag.rate : system.line.rate;
+            break;
+        }
+        case ProtocolStyle::bulk:
+            // The hops of a bulk ring within a box are its pipeline's stages.
+            e.start_seconds = system.bulk.start;
+            e.links[0] = within_box(s.hops_within, 0.0, s.bytes_within, protocol.payload,
+                                    system.bulk.efficiency, system);
+            e.links[1] = across_boxes(s.hops_across, system.network.bulk_hop, s.bytes_across,
+                                      protocol.payload, system);
+            e.handled_bytes = s.own_bytes;
+            e.handled_per_second = system.bulk.copy_rate;
+            e.fill_seconds = system.bulk.fill * s.hops_within;
+            break;
+    }
+    return e;
+}
+
+mk::Exchange in_switches(const Shape& s, const hw::System& system) {
+    mk::Exchange e;
+    e.start_seconds = system.in_switch.start;
+    e.links[0] = within_box(0.0, 0.0, s.bytes_within, 1.0, system.in_switch.efficiency, system);
+    e.links[1] = across_boxes(s.hops_across, system.network.flag_hop, s.bytes_across, 1.0, system);
+    e.fill_seconds = system.in_switch.fill;
+    return e;
+}
+
+/// Sends to peers; words with flags go to all peers at once, each at its own rate.
+mk::Exchange to_peers(const Shape& s, const ProtocolRule& protocol, const hw::System& system) {
+    mk::Exchange e;
+    const double peers = s.hops_within;
+    const bool flag = protocol.style == ProtocolStyle::flag;
+    e.start_seconds = (flag ? system.peer.start : system.peer.bulk_start) + peers * system.peer.each;
+    const double network = s.bytes_across > 0.0 ? 1.0 : 0.0;
+    e.links[0] = within_box(0.0, 0.0, s.bytes_within, protocol.payload, system.peer.efficiency, system);
+    e.links[1] = across_boxes(network, flag ? system.network.flag_hop : system.network.bulk_hop,
+                              s.bytes_across, protocol.payload, system);
+    if (flag) {
+        e.handled_bytes = (s.bytes_within + s.bytes_across) / peers;
+        e.handled_per_second = system.peer.flag_rate;
+    } else {
+        e.handled_bytes = s.own_bytes;
+        e.handled_per_second = system.bulk.copy_rate;
+        e.fill_seconds = system.peer.fill;
+    }
+    return e;
+}
+
+const libraries::ExchangeRule& rule_of(Op op, const libraries::Libraries& libraries) {
+    for (const libraries::ExchangeRule& rule : libraries.exchange_rules) {
+        if (rule.op == name_of(op)) return rule;
+    }
+    throw Error("op", std::string(name_of(op)), "an operation of a library of exchanges");
+}
+
+/// Why an algorithm cannot run here; empty where it can.
+std::string obstacle(ExchangeAlgorithm algorithm, const Problem& problem, const libraries::ExchangeRule& rule,
+                     const hw::System& system) {
+    if (std::find(rule.algorithms.begin(), rule.algorithms.end(), algorithm) == rule.algorithms.end()) {
+        std::string known;
+        for (const ExchangeAlgorithm one : rule.algorithms) {
+            known += (known.empty() ? "" : " or ") + std::string(name_of(one));
+        }
+        return fmt::format("{}, which {} has", known, name_of(problem.op));
+    }
+    if (algorithm != ExchangeAlgorithm::nvls) return {};
+    if (system.nvlink.reduction == 0.0) return "another: the switches of " + system.id + " do not add up";
+    if (!problem.summed_in_switches) return "another: the switches do not add elements of this type";
+    return {};
+}
+
+}  // namespace
+
+std::string_view name_of(Op op) {
+    return op_names[static_cast<std::size_t>(op)];
+}
+
+std::string_view name_of(ExchangeAlgorithm algorithm) {
+    return algorithm_names[static_cast<std::size_t>(algorithm)];
+}
+
+bool switches_add(hw::Dtype dtype) {
+    return dtype == hw::Dtype::fp16 || dtype == hw::Dtype::bf16 || dtype == hw::Dtype::fp32 ||
+           dtype == hw::Dtype::int32;
+}
+
+std::int64_t boxes_of(const Problem& problem, const hw::System& system) {
+    const auto box = static_cast<std::int64_t>(system.box.gpus);
+    const auto most = static_cast<std::int64_t>(system.box.most_gpus);
+    const std::string owner = fmt::format("{} gpus", name_of(problem.op));
+    if (problem.gpus < 2 || problem.gpus > most) {
+        throw Error(owner, std::to_string(problem.gpus), fmt::format("2 to {} GPUs of {}", most, system.id));
+    }
+    if (problem.boxes > 0) {
+        if (problem.gpus % problem.boxes != 0 || problem.gpus / problem.boxes > box) {
+            throw Error(
+                fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),
+                fmt::format("boxes that share {} GPUs evenly, at most {} in each", problem.gpus, box));
+        }
+        if (problem.boxes > 1 && !(system.network.bandwidth > 0.0)) {
+            throw Error(fmt::format("{} boxes", name_of(problem.op)), std::to_string(problem.boxes),
+                        fmt::format("1: no network joins boxes of {}", system.id));
+        }
+        return problem.boxes;
+    }
+    if (problem.gpus <= box) return 1;
+    if (problem.gpus % box != 0) {
+        throw Error(owner, std::to_string(problem.gpus),
+                    fmt::format("at most {}, or full boxes of {} GPUs ({})", box, box, system.id));
+    }
+    return problem.gpus / box;
+}
+
+mk::Exchange lower(const Problem& problem, const libraries::Libraries& libraries, const hw::System& system) {
+    const std::int64_t boxes = boxes_of(problem, system);
+    const libraries::ExchangeRule& rule = rule_of(problem.op, libraries);
+    if (problem.algorithm) {
+        std::string expected = obstacle(*problem.algorithm, problem, rule, system);
+        if (!expected.empty()) {
+            throw Error(fmt::format("{} algorithm", name_of(problem.op)),
+                        std::string(name_of(*problem.algorithm)), std::move(expected));
+        }
+    }
+    const Exchanged exchanged{problem.op, problem.gpus, boxes, static_cast<double>(problem.bytes)};
+    std::optional<mk::Exchange> best;
+    double best_time = 0.0;
+    const auto offer = [&](mk::Exchange&& e, ExchangeAlgorithm algorithm, std::string_view protocol) {
+        const double time = model::machine::exchange_time(e).total().value();
+        if (best && !(time < best_time)) return;
+        best_time = time;
+        e.name = fmt::format("{} {}{}{}", name_of(problem.op), name_of(algorithm),
+                             protocol.empty() ? "" : " ", protocol);
+        best = std::move(e);
+    };
+    for (const ExchangeAlgorithm algorithm : rule.algorithms) {
+        if (problem.algorithm && *problem.algorithm != algorithm) continue;
+        if (!obstacle(algorithm, problem, rule, system).empty()) continue;
+        const Shape s = shape_of(exchanged, algorithm);
+        if (algorithm == ExchangeAlgorithm::nvls) {
+            offer(in_switches(s, system), algorithm, {});
+            continue;
+        }
+        const double hops = s.hops_within + s.hops_across;
+        const double most = system.line.most * (1.0 + rule.line_more_per_hop * hops);
+        for (const ProtocolRule& protocol : libraries.protocol_rules) {
+            if (algorithm == ExchangeAlgorithm::direct) {
+                if (protocol.style != ProtocolStyle::line) {
+                    offer(to_peers(s, protocol, system), algorithm, protocol.name);
+                }
+            } else if (protocol.style == ProtocolStyle::bulk || s.handled_bytes <= most) {
+                offer(stepwise(s, protocol, system), algorithm, protocol.name);
+            }
+        }
+    }
+    best->bytes = problem.bytes;
+    best->band = system.band.exchange;
+    best->evidence = system.calibrated && boxes == 1 ? mk::Evidence::own : mk::Evidence::any;
+    return *best;
+}
+
+}  // namespace warptime::workloads::exchange
