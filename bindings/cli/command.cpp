@@ -23,7 +23,7 @@ std::vector<Command> all_commands() {
             explain_command(),   what_if_command(), advise_command(),    tiles_command(),
             occupancy_command(), batch_command(),   sweep_command(),     check_command(),
             run_command(),       report_command(),  validate_command(),  record_command(),
-            calibrate_command(), import_command()};
+            calibrate_command(), import_command(),  step_command()};
 }
 
 CommandSpec root_of(const std::vector<Command>& commands) {

@@ -28,6 +28,7 @@ struct Command {
 [[nodiscard]] Command check_command();
 [[nodiscard]] Command run_command();
 [[nodiscard]] Command import_command();
+[[nodiscard]] Command step_command();
 [[nodiscard]] Command report_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command record_command();
