@@ -34,5 +34,6 @@ void bind_tile_times(pybind11::module_& module);
 void bind_comparison(pybind11::module_& module);
 /// Adds read_profile and import_profile.
 void bind_import(pybind11::module_& module);
+void bind_step(pybind11::module_& module);
 
 }  // namespace warptime::python

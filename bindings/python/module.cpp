@@ -21,4 +21,5 @@ PYBIND11_MODULE(_core, module) {
     warptime::python::bind_tile_times(module);
     warptime::python::bind_comparison(module);
     warptime::python::bind_import(module);
+    warptime::python::bind_step(module);
 }

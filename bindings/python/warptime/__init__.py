@@ -27,6 +27,7 @@ from warptime._parallel import Exchange, Plan, ScalingPoint, parallel
 from warptime._predict import explain, predict
 from warptime._prediction import Achieved, Bound, Occupancy, Prediction, Step, Utilization, WouldHelp
 from warptime._scoreboard import Scoreboard, ScoredRow, scoreboard
+from warptime._step import StepPrediction, step
 from warptime._sweep import Sweep, sweep
 from warptime._system import System, system, systems
 from warptime._text import Report
@@ -73,6 +74,7 @@ __all__ = [
     "Scoreboard",
     "ScoredRow",
     "Step",
+    "StepPrediction",
     "Sweep",
     "System",
     "TileComparison",
@@ -99,6 +101,7 @@ __all__ = [
     "read_problems",
     "roofline",
     "scoreboard",
+    "step",
     "sweep",
     "system",
     "systems",

@@ -69,6 +69,10 @@ def import_profile(
     profile: Profile, name: str, gpu: Gpu, target: Gpu | None, conditions: dict[str, str], engine: str
 ) -> tuple[str, str]: ...
 
+def predict_step(
+    bytes: bytes, name: str, gpu: Gpu, conditions: dict[str, str], engine: str, launch: str, launch_seconds: float
+) -> tuple[str, str]: ...
+
 class RowsFile:
     def __init__(self, path: str, grid: SweepGrid, resume: bool) -> None: ...
     @property

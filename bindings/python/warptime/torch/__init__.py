@@ -16,13 +16,14 @@ from typing import Any
 
 from warptime._error import WarptimeError
 from warptime._gpu import Gpu
-from warptime.torch._answer import ModelPrediction, predicted
+from warptime._step import StepPrediction
+from warptime._step import step as predicted
 from warptime.torch._capture import trace
 from warptime.torch._fusion import fused
 from warptime.torch._operators import rows_of
 from warptime.torch._step import CapturedStep, load, numbered
 
-__all__ = ["CapturedStep", "ModelPrediction", "capture", "load", "predict"]
+__all__ = ["CapturedStep", "capture", "load", "predict"]
 
 
 def capture(
@@ -64,19 +65,20 @@ def predict(
     compile: bool = False,
     name: str = "",
     **conditions: Any,
-) -> ModelPrediction:
-    """How long the kernels of one step of a PyTorch module take on a GPU.
+) -> StepPrediction:
+    """How long one step of a PyTorch module takes on a GPU: its kernels, and the step with its host.
 
     Arguments are those of `capture`; a `CapturedStep`, or the path of one, is taken in place of a module and its inputs,
-    and needs no PyTorch. Conditions (`cache`, `duty`, ...) are those of `wt.predict` and hold for every kernel.
+    and needs no PyTorch. Conditions (`cache`, `duty`, ...), `engine`, `launch` and
+    `launch_us` are those of `wt.step`.
     """
     if isinstance(module, (str, PathLike)):
         module = load(module)
     if isinstance(module, CapturedStep):
         if inputs is not None or train or loss is not None or optimizer is not None or compile:
             raise WarptimeError("inputs", "given", "nothing beside a captured step: it has its inputs and passes")
-        return predicted(module, gpu, **conditions)
+        return predicted(module, gpu=gpu, **conditions)
     if inputs is None:
         raise WarptimeError("inputs", "None", "a tensor, a tuple of arguments or a dict of keyword arguments")
     step = capture(module, inputs, train=train, loss=loss, optimizer=optimizer, compile=compile, name=name)
-    return predicted(step, gpu, **conditions)
+    return predicted(step, gpu=gpu, **conditions)

@@ -105,32 +105,4 @@ def rows_of(trace: Trace) -> list[Row]:
     return rows
 
 
-def flops_of(rows: list[Row]) -> float:
-    """Operations of products, convolutions and attention as they are usually counted: no mask is deducted."""
-    return sum(_flops(part) * int(part.get("repeat", 1)) for part in rows)
-
-
-def _flops(part: Row) -> float:
-    def value(name: str, default: int = 1) -> int:
-        return int(part.get(name, default))
-
-    op = part["op"]
-    if op == "gemm":
-        return 2.0 * value("m") * value("n") * value("k") * value("batch")
-    if op == "grouped_gemm":
-        return 2.0 * value("tokens") * value("n") * value("k")
-    if op == "gemv":
-        return 2.0 * value("rows") * value("cols")
-    if op in ("attention", "attention_backward"):
-        keys = value("sk", value("sq"))
-        each = 4.0 if op == "attention" else 10.0
-        return each * value("batch") * value("heads") * value("sq") * keys * value("head_dim")
-    if op == "conv2d":
-        kernel, stride = value("kernel"), value("stride")
-        side = (value("size") + 2 * (kernel // 2) - kernel) // stride + 1
-        taps = kernel * kernel * value("channels") // value("groups")
-        return 2.0 * value("batch") * side * side * value("out_channels") * taps
-    return float(part.get("flops", 0)) if op == "unknown" else 0.0
-
-
-__all__ = ["FREE", "RULES", "flops_of", "free", "operators", "row", "rows_of", "rule_of"]
+__all__ = ["FREE", "RULES", "free", "operators", "row", "rows_of", "rule_of"]

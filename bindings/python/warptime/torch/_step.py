@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from warptime._error import WarptimeError
-from warptime.torch._operators import flops_of
+from warptime._flops import flops_of
 from warptime.torch._rows import Row
 
 SCHEMA = "warptime-step-1"
