@@ -116,11 +116,11 @@ CASES: list[tuple[str, Call, str]] = [
     ("zeros write alone", call("zeros_like", A, self=A), f"elementwise n={N // 2} inputs=1 outputs=1 flops=1 dtype=bf16"),
     # Copies by the order of both.
     ("clone", call("clone", A, self=A), f"copy n={N} dtype=bf16"),
-    ("slice", call("clone", OUT, self=HALF), "copy n=2097152 dtype=bf16"),
+    ("slice", call("clone", OUT, self=HALF), "permute rows=256 cols=8192 heads=2 dtype=bf16"),
     ("heads", call("clone", Q, self=T((2, 32, 128, 64), "bf16", (262144, 64, 2048, 1))), "permute rows=256 cols=2048 heads=32 dtype=bf16"),
     ("transpose", call("clone", T((1024, 512)), self=T((1024, 512), "bf16", (1, 1024))), "transpose rows=512 cols=1024 dtype=bf16"),
     ("a token into a cache", Call("aten.copy_", {"self": T((2, 8, 1, 64), "bf16", (65536, 8192, 64, 1)), "src": T((2, 8, 1, 64))}, [T((2, 8, 1, 64), "bf16", (65536, 8192, 64, 1))], written=[A]),
-     "copy n=1024 dtype=bf16"),
+     "permute rows=8 cols=128 heads=2 dtype=bf16"),
     ("expanded", call("clone", T((4, 1024)), self=T((4, 1024), "bf16", (0, 1))), "elementwise n=4096 inputs=1 outputs=1 flops=1 dtype=bf16"),
     # Reductions and norms.
     ("all", call("sum", T(()), self=A), f"sum n={N} dtype=bf16"),

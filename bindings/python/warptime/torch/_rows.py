@@ -120,8 +120,10 @@ def moved(source: Tensor, result: Tensor) -> list[Row]:
     if source.touched < n:  # broadcast
         return traffic(source.bytes, result.bytes, result)
     inner, other = _inner(source, result)
-    if inner == n or (_order(source) == _order(result) and inner * result.itemsize >= 16):  # rows with gaps
+    if inner == n:
         return [row("copy", n=n, dtype=dtype)]
+    if _order(source) == _order(result) and inner * result.itemsize >= 16:  # rows with gaps
+        return by_offsets(n, inner, result.dtype)
     if inner > 1 and inner * result.itemsize >= 16:
         heads = other if n % (inner * other) == 0 else 1
         if heads > 1:
