@@ -82,7 +82,8 @@ CASES: list[tuple[str, Call, str]] = [
      "copy n=802816 dtype=bf16; conv2d batch=4 channels=64 out_channels=64 size=56 kernel=1 dtype=bf16; "
      "copy n=802816 dtype=bf16"),
     ("patches are a product", call("convolution", images(4, 768, 14), input=images(4, 3, 224), weight=images(768, 3, 16), padding=[0, 0], stride=[16, 16], bias=T((768,))),
-     "gemm m=784 n=768 k=768 dtype=bf16; elementwise n=602112 inputs=1 outputs=1 flops=1 dtype=bf16"),
+     "elementwise n=802816 inputs=1 outputs=1 flops=1 dtype=bf16; copy n=1605632 dtype=bf16; "
+     "gemm m=784 n=768 k=2048 dtype=bf16; permute rows=392 cols=1536 heads=2 dtype=bf16"),
     ("tf32 by default", call("convolution", images(4, 64, 56, True, "fp32"), input=images(4, 64, 56, True, "fp32"), weight=images(64, 64, 3, True, "fp32"), padding=[1, 1], stride=[1, 1]),
      "conv2d batch=4 channels=64 out_channels=64 size=56 kernel=3 dtype=tf32"),
     ("gradients", call("convolution_backward", [images(4, 64, 56), images(128, 64, 3)], grad_output=images(4, 128, 56), input=images(4, 64, 56), weight=images(128, 64, 3), padding=[1, 1], stride=[1, 1], output_mask=[True, True, True]),
@@ -99,11 +100,14 @@ CASES: list[tuple[str, Call, str]] = [
      "unknown name=aten._scaled_dot_product_efficient_attention bytes=12288 flops=32768"),
     # Elementwise.
     ("sum of two", call("add", A, self=A, other=A), f"add n={N} dtype=bf16"),
-    ("sum with a row", call("add", A, self=A, other=T((1024,))), f"elementwise n={N} inputs=1 outputs=1 flops=1 dtype=bf16"),
+    ("sum with a row", call("add", A, self=A, other=T((1024,))), "permute rows=256 cols=2048 heads=2 dtype=bf16"),
+    ("arrays of other orders", call("mul", A, self=A, other=T((512, 1024), "bf16", (1, 512))), "permute rows=256 cols=2048 heads=2 dtype=bf16"),
+    ("permuted alike", call("mul", T((1024, 512), "bf16", (1, 1024)), self=T((1024, 512), "bf16", (1, 1024)), other=T((1024, 512), "bf16", (1, 1024))), f"elementwise n={N} inputs=2 outputs=1 flops=1 dtype=bf16"),
+    ("by a number", call("div", A, self=A, other=T((), "fp32")), f"elementwise n={N} inputs=1 outputs=1 flops=6 dtype=bf16"),
     ("in place", Call("aten.mul_", {"self": A, "other": A}, [A], written=[A]), f"elementwise n={N} inputs=2 outputs=1 flops=1 dtype=bf16"),
     ("gelu", call("gelu", A, self=A, approximate="tanh"), f"gelu n={N} dtype=bf16"),
     ("silu", call("silu", A, self=A), f"silu n={N} dtype=bf16"),
-    ("silu of a slice reads its own elements alone", call("silu", OUT, self=HALF), "silu n=2097152 dtype=bf16"),
+    ("silu of a slice has gaps", call("silu", OUT, self=HALF), "permute rows=256 cols=8192 heads=2 dtype=bf16"),
     ("relu", call("relu", A, self=A), f"elementwise n={N} inputs=1 outputs=1 flops=1 dtype=bf16"),
     ("gradient of gelu", call("gelu_backward", A, grad_output=A, self=A), f"elementwise n={N} inputs=2 outputs=1 flops=32 dtype=bf16"),
     ("dropout", call("native_dropout", [A, T((512, 1024), "bool")], input=A, p=0.1, train=True), f"dropout n={N} dtype=bf16"),
@@ -112,11 +116,11 @@ CASES: list[tuple[str, Call, str]] = [
     ("zeros write alone", call("zeros_like", A, self=A), f"elementwise n={N // 2} inputs=1 outputs=1 flops=1 dtype=bf16"),
     # Copies by the order of both.
     ("clone", call("clone", A, self=A), f"copy n={N} dtype=bf16"),
-    ("slice", call("clone", OUT, self=HALF), "copy n=2097152 dtype=bf16"),
+    ("slice", call("clone", OUT, self=HALF), "permute rows=256 cols=8192 heads=2 dtype=bf16"),
     ("heads", call("clone", Q, self=T((2, 32, 128, 64), "bf16", (262144, 64, 2048, 1))), "permute rows=256 cols=2048 heads=32 dtype=bf16"),
     ("transpose", call("clone", T((1024, 512)), self=T((1024, 512), "bf16", (1, 1024))), "transpose rows=512 cols=1024 dtype=bf16"),
     ("a token into a cache", Call("aten.copy_", {"self": T((2, 8, 1, 64), "bf16", (65536, 8192, 64, 1)), "src": T((2, 8, 1, 64))}, [T((2, 8, 1, 64), "bf16", (65536, 8192, 64, 1))], written=[A]),
-     "copy n=1024 dtype=bf16"),
+     "permute rows=8 cols=128 heads=2 dtype=bf16"),
     ("expanded", call("clone", T((4, 1024)), self=T((4, 1024), "bf16", (0, 1))), "elementwise n=4096 inputs=1 outputs=1 flops=1 dtype=bf16"),
     # Reductions and norms.
     ("all", call("sum", T(()), self=A), f"sum n={N} dtype=bf16"),

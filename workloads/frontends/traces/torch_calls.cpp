@@ -360,7 +360,7 @@ Operations moved(const TracedTensor& source, const TracedTensor& target) {
     const double size = size_of(dtype);
     if (stored(source) < n)
         return traffic(static_cast<double>(stored(source)) * size, static_cast<double>(n) * size, n, dtype);
-    const Operations plain{make("copy", {{"n", text_of(n)}, {"dtype", dtype}})};
+    Operations plain{make("copy", {{"n", text_of(n)}, {"dtype", dtype}})};
     if (source.shape != target.shape || source.stride.size() != source.shape.size() ||
         target.stride.size() != target.shape.size()) {
         return plain;

@@ -214,7 +214,10 @@ def fused(trace: Trace) -> list[Row]:
     rows: list[Row] = []
     for kernel in listed:
         label = kernel.calls[-1]
-        if kernel.form == "library" or len(kernel.calls) == 1:
+        rows_of_one = operators(label, trace.settings) if len(kernel.calls) == 1 else []
+        # Compiled code knows its strides: it works out no places.
+        plain = kernel.form != "each" or not any(part["op"] == "permute" for part in rows_of_one)
+        if kernel.form == "library" or (rows_of_one and plain):
             for call in kernel.calls:
                 rows += labelled(operators(call, trace.settings), call)
             continue

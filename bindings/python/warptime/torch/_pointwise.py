@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from warptime.torch._calls import Call, Settings, Tensor
-from warptime.torch._rows import Row, Rule, converted, row, traffic
+from warptime.torch._rows import Row, Rule, alike, by_offsets, converted, row, traffic
 
 # Operations of an element, as the function's instructions are; every other name counts one.
 FLOPS = {
@@ -40,11 +40,16 @@ triu_indices scalar_tensor bartlett_window
 
 
 def elementwise(call: Call, settings: Settings) -> list[Row]:
-    """One kernel that reads each array once; arrays that are broadcast stay in the caches."""
+    """One kernel that reads each array once; arrays that are broadcast stay in the caches.
+
+    Arrays that do not lie alike have their places worked out element by element.
+    """
     results = call.results
     if not results:
         return []
     result = max(results, key=lambda tensor: tensor.numel)
+    if not alike([*call.tensors(), *results]) and result.itemsize <= 4:
+        return by_offsets(result.numel, result.shape[-1] if result.shape else 1, result.dtype)
     read = sum(tensor.bytes for tensor in call.tensors())
     written = sum(tensor.bytes for tensor in results)
     name = call.name.removeprefix("aten.").rstrip("_")
@@ -62,8 +67,8 @@ def _same(call: Call, count: int) -> Tensor | None:
     if len(results) != 1 or len(tensors) != count or results[0].numel == 0:
         return None
     result = results[0]
-    alike = all(t.dtype == result.dtype and t.bytes == result.bytes for t in tensors)
-    return result if alike else None
+    same = all(t.dtype == result.dtype and t.bytes == result.bytes for t in tensors)
+    return result if same and alike([*tensors, result]) else None
 
 
 def _add(call: Call, settings: Settings) -> list[Row]:

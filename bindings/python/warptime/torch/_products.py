@@ -12,11 +12,10 @@ import math
 from typing import Any
 
 from warptime.torch._calls import Call, Settings, Tensor
-from warptime.torch._rows import Row, Rule, Value, converted, element, reduced, row, traffic, unknown
+from warptime.torch._rows import Row, Rule, Value, by_offsets, converted, element, reduced, row, traffic, unknown
 
 _GEMM = ("bf16", "fp16", "fp32", "fp8", "int8", "fp64")
 _ATTENTION = ("bf16", "fp16")
-_CACHED = 16 << 20  # bytes that the L2 of today's chips keeps from one matrix of a batch to the next
 
 
 def _type(tensor: Tensor, tf32: bool) -> str | None:
@@ -48,11 +47,11 @@ def product(a: Tensor, b: Tensor, out: Tensor, tf32: bool, call: Call, **more: V
     batch = math.prod(out.shape[:-2])
     if m * n * k * batch == 0:
         return []
-    # Matrices that share an operand are one product of all their rows, where the caches keep what they share.
+    # Matrices that share an operand run as one product of all their rows: cuBLAS does so, as recorded steps show.
     shared = False
-    if batch > 1 and len(b.shape) == 3 and b.stride[0] == 0 and b.bytes <= _CACHED:
+    if batch > 1 and len(b.shape) == 3 and b.stride[0] == 0:
         m, batch, shared = m * batch, 1, True
-    elif batch > 1 and len(a.shape) == 3 and a.stride[0] == 0 and a.bytes <= _CACHED:
+    elif batch > 1 and len(a.shape) == 3 and a.stride[0] == 0:
         n, batch, shared = n * batch, 1, True
     dtype = _type(a, tf32)
     if dtype is None:
@@ -163,11 +162,16 @@ def _conv(x: Tensor, w: Tensor, out: Tensor, call: Call, settings: Settings, gra
         return [answer]
     if groups > 1:
         return [unknown(call, flops)]
-    # The product of an implicit GEMM: pixels of the result by filters over taps and channels.
-    m, n, k = out.numel // results, results, math.prod(w.shape[1:])
+    # The product of an implicit GEMM: pixels of the result by filters over taps and channels, of which there are eight.
+    padded = -(-w.shape[1] // 8) * 8 if x.itemsize == 2 else w.shape[1]
+    m, n, k = out.numel // results, results, padded * math.prod(taps)
+    before: list[Row] = []
+    if padded != w.shape[1] and not gradient:
+        wide = Tensor((x.numel // channels * padded,), x.dtype)
+        before = [*traffic(0, wide.bytes, wide), row("copy", n=wide.numel, dtype=element(x.dtype))]
     if gradient:
         m, n, k = x.numel // channels, channels, results * math.prod(taps) // math.prod(stride)
-    return [row("gemm", m=m, n=n, k=max(1, k), dtype=dtype)]
+    return [*before, row("gemm", m=m, n=n, k=max(1, k), dtype=dtype)]
 
 
 def _weights(x: Tensor, w: Tensor, out: Tensor, call: Call, settings: Settings) -> list[Row]:
@@ -183,6 +187,11 @@ def _weights(x: Tensor, w: Tensor, out: Tensor, call: Call, settings: Settings) 
     return [answer]
 
 
+def results_of(image: Tensor) -> int:
+    """Elements that lie together: channels where these are last, else columns."""
+    return image.shape[1] if image.channels_last else image.shape[-1]
+
+
 def _convolution(call: Call, settings: Settings) -> list[Row]:
     x, w, out = call.get("input", call.get("self")), call.get("weight"), call.outputs[0]
     if out.numel == 0:
@@ -196,7 +205,7 @@ def _convolution(call: Call, settings: Settings) -> list[Row]:
     around = not depthwise and x.dtype in ("bf16", "fp16")
     before = [*_reordered(x), *_reordered(w)] if around else []
     after = _reordered(out) if around else []
-    bias = traffic(out.bytes, out.bytes, out) if call.get("bias") is not None else []
+    bias = by_offsets(out.numel, results_of(out), out.dtype) if call.get("bias") is not None else []
     return [*before, *kernels, *after, *bias]
 
 

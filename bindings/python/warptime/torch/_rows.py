@@ -61,6 +61,32 @@ def traffic(
     return [row("elementwise", n=elements, inputs=inputs, outputs=outputs, flops=flops, dtype=dtype)]
 
 
+def alike(tensors: Sequence[Tensor]) -> bool:
+    """Whether all arrays lie alike and without gaps, so that a kernel walks them as one row."""
+    found: set[tuple[tuple[int, int], ...]] = set()
+    for tensor in tensors:
+        if tensor.numel <= 1:
+            continue
+        if tensor.numel != max(t.numel for t in tensors) or tensor.touched < tensor.numel:
+            return False
+        dims = tuple((n, step) for n, step in zip(tensor.shape, tensor.stride, strict=True) if n > 1)
+        together = 1
+        for n, step in sorted(dims, key=lambda dim: dim[1]):
+            if step != together:
+                return False
+            together *= n
+        found.add(dims)
+    return len(found) <= 1
+
+
+def by_offsets(n: int, inner: int, dtype: str) -> list[Row]:
+    """A kernel that works out the place of each element, which bounds it: a permuting copy of as many elements."""
+    cols = 2 * inner if inner > 1 and n % (2 * inner) == 0 else 2
+    if n % cols:
+        return [row("copy", n=n, dtype=element(dtype))] if n else []
+    return [row("permute", rows=n // cols, cols=cols, heads=2, dtype=element(dtype))]
+
+
 def reduced(op: str, rows: int, cols: int, dtype: str, **more: Value) -> list[Row]:
     """A reduction of a matrix. Integers and doubles count as so many fp32 of the same bytes."""
     if rows * cols == 0:
@@ -94,8 +120,10 @@ def moved(source: Tensor, result: Tensor) -> list[Row]:
     if source.touched < n:  # broadcast
         return traffic(source.bytes, result.bytes, result)
     inner, other = _inner(source, result)
-    if inner == n or (_order(source) == _order(result) and inner * result.itemsize >= 16):  # rows with gaps
+    if inner == n:
         return [row("copy", n=n, dtype=dtype)]
+    if _order(source) == _order(result) and inner * result.itemsize >= 16:  # rows with gaps
+        return by_offsets(n, inner, result.dtype)
     if inner > 1 and inner * result.itemsize >= 16:
         heads = other if n % (inner * other) == 0 else 1
         if heads > 1:
