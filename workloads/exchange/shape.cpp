@@ -36,9 +36,10 @@ Shape tree(const Exchanged& e) {
     Shape s;
     s.hops_within = ways * (e.per_box() - 1.0);
     s.hops_across = ways * std::ceil(std::log2(static_cast<double>(e.boxes)));
-    s.bytes_within = e.gpus > e.boxes ? ways * e.bytes : 0.0;
+    // The ends of a chain send one way, the GPUs between them both ways.
+    s.bytes_within = e.per_box() > 2.0 ? ways * e.bytes : e.per_box() > 1.0 ? e.bytes : 0.0;
     s.bytes_across = e.boxes > 1 ? ways * e.bytes / e.per_box() : 0.0;
-    s.handled_bytes = ways * e.bytes;
+    s.handled_bytes = e.per_box() > 2.0 ? ways * e.bytes : e.bytes;
     return s;
 }
 
