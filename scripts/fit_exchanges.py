@@ -131,7 +131,7 @@ def candidates(k: dict[str, float], row: Row, link: float, reduction: bool) -> d
     own = 0.0 if row.op == "broadcast" else size / n
     bandwidth = link * k["bulk.efficiency"]
     if row.algorithm == "tree":
-        wire, own = size * (1 if n == 2 else twice), 0.0
+        wire = size * (1 if n == 2 else twice)
     if row.protocol or wire + own <= k["line.most"] * (1 + LINE_MORE_PER_HOP * hops):
         for style, payload in (("flag", 0.5), ("line", 0.9375)):
             times[style] = (

@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -39,7 +40,8 @@ Shape tree(const Exchanged& e) {
     // The ends of a chain send one way, the GPUs between them both ways.
     s.bytes_within = e.per_box() > 2.0 ? ways * e.bytes : e.per_box() > 1.0 ? e.bytes : 0.0;
     s.bytes_across = e.boxes > 1 ? ways * e.bytes / e.per_box() : 0.0;
-    s.handled_bytes = e.per_box() > 2.0 ? ways * e.bytes : e.bytes;
+    s.own_bytes = e.op == Op::broadcast ? 0.0 : e.bytes / static_cast<double>(e.gpus);
+    s.handled_bytes = std::max(s.bytes_within, s.bytes_across) + s.own_bytes;
     return s;
 }
 
