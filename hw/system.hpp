@@ -32,10 +32,10 @@ struct SystemNumbers {
         double start, hop, rate;
     } flag{};
     struct {
-        double hop, rate, most;
+        double start, hop, rate, most;
     } line{};
     struct {
-        double start, fill, efficiency, copy_rate;
+        double start, hop, fill, efficiency, copy_rate;
     } bulk{};
     struct {
         double start, fill, efficiency;

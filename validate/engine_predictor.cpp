@@ -85,6 +85,10 @@ RowPrediction EngineRowPredictor::predict(const RecordedRow& row) {
         prediction.low_us = estimate.low * us;
         prediction.high_us = estimate.high * us;
         prediction.limiter = model::prediction::to_string(estimate.limiter);
+        if (row.quantity == interval_quantity) {
+            const double gap = model::system::launch_gap(model::system::Between::stream, chip.gpu) * us;
+            for (double* time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) *time += gap;
+        }
     } catch (const Error& error) {
         prediction.error = error.what();
     }

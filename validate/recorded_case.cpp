@@ -62,6 +62,10 @@ model::prediction::Conditions conditions_of(const RecordedRow& row) {
     return conditions;
 }
 
+bool is_timed(std::string_view quantity) {
+    return quantity == "kernel_us" || quantity == interval_quantity;
+}
+
 bool is_microbenchmark(const RecordedRow& row) {
     return row.suite.rfind(microbenchmark_prefix, 0) == 0;
 }
@@ -75,7 +79,7 @@ std::string profiled_probe(const RecordedRow& row) {
 
 bool is_predictable(const RecordedRow& row) {
     if (is_microbenchmark(row)) return microbench::find_family(row.suite, row.op) != nullptr;
-    return row.quantity == "kernel_us" && is_operator(row.op);
+    return is_timed(row.quantity) && is_operator(row.op);
 }
 
 }  // namespace warptime::validate

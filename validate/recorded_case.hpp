@@ -31,6 +31,11 @@ namespace warptime::validate {
 /// The conditions of the row. Empty cells are the defaults.
 [[nodiscard]] model::prediction::Conditions conditions_of(const RecordedRow& row);
 
+/// Time from one start to the next of an operation that is launched again and again: its own and the gap.
+inline constexpr std::string_view interval_quantity = "interval_us";
+/// Whether a quantity of an operator is a time that the scoreboard predicts.
+[[nodiscard]] bool is_timed(std::string_view quantity);
+
 inline constexpr std::string_view microbenchmark_prefix = "microbench_";
 [[nodiscard]] bool is_microbenchmark(const RecordedRow& row);
 

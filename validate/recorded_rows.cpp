@@ -108,8 +108,8 @@ RecordedRow row_of(const Fields& fields) {
     } catch (const Error& error) {
         fields.fail("params", error.expected());
     }
-    if (row.quantity == "kernel_us") {
-        if (row.unit != "us") fields.fail("unit", "us for quantity kernel_us");
+    if (row.quantity == "kernel_us" || row.quantity == "interval_us") {
+        if (row.unit != "us") fields.fail("unit", "us for quantity " + row.quantity);
         if (row.value <= 0.0) fields.fail("value", "a duration above 0");
     }
     return row;

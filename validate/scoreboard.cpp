@@ -98,7 +98,7 @@ EngineScore score_engine(const RowRefs& rows, const SuiteReport& report, RowPred
         const RowPrediction prediction = predictor.predict(*row);
         cases.push_back({row->op + " " + row->params, facts.split, row->value, prediction.time_us,
                          prediction.low_us, prediction.high_us, prediction.limiter, prediction.error,
-                         std::nullopt, row->quantity != "kernel_us", row->unit});
+                         std::nullopt, !is_timed(row->quantity), row->unit});
         if (options.keep_rows) score.rows.push_back({row, facts.split, prediction});
         if (report.baseline && facts.work) cases.back().baseline_us = report.baseline->time_us(*facts.work);
         if (!facts.key.configuration.empty()) {

@@ -43,7 +43,7 @@ LIMITERS = {
 
 class Help(Case):
     def test_every_command_shows_an_example(self) -> None:
-        commands = ["gpus", "operators", "predict", "explain", "occupancy", "batch", "sweep", "check", "validate", "record", "calibrate"]
+        commands = ["gpus", "systems", "operators", "predict", "explain", "occupancy", "batch", "sweep", "check", "validate", "record", "calibrate"]
         overview = self.succeed("--help")
         for command in commands:
             self.assertIn(command, overview)
@@ -96,6 +96,30 @@ class Listings(Case):
             return float(next(key["value"] for key in keys if key["key"] == "l2.capacity"))
 
         self.assertEqual(capacity("--set", "gpu.l2.capacity=2x"), 2 * capacity())
+
+    def test_systems(self) -> None:
+        listed = json.loads(self.succeed("systems", "--json"))["systems"]
+        self.assertIn("hgx-h100-8", [system["id"] for system in listed])
+        for system in listed:
+            shown = json.loads(self.succeed("systems", system["id"], "--json"))
+            self.assertEqual(shown["schema"], "warptime.system/1")
+            for key in shown["keys"]:
+                self.assertTrue(key["source"] and key["meaning"], key)
+        self.assertIn("nvlink.bandwidth", self.succeed("systems", "hgx-a100-8"))
+        self.fail_with(2, ["system", "nearest: 'dgx-b200'"], "systems", "dgx-b20")
+
+    def test_exchanges_run_on_the_box_of_the_gpu(self) -> None:
+        one = ["predict", "all_reduce", "8", "268435456", "--gpu", "h100-sxm", "--json"]
+        usual = json.loads(self.succeed(*one))
+        named = json.loads(self.succeed(*one, "--system", "hgx-h100-8"))
+        self.assertEqual(usual["time_us"], named["time_us"])
+        self.assertAlmostEqual(sum(usual["shares"].values()), 1.0)
+        self.assertEqual(usual["kernels"][0]["name"], "all_reduce nvls")
+        ring = json.loads(self.succeed(*one, "--algorithm", "ring"))
+        self.assertGreater(ring["time_us"], usual["time_us"])
+        simulated = json.loads(self.succeed(*one, "--engine", "simulation"))
+        self.assertAlmostEqual(simulated["time_us"], usual["time_us"])
+        self.fail_with(1, ["all_reduce system", "hgx-h100-8"], "predict", "all_reduce", "8", "1024", "--gpu", "t4")
 
     def test_operators(self) -> None:
         listed = json.loads(self.succeed("operators", "--json"))["operators"]

@@ -91,6 +91,20 @@ TEST_CASE("copies over the host's link take its latency and rate, those to a pee
     // Up to 64 KB the bytes go with the commands.
     CHECK(time(kernel::Link::host_to_device, false, 65536) ==
           doctest::Approx(gpu.link.pageable_h2d_latency.value() + 65536 / gpu.link.inline_bandwidth.value()));
+    // Beyond, they pass pinned buffers: nothing runs beside the first of these, and long sources leave the
+    // caches.
+    const auto rate = [&](kernel::Link link, std::int64_t from, std::int64_t to) {
+        return static_cast<double>(to - from) / (time(link, false, to) - time(link, false, from));
+    };
+    CHECK(rate(kernel::Link::host_to_device, 1000000, 2000000) ==
+          doctest::Approx(gpu.link.pageable_h2d_bandwidth.value()));
+    CHECK(rate(kernel::Link::host_to_device, 100000000, 200000000) ==
+          doctest::Approx(gpu.link.pageable_h2d_far_bandwidth.value()));
+    CHECK(rate(kernel::Link::device_to_host, 10000000, 20000000) ==
+          doctest::Approx(gpu.link.pageable_d2h_bandwidth.value()));
+    CHECK(1.0 / rate(kernel::Link::device_to_host, 100000, 200000) ==
+          doctest::Approx(1.0 / gpu.link.pageable_d2h_bandwidth.value() +
+                          1.0 / gpu.link.staging_bandwidth.value()));
     kernel::Memcpy peer{4096};
     peer.link = kernel::Link::peer;
     CHECK_THROWS_AS((void)analytical::memcpy_time(peer, gpu, Conditions{}), warptime::Error);

@@ -70,7 +70,8 @@ TEST_CASE("steps of a program take their own fields only") {
     CHECK(step_message("memset pinned=1")
               .find("line 2 column 10: got 'pinned=1', expected a field of this step") != std::string::npos);
     CHECK(step_message("memcpy bytes=64 passes=0").find("from 1 to 1000") != std::string::npos);
-    CHECK(step_message("copy bytes=64").find("expected kernel, memset, memcpy or end") != std::string::npos);
+    CHECK(step_message("copy bytes=64").find("expected kernel, memset, memcpy, exchange or end") !=
+          std::string::npos);
     CHECK(step_message("memset bytes=64 after=5,-1") != "read");  // after a step that does not exist
 }
 

@@ -157,7 +157,7 @@ def tile_rows(path: Path, gpu: str) -> Iterator[Row]:
 
 
 def collective_rows(path: Path, gpu: str) -> Iterator[Row]:
-    """NCCL inside one NVLink box. Message sizes in elements; types only matter where switches may add up."""
+    """NCCL inside one NVLink box, call after call. Message sizes in elements; types only matter where switches may add up."""
     chip = CHIPS[gpu]
     names = {"alltoall": "all_to_all"}
     types = {"half": ("fp16", 2), "int8": ("int8", 1)}
@@ -175,6 +175,7 @@ def collective_rows(path: Path, gpu: str) -> Iterator[Row]:
                 "op": op,
                 "params": " ".join(words),
                 "implementation": "nccl",
+                "quantity": "interval_us",
                 "value": row["time_us"],
                 "samples": "1",
                 "method": "as published (ai-dynamo/aiconfigurator 095f58a; Apache-2.0)",

@@ -124,6 +124,11 @@ TEST_CASE("across boxes a ring crosses each box's border once a turn, and its ad
     const Shape tree = shape_of({Op::all_reduce, 64, 8, 1.0}, ExchangeAlgorithm::tree);
     CHECK(tree.hops_across == doctest::Approx(2.0 * 3.0));
     CHECK(tree.hops_within == doctest::Approx(2.0 * 7.0));
+    // Of two GPUs one sends its part up and the other the sum down: each sends the buffer once.
+    CHECK(shape_of({Op::all_reduce, 2, 1, 1.0}, ExchangeAlgorithm::tree).bytes_within ==
+          doctest::Approx(1.0));
+    CHECK(shape_of({Op::all_reduce, 3, 1, 1.0}, ExchangeAlgorithm::tree).bytes_within ==
+          doctest::Approx(2.0));
 }
 
 TEST_CASE("large messages reach the published bus bandwidth") {
@@ -212,6 +217,13 @@ TEST_CASE("an exchange's text reads back, and every parameter counts or is refus
     says(refused({{"gpus", "8"}, {"bytes", "8"}, {"algorithm", "nvls"}, {"dtype", "int8"}}, "all_reduce",
                  "h100-sxm"),
          "elements of this type");
+    says(refused({{"gpus", "8"}, {"bytes", "8"}, {"algorithm", "nvls"}, {"protocol", "LL"}}, "all_reduce",
+                 "h100-sxm"),
+         "ring or tree beside a protocol");
+    for (const char* protocol : {"LL", "LL128", "Simple"}) {
+        CHECK(refused({{"gpus", "8"}, {"bytes", "8"}, {"protocol", protocol}}, "all_gather", "h100-sxm")
+                  .empty());
+    }
     says(refused({{"gpus", "8"}, {"bytes", "8"}, {"boxes", "3"}}, "all_reduce", "h100-sxm"), "evenly");
     says(refused({{"gpus", "4"}, {"bytes", "8"}, {"boxes", "2"}}, "all_reduce", "l40s"), "no network");
     says(refused({{"gpus", "8"}, {"bytes", "8"}, {"algorithm", "ring"}}, "all_to_all", "h100-sxm"),

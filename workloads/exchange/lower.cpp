@@ -41,7 +41,7 @@ mk::Exchange stepwise(const Shape& s, const ProtocolRule& protocol, const hw::Sy
         case ProtocolStyle::flag:
         case ProtocolStyle::line: {
             const bool flag = protocol.style == ProtocolStyle::flag;
-            e.start_seconds = system.flag.start;
+            e.start_seconds = flag ? system.flag.start : system.line.start;
             e.links[0] = within_box(s.hops_within, flag ? system.flag.hop : system.line.hop, s.bytes_within,
                                     protocol.payload, system.bulk.efficiency, system);
             e.links[1] = across_boxes(s.hops_across, flag ? system.network.flag_hop : system.network.line_hop,
@@ -51,9 +51,9 @@ mk::Exchange stepwise(const Shape& s, const ProtocolRule& protocol, const hw::Sy
             break;
         }
         case ProtocolStyle::bulk:
-            // The hops of a bulk ring within a box are its pipeline's stages.
+            // The hops of a bulk ring within a box are also its pipeline's stages.
             e.start_seconds = system.bulk.start;
-            e.links[0] = within_box(s.hops_within, 0.0, s.bytes_within, protocol.payload,
+            e.links[0] = within_box(s.hops_within, system.bulk.hop, s.bytes_within, protocol.payload,
                                     system.bulk.efficiency, system);
             e.links[1] = across_boxes(s.hops_across, system.network.bulk_hop, s.bytes_across,
                                       protocol.payload, system);
@@ -113,6 +113,7 @@ std::string obstacle(ExchangeAlgorithm algorithm, const Problem& problem, const 
         return fmt::format("{}, which {} has", known, name_of(problem.op));
     }
     if (algorithm != ExchangeAlgorithm::nvls) return {};
+    if (!problem.protocol.empty()) return "ring or tree beside a protocol";
     if (system.nvlink.reduction == 0.0) return "another: the switches of " + system.id + " do not add up";
     if (!problem.summed_in_switches) return "another: the switches do not add elements of this type";
     return {};
@@ -196,7 +197,9 @@ mk::Exchange lower(const Problem& problem, const libraries::Libraries& libraries
                 if (protocol.style != ProtocolStyle::line) {
                     offer(to_peers(s, protocol, system), algorithm, protocol.name);
                 }
-            } else if (protocol.style == ProtocolStyle::bulk || s.handled_bytes <= most) {
+            } else if (!problem.protocol.empty()
+                           ? protocol.name == problem.protocol
+                           : protocol.style == ProtocolStyle::bulk || s.handled_bytes <= most) {
                 offer(stepwise(s, protocol, system), algorithm, protocol.name);
             }
         }

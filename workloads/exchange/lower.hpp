@@ -10,6 +10,7 @@
 #include "workloads/libraries/library.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace warptime::workloads::exchange {
@@ -18,9 +19,10 @@ struct Problem {
     Op op = Op::all_reduce;
     std::int64_t gpus = 2;
     std::int64_t bytes = 0;
-    std::int64_t boxes = 0;  ///< that hold the GPUs, evenly; 0: as few as can be
-    bool summed_in_switches = true;                         ///< the switches can add elements of this type
+    std::int64_t boxes = 0;          ///< that hold the GPUs, evenly; 0: as few as can be
+    bool summed_in_switches = true;  ///< the switches can add elements of this type
     std::optional<libraries::ExchangeAlgorithm> algorithm;  ///< none: the fastest
+    std::string protocol;  ///< of rings and trees, by the library's name; empty: the fastest that it takes
 };
 
 [[nodiscard]] std::string_view name_of(Op op);
@@ -31,7 +33,8 @@ struct Problem {
 [[nodiscard]] bool switches_add(hw::Dtype dtype);
 
 /// Boxes that hold the GPUs. Throws Error for one GPU, for more than the system joins, and for a number that
-/// leaves a box partly empty where there is more than one. A given number of boxes must share the GPUs evenly.
+/// leaves a box partly empty where there is more than one. A given number of boxes must share the GPUs
+/// evenly.
 [[nodiscard]] std::int64_t boxes_of(const Problem& problem, const hw::System& system);
 
 /// Throws Error also for an algorithm that library or system does not have for the operation.

@@ -20,6 +20,7 @@ using libraries::ExchangeAlgorithm;
 
 constexpr std::array<std::string_view, 6> dtypes{"bf16", "fp16", "fp32", "fp64", "int8", "int32"};
 constexpr std::array<std::string_view, 4> algorithms{"auto", "ring", "tree", "nvls"};
+constexpr std::array<std::string_view, 4> protocols{"auto", "LL", "LL128", "Simple"};
 constexpr std::array<std::string_view, 2> memory_kinds{"pinned", "pageable"};
 
 /// What each operation does, and how its bytes are counted.
@@ -67,6 +68,12 @@ std::span<const ParameterInfo> parameters_of(Op op) {
             if (sums || w.op == Op::broadcast) {
                 list.push_back({"algorithm", Kind::choice, false, "auto", algorithms,
                                 "how the GPUs exchange; auto: the fastest that the library has", false});
+            }
+            if (w.op != Op::all_to_all && w.op != Op::send_recv) {
+                list.push_back(
+                    {"protocol", Kind::choice, false, "auto", protocols,
+                     "how bytes are sent along a ring or tree; auto: the fastest that the library takes",
+                     false});
             }
             list.push_back({"boxes",
                             Kind::size,
@@ -126,6 +133,8 @@ std::unique_ptr<Request> read(const Operation& operation) {
     if (const auto index = hw::find_name(algorithm, std::span(algorithms).subspan(1))) {
         request->problem.algorithm = static_cast<ExchangeAlgorithm>(*index);
     }
+    const std::string protocol = given_or(operation, "protocol", "auto");
+    if (protocol != "auto") request->problem.protocol = protocol;
     request->system = given_or(operation, "system", "");
     return request;
 }

@@ -4,6 +4,7 @@
 
 #include "hw/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -36,9 +37,11 @@ Shape tree(const Exchanged& e) {
     Shape s;
     s.hops_within = ways * (e.per_box() - 1.0);
     s.hops_across = ways * std::ceil(std::log2(static_cast<double>(e.boxes)));
-    s.bytes_within = e.gpus > e.boxes ? ways * e.bytes : 0.0;
+    // The ends of a chain send one way, the GPUs between them both ways.
+    s.bytes_within = e.per_box() > 2.0 ? ways * e.bytes : e.per_box() > 1.0 ? e.bytes : 0.0;
     s.bytes_across = e.boxes > 1 ? ways * e.bytes / e.per_box() : 0.0;
-    s.handled_bytes = ways * e.bytes;
+    s.own_bytes = e.op == Op::broadcast ? 0.0 : e.bytes / static_cast<double>(e.gpus);
+    s.handled_bytes = std::max(s.bytes_within, s.bytes_across) + s.own_bytes;
     return s;
 }
 

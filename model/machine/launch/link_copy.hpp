@@ -1,13 +1,15 @@
 // Copies between host and device: a fixed time, then bytes at a rate.
-// The rate is that of the link or, for pageable memory, of the driver's copies through pinned buffers.
-// Ignores: several copies at once, NUMA distance of the host's memory, and peers (NVLink).
-// Source: latency and bandwidth fitted per direction (keys link.*).
-// SPDX-License-Identifier: Apache-2.0
+// The rate is that of the link or, for pageable memory, of the driver's copies through pinned buffers, which
+// read from the host's caches as long as these hold the source. Ignores: several copies at once, NUMA
+// distance of the host's memory, and peers (NVLink). Source: latency and bandwidth fitted per direction (keys
+// link.*). SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/error.hpp"
 #include "hw/gpu.hpp"
 #include "model/kernel/description.hpp"
+
+#include <algorithm>
 
 namespace warptime::model::machine {
 
@@ -44,7 +46,14 @@ struct LinkCopy {
     const hw::Bytes bytes(static_cast<double>(copy.bytes));
     if (copy.pinned && down) return {gpu.link.d2h_latency, bytes / gpu.link.d2h_bandwidth};
     if (copy.pinned) return {gpu.link.h2d_latency, bytes / gpu.link.h2d_bandwidth};
-    if (down) return {gpu.link.pageable_d2h_latency, bytes / gpu.link.pageable_d2h_bandwidth};
+    if (down) {
+        // The host copies out of a pinned buffer while the next one fills; nothing is beside the first ones.
+        const hw::Seconds first = std::min(bytes, gpu.link.staging_bytes) / gpu.link.staging_bandwidth;
+        return {gpu.link.pageable_d2h_latency, bytes / gpu.link.pageable_d2h_bandwidth + first};
+    }
+    if (bytes > gpu.link.host_cache) {
+        return {gpu.link.pageable_h2d_latency, bytes / gpu.link.pageable_h2d_far_bandwidth};
+    }
     const bool is_inline = copy.bytes <= inline_bytes;
     return {gpu.link.pageable_h2d_latency,
             bytes / (is_inline ? gpu.link.inline_bandwidth : gpu.link.pageable_h2d_bandwidth)};
