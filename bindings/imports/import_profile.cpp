@@ -184,7 +184,7 @@ ImportedRow describe(const Profile& profile, const Group& group) {
         const workloads::traces::TracedCall& call = profile.calls[group.call];
         row.call = call.name;
         row.bytes = workloads::traces::bytes_of(call);
-        row.operations = workloads::traces::operations_of(call);
+        row.operations = workloads::traces::operations_of(call, group.kernels);
         if (row.operations.empty())
             row.label = fmt::format("{} {} bytes={:.0f}", call.name, row.label, row.bytes);
     }

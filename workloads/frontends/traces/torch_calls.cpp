@@ -24,7 +24,8 @@ using Operations = std::vector<Operation>;
 /// Arguments of a call; a missing one is an empty tensor or no text.
 class Call {
   public:
-    explicit Call(const TracedCall& call) : call_(&call) {}
+    Call(const TracedCall& call, std::span<const TracedKernel* const> kernels)
+        : call_(&call), kernels_(kernels) {}
 
     [[nodiscard]] const TracedTensor& tensor(std::size_t index) const {
         static const TracedTensor none;
@@ -60,9 +61,11 @@ class Call {
         return found.empty() ? std::nullopt : std::optional(found.front());
     }
     [[nodiscard]] const TracedCall& traced() const { return *call_; }
+    [[nodiscard]] std::span<const TracedKernel* const> kernels() const { return kernels_; }
 
   private:
     const TracedCall* call_;
+    std::span<const TracedKernel* const> kernels_;
 };
 
 std::int64_t product_of(const Shape& shape) {
@@ -438,21 +441,114 @@ Operations index_add(const Call& call) {
     return found;
 }
 
-Operations cat(const Call& call) {
-    // Types of the parts of a list are not recorded; its sizes are.
-    static_cast<void>(call);
+/// The type that a kernel's template names, by itself or by its bytes.
+std::string type_in(std::string_view kernel) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> types{
+        {{"OpaqueType<1u>", "int8"},
+         {"OpaqueType<2u>", "bf16"},
+         {"OpaqueType<4u>", "fp32"},
+         {"OpaqueType<8u>", "fp64"},
+         {"c10::BFloat16", "bf16"},
+         {"c10::Half", "fp16"},
+         {"<float", "fp32"}}};
+    for (const auto& [theirs, ours] : types) {
+        if (kernel.find(theirs) != std::string_view::npos) return std::string(ours);
+    }
     return {};
 }
 
-Operations adamw(const Call& call) {
+/// The type of the tensors of a list, which a profiler leaves out.
+std::string list_type(const Call& call) {
+    for (const TracedTensor& tensor : call.list(0)) {
+        if (!tensor.dtype.empty()) return tensor.dtype;
+    }
+    return call.kernels().empty() ? std::string() : type_in(call.kernels().front()->name);
+}
+
+/// cat(tensors, dimension)
+Operations cat(const Call& call) {
+    const std::vector<TracedTensor>& parts = call.list(0);
+    const std::string dtype = list_type(call);
+    if (parts.empty() || dtype.empty()) return {};
+    std::int64_t n = 0;
+    bool alike = parts.size() == 2;
+    for (const TracedTensor& part : parts) {
+        n += elements(part);
+        alike = alike && part.shape == parts.front().shape;
+    }
+    const auto rank = static_cast<std::int64_t>(parts.front().shape.size());
+    std::int64_t dim = call.number(1).value_or(0);
+    if (dim < 0) dim += rank;
+    if (alike && dim > 0 && dim < rank) {
+        std::int64_t cols = 1;
+        for (auto i = static_cast<std::size_t>(dim); i < parts.front().shape.size(); ++i) {
+            cols *= parts.front().shape[i];
+        }
+        return {make("cat", {{"rows", text_of(n / 2 / std::max<std::int64_t>(1, cols))},
+                             {"cols", text_of(cols)},
+                             {"dtype", dtype}})};
+    }
+    return {make("copy", {{"n", text_of(n)}, {"dtype", dtype}})};
+}
+
+/// Elements of all tensors: by their shapes, or by the chunks that the kernels' CTAs take.
+/// Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh, one CTA a chunk.
+std::int64_t elements_of_lists(const Call& call) {
+    constexpr std::int64_t chunk = 65536;
     std::int64_t n = 0;
     for (const TracedTensor& tensor : call.list(0)) n += elements(tensor);
-    if (n == 0) return {};
-    std::string dtype = call.list(0).front().dtype;
-    if (dtype.empty()) dtype = "bf16";
-    return {make("adamw", {{"n", text_of(n)},
-                           {"tensors", text_of(static_cast<std::int64_t>(call.list(0).size()))},
-                           {"dtype", dtype}})};
+    if (n > 0) return n;
+    for (const TracedKernel* kernel : call.kernels()) {
+        std::int64_t ctas = 0;
+        const auto [end, error] =
+            std::from_chars(kernel->grid.data(), kernel->grid.data() + kernel->grid.size(), ctas);
+        if (error == std::errc() && kernel->name.find("multi_tensor_apply") != std::string::npos) {
+            n += ctas * chunk;
+        }
+    }
+    return n;
+}
+
+Operations adamw(const Call& call) {
+    const std::int64_t n = elements_of_lists(call);
+    const std::string dtype = list_type(call);
+    if (n == 0 || !is_real(dtype)) return {};
+    const auto tensors = std::max<std::int64_t>(1, static_cast<std::int64_t>(call.list(0).size()));
+    return {make("adamw", {{"n", text_of(n)}, {"tensors", text_of(tensors)}, {"dtype", dtype}})};
+}
+
+/// gather(tensor, dimension, index): whole rows where all columns share their index.
+Operations gather(const Call& call) {
+    const TracedTensor& table = call.tensor(0);
+    const TracedTensor& index = call.tensor(2);
+    if (table.shape.size() == 2 && index.shape.size() == 2 && index.stride.size() == 2 &&
+        index.stride[1] == 0) {
+        return picked(table, index.shape[0]);
+    }
+    const double n = static_cast<double>(elements(index));
+    const double size = size_of(table.dtype);
+    return traffic(n * (8.0 + size), n * size, elements(index), table.dtype);
+}
+
+/// Whole numbers sort as numbers of fp32, which have half as many bytes.
+Operations sort(const Call& call) {
+    const TracedTensor& x = call.tensor(0);
+    const std::int64_t cols = extent(x, 1);
+    if (elements(x) <= 0) return {};
+    return {make("sort", {{"rows", text_of(elements(x) / cols)},
+                          {"cols", text_of(cols)},
+                          {"dtype", is_real(x.dtype) ? x.dtype : "fp32"}})};
+}
+
+/// nll_loss: one CTA that reads one number of each row.
+Operations loss(const Call& call) {
+    const std::int64_t rows = elements(call.tensor(1));
+    return rows > 0 ? Operations{make("sum", {{"n", text_of(rows)}, {"dtype", "fp32"}})} : Operations{};
+}
+
+Operations loss_backward(const Call& call) {
+    const std::int64_t rows = elements(call.tensor(2));
+    return traffic(8.0 * static_cast<double>(rows), 8.0 * static_cast<double>(rows), rows, "int64");
 }
 
 Operations histogram(const Call& call) {
@@ -661,7 +757,10 @@ const std::map<std::string_view, Rule>& rules() {
         {"_log_softmax_backward_data",
          [](const Call& c) { return last_dimension("softmax_backward", c, 1); }},
         {"cumsum", [](const Call& c) { return last_dimension("cumsum", c, 0); }},
-        {"sort", [](const Call& c) { return last_dimension("sort", c, 0); }},
+        {"sort", sort},
+        {"gather", gather},
+        {"nll_loss_forward", loss},
+        {"nll_loss_backward", loss_backward},
         {"argmax", [](const Call& c) { return last_dimension("argmax", c, 0); }},
         {"topk", top},
         {"sum", reduction},
@@ -690,10 +789,10 @@ const std::map<std::string_view, Rule>& rules() {
 
 }  // namespace
 
-std::vector<Operation> operations_of(const TracedCall& call) {
+std::vector<Operation> operations_of(const TracedCall& call, std::span<const TracedKernel* const> kernels) {
     if (!call.name.starts_with("aten::") || call.arguments.empty()) return {};
     const std::string_view name = plain_name(call.name);
-    const Call arguments(call);
+    const Call arguments(call, kernels);
     const auto rule = rules().find(name);
     if (rule != rules().end()) return rule->second(arguments);
     if (std::find(elementwise_names.begin(), elementwise_names.end(), name) != elementwise_names.end()) {
