@@ -51,8 +51,9 @@ int run_import(const Arguments& arguments) {
     const auto conditions = as_usage([&] { return read_conditions(arguments); });
     std::size_t most = rows_shown;
     if (const auto top = arguments.get("top")) {
-        most =
-            as_usage([&] { return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000)); });
+        most = *top == "0" ? 0 : as_usage([&] {
+            return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000));
+        });
     }
     const workloads::traces::Profile profile =
         workloads::traces::read_profile(bytes_of_file(path), std::filesystem::path(path).filename().string());

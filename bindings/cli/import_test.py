@@ -11,6 +11,7 @@ from typing import Any
 
 from cli_case import Case, main
 
+ROOT = Path(__file__).resolve().parents[2]
 H100 = "NVIDIA H100 80GB HBM3"
 RAW = '''==PROF== Connected to process 1
 "ID","Process ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum","smsp__inst_executed.sum"
@@ -154,6 +155,21 @@ class Imports(Case):
         self.fail_with(1, ["columns"], "import", self.file("text.csv", "hello\n"), "--gpu", "h200-sxm")
         cut = self.file("cut.csv", RAW[: RAW.index('"9.5"')] + '"9.5"\n')
         self.fail_with(1, ["fields"], "import", cut, "--gpu", "h200-sxm")
+
+    def test_recorded_traces(self) -> None:
+        # Two steps of an H100; the known share and the ratio are those that these traces gave when they were recorded.
+        for name, calls in (("convnext-384-forward-64x14", 21), ("moe-2048-decode-64x1024", 93)):
+            found = self.imported(str(ROOT / "examples" / "traces" / f"{name}.json.gz"))
+            self.assertEqual((found["gpu"], found["calls"]), ("h100-sxm", calls))
+            self.assertGreater(found["coverage"], 0.97)
+            ratio = found["predicted"]["time_us"] / found["predicted_of_us"]
+            self.assertTrue(0.8 < ratio < 1.25, f"{name}: {ratio}")
+            self.assertAlmostEqual(sum(row["measured_us"] for row in found["rows"]), found["measured_us"], places=6)
+
+    def test_all_rows_are_shown(self) -> None:
+        path = self.file("t.json", self.trace(EVENTS))
+        self.assertIn("2 more kinds", self.succeed("import", path, "--top", "1"))
+        self.assertIn("mystery", self.succeed("import", path, "--top", "0"))
 
     def test_calls_as_a_step(self) -> None:
         step = json.loads(self.succeed("import", self.file("t.json", self.trace(EVENTS)), "--step-file", "-"))
