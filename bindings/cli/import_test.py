@@ -74,13 +74,29 @@ class Imports(Case):
         self.assertEqual((found["schema"], found["gpu"], found["board"]), ("warptime.import/1", "h100-sxm", H100))
         self.assertEqual((found["measured_us"], found["span_us"], found["busy_us"]), (75.0, 90.0, 75.0))
         rows = {row["call"]: row for row in found["rows"]}
-        alone = json.loads(self.succeed("predict", "gemm", "2048", "1024", "4096", "--gpu", "h100-sxm", "--json"))
+        gemm = ["gemm", "2048", "1024", "4096", "--gpu", "h100-sxm", "--cache", "cold", "--json"]
+        alone = json.loads(self.succeed("predict", *gemm))
         self.assertAlmostEqual(rows["aten::mm"]["predicted"]["time_us"], alone["time_us"], places=6)
         self.assertEqual(rows["aten::gelu"]["work"], "gelu dtype=bf16 n=2097152")
         self.assertEqual(rows[""]["by"], "unknown")
         self.assertAlmostEqual(found["coverage"], 55.0 / 75.0)
         # The largest excess comes first.
         self.assertEqual(found["rows"][0]["call"], "aten::mm")
+
+    def test_what_calls_before_left_in_l2(self) -> None:
+        # Nothing is dirty before the first call. It writes 1 GiB, more than L2 holds.
+        long = ([512 * 2**20], [1], BF16)
+        small = ([4 * 2**20], [1], BF16)
+        events = [call(1, "aten::silu", long), kernel("a", 10, 900.0, **{"External id": 1}),
+                  call(2, "aten::silu", small), kernel("b", 1000, 9.0, **{"External id": 2})]  # fmt: skip
+        path = self.file("t.json", self.trace(events))
+        times = {}
+        for name, options in (("chain", []), ("cold", ["--cache", "cold"]), ("flushed", ["--cache", "flushed"])):
+            rows = self.imported(path, *options)["rows"]
+            times[name] = {row["kernel"]: row["predicted"]["time_us"] for row in rows}
+        self.assertEqual(times["chain"]["a"], times["cold"]["a"])
+        self.assertLess(times["cold"]["b"], times["chain"]["b"])
+        self.assertEqual(times["chain"]["b"], times["flushed"]["b"])
 
     def test_a_repeated_call_is_one_row(self) -> None:
         again = [call(9, "aten::gelu", ([2048, 1024], [1024, 1], BF16)), kernel("gelu", 200.0, 7.0, **{"External id": 9})]
@@ -131,7 +147,7 @@ class Imports(Case):
             self.assertAlmostEqual(row["retargeted"]["time_us"], row["measured_us"])
 
     def test_retarget_scales_by_two_predictions(self) -> None:
-        found = self.imported(self.file("t.json", self.trace(EVENTS)), "--retarget", "b200")
+        found = self.imported(self.file("t.json", self.trace(EVENTS)), "--retarget", "b200", "--cache", "flushed")
         row = next(row for row in found["rows"] if row["call"] == "aten::gelu")
         here, there = (
             json.loads(self.succeed("predict", "gelu", "2097152", "--gpu", gpu, "--json"))["time_us"]

@@ -801,8 +801,44 @@ std::vector<Operation> operations_of(const TracedCall& call, std::span<const Tra
     return {};
 }
 
-double bytes_of(const TracedCall& call) {
-    double bytes = 0.0;
+double written_bytes(const Operation& operation) {
+    const auto number = [&](std::string_view name, double otherwise) {
+        const auto found = operation.parameters.find(name);
+        return found == operation.parameters.end() ? otherwise : std::stod(found->second);
+    };
+    const auto word = [&](std::string_view name) {
+        const auto found = operation.parameters.find(name);
+        return found == operation.parameters.end() ? std::string() : found->second;
+    };
+    const std::string& op = operation.op;
+    const double size = size_of(word("out_dtype").empty() ? word("dtype") : word("out_dtype"));
+    if (op == "gemm") return number("batch", 1) * number("m", 0) * number("n", 0) * size;
+    if (op == "grouped_gemm") return number("tokens", 0) * number("n", 0) * size;
+    if (op == "attention" || op == "attention_backward") {
+        const double queries =
+            number("batch", 0) * number("heads", 0) * number("sq", 0) * number("head_dim", 0) * size;
+        return op == "attention" ? queries : 3.0 * queries;
+    }
+    if (op == "conv2d") {
+        const double side = number("size", 0) / number("stride", 1);
+        return number("batch", 0) * number("out_channels", 0) * side * side * size;
+    }
+    if (op == "embedding") return number("indices", 0) * number("cols", 0) * size;
+    if (op == "adamw") return 3.0 * number("n", 0) * size;
+    if (op == "rowsum" || op == "gemv" || op == "argmax") return number("rows", 0) * size;
+    if (op == "colsum") return number("cols", 0) * size;
+    if (op == "sum" || op == "amax" || op == "histogram") return size;
+    if (op == "topk") return number("rows", 0) * number("k", 1) * (size + 8.0);
+    if (op == "cat") return 2.0 * number("rows", 0) * number("cols", 0) * size;
+    if (operation.parameters.contains("n")) return number("n", 0) * number("outputs", 1) * size;
+    return number("rows", 0) * number("cols", 0) * size;
+}
+
+namespace {
+
+/// Bytes of all tensors of a call, and of the largest one.
+std::pair<double, double> sum_and_largest(const TracedCall& call) {
+    double sum = 0.0;
     double largest = 0.0;
     std::string dtype;
     for (const TracedArgument& argument : call.arguments) {
@@ -814,11 +850,22 @@ double bytes_of(const TracedCall& call) {
         for (const TracedTensor& tensor : argument.tensors) {
             const std::string& own = tensor.dtype.empty() ? dtype : tensor.dtype;
             const double here = static_cast<double>(stored(tensor)) * size_of(own.empty() ? "bf16" : own);
-            bytes += here;
+            sum += here;
             largest = std::max(largest, here);
         }
     }
-    return bytes + largest;
+    return {sum, largest};
+}
+
+}  // namespace
+
+double input_bytes(const TracedCall& call) {
+    return sum_and_largest(call).first;
+}
+
+double bytes_of(const TracedCall& call) {
+    const auto [sum, largest] = sum_and_largest(call);
+    return sum + largest;
 }
 
 }  // namespace warptime::workloads::traces

@@ -17,6 +17,12 @@ namespace warptime::workloads::traces {
 [[nodiscard]] std::vector<Operation> operations_of(const TracedCall& call,
                                                    std::span<const TracedKernel* const> kernels = {});
 
+/// Bytes that an operator of `operations_of` writes, by its parameters.
+[[nodiscard]] double written_bytes(const Operation& operation);
+
+/// Bytes of the tensors that a call is given; 0 where the profiler recorded no shapes.
+[[nodiscard]] double input_bytes(const TracedCall& call);
+
 /// Bytes that the call's tensors hold, those of its result taken as those of the largest one; 0 where the
 /// profiler recorded no shapes.
 [[nodiscard]] double bytes_of(const TracedCall& call);
