@@ -13,26 +13,33 @@ from cli_case import Case, main
 
 ROOT = Path(__file__).resolve().parents[2]
 H100 = "NVIDIA H100 80GB HBM3"
-RAW = '''==PROF== Connected to process 1
+RAW = """==PROF== Connected to process 1
 "ID","Process ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum","smsp__inst_executed.sum"
 "","","","","","us","Mbyte","Mbyte","inst"
 "0","1","copy(float *)","(256, 1, 1)","(1024, 1, 1)","50.0","67.108864","67.108864","1,000,000"
 "1","1","spin(int)","(32, 1, 1)","(1, 1, 1)","9.5","0","0","100"
-'''
-DETAILS = '''"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"
+"""
+DETAILS = """"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"
 "0","copy(float *)","(256, 1, 1)","(1024, 1, 1)","Duration","ns","50,000"
 "0","copy(float *)","(256, 1, 1)","(1024, 1, 1)","dram__bytes_read.sum","byte","67108864"
 "0","copy(float *)","(256, 1, 1)","(1024, 1, 1)","dram__bytes_write.sum","byte","67108864"
-'''
+"""
 
 
 def event(category: str, name: str, start: float, us: float, **arguments: Any) -> dict[str, Any]:
     return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": us, "args": arguments}
 
 
-def call(number: int, name: str, *tensors: tuple[list[int], list[int], str], texts: list[str] | None = None) -> dict[str, Any]:
+def call(
+    number: int, name: str, *tensors: tuple[list[int], list[int], str], texts: list[str] | None = None
+) -> dict[str, Any]:
     dims, strides, types = ([tensor[i] for tensor in tensors] for i in range(3))
-    named = {"Input Dims": dims, "Input Strides": strides, "Input type": types, "Concrete Inputs": texts or [""] * len(dims)}
+    named = {
+        "Input Dims": dims,
+        "Input Strides": strides,
+        "Input type": types,
+        "Concrete Inputs": texts or [""] * len(dims),
+    }
     return event("cpu_op", name, number, 1.0, **{"External id": number, **named})
 
 
@@ -99,7 +106,10 @@ class Imports(Case):
         self.assertEqual(times["chain"]["b"], times["flushed"]["b"])
 
     def test_a_repeated_call_is_one_row(self) -> None:
-        again = [call(9, "aten::gelu", ([2048, 1024], [1024, 1], BF16)), kernel("gelu", 200.0, 7.0, **{"External id": 9})]
+        again = [
+            call(9, "aten::gelu", ([2048, 1024], [1024, 1], BF16)),
+            kernel("gelu", 200.0, 7.0, **{"External id": 9}),
+        ]
         rows = self.imported(self.file("t.json", self.trace(EVENTS + again)))["rows"]
         row = next(row for row in rows if row["call"] == "aten::gelu")
         self.assertEqual((row["count"], row["measured_us"]), (2, 12.0))
@@ -125,13 +135,17 @@ class Imports(Case):
         self.fail_with(1, ["JSON"], "import", self.file("bad.json", "{]" + plain))
         self.fail_with(1, ["traceEvents"], "import", self.file("other.json", '{"a": 1}'))
         self.fail_with(1, ["an empty file"], "import", self.file("empty.json", " \n"))
-        self.fail_with(1, ["no kernel", "ProfilerActivity.CUDA"], "import", self.file("cpu.json", self.trace(EVENTS[:1])))
+        self.fail_with(
+            1, ["no kernel", "ProfilerActivity.CUDA"], "import", self.file("cpu.json", self.trace(EVENTS[:1]))
+        )
         self.fail_with(2, ["trace", "nowhere.json"], "import", "nowhere.json")
 
     def test_other_vendors_are_refused_by_name(self) -> None:
         hip = [event("cuda_runtime", "hipLaunchKernel", 1, 1), *EVENTS]
         self.fail_with(1, ["AMD ROCm", "hipLaunchKernel"], "import", self.file("a.json", self.trace(hip)))
-        self.fail_with(1, ["AMD ROCm", "MI300X"], "import", self.file("b.json", self.trace(EVENTS, "AMD Instinct MI300X")))
+        self.fail_with(
+            1, ["AMD ROCm", "MI300X"], "import", self.file("b.json", self.trace(EVENTS, "AMD Instinct MI300X"))
+        )
         xpu = [event("xpu_runtime", "urEnqueueKernelLaunch", 1, 1)]
         self.fail_with(1, ["Intel XPU"], "import", self.file("c.json", self.trace(xpu)))
 

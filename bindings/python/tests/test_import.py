@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 import warptime as wt
 
 CALL: dict[str, Any] = {

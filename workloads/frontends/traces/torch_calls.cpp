@@ -341,6 +341,27 @@ Operations reduction(const Call& call) {
                                                  {"dtype", x.dtype}})};
 }
 
+/// Batch norm: the sums of each channel where they are of this batch, then a sum and product of each element.
+Operations batch_norm(const TracedTensor& x, double arrays, bool sums, int flops) {
+    if (!is_real(x.dtype) || elements(x) <= 0) return {};
+    const double bytes = static_cast<double>(elements(x)) * size_of(x.dtype);
+    Operations found = traffic(arrays * bytes, bytes, elements(x), x.dtype, flops);
+    if (sums) {
+        const auto n = static_cast<std::int64_t>(arrays) * elements(x);
+        found.insert(found.begin(), make("sum", {{"n", text_of(n)}, {"dtype", x.dtype}}));
+    }
+    return found;
+}
+
+Operations batch_norm_forward(const Call& call) {
+    constexpr std::size_t training = 5;
+    return batch_norm(call.tensor(0), 1.0, call.flag(training), 4);
+}
+
+Operations batch_norm_backward(const Call& call) {
+    return batch_norm(call.tensor(0), 2.0, true, 6);
+}
+
 // ---- movement
 
 /// Dimensions of more than one element, from the innermost in memory outwards.
@@ -774,6 +795,10 @@ const std::map<std::string_view, Rule>& rules() {
         {"_fused_adamw", adamw},
         {"_fused_adam", adamw},
         {"histc", histogram},
+        {"cudnn_batch_norm", batch_norm_forward},
+        {"native_batch_norm", batch_norm_forward},
+        {"cudnn_batch_norm_backward", batch_norm_backward},
+        {"native_batch_norm_backward", batch_norm_backward},
         {"fill", filled},
         {"zero", filled},
         {"native_dropout",
