@@ -51,8 +51,9 @@ int run_import(const Arguments& arguments) {
     const auto conditions = as_usage([&] { return read_conditions(arguments); });
     std::size_t most = rows_shown;
     if (const auto top = arguments.get("top")) {
-        most =
-            as_usage([&] { return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000)); });
+        most = *top == "0" ? 0 : as_usage([&] {
+            return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000));
+        });
     }
     const workloads::traces::Profile profile =
         workloads::traces::read_profile(bytes_of_file(path), std::filesystem::path(path).filename().string());
@@ -68,8 +69,9 @@ int run_import(const Arguments& arguments) {
         if (target) workloads::check_conditions(conditions, target->gpu);
         return 0;
     });
-    const imports::Import import = imports::import_profile(profile, *source.predictor, conditions,
-                                                           target ? target->predictor.get() : nullptr);
+    const imports::Import import =
+        imports::import_profile(profile, *source.predictor, conditions, !arguments.has("cache"),
+                                target ? target->predictor.get() : nullptr);
     if (const auto step = arguments.get("step_file")) {
         OutputFile file = as_usage([&] { return OutputFile(*step); });
         file.write(imports::step_json(import, std::filesystem::path(path).stem().string()));

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -184,7 +185,11 @@ ImportedRow describe(const Profile& profile, const Group& group) {
         const workloads::traces::TracedCall& call = profile.calls[group.call];
         row.call = call.name;
         row.bytes = workloads::traces::bytes_of(call);
-        row.operations = workloads::traces::operations_of(call);
+        row.operations = workloads::traces::operations_of(call, group.kernels);
+        row.read = workloads::traces::input_bytes(call);
+        for (const Operation& operation : row.operations) {
+            row.written += workloads::traces::written_bytes(operation);
+        }
         if (row.operations.empty())
             row.label = fmt::format("{} {} bytes={:.0f}", call.name, row.label, row.bytes);
     }
@@ -200,11 +205,18 @@ ImportedRow describe(const Profile& profile, const Group& group) {
     return row;
 }
 
-/// One call of a row, on the GPU of the profile and on the other one.
+/// One call on the GPU of the profile and on the other one.
 struct Once {
     std::optional<Time> here, there;
 };
 
+/// A row's call where L2 holds clean lines of others, and where it is full of their dirty lines. Without a
+/// chain both are the same.
+struct Prepared {
+    Once clean, dirty;
+};
+
+/// The operators' times on both GPUs. A refusal of the first one leaves none, and says why.
 Once predict_once(ImportedRow& row, workloads::Predictor& source, workloads::Predictor* target,
                   const model::prediction::Conditions& conditions) {
     Once once;
@@ -231,6 +243,58 @@ Once predict_once(ImportedRow& row, workloads::Predictor& source, workloads::Pre
     }
     return once;
 }
+
+Prepared prepare(ImportedRow& row, workloads::Predictor& source, workloads::Predictor* target,
+                 model::prediction::Conditions conditions, bool chain) {
+    Prepared prepared;
+    if (chain) conditions.cache = model::prediction::Cache::flushed;
+    prepared.dirty = predict_once(row, source, target, conditions);
+    prepared.clean = prepared.dirty;
+    if (chain) {
+        conditions.cache = model::prediction::Cache::cold;
+        prepared.clean = predict_once(row, source, target, conditions);
+    }
+    return prepared;
+}
+
+std::optional<Time> between(const std::optional<Time>& clean, const std::optional<Time>& dirty,
+                            double share) {
+    if (!clean || !dirty) return dirty;
+    Time time;
+    add(time, *clean, 1.0 - share);
+    add(time, *dirty, share);
+    return time;
+}
+
+/// What the calls before have left in L2: the last calls that touch as many bytes as it holds, and what they
+/// wrote. Lines that were only read leave first.
+class Residue {
+  public:
+    explicit Residue(double capacity) : capacity_(capacity) {}
+
+    void take(double touched, double written) {
+        calls_.push_back({touched, std::min(written, touched)});
+        held_ += touched;
+        while (!calls_.empty() && held_ - calls_.front().touched >= capacity_) {
+            held_ -= calls_.front().touched;
+            calls_.pop_front();
+        }
+    }
+
+    [[nodiscard]] double dirty_share() const {
+        double written = 0.0;
+        for (const Call& call : calls_) written += call.written;
+        return std::min(1.0, written / capacity_);
+    }
+
+  private:
+    struct Call {
+        double touched, written;
+    };
+    double capacity_;
+    double held_ = 0.0;
+    std::deque<Call> calls_;
+};
 
 /// The measured time of a call on the other GPU.
 Time retarget(const Once& once, const Group& group, double measured, const hw::Gpu& from, const hw::Gpu& to) {
@@ -308,23 +372,29 @@ std::string_view to_string(Match match) {
 }
 
 Import import_profile(const Profile& profile, workloads::Predictor& source,
-                      const model::prediction::Conditions& conditions, workloads::Predictor* target) {
+                      const model::prediction::Conditions& conditions, bool chain,
+                      workloads::Predictor* target) {
     Import import;
     import.board = profile.board;
     import.gpu = source.gpu().id;
     import.has_times = profile.has_times;
     if (target != nullptr) import.target = target->gpu().id;
     std::map<std::string, std::size_t> places;
-    std::vector<Once> all;
+    std::vector<Prepared> all;
+    Residue residue(source.gpu().l2.capacity.value());
     for (const Group& group : groups_of(profile)) {
         ImportedRow described = describe(profile, group);
         const auto [found, fresh] = places.try_emplace(described.label, import.rows.size());
         if (fresh) {
-            all.push_back(predict_once(described, source, target, conditions));
+            all.push_back(prepare(described, source, target, conditions, chain));
             import.rows.push_back(std::move(described));
         }
         ImportedRow& row = import.rows[found->second];
-        const Once& once = all[found->second];
+        const Prepared& prepared = all[found->second];
+        const double dirty = residue.dirty_share();
+        const Once once{between(prepared.clean.here, prepared.dirty.here, dirty),
+                        between(prepared.clean.there, prepared.dirty.there, dirty)};
+        residue.take(row.read + row.written, row.written);
         double measured = 0.0;
         for (const TracedKernel* kernel : group.kernels) measured += kernel->us;
         row.count += 1;

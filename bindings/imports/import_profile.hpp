@@ -37,7 +37,9 @@ struct ImportedRow {
     std::optional<Time> predicted;   ///< of all calls
     std::optional<Time> retargeted;  ///< of all calls, on the other GPU
     std::vector<workloads::Operation> operations;
-    double bytes = 0.0;  ///< of one call, where known
+    double bytes = 0.0;    ///< of one call's tensors, where known
+    double read = 0.0;     ///< bytes that one call is given
+    double written = 0.0;  ///< bytes that one call writes
 
     [[nodiscard]] double excess_us() const { return predicted ? measured_us - predicted->us : 0.0; }
 };
@@ -58,9 +60,11 @@ struct Import {
     std::optional<Time> retargeted;  ///< of all rows
 };
 
-/// `source` predicts for the GPU of the profile, `target` for the other one where there is one.
+/// `source` predicts for the GPU of the profile, `target` for the other one where there is one. `chain`: the
+/// state of L2 is between cold and flushed, by the share of dirty lines that the calls before have left
+/// there; otherwise it is that of `conditions`.
 [[nodiscard]] Import import_profile(const workloads::traces::Profile& profile, workloads::Predictor& source,
-                                    const model::prediction::Conditions& conditions,
+                                    const model::prediction::Conditions& conditions, bool chain,
                                     workloads::Predictor* target = nullptr);
 
 /// The sheet whose board the profile names. Throws Error for none, asking for --gpu.

@@ -45,7 +45,7 @@ TEST_CASE("sums, and the time in which any kernel runs") {
     Profile profile;
     profile.kernels = {kernel("a", 0, 10), kernel("b", 4, 10), kernel("a", 5, 2), kernel("c", 20, 5)};
     const Chip h100(hw::load_gpu("h100-sxm"));
-    const imports::Import found = imports::import_profile(profile, *h100.predictor, usual);
+    const imports::Import found = imports::import_profile(profile, *h100.predictor, usual, false);
     CHECK(found.measured_us == doctest::Approx(27.0));
     CHECK(found.busy_us == doctest::Approx(19.0));
     CHECK(found.span_us == doctest::Approx(25.0));
@@ -69,7 +69,7 @@ TEST_CASE("counted work scales with the bound that holds it back") {
     faster.dram.bandwidth = decltype(faster.dram.bandwidth)(2.0 * faster.dram.bandwidth.value());
     const Chip there(faster);
     const imports::Import found =
-        imports::import_profile(profile, *here.predictor, usual, there.predictor.get());
+        imports::import_profile(profile, *here.predictor, usual, true, there.predictor.get());
     REQUIRE(found.rows.size() == 2);
     for (const imports::ImportedRow& row : found.rows) {
         REQUIRE(row.predicted.has_value());
@@ -88,7 +88,7 @@ TEST_CASE("work that is not known stays within the ratios of the two chips") {
     const Chip a100(hw::load_gpu("a100-sxm-80gb"));
     const Chip h200(hw::load_gpu("h200-sxm"));
     const imports::Import found =
-        imports::import_profile(profile, *a100.predictor, usual, h200.predictor.get());
+        imports::import_profile(profile, *a100.predictor, usual, true, h200.predictor.get());
     for (const imports::ImportedRow& row : found.rows) {
         REQUIRE(row.retargeted.has_value());
         CHECK(row.retargeted->low <= row.retargeted->us);

@@ -94,7 +94,8 @@ def import_trace(
     `trace` is a trace that torch.profiler exported (JSON, also gzipped; `record_shapes=True` names the operators) or a
     table of Nsight Compute (`ncu --csv --page raw`). `gpu` is by default the sheet of the board that the trace names.
     `retarget` is another GPU: measured times are scaled by two predictions, or by the bounds of both sheets where the
-    work is not known. The conditions are those of `predict`. Raises WarptimeError for a file that is truncated, of another
+    work is not known. The conditions are those of `predict`; without `cache`, L2 holds before each call what the calls
+    before have left, between cold and flushed. Raises WarptimeError for a file that is truncated, of another
     vendor's GPU, or without kernels.
 
     >>> import json, pathlib, tempfile

@@ -24,7 +24,8 @@ using Operations = std::vector<Operation>;
 /// Arguments of a call; a missing one is an empty tensor or no text.
 class Call {
   public:
-    explicit Call(const TracedCall& call) : call_(&call) {}
+    Call(const TracedCall& call, std::span<const TracedKernel* const> kernels)
+        : call_(&call), kernels_(kernels) {}
 
     [[nodiscard]] const TracedTensor& tensor(std::size_t index) const {
         static const TracedTensor none;
@@ -60,9 +61,11 @@ class Call {
         return found.empty() ? std::nullopt : std::optional(found.front());
     }
     [[nodiscard]] const TracedCall& traced() const { return *call_; }
+    [[nodiscard]] std::span<const TracedKernel* const> kernels() const { return kernels_; }
 
   private:
     const TracedCall* call_;
+    std::span<const TracedKernel* const> kernels_;
 };
 
 std::int64_t product_of(const Shape& shape) {
@@ -338,6 +341,27 @@ Operations reduction(const Call& call) {
                                                  {"dtype", x.dtype}})};
 }
 
+/// Batch norm: the sums of each channel where they are of this batch, then a sum and product of each element.
+Operations batch_norm(const TracedTensor& x, double arrays, bool sums, int flops) {
+    if (!is_real(x.dtype) || elements(x) <= 0) return {};
+    const double bytes = static_cast<double>(elements(x)) * size_of(x.dtype);
+    Operations found = traffic(arrays * bytes, bytes, elements(x), x.dtype, flops);
+    if (sums) {
+        const auto n = static_cast<std::int64_t>(arrays) * elements(x);
+        found.insert(found.begin(), make("sum", {{"n", text_of(n)}, {"dtype", x.dtype}}));
+    }
+    return found;
+}
+
+Operations batch_norm_forward(const Call& call) {
+    constexpr std::size_t training = 5;
+    return batch_norm(call.tensor(0), 1.0, call.flag(training), 4);
+}
+
+Operations batch_norm_backward(const Call& call) {
+    return batch_norm(call.tensor(0), 2.0, true, 6);
+}
+
 // ---- movement
 
 /// Dimensions of more than one element, from the innermost in memory outwards.
@@ -438,21 +462,114 @@ Operations index_add(const Call& call) {
     return found;
 }
 
-Operations cat(const Call& call) {
-    // Types of the parts of a list are not recorded; its sizes are.
-    static_cast<void>(call);
+/// The type that a kernel's template names, by itself or by its bytes.
+std::string type_in(std::string_view kernel) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> types{
+        {{"OpaqueType<1u>", "int8"},
+         {"OpaqueType<2u>", "bf16"},
+         {"OpaqueType<4u>", "fp32"},
+         {"OpaqueType<8u>", "fp64"},
+         {"c10::BFloat16", "bf16"},
+         {"c10::Half", "fp16"},
+         {"<float", "fp32"}}};
+    for (const auto& [theirs, ours] : types) {
+        if (kernel.find(theirs) != std::string_view::npos) return std::string(ours);
+    }
     return {};
 }
 
-Operations adamw(const Call& call) {
+/// The type of the tensors of a list, which a profiler leaves out.
+std::string list_type(const Call& call) {
+    for (const TracedTensor& tensor : call.list(0)) {
+        if (!tensor.dtype.empty()) return tensor.dtype;
+    }
+    return call.kernels().empty() ? std::string() : type_in(call.kernels().front()->name);
+}
+
+/// cat(tensors, dimension)
+Operations cat(const Call& call) {
+    const std::vector<TracedTensor>& parts = call.list(0);
+    const std::string dtype = list_type(call);
+    if (parts.empty() || dtype.empty()) return {};
+    std::int64_t n = 0;
+    bool alike = parts.size() == 2;
+    for (const TracedTensor& part : parts) {
+        n += elements(part);
+        alike = alike && part.shape == parts.front().shape;
+    }
+    const auto rank = static_cast<std::int64_t>(parts.front().shape.size());
+    std::int64_t dim = call.number(1).value_or(0);
+    if (dim < 0) dim += rank;
+    if (alike && dim > 0 && dim < rank) {
+        std::int64_t cols = 1;
+        for (auto i = static_cast<std::size_t>(dim); i < parts.front().shape.size(); ++i) {
+            cols *= parts.front().shape[i];
+        }
+        return {make("cat", {{"rows", text_of(n / 2 / std::max<std::int64_t>(1, cols))},
+                             {"cols", text_of(cols)},
+                             {"dtype", dtype}})};
+    }
+    return {make("copy", {{"n", text_of(n)}, {"dtype", dtype}})};
+}
+
+/// Elements of all tensors: by their shapes, or by the chunks that the kernels' CTAs take.
+/// Source: aten/src/ATen/native/cuda/MultiTensorApply.cuh, one CTA a chunk.
+std::int64_t elements_of_lists(const Call& call) {
+    constexpr std::int64_t chunk = 65536;
     std::int64_t n = 0;
     for (const TracedTensor& tensor : call.list(0)) n += elements(tensor);
-    if (n == 0) return {};
-    std::string dtype = call.list(0).front().dtype;
-    if (dtype.empty()) dtype = "bf16";
-    return {make("adamw", {{"n", text_of(n)},
-                           {"tensors", text_of(static_cast<std::int64_t>(call.list(0).size()))},
-                           {"dtype", dtype}})};
+    if (n > 0) return n;
+    for (const TracedKernel* kernel : call.kernels()) {
+        std::int64_t ctas = 0;
+        const auto [end, error] =
+            std::from_chars(kernel->grid.data(), kernel->grid.data() + kernel->grid.size(), ctas);
+        if (error == std::errc() && kernel->name.find("multi_tensor_apply") != std::string::npos) {
+            n += ctas * chunk;
+        }
+    }
+    return n;
+}
+
+Operations adamw(const Call& call) {
+    const std::int64_t n = elements_of_lists(call);
+    const std::string dtype = list_type(call);
+    if (n == 0 || !is_real(dtype)) return {};
+    const auto tensors = std::max<std::int64_t>(1, static_cast<std::int64_t>(call.list(0).size()));
+    return {make("adamw", {{"n", text_of(n)}, {"tensors", text_of(tensors)}, {"dtype", dtype}})};
+}
+
+/// gather(tensor, dimension, index): whole rows where all columns share their index.
+Operations gather(const Call& call) {
+    const TracedTensor& table = call.tensor(0);
+    const TracedTensor& index = call.tensor(2);
+    if (table.shape.size() == 2 && index.shape.size() == 2 && index.stride.size() == 2 &&
+        index.stride[1] == 0) {
+        return picked(table, index.shape[0]);
+    }
+    const double n = static_cast<double>(elements(index));
+    const double size = size_of(table.dtype);
+    return traffic(n * (8.0 + size), n * size, elements(index), table.dtype);
+}
+
+/// Whole numbers sort as numbers of fp32, which have half as many bytes.
+Operations sort(const Call& call) {
+    const TracedTensor& x = call.tensor(0);
+    const std::int64_t cols = extent(x, 1);
+    if (elements(x) <= 0) return {};
+    return {make("sort", {{"rows", text_of(elements(x) / cols)},
+                          {"cols", text_of(cols)},
+                          {"dtype", is_real(x.dtype) ? x.dtype : "fp32"}})};
+}
+
+/// nll_loss: one CTA that reads one number of each row.
+Operations loss(const Call& call) {
+    const std::int64_t rows = elements(call.tensor(1));
+    return rows > 0 ? Operations{make("sum", {{"n", text_of(rows)}, {"dtype", "fp32"}})} : Operations{};
+}
+
+Operations loss_backward(const Call& call) {
+    const std::int64_t rows = elements(call.tensor(2));
+    return traffic(8.0 * static_cast<double>(rows), 8.0 * static_cast<double>(rows), rows, "int64");
 }
 
 Operations histogram(const Call& call) {
@@ -661,7 +778,10 @@ const std::map<std::string_view, Rule>& rules() {
         {"_log_softmax_backward_data",
          [](const Call& c) { return last_dimension("softmax_backward", c, 1); }},
         {"cumsum", [](const Call& c) { return last_dimension("cumsum", c, 0); }},
-        {"sort", [](const Call& c) { return last_dimension("sort", c, 0); }},
+        {"sort", sort},
+        {"gather", gather},
+        {"nll_loss_forward", loss},
+        {"nll_loss_backward", loss_backward},
         {"argmax", [](const Call& c) { return last_dimension("argmax", c, 0); }},
         {"topk", top},
         {"sum", reduction},
@@ -675,6 +795,10 @@ const std::map<std::string_view, Rule>& rules() {
         {"_fused_adamw", adamw},
         {"_fused_adam", adamw},
         {"histc", histogram},
+        {"cudnn_batch_norm", batch_norm_forward},
+        {"native_batch_norm", batch_norm_forward},
+        {"cudnn_batch_norm_backward", batch_norm_backward},
+        {"native_batch_norm_backward", batch_norm_backward},
         {"fill", filled},
         {"zero", filled},
         {"native_dropout",
@@ -690,10 +814,10 @@ const std::map<std::string_view, Rule>& rules() {
 
 }  // namespace
 
-std::vector<Operation> operations_of(const TracedCall& call) {
+std::vector<Operation> operations_of(const TracedCall& call, std::span<const TracedKernel* const> kernels) {
     if (!call.name.starts_with("aten::") || call.arguments.empty()) return {};
     const std::string_view name = plain_name(call.name);
-    const Call arguments(call);
+    const Call arguments(call, kernels);
     const auto rule = rules().find(name);
     if (rule != rules().end()) return rule->second(arguments);
     if (std::find(elementwise_names.begin(), elementwise_names.end(), name) != elementwise_names.end()) {
@@ -702,8 +826,44 @@ std::vector<Operation> operations_of(const TracedCall& call) {
     return {};
 }
 
-double bytes_of(const TracedCall& call) {
-    double bytes = 0.0;
+double written_bytes(const Operation& operation) {
+    const auto number = [&](std::string_view name, double otherwise) {
+        const auto found = operation.parameters.find(name);
+        return found == operation.parameters.end() ? otherwise : std::stod(found->second);
+    };
+    const auto word = [&](std::string_view name) {
+        const auto found = operation.parameters.find(name);
+        return found == operation.parameters.end() ? std::string() : found->second;
+    };
+    const std::string& op = operation.op;
+    const double size = size_of(word("out_dtype").empty() ? word("dtype") : word("out_dtype"));
+    if (op == "gemm") return number("batch", 1) * number("m", 0) * number("n", 0) * size;
+    if (op == "grouped_gemm") return number("tokens", 0) * number("n", 0) * size;
+    if (op == "attention" || op == "attention_backward") {
+        const double queries =
+            number("batch", 0) * number("heads", 0) * number("sq", 0) * number("head_dim", 0) * size;
+        return op == "attention" ? queries : 3.0 * queries;
+    }
+    if (op == "conv2d") {
+        const double side = number("size", 0) / number("stride", 1);
+        return number("batch", 0) * number("out_channels", 0) * side * side * size;
+    }
+    if (op == "embedding") return number("indices", 0) * number("cols", 0) * size;
+    if (op == "adamw") return 3.0 * number("n", 0) * size;
+    if (op == "rowsum" || op == "gemv" || op == "argmax") return number("rows", 0) * size;
+    if (op == "colsum") return number("cols", 0) * size;
+    if (op == "sum" || op == "amax" || op == "histogram") return size;
+    if (op == "topk") return number("rows", 0) * number("k", 1) * (size + 8.0);
+    if (op == "cat") return 2.0 * number("rows", 0) * number("cols", 0) * size;
+    if (operation.parameters.contains("n")) return number("n", 0) * number("outputs", 1) * size;
+    return number("rows", 0) * number("cols", 0) * size;
+}
+
+namespace {
+
+/// Bytes of all tensors of a call, and of the largest one.
+std::pair<double, double> sum_and_largest(const TracedCall& call) {
+    double sum = 0.0;
     double largest = 0.0;
     std::string dtype;
     for (const TracedArgument& argument : call.arguments) {
@@ -715,11 +875,22 @@ double bytes_of(const TracedCall& call) {
         for (const TracedTensor& tensor : argument.tensors) {
             const std::string& own = tensor.dtype.empty() ? dtype : tensor.dtype;
             const double here = static_cast<double>(stored(tensor)) * size_of(own.empty() ? "bf16" : own);
-            bytes += here;
+            sum += here;
             largest = std::max(largest, here);
         }
     }
-    return bytes + largest;
+    return {sum, largest};
+}
+
+}  // namespace
+
+double input_bytes(const TracedCall& call) {
+    return sum_and_largest(call).first;
+}
+
+double bytes_of(const TracedCall& call) {
+    const auto [sum, largest] = sum_and_largest(call);
+    return sum + largest;
 }
 
 }  // namespace warptime::workloads::traces

@@ -90,8 +90,7 @@ TEST_CASE("element by element, by the bytes that lie in memory") {
     CHECK(keys("add", {tensor({64, 32}), tensor({32})}) == "elementwise dtype=bf16 n=2048");
     CHECK(keys("mul", {tensor({64, 32}), tensor({64, 32})}) == "elementwise dtype=bf16 inputs=2 n=2048");
     CHECK(keys("silu_", {tensor({64, 32})}) == "silu dtype=bf16 n=2048");
-    CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "fp32")}) ==
-          "cast dtype=fp32 n=2048");
+    CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "fp32")}) == "cast dtype=fp32 n=2048");
     CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32})}) == "copy dtype=bf16 n=2048");
     CHECK(keys("copy_", {tensor({64, 32}), tensor({64, 32}, "bf16", {1, 64})}) ==
           "transpose cols=64 dtype=bf16 rows=32");
@@ -107,6 +106,32 @@ TEST_CASE("convolutions") {
     CHECK(keys("cudnn_convolution", {tensor({8, 3, 224, 224}), tensor({768, 3, 16, 16}), text("[0, 0]"),
                                      text("[16, 16]"), text("[1, 1]"), text("1")}) ==
           "gemm dtype=bf16 k=768 m=1568 n=768");
+}
+
+TEST_CASE("lists of tensors take their type and sizes from kernels") {
+    TracedKernel kernel;
+    kernel.name = "void at::native::CatArrayBatchedCopy<at::native::OpaqueType<2u>, unsigned int, 4>";
+    const TracedKernel* launched = &kernel;
+    TracedArgument list;
+    list.is_list = true;
+    list.tensors = {{{4, 8, 16}, {}, ""}, {{4, 8, 16}, {}, ""}};
+    const TracedCall call{"aten::cat", {list, text("-1")}};
+    CHECK(operations_of(call).empty());
+    const std::vector<Operation> found = operations_of(call, {&launched, 1});
+    REQUIRE(found.size() == 1);
+    CHECK(key_of(found.front()) == "cat cols=16 dtype=bf16 rows=32");
+
+    kernel.name = "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<c10::BFloat16, 4> >";
+    kernel.grid = "320x1x1";
+    list.tensors.clear();
+    const std::vector<Operation> optimizer = operations_of({"aten::_fused_adamw_", {list}}, {&launched, 1});
+    REQUIRE(optimizer.size() == 1);
+    CHECK(key_of(optimizer.front()) == "adamw dtype=bf16 n=20971520");
+    // Rows by one index each; single numbers by an index each.
+    CHECK(keys("gather", {tensor({1000, 64}), text("0"), tensor({128, 64}, "int64", {1, 0})}) ==
+          "embedding cols=64 dtype=bf16 indices=128 rows=1000");
+    CHECK(keys("gather", {tensor({1000, 64}), text("1"), tensor({1000, 4}, "int64")}) ==
+          "elementwise dtype=bf16 inputs=5 n=4000");
 }
 
 TEST_CASE("what is not known has no operators, but bytes") {
