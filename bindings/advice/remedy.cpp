@@ -123,7 +123,8 @@ bool moves_global_data(const Kernel& kernel) {
 }
 
 Result coalesced(const Patient& patient) {
-    return of_description(patient, {[](Kernel& k) { return coalesce(k) > 0; }, give_rows_to_warps});
+    return of_description(patient, {[](Kernel& k) { return coalesce(k) > 0; }, give_rows_to_warps,
+                                    [](Kernel& k) { return sort_places(k) > 0; }});
 }
 
 Result vectorized(const Patient& patient) {
