@@ -67,10 +67,7 @@ std::optional<std::pair<Estimate, std::size_t>> fastest_program(
 Advice advise(const Question& question) {
     Advice advice;
     const Answer baseline = ask(question);
-    advice.baseline = {baseline.prediction,
-                       reports::make_report_context(question.operation, *question.gpu, question.conditions,
-                                                    question.engine->name())};
-    reports::mark_what_if(advice.baseline.context, advice.baseline.prediction);
+    advice.baseline = side_of(question, baseline);
     Question known = question;
     known.operation = with_library_tile(question);
     const Patient patient{&known, &baseline.program, &baseline.prediction};
@@ -111,7 +108,7 @@ Advice advise(const Question& question) {
             const double scale = !remedied->programs.empty() ? 1.0 : before / reference;
             applied.time = std::max(scale * estimate.time / remedied->parts - remedied->saved, 0.0);
             applied.limiter = estimate.limiter;
-            applied.gain = gain_of(before, applied.time, evidence, ChangeOf::kernel);
+            applied.gain = gain_of(baseline.prediction, applied.time, evidence, ChangeOf::kernel);
         } catch (const Error&) {
             continue;  // the remedy makes a kernel that cannot run
         }

@@ -120,6 +120,14 @@ class Lowering {
     }
 
   private:
+    mk::Id file_of(const std::string& path) {
+        auto& files = kernel_.files;
+        const auto known = std::find(files.begin(), files.end(), path);
+        if (known == files.end()) files.push_back(path);
+        return static_cast<mk::Id>(known == files.end() ? files.size() - 1
+                                                        : static_cast<std::size_t>(known - files.begin()));
+    }
+
     void describe_launch() {
         const LaunchShape& shape = input_.shape;
         kernel_.clear();
@@ -615,6 +623,10 @@ class Lowering {
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
+        if (const SourceLine place = code_.line_of(first); place.file >= 0) {
+            op.file = file_of(code_.module.lines.files[static_cast<std::size_t>(place.file)]);
+            op.line = place.line;
+        }
         const bool accesses = traced != accesses_.end() && elected == elected_.end();
         const Enabled enabled = accesses && ring == rings_.ring_of.end()
                                     ? enabled_accesses(first, *traced->second.front().event)
