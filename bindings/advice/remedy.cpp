@@ -421,8 +421,8 @@ std::string op_text(const Kernel& kernel, std::size_t number) {
         break;
     }
     if (op.file == mk::no_id) return fmt::format("{} (op {})", text, number);
-    const std::string& path = kernel.files[static_cast<std::size_t>(op.file)];
-    return fmt::format("{} (op {}, {}:{})", text, number, path.substr(path.find_last_of('/') + 1), op.line);
+    return fmt::format("{} (op {}, {}:{})", text, number, kernel.files[static_cast<std::size_t>(op.file)],
+                       op.line);
 }
 
 bool same_op(const Kernel& a, const Kernel& b, std::size_t op) {

@@ -120,12 +120,13 @@ class Lowering {
     }
 
   private:
-    mk::Id file_of(const std::string& path) {
+    /// Folders are left out: they differ from machine to machine.
+    mk::Id file_of(std::string_view path) {
+        const std::string_view name = path.substr(path.find_last_of('/') + 1);
         auto& files = kernel_.files;
-        const auto known = std::find(files.begin(), files.end(), path);
-        if (known == files.end()) files.push_back(path);
-        return static_cast<mk::Id>(known == files.end() ? files.size() - 1
-                                                        : static_cast<std::size_t>(known - files.begin()));
+        const auto at = static_cast<std::size_t>(std::find(files.begin(), files.end(), name) - files.begin());
+        if (at == files.size()) files.emplace_back(name);
+        return static_cast<mk::Id>(at);
     }
 
     void describe_launch() {
