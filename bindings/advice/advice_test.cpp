@@ -71,7 +71,7 @@ TEST_CASE(
     const Gain small = gain_of(before, 99.0, Evidence::any, ChangeOf::hardware);
     CHECK(small.low >= -1e-12);
     CHECK(half_width(0.01, Evidence::any) <= half_width(1.0, Evidence::any));
-    CHECK(half_width(0.01, Evidence::own) < half_width(0.01, Evidence::any));
+    CHECK(half_width(1.0, Evidence::own) < half_width(1.0, Evidence::any));
     // Where nearly all is saved, that is as unsure as the time before.
     before.low = 80.0;
     before.high = 130.0;
