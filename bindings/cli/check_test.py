@@ -42,7 +42,9 @@ class Checks(Case):
         (self.folder / "cases.csv").write_text(CASES)
 
     def check(self, action: str, *more: str, code: int = 0, gpu: str = "h200-sxm") -> str:
-        result = run("check", action, "--baseline", "times.json", "--gpu", gpu, "cases.csv", *more, cwd=str(self.folder))
+        result = run(
+            "check", action, "--baseline", "times.json", "--gpu", gpu, "cases.csv", *more, cwd=str(self.folder)
+        )
         self.assertEqual(result.returncode, code, result.stderr)
         return result.stdout.decode()
 

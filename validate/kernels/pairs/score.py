@@ -73,7 +73,9 @@ def ask(options: argparse.Namespace, command: str, path: Path, gpu: str, *more: 
     return answer
 
 
-def score(pair: dict[str, str], options: argparse.Namespace, gpu: str, paths: list[Path], times: list[float]) -> dict[str, object]:
+def score(
+    pair: dict[str, str], options: argparse.Namespace, gpu: str, paths: list[Path], times: list[float]
+) -> dict[str, object]:
     """One row of the table."""
     slower, faster, work = int(pair["slower"]), int(pair["faster"]), float(pair["work"])
     advice = ask(options, "advise", paths[slower], gpu)
@@ -117,9 +119,7 @@ def summary(rows: list[dict[str, object]], name: str) -> tuple[float, float]:
     of_all = statistics.mean(0 < int(str(r["rank_of_all"])) <= 3 for r in clear)
     median = statistics.median(error(r, "saved_by_remedy_us") for r in clear)
     pair = statistics.median(error(r, "saved_by_pair_us") for r in clear)
-    sign = statistics.mean(
-        float(str(r["saved_by_remedy_us"])) * float(str(r["saved_measured_us"])) > 0 for r in clear
-    )
+    sign = statistics.mean(float(str(r["saved_by_remedy_us"])) * float(str(r["saved_measured_us"])) > 0 for r in clear)
     held = statistics.mean(int(str(r["band_holds"])) for r in clear)
     print(
         f"{name:28} {len(rows)} pairs, {len(clear)} beyond the noise: among the first three {first:.0%} "
