@@ -91,7 +91,6 @@ Advice advise(const Question& question) {
                 const auto best = fastest_program(remedied->programs, *stages, question.conditions);
                 if (!best) continue;
                 estimate = best->first;
-                    std::ofstream(std::string(dump) + "/" + std::string(remedy.name) + ".kernel")
                 if (applied.where.empty()) {
                     applied.where = difference_text(baseline.program, remedied->programs[best->second]);
                 }
