@@ -55,18 +55,36 @@ TEST_CASE("a what-if saves the difference of its two predictions") {
           doctest::Approx(json["before"]["time_us"].get<double>() - json["after"]["time_us"].get<double>()));
 }
 
-TEST_CASE("the band of a gain is symmetric in the ratio, and what does not change is known") {
+TEST_CASE(
+    "the band of a gain holds the errors of the ratio and of the time before, and what does not change is "
+    "known") {
     using model::kernel::Evidence;
-    const Gain gain = gain_of(100.0, 50.0, Evidence::any, ChangeOf::kernel);
+    model::prediction::Prediction before;
+    before.time = before.low = before.high = 100.0;
+    // A time before that is known leaves the error of the ratio, which is symmetric.
+    const Gain gain = gain_of(before, 50.0, Evidence::any, ChangeOf::kernel);
     CHECK((100.0 - gain.low) * (100.0 - gain.high) == doctest::Approx(50.0 * 50.0));
-    const Gain none = gain_of(100.0, 100.0, Evidence::any, ChangeOf::kernel);
+    const Gain none = gain_of(before, 100.0, Evidence::any, ChangeOf::kernel);
     CHECK(none.low == 0.0);
     CHECK(none.high == 0.0);
     // On a changed GPU the sign is sure, and at most twice the change is saved.
-    const Gain small = gain_of(100.0, 99.0, Evidence::any, ChangeOf::hardware);
+    const Gain small = gain_of(before, 99.0, Evidence::any, ChangeOf::hardware);
     CHECK(small.low >= -1e-12);
     CHECK(half_width(0.01, Evidence::any) <= half_width(1.0, Evidence::any));
-    CHECK(half_width(0.01, Evidence::own) < half_width(0.01, Evidence::any));
+    CHECK(half_width(1.0, Evidence::own) < half_width(1.0, Evidence::any));
+    // Where nearly all is saved, that is as unsure as the time before.
+    before.low = 80.0;
+    before.high = 130.0;
+    const Gain most = gain_of(before, 0.1, Evidence::any, ChangeOf::kernel);
+    CHECK(most.low == doctest::Approx(0.8 * 99.9).epsilon(1e-3));
+    CHECK(most.high == doctest::Approx(1.3 * 99.9).epsilon(1e-3));
+    const Gain wide = gain_of(before, 50.0, Evidence::any, ChangeOf::kernel);
+    CHECK(wide.saved - wide.low == doctest::Approx(std::hypot(10.0, gain.saved - gain.low)));
+    CHECK(wide.high - wide.saved == doctest::Approx(std::hypot(15.0, gain.high - gain.saved)));
+    // What costs time costs more of a slower kernel.
+    const Gain cost = gain_of(before, 150.0, Evidence::any, ChangeOf::hardware);
+    CHECK(cost.low < -50.0 * 1.3);
+    CHECK(cost.high <= 0.0);
 }
 
 TEST_CASE("changes that are none, unknown or impossible are refused by name") {
@@ -169,7 +187,7 @@ TEST_CASE("every remedy has the name of the contract, a sentence, and no name st
         CHECK(seen.insert(remedy.name).second);
         CHECK(remedy.how.ends_with('.'));
     }
-    CHECK(seen.size() == names.size() - 1);  // recomputation needs to know what made a value
+    CHECK(seen.size() == names.size());
 }
 
 }  // namespace warptime::advice

@@ -67,10 +67,7 @@ std::optional<std::pair<Estimate, std::size_t>> fastest_program(
 Advice advise(const Question& question) {
     Advice advice;
     const Answer baseline = ask(question);
-    advice.baseline = {baseline.prediction,
-                       reports::make_report_context(question.operation, *question.gpu, question.conditions,
-                                                    question.engine->name())};
-    reports::mark_what_if(advice.baseline.context, advice.baseline.prediction);
+    advice.baseline = side_of(question, baseline);
     Question known = question;
     known.operation = with_library_tile(question);
     const Patient patient{&known, &baseline.program, &baseline.prediction};
@@ -83,7 +80,8 @@ Advice advise(const Question& question) {
                                  ? before
                                  : predictor.evaluate(known.operation, question.conditions).time;
     for (const Remedy& remedy : remedies()) {
-        AppliedRemedy applied{std::string(remedy.name), std::string(remedy.how), {}, 0.0, {}, {}};
+        AppliedRemedy applied{
+            std::string(remedy.name), std::string(remedy.how), {}, remedy.scope, 0.0, {}, {}};
         try {
             const std::optional<Remedied> remedied = remedy.apply(patient);
             if (!remedied) continue;
@@ -109,7 +107,7 @@ Advice advise(const Question& question) {
             const double scale = !remedied->programs.empty() ? 1.0 : before / reference;
             applied.time = std::max(scale * estimate.time / remedied->parts - remedied->saved, 0.0);
             applied.limiter = estimate.limiter;
-            applied.gain = gain_of(before, applied.time, evidence, ChangeOf::kernel);
+            applied.gain = gain_of(baseline.prediction, applied.time, evidence, ChangeOf::kernel);
         } catch (const Error&) {
             continue;  // the remedy makes a kernel that cannot run
         }
@@ -121,29 +119,40 @@ Advice advise(const Question& question) {
     return advice;
 }
 
-std::string advice_text(const Advice& advice) {
+namespace {
+
+/// Remedies of one scope with their times, and how the first of them are done.
+std::string scope_text(const Advice& advice, Scope scope, std::string_view title) {
     const double before = advice.baseline.prediction.time;
-    std::string text = reports::short_text(advice.baseline.prediction, advice.baseline.context);
-    text += "\nremedies, each by itself, by the time that it saves\n";
+    std::string text, how;
+    std::size_t told = 0;
     for (const AppliedRemedy& remedy : advice.remedies) {
+        if (remedy.scope != scope) continue;
         const Gain& gain = remedy.gain;
         text +=
             fmt::format("  {:<18}{:>7}  {:>10}  saves {} (80 % between {} and {}), then {}\n", remedy.name,
                         reports::percent_text(gain.saved / before), reports::time_text(remedy.time),
                         signed_time_text(gain.saved), signed_time_text(gain.low), signed_time_text(gain.high),
                         model::prediction::to_string(remedy.limiter));
-    }
-    std::size_t told = 0;
-    for (const AppliedRemedy& remedy : advice.remedies) {
         constexpr std::size_t most = 5;
         constexpr double worth = 0.01;
-        if (told == most || remedy.gain.saved < worth * before) break;
-        text += fmt::format("{}  {:<18}{}\n", told == 0 ? "how\n" : "", remedy.name, remedy.how);
-        if (!remedy.where.empty()) text += fmt::format("  {:<18}where: {}\n", "", remedy.where);
+        if (told == most || gain.saved < worth * before) continue;
+        how += fmt::format("{}  {:<18}{}\n", told == 0 ? "how\n" : "", remedy.name, remedy.how);
+        if (!remedy.where.empty()) how += fmt::format("  {:<18}where: {}\n", "", remedy.where);
         ++told;
     }
-    if (told == 0) text += "no remedy saves a hundredth of the time\n";
-    return text;
+    if (text.empty()) return {};
+    return fmt::format("\n{}\n{}{}", title, text, told > 0 ? how : "none saves a hundredth of the time\n");
+}
+
+}  // namespace
+
+std::string advice_text(const Advice& advice) {
+    return reports::short_text(advice.baseline.prediction, advice.baseline.context) +
+           scope_text(advice, Scope::kernel,
+                      "remedies in the kernel, each by itself, by the time that it saves") +
+           scope_text(advice, Scope::program,
+                      "where the program has more such work, or kernels before and behind");
 }
 
 std::string advice_json(const Advice& advice, int indent) {
@@ -152,6 +161,7 @@ std::string advice_json(const Advice& advice, int indent) {
         remedies.push_back({{"name", remedy.name},
                             {"how", remedy.how},
                             {"where", remedy.where},
+                            {"scope", remedy.scope == Scope::kernel ? "kernel" : "program"},
                             {"time_us", remedy.time * us_per_s},
                             {"saved_us", remedy.gain.saved * us_per_s},
                             {"saved_low_us", remedy.gain.low * us_per_s},

@@ -152,10 +152,7 @@ void add_tiles(const Question& question, const model::kernel::Program& program, 
 Elasticities elasticities(const Question& question) {
     Elasticities answer;
     const Answer baseline = ask(question);
-    answer.baseline = {baseline.prediction,
-                       reports::make_report_context(question.operation, *question.gpu, question.conditions,
-                                                    question.engine->name())};
-    reports::mark_what_if(answer.baseline.context, answer.baseline.prediction);
+    answer.baseline = side_of(question, baseline);
     const double time = baseline.prediction.time;
     const GpuDifferences differences(question, baseline.program);
     for (std::size_t key = 0; key < hw::key_count; ++key) {

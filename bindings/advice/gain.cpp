@@ -60,16 +60,31 @@ double half_width(double ln_ratio, Evidence evidence) {
     return errors.back().half_width;
 }
 
-Gain gain_of(double before, double after, Evidence evidence, ChangeOf change) {
-    const double ln_ratio = std::log(after / before);
+Gain gain_of(const model::prediction::Prediction& before, double after, Evidence evidence, ChangeOf change) {
+    const double ln_ratio = std::log(after / before.time);
     double half = half_width(ln_ratio, evidence);
-    std::string source = "errors of ratios of " + errors_of(evidence).source;
+    std::string source =
+        "errors of ratios of " + errors_of(evidence).source + ", and the band of the time before";
     // What did not change cancels; the changed part is known to be there, and not how large it is.
     if (change == ChangeOf::hardware || ln_ratio == 0.0) {
         half = std::min(half, std::abs(ln_ratio));
         source += "; none was recorded on a changed GPU";
     }
-    return {before - after, before - after * std::exp(half), before - after * std::exp(-half), source};
+    const double saved = before.time - after;
+    // All of what is saved scales with the time before.
+    const double low = std::hypot(saved * (1.0 - before.low / before.time), after * std::expm1(half));
+    const double high = std::hypot(saved * (before.high / before.time - 1.0), after * -std::expm1(-half));
+    Gain gain{saved, saved - low, saved + high, source};
+    if (saved < 0.0) {
+        gain.low = saved - std::hypot(saved * (before.high / before.time - 1.0), after * std::expm1(half));
+        gain.high = saved + std::hypot(saved * (1.0 - before.low / before.time), after * -std::expm1(-half));
+    }
+    if (change == ChangeOf::hardware) {
+        // A unit that is faster does not make a kernel slower.
+        if (saved > 0.0) gain.low = std::max(gain.low, 0.0);
+        if (saved < 0.0) gain.high = std::min(gain.high, 0.0);
+    }
+    return gain;
 }
 
 Evidence evidence_of(const model::kernel::Program& program) {

@@ -1,7 +1,9 @@
 // The time that a change saves, and the band of that time.
-// The error of a ratio of two predicted times is smaller than the error of each where the two have much in
-// common. It is read off recorded pairs. A change whose ratio is close to 1 cannot be wrong by more than all
-// of what changes. Ignores: which mechanism the change is about. No rows were recorded on a changed GPU.
+// A saved time is before x (1 - ratio): it is as wrong as the time before, and as the ratio. The error of a
+// ratio of two predicted times is smaller than the error of each where the two have much in common; recorded
+// pairs give it. Both errors are taken as independent. A change whose ratio is close to 1 cannot be wrong by
+// more than all of what changes. Ignores: which mechanism the change is about. No rows were recorded on a
+// changed GPU.
 // Source: differences.toml, from development rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +27,9 @@ enum class ChangeOf : std::uint8_t { kernel, hardware };
 /// Half-width of ln(after / before) that holds 80 % of recorded pairs of such a ratio.
 [[nodiscard]] double half_width(double ln_ratio, model::kernel::Evidence evidence);
 
-[[nodiscard]] Gain gain_of(double before, double after, model::kernel::Evidence evidence, ChangeOf change);
+/// `before` with its band; `after` is the time of the changed kernel or GPU.
+[[nodiscard]] Gain gain_of(const model::prediction::Prediction& before, double after,
+                           model::kernel::Evidence evidence, ChangeOf change);
 
 /// Evidence of a program: any where a kernel's is.
 [[nodiscard]] model::kernel::Evidence evidence_of(const model::kernel::Program& program);

@@ -8,6 +8,7 @@
 #include "bindings/advice/transforms/fusion.hpp"
 #include "bindings/advice/transforms/launch.hpp"
 #include "bindings/advice/transforms/precision.hpp"
+#include "bindings/advice/transforms/recompute.hpp"
 #include "hw/instruction_class.hpp"
 #include "model/system/program.hpp"
 #include "workloads/choice/tiles/candidate.hpp"
@@ -123,7 +124,8 @@ bool moves_global_data(const Kernel& kernel) {
 }
 
 Result coalesced(const Patient& patient) {
-    return of_description(patient, {[](Kernel& k) { return coalesce(k) > 0; }, give_rows_to_warps});
+    return of_description(patient, {[](Kernel& k) { return coalesce(k) > 0; }, give_rows_to_warps,
+                                    [](Kernel& k) { return sort_places(k) > 0; }});
 }
 
 Result vectorized(const Patient& patient) {
@@ -181,6 +183,12 @@ Result wave_aligned(const Patient& patient) {
 }
 
 Result split(const Patient& patient) {
+    if (!is_tiled(patient)) {
+        return edited(
+            patient,
+            {[](Kernel& k) { return split_sums(k, 2); }, [](Kernel& k) { return split_sums(k, 4); },
+             [](Kernel& k) { return split_sums(k, 8); }, [](Kernel& k) { return split_sums(k, 16); }});
+    }
     return of_tile(patient, "split_k", {"2", "4", "8", "16"});
 }
 
@@ -257,6 +265,10 @@ Result fused(const Patient& patient) {
     return of_description(patient, {fuse_with_producer});
 }
 
+Result recomputed(const Patient& patient) {
+    return of_description(patient, {[](Kernel& k) { return recompute(k) > 0; }});
+}
+
 Result privatized(const Patient& patient) {
     return of_description(patient, {[&](Kernel& k) { return privatize_atomics(k, *patient.question->gpu); }});
 }
@@ -314,7 +326,7 @@ Result overlapped_products(const Patient& patient) {
     return of_description(patient, {unserialize_wgmma});
 }
 
-constexpr std::array<Remedy, 29> catalogue{{
+constexpr std::array<Remedy, 30> catalogue{{
     {"coalesce",
      "Let the lanes of a warp touch neighbouring addresses: exchange the lane's index with the one that "
      "walks along "
@@ -349,7 +361,7 @@ constexpr std::array<Remedy, 29> catalogue{{
      "Make the number of CTAs a multiple of those that are resident together, by other tile sizes or a loop "
      "over tiles.",
      wave_aligned},
-    {"split_k", "Cut the sum over K into parts that different CTAs compute.", split},
+    {"split_k", "Cut the sum over K, or over a loop, into parts that different CTAs compute.", split},
     {"stream_k", "Deal the k-iterations of all tiles out evenly (stream-K).", streamed},
     {"persistent", "Launch as many CTAs as are resident, and let each take tiles in turn.", persistent},
     {"occupancy",
@@ -368,18 +380,21 @@ constexpr std::array<Remedy, 29> catalogue{{
     {"tensor_cores", "Multiply by matrix instructions (wmma, mma.sync, TF32 in libraries).", on_tensor_cores},
     {"lower_precision", "Hold the elements in half the bytes, and keep sums in fp32.", at_lower_precision},
     {"fast_math", "Use __expf, __sinf, __fdividef or -use_fast_math where a few bits less do.", fast},
-    {"fuse", "Do this work in the kernel that makes the first input, while it is still in registers.", fused},
+    {"fuse", "Do this work in the kernel that makes the first input, while it is still in registers.", fused,
+     Scope::program},
+    {"recompute", "Compute the value again where the kernel stores the value and reads it back.", recomputed},
     {"privatize_atomics", "Count into a copy in shared memory for each CTA, and add the copies at the end.",
      privatized},
     {"aggregate_atomics",
      "Add up within the warp first, and let one lane do one atomic for all (match, ballot, reduce_add_sync).",
      aggregated},
     {"read_only", "Mark inputs const __restrict__, so that loads go through the read-only path.", through_l1},
-    {"batch", "Do eight such problems in one launch.", batched},
-    {"graph", "Launch from a CUDA graph: the gaps between launches and the host's part shrink.", as_graph},
+    {"batch", "Do eight such problems in one launch.", batched, Scope::program},
+    {"graph", "Launch from a CUDA graph: the gaps between launches and the host's part shrink.", as_graph,
+     Scope::program},
     {"dependent_launch",
      "Launch programmatically dependent: the next kernel starts up while this one ends (griddepcontrol).",
-     dependent},
+     dependent, Scope::program},
 }};
 
 constexpr std::array<Remedy, 1> of_products{{
@@ -405,7 +420,9 @@ std::string op_text(const Kernel& kernel, std::size_t number) {
         text += fmt::format(" of {}", kernel.buffers[static_cast<std::size_t>(access.buffer)].name.view());
         break;
     }
-    return fmt::format("{} (op {})", text, number);
+    if (op.file == mk::no_id) return fmt::format("{} (op {})", text, number);
+    return fmt::format("{} (op {}, {}:{})", text, number, kernel.files[static_cast<std::size_t>(op.file)],
+                       op.line);
 }
 
 bool same_op(const Kernel& a, const Kernel& b, std::size_t op) {

@@ -7,6 +7,7 @@
 
 #include "bindings/advice/question.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,11 +32,16 @@ struct Patient {
     const model::prediction::Prediction* prediction = nullptr;
 };
 
+/// What a remedy changes: the kernel by itself, or what the program does around it. The second needs more
+/// such work, a kernel before, or a launch behind, which a description does not tell of.
+enum class Scope : std::uint8_t { kernel, program };
+
 struct Remedy {
     std::string_view name;
     std::string_view how;  ///< one sentence
     /// Nothing where the remedy does not apply.
     std::optional<Remedied> (*apply)(const Patient&);
+    Scope scope = Scope::kernel;
 };
 
 /// All remedies, in the order of the documentation.

@@ -22,6 +22,13 @@
 
 namespace warptime::advice {
 
+Side side_of(const Question& question, const Answer& answer) {
+    Side side{answer.prediction, reports::make_report_context(question.operation, *question.gpu,
+                                                              question.conditions, question.engine->name())};
+    reports::mark_what_if(side.context, side.prediction);
+    return side;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -200,16 +207,14 @@ WhatIf what_if(const Question& question, std::span<const std::string> changes, c
 
     WhatIf answer;
     const std::string_view engine = question.engine->name();
-    answer.before = {before.prediction, reports::make_report_context(asked.operation, *question.gpu,
-                                                                     question.conditions, engine)};
+    answer.before = side_of(asked, before);
     answer.after = {changed.prediction,
                     reports::make_report_context(after.operation, gpu, question.conditions, engine)};
-    reports::mark_what_if(answer.before.context, answer.before.prediction);
     reports::add_kernel_settings(settings, answer.after.context);
     reports::mark_what_if(answer.after.context, answer.after.prediction);
     answer.changes.assign(changes.begin(), changes.end());
     const bool of_kernel = resized || !edits.empty();
-    answer.gain = gain_of(before.prediction.time, changed.prediction.time, evidence_of(before.program),
+    answer.gain = gain_of(before.prediction, changed.prediction.time, evidence_of(before.program),
                           of_kernel ? ChangeOf::kernel : ChangeOf::hardware);
     return answer;
 }

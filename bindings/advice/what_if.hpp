@@ -21,6 +21,9 @@ struct Side {
     reports::ReportContext context;
 };
 
+/// The side of a question as it is, marked as one of a what-if.
+[[nodiscard]] Side side_of(const Question& question, const Answer& answer);
+
 struct WhatIf {
     Side before, after;
     std::vector<std::string> changes;  ///< as given, KEY=VALUE

@@ -104,7 +104,7 @@ class Advise(Case):
             best = answer["remedies"][0]
             self.assertIn(best["name"], ("pad_shared", "swizzle_shared"))
             self.assertIn("ld_shared of tile (op 3)", best["where"])
-            keys = ["name", "how", "where", "time_us", "saved_us", "saved_low_us", "saved_high_us", "limiter"]
+            keys = ["name", "how", "where", "scope", "time_us", "saved_us", "saved_low_us", "saved_high_us", "limiter"]
             for remedy in answer["remedies"]:
                 self.assertEqual(list(remedy), keys)
                 self.assertAlmostEqual(remedy["time_us"] + remedy["saved_us"], answer["baseline"]["time_us"])

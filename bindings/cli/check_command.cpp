@@ -51,7 +51,7 @@ BatchDefaults defaults_of(const Arguments& arguments) {
 Baseline empty_baseline(const Arguments& arguments) {
     const BatchDefaults defaults = defaults_of(arguments);
     Baseline baseline;
-    baseline.version = reports::program_version();
+    baseline.version = reports::model_version();
     baseline.engine = as_usage([&] { return engines::engine_named(defaults.engine); });
     baseline.conditions = conditions_text(defaults.conditions);
     baseline.settings = arguments.all("set");

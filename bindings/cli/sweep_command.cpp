@@ -6,6 +6,7 @@
 #include "bindings/cli/record_options.hpp"
 #include "bindings/cli/request.hpp"
 #include "bindings/cli/usage_error.hpp"
+#include "bindings/reports/version.hpp"
 #include "bindings/sweeps/rows_file.hpp"
 #include "bindings/sweeps/sweep.hpp"
 #include "hw/quantity.hpp"
@@ -177,6 +178,26 @@ int finish(const Arguments& arguments, const std::string& output, std::uint64_t 
     return exit_fine;
 }
 
+/// The last row that a file holds is predicted again: another model would go on with other times.
+void require_same_model(const sweeps::RowsFile& file, const Grid& grid, const std::string& output) {
+    if (file.done() == 0) return;
+    sweeps::SweepOptions options;
+    options.begin = file.done() - 1;
+    options.end = file.done();
+    options.with_text = true;
+    std::string row;
+    options.take = [&row](const Rows& rows) { row = rows.text; };
+    static_cast<void>(sweeps::sweep(grid, options));
+    if (row == file.last()) return;
+    const auto shown = [](std::string text) {
+        while (text.ends_with('\n')) text.pop_back();
+        return text;
+    };
+    throw UsageError("output", output,
+                     fmt::format("rows of this model ({}): row {} is '{}' here, and '{}' in the file",
+                                 reports::model_version(), file.done(), shown(row), shown(file.last())));
+}
+
 int run_sweep(const Arguments& arguments) {
     const workloads::OperatorInfo& info = workloads::find_operator(arguments.commands.at(1));
     const std::string output = arguments.get("output").value_or("-");
@@ -195,6 +216,7 @@ int run_sweep(const Arguments& arguments) {
     if (!as_json) {
         file.emplace(as_usage([&] { return sweeps::RowsFile(output, grid, arguments.has("resume")); }));
         options.begin = file->done();
+        require_same_model(*file, grid, output);
     } else if (arguments.has("resume")) {
         throw UsageError("resume", "", "a file of rows, --output");
     }

@@ -111,6 +111,20 @@ class Resuming(Case):
             self.succeed(*sweep, "-o", str(whole))
             self.assertEqual(path.read_bytes(), whole.read_bytes())
 
+    def test_rows_of_another_model_are_refused_with_both_named(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.csv"
+            self.succeed(*SWEEP, "-o", str(path))
+            lines = path.read_text().splitlines(keepends=True)[:20]
+            cells = lines[-1].split(",")
+            place = lines[0].split(",").index("time_us")
+            right, cells[place] = cells[place], "9.25"
+            path.write_text("".join(lines[:-1]) + ",".join(cells))
+            parts = ["output", "rows of this model", "row 19", f",{right},", ",9.25,"]
+            self.fail_with(2, parts, *SWEEP, "-o", str(path), "--resume")
+            path.write_text("".join(lines))
+            self.succeed(*SWEEP, "-o", str(path), "--resume")
+
     def test_an_interrupted_sweep_says_how_to_go_on(self) -> None:
         sweep = ["sweep", "gemm", "--m", "1:20000:1", "--n", "8:1600:8", "--k", "512", "--gpu", "h200"]
         with tempfile.TemporaryDirectory() as folder:

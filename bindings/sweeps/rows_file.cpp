@@ -115,6 +115,7 @@ std::uint64_t RowsFile::scan(const Grid& grid) {
         }
         ++done_;
         failed_ += record.ends_with(",\n") ? 0U : 1U;
+        last_ = record;
     }
     return reader.end();
 }

@@ -20,6 +20,8 @@ class RowsFile {
     RowsFile(std::string path, const Grid& grid, bool resume);
     /// Points whose rows the file had when it was opened; they are the first points of the grid.
     [[nodiscard]] std::uint64_t done() const { return done_; }
+    /// The last of these rows, with its line feed.
+    [[nodiscard]] const std::string& last() const { return last_; }
     /// How many of these rows have an error.
     [[nodiscard]] std::uint64_t failed() const { return failed_; }
 
@@ -39,6 +41,7 @@ class RowsFile {
     std::unique_ptr<std::FILE, Close> file_;
     std::uint64_t done_ = 0;
     std::uint64_t failed_ = 0;
+    std::string last_;
 };
 
 }  // namespace warptime::sweeps

@@ -8,18 +8,6 @@ namespace {
 using namespace warptime::model::agreement;
 using warptime::hw::Cycles;
 
-/// `warps` warps of one role, each with `trips` times one op.
-mk::Kernel looped(const Draft& op, std::int64_t trips, int warps, std::int64_t ctas = 1) {
-    mk::Kernel kernel = grid_of(ctas, warps);
-    mk::Builder build(kernel);
-    build.role("warps", warps);
-    build.loop(trips);
-    add_op(build, op);
-    build.end();
-    build.finish();
-    return kernel;
-}
-
 mk::Kernel empty(std::int64_t ctas) {
     mk::Kernel kernel = grid_of(ctas, 1);
     mk::Builder build(kernel);
@@ -74,7 +62,7 @@ TEST_CASE("code beyond the nearest cache: instructions x the interval at which t
                              {15000, 2.5, 2.5},
                              {47000, 6.0, 10.15}}) {
         const double cycles = static_cast<double>(with.text) * (49 * with.interval + with.first);
-        check_cycles(looped(make_op(InstructionClass::nanosleep, with.text), 50, 4), cycles, gpu);
+        check_cycles(repeated(make_op(InstructionClass::nanosleep, with.text), 50, 4), cycles, gpu);
     }
 }
 
@@ -110,18 +98,18 @@ TEST_CASE("a branch out of what the nearest cache holds waits for what it goes t
 
 TEST_CASE("a dependent chain: n x latency") {
     for (const std::int64_t n : {10, 1000}) {
-        check_cycles(looped(dependent(), n, 1), static_cast<double>(n) * dependent_cycles);
+        check_cycles(repeated(dependent(), n, 1), static_cast<double>(n) * dependent_cycles);
     }
     // Links of one op: its issues, and from the last issue a latency for each link.
     Draft op = make_op(InstructionClass::mufu, 10, {{0, 1}});
     op.chain = 4;
     const double latency = teaching_gpu().instructions[InstructionClass::mufu].latency.value();
-    check_cycles(looped(op, 100, 1), 100 * (9.0 * 8.0 + 4.0 * latency));
+    check_cycles(repeated(op, 100, 1), 100 * (9.0 * 8.0 + 4.0 * latency));
 }
 
 TEST_CASE("warps that only issue: instructions / issue slots") {
     for (const int warps : {4, 16, 32}) {
-        check_cycles(looped(make_op(InstructionClass::nanosleep, 10), 500, warps),
+        check_cycles(repeated(make_op(InstructionClass::nanosleep, 10), 500, warps),
                      500.0 * 10.0 * warps / 4.0);
     }
 }
@@ -133,13 +121,13 @@ TEST_CASE("one pipe: instructions x interval / sub-partitions") {
                                         {InstructionClass::fma_f64, 2.0},
                                         {InstructionClass::shfl, 4.0}}) {
         const double per_trip = 8.0 / 4.0 * 20000.0 * interval;
-        check_cycles(looped(make_op(cls, 20000), 1500, 8), 1500.0 * per_trip);
+        check_cycles(repeated(make_op(cls, 20000), 1500, 8), 1500.0 * per_trip);
     }
 }
 
 TEST_CASE("shared memory: bytes / bandwidth") {
     // 512 bytes an instruction where lane addresses are not given.
-    check_cycles(looped(make_op(InstructionClass::ld_shared, 20000), 100, 8),
+    check_cycles(repeated(make_op(InstructionClass::ld_shared, 20000), 100, 8),
                  100 * 8.0 * 20000.0 * 512.0 / 128.0);
 }
 
@@ -171,7 +159,7 @@ TEST_CASE(
     const double interval = flop / (gpu.tensor.bf16.value() * gpu.tensor.mma_sync_fraction.value()) +
                             gpu.tensor.mma_sync_overhead.value();
     const double latency = gpu.instructions[InstructionClass::mma_sync].latency.value();
-    check_cycles(looped(mma, 20000, 4), 20000 * (1999.0 * interval + latency));
+    check_cycles(repeated(mma, 20000, 4), 20000 * (1999.0 * interval + latency));
 }
 
 TEST_CASE("a barrier each trip: work + barrier latency, set by the slowest warp's") {
@@ -198,7 +186,7 @@ TEST_CASE("wave quantization: ceil(CTAs / slots) x time + turnarounds") {
     const double one = 400 * dependent_cycles;
     for (const auto& [ctas, waves] :
          {std::pair<std::int64_t, double>{131, 1.0}, {132, 1.0}, {133, 2.0}, {396, 3.0}, {406, 4.0}}) {
-        mk::Kernel kernel = looped(dependent(), 400, 1, ctas);
+        mk::Kernel kernel = repeated(dependent(), 400, 1, ctas);
         kernel.dynamic_shared = shared_for(1);
         check_cycles(kernel, waves * one + (waves - 1.0) * 350.0, gpu);
     }
@@ -208,14 +196,14 @@ TEST_CASE("a ragged tail runs faster where fewer CTAs share an SM: waves x resid
     // Two CTAs an SM share its issue slots.
     const double one = 300 * 10.0 * 16.0 / 4.0;
     for (const auto& [ctas, busy] : {std::pair<std::int64_t, double>{264, 2.0}, {396, 3.0}, {660, 5.0}}) {
-        mk::Kernel kernel = looped(make_op(InstructionClass::nanosleep, 10), 300, 16, ctas);
+        mk::Kernel kernel = repeated(make_op(InstructionClass::nanosleep, 10), 300, 16, ctas);
         kernel.dynamic_shared = shared_for(2);
         check_cycles(kernel, busy * one);
     }
 }
 
 TEST_CASE("fewer SMs: ceil(CTAs / available) x time") {
-    mk::Kernel kernel = looped(dependent(), 400, 1, 132);
+    mk::Kernel kernel = repeated(dependent(), 400, 1, 132);
     kernel.dynamic_shared = shared_for(1);
     auto conditions = at_fixed_clock();
     conditions.available_sms = 50;
@@ -228,7 +216,7 @@ TEST_CASE("fewer SMs: ceil(CTAs / available) x time") {
 
 TEST_CASE("clusters of 4 reach 30 x 4 SMs: ceil(CTAs / 120) x time") {
     for (const auto& [ctas, waves] : {std::pair<std::int64_t, double>{120, 1.0}, {124, 2.0}, {360, 3.0}}) {
-        mk::Kernel kernel = looped(dependent(), 400, 1, ctas);
+        mk::Kernel kernel = repeated(dependent(), 400, 1, ctas);
         kernel.cluster = {4, 1, 1};
         kernel.dynamic_shared = shared_for(1);
         check_cycles(kernel, waves * 400 * dependent_cycles);
@@ -238,7 +226,7 @@ TEST_CASE("clusters of 4 reach 30 x 4 SMs: ceil(CTAs / 120) x time") {
 TEST_CASE("a persistent grid: ceil(items / CTAs) x time, by stride and from a counter") {
     for (const auto kind : {mk::ScheduleKind::static_stride, mk::ScheduleKind::dynamic_counter}) {
         // Work without latency: an item's last latency would overlap with the next item.
-        mk::Kernel kernel = looped(make_op(InstructionClass::nanosleep, 10), 400, 4, 132);
+        mk::Kernel kernel = repeated(make_op(InstructionClass::nanosleep, 10), 400, 4, 132);
         kernel.schedule.kind = kind;
         kernel.schedule.tiles = {132 * 7 + 5, 1, 1, 1};
         kernel.dynamic_shared = shared_for(1);

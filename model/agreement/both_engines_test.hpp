@@ -122,6 +122,18 @@ inline mk::Kernel grid_of(std::int64_t ctas, int warps) {
     return kernel;
 }
 
+/// `warps` warps of one role, each with `trips` times one op.
+inline mk::Kernel repeated(const Draft& op, std::int64_t trips, int warps, std::int64_t ctas = 1) {
+    mk::Kernel kernel = grid_of(ctas, warps);
+    mk::Builder build(kernel);
+    build.role("warps", warps);
+    build.loop(trips);
+    add_op(build, op);
+    build.end();
+    build.finish();
+    return kernel;
+}
+
 /// Shared memory with which `resident` CTAs, and no more, fit on an SM of the H200.
 inline std::int64_t shared_for(int resident) {
     return resident == 1 ? 200 << 10 : 100 << 10;

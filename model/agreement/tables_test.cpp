@@ -22,18 +22,6 @@ const std::vector<InstructionClass>& arithmetic() {
     return all;
 }
 
-/// `warps` warps that each repeat one op.
-mk::Kernel repeated(const Draft& op, std::int64_t trips, int warps) {
-    mk::Kernel kernel = grid_of(1, warps);
-    mk::Builder build(kernel);
-    build.role("warps", warps);
-    build.loop(trips);
-    add_op(build, op);
-    build.end();
-    build.finish();
-    return kernel;
-}
-
 /// Cycles of its unit, or of the issue slot, for an op of one instruction of the description.
 double held(const InstructionCost& cost) {
     const double interval = cost.unit == warptime::hw::Unit::none ? 0.0 : cost.interval.value();

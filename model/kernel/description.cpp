@@ -27,6 +27,7 @@ void Kernel::clear() {
     cta_classes.clear();
     nodes.clear();
     ops.clear();
+    files.clear();
     accesses.clear();
     more_deps.clear();
     loops.clear();

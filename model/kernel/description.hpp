@@ -249,6 +249,8 @@ struct Op {
     Id completes = no_id;            ///< token fired when an asynchronous op is complete
     std::uint32_t dep_count = 0;
     std::uint32_t more_deps = 0;  ///< place in Kernel::more_deps of its fifth dep; Kernel::deps_of gives all
+    Id file = no_id;              ///< of the source, in Kernel::files; -1 where no line is known
+    std::int32_t line = 0;        ///< of its first instruction; for reports alone
     std::array<Dep, 4> deps{};    ///< the first four
     friend bool operator==(const Op&, const Op&) = default;
 };
@@ -380,6 +382,7 @@ struct Kernel {
 
     std::vector<Node> nodes;
     std::vector<Op> ops;
+    std::vector<std::string> files;  ///< of source, that ops name
     std::vector<Access> accesses;  ///< accesses of all ops, in their order
     std::vector<Dep> more_deps;    ///< deps beyond an op's fourth, in the order of the ops
     std::vector<Loop> loops;

@@ -198,7 +198,7 @@ void KernelReader::op() {
     fields(
         "dtype=, shape=, count=, chain=, when=, active=, enabled=, lanes=, once_per_unroll=, "
         "shared_operand=, "
-        "sparse=, deps=, completes= or returns=",
+        "sparse=, deps=, completes=, line= or returns=",
         [&](std::string_view key) {
             if (key == "dtype") {
                 op.dtype = named([](std::string_view word) { return hw::parse_dtype(word); });
@@ -232,6 +232,14 @@ void KernelReader::op() {
                 read_deps(deps);
             } else if (key == "completes") {
                 op.completes = reference(kernel_.tokens, "a token of this kernel");
+            } else if (key == "line") {
+                const std::size_t start = cursor_.start_of_token();
+                op.file = static_cast<Id>(cursor_.integer(0, std::numeric_limits<Id>::max()));
+                if (static_cast<std::size_t>(op.file) >= kernel_.files.size()) {
+                    cursor_.fail_at(start, "the number of a file of this kernel");
+                }
+                cursor_.expect(':');
+                op.line = static_cast<std::int32_t>(cursor_.integer(0, most_int));
             } else if (key == "returns") {
                 op.returns = cursor_.flag();
             } else {

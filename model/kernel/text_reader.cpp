@@ -35,7 +35,7 @@ void KernelReader::read() {
             cursor_.fail_at(
                 start,
                 "grid, cluster, cta, resources, coverage, evidence, schedule, item, class, buffer, "
-                "token, term, nested, run, reuse, addresses, role or end");
+                "token, term, nested, run, file, reuse, addresses, role or end");
         }
     }
 }
@@ -71,6 +71,8 @@ bool KernelReader::header(std::string_view record) {
         kernel_.nested.push_back(read_index(cursor_, kernel_));
     } else if (record == "run") {
         run();
+    } else if (record == "file") {
+        kernel_.files.push_back(cursor_.quoted());
     } else if (record == "reuse") {
         reuse();
     } else if (record == "addresses") {

@@ -90,6 +90,24 @@ TEST_CASE("what a kernel says of bytes touched again reads back equal") {
     }));
 }
 
+TEST_CASE("lines of source read back equal, and lines of files that are not listed are refused") {
+    const std::string text =
+        "kernel \"k\"\n  grid 8 1 1\n  cta 128 1 1\n  resources\n  schedule one_per_cta tiles=8\n"
+        "  file \"a file.cu\"\n  file \"b.cuh\"\n  role \"all\" warps=4\n    op 0 add_s32 line=1:70000\n"
+        "    op 1 add_s32\n    op 2 add_s32 line=0:0\n  end\nend\n";
+    const Kernel kernel = parse_text(text);
+    CHECK(kernel.files == std::vector<std::string>{"a file.cu", "b.cuh"});
+    CHECK(kernel.ops[0].file == 1);
+    CHECK(kernel.ops[0].line == 70000);
+    CHECK(kernel.ops[1].file == no_id);
+    CHECK(kernel.ops[2].file == 0);
+    CHECK(parse_text(to_text(kernel)) == kernel);
+    std::string wrong = text;
+    wrong.replace(wrong.find("line=1:"), 7, "line=2:");
+    CHECK_THROWS_WITH(static_cast<void>(parse_text(wrong)),
+                      doctest::Contains("the number of a file of this kernel"));
+}
+
 TEST_CASE("what the slowest warps do reads back equal, and kernels that differ in it are different") {
     CHECK(rc::check("loops and branches", [] {
         Kernel kernel = parse_text(

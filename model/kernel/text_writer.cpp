@@ -50,6 +50,7 @@ class KernelWriter {
             pools();
         }
         addresses();
+        files();
         reuse();
         for (const Role& role : kernel_.roles) {
             write_role(role);
@@ -225,6 +226,10 @@ class KernelWriter {
             out_ += '\n';
         }
         next_nested_ = kernel_.nested.size();
+    }
+
+    void files() {
+        for (const std::string& file : kernel_.files) line("file {}", quote(file));
     }
 
     void reuse() {
@@ -453,6 +458,7 @@ class KernelWriter {
             add(" completes={}", reference(kernel_.tokens, op.completes));
         }
         field("returns", op.returns, usual.returns);
+        if (op.file != no_id) add(" line={}:{}", op.file, op.line);
     }
 
     void write_access(const Access& access) {

@@ -131,6 +131,20 @@ void read_weights(const toml::table& root, std::string_view origin, Triton& t) {
     t.numbers += s.finish();
 }
 
+/// What products by wgmma and by mma.sync have alike.
+template <class Products>
+void read_products(Section& s, Products& of) {
+    s.read("before", of.before);
+    s.read("before_a", of.before_a);
+    s.read("stage", of.stage);
+    s.read("stage_copies", of.stage_copies);
+    s.read("stage_over", of.stage_over);
+    s.read("trip", of.trip);
+    s.read("trip_a", of.trip_a);
+    s.read("trip_b", of.trip_b);
+    s.read("trip_over", of.trip_over);
+}
+
 void read_instructions(const toml::table& root, std::string_view origin, Triton& t) {
     {
         Section s(root, origin, "instructions");
@@ -142,32 +156,16 @@ void read_instructions(const toml::table& root, std::string_view origin, Triton&
     }
     {
         Section s(root, origin, "instructions.wgmma");
-        s.read("before", t.instructions.wgmma.before);
-        s.read("before_a", t.instructions.wgmma.before_a);
+        read_products(s, t.instructions.wgmma);
         s.read("before_b", t.instructions.wgmma.before_b);
-        s.read("stage", t.instructions.wgmma.stage);
-        s.read("stage_copies", t.instructions.wgmma.stage_copies);
-        s.read("stage_over", t.instructions.wgmma.stage_over);
-        s.read("trip", t.instructions.wgmma.trip);
-        s.read("trip_a", t.instructions.wgmma.trip_a);
-        s.read("trip_b", t.instructions.wgmma.trip_b);
         s.read("trip_products", t.instructions.wgmma.trip_products);
-        s.read("trip_over", t.instructions.wgmma.trip_over);
         t.numbers += s.finish();
     }
     {
         Section s(root, origin, "instructions.mma_sync");
-        s.read("before", t.instructions.mma_sync.before);
-        s.read("before_a", t.instructions.mma_sync.before_a);
+        read_products(s, t.instructions.mma_sync);
         s.read("before_b", t.instructions.mma_sync.before_b);
         s.read("before_outputs_over", t.instructions.mma_sync.before_outputs_over);
-        s.read("stage", t.instructions.mma_sync.stage);
-        s.read("stage_copies", t.instructions.mma_sync.stage_copies);
-        s.read("stage_over", t.instructions.mma_sync.stage_over);
-        s.read("trip", t.instructions.mma_sync.trip);
-        s.read("trip_a", t.instructions.mma_sync.trip_a);
-        s.read("trip_b", t.instructions.mma_sync.trip_b);
-        s.read("trip_over", t.instructions.mma_sync.trip_over);
         s.read("places", t.instructions.mma_sync.places);
         s.read("places_from_stages", t.instructions.mma_sync.places_from_stages);
         t.numbers += s.finish();

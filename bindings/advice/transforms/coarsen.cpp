@@ -198,4 +198,68 @@ bool unroll(Kernel& kernel, std::int64_t times) {
     return true;
 }
 
+bool split_sums(Kernel& kernel, std::int64_t times) {
+    mk::Schedule& schedule = kernel.schedule;
+    const bool plain = schedule.kind == mk::ScheduleKind::one_per_cta && kernel.cluster.volume() == 1 &&
+                       kernel.roles.size() == 1 && schedule.tiles[3] == 1 && schedule.split_k == 1;
+    const auto loop = walking_loop(kernel, times);
+    if (!plain || !loop) return false;
+    const double trips = trips_of(kernel.loops[*loop]);
+    const auto around = loops_around(kernel);
+    const auto inside = [&](std::size_t op) {
+        return std::find(around[op].begin(), around[op].end(), *loop) != around[op].end();
+    };
+    const auto data = works_on_data(kernel);
+    bool adds = false;
+    bool stores = false;
+    for (std::size_t op = 0; op < kernel.ops.size(); ++op) {
+        for (const mk::Dep& dep : kernel.deps_of(kernel.ops[op])) {
+            const bool carried = dep.distance > 0 && inside(op) && data[static_cast<std::size_t>(dep.op)];
+            adds = adds || (carried && data[op] && kernel.ops[op].access_count == 0);
+        }
+        for (const Access& access : kernel.accesses_of(kernel.ops[op])) {
+            if (space_of(kernel, access) != mk::Space::global || access.pattern == mk::PatternKind::broadcast)
+                continue;
+            if (access.rank != 1 || access.direction == mk::Direction::atomic) return false;
+            const bool read = access.direction == mk::Direction::read;
+            // A second pass over the data needs the whole sum of the first.
+            if (!around[op].empty() && (!inside(op) || !read)) return false;
+            stores = stores || !read;
+        }
+    }
+    if (!adds || !stores || !divide_trips(kernel.loops[*loop], times)) return false;
+    for (std::size_t op = 0; op < kernel.ops.size(); ++op) {
+        Op& changed = kernel.ops[op];
+        for (std::size_t a = 0; a < changed.access_count; ++a) {
+            Access& access = kernel.accesses[changed.first_access + a];
+            if (space_of(kernel, access) != mk::Space::global) continue;
+            if (access.direction == mk::Direction::write) {
+                changed.cls = hw::InstructionClass::red_global;
+                changed.dtype = hw::Dtype::fp32;
+                changed.returns = false;
+                access.direction = mk::Direction::atomic;
+                continue;
+            }
+            if (!inside(op)) continue;
+            const auto at = std::find(around[op].begin(), around[op].end(), *loop);
+            const auto depth = static_cast<std::size_t>(at - around[op].begin());
+            std::vector<Term> terms = terms_of(kernel, access.origin[0]);
+            for (std::size_t t = terms.size(); t-- > 0;) {
+                if (!is_walked(terms[t], Variable::loop, depth)) continue;
+                Term part = terms[t];
+                part.variable = Variable::tile;
+                part.position = 3;
+                part.coefficient *= static_cast<std::int64_t>(trips) / times;
+                terms.push_back(part);
+            }
+            access.origin[0] = add_index(kernel, access.origin[0].constant, terms);
+            access.reuse = 0;
+        }
+    }
+    schedule.tiles[3] = times;
+    kernel.grid.z *= times;
+    kernel.cta_classes.clear();
+    return true;
+}
+
 }  // namespace warptime::advice

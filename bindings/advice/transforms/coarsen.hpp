@@ -19,4 +19,9 @@ namespace warptime::advice {
 /// times before the first value is used.
 [[nodiscard]] bool unroll(model::kernel::Kernel& kernel, std::int64_t times);
 
+/// The trips of the loop that walks over global memory shared out among `times` CTAs, which add what they
+/// have by atomics. False where several loops walk, results leave within the loop, or the loop adds nothing
+/// up.
+[[nodiscard]] bool split_sums(model::kernel::Kernel& kernel, std::int64_t times);
+
 }  // namespace warptime::advice

@@ -205,10 +205,14 @@ int pad_shared(Kernel& kernel, const hw::Gpu& gpu, std::int64_t padding) {
         if (pitch == 0) return;
         Padding& pad = paddings[access.buffer];
         pad.pitch = pad.pitch == 0 ? pitch : std::gcd(pad.pitch, pitch);
-        pad.bytes = std::max({pad.bytes, std::int64_t{access.bytes}, banks.bank_bytes});
+        pad.bytes = std::max(pad.bytes, banks.bank_bytes);
     });
     if (paddings.empty()) return 0;
     for (auto& [id, pad] : paddings) {
+        // Rows stay aligned for the widest access to the array.
+        for (const Access& access : kernel.accesses) {
+            if (access.buffer == id) pad.bytes = std::max(pad.bytes, std::int64_t{access.bytes});
+        }
         if (padding > 0) pad.bytes = padding;
         for (Access& access : kernel.accesses) {
             if (access.buffer == id && access.rank == 1) pad_access(kernel, access, pad);

@@ -6,16 +6,11 @@
 
 namespace warptime::advice {
 
-namespace {
-
-/// Addresses are integers.
 bool is_floating(hw::InstructionClass cls) {
     using enum hw::InstructionClass;
     constexpr std::array floating{fma_f32, add_f32, mul_f32, fma_f64, mufu, mma_sync, wgmma};
     return std::find(floating.begin(), floating.end(), cls) != floating.end();
 }
-
-}  // namespace
 
 std::vector<bool> works_on_data(const model::kernel::Kernel& kernel) {
     using model::kernel::PatternKind;

@@ -114,11 +114,15 @@ class Elasticities:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A remedy that applies: what to do, where, the time with it, the saved time with its band, and the limiter then."""
+    """A remedy that applies: what to do, where, the time with it, the saved time with its band, and the limiter then.
+
+    `scope` is "kernel", or "program" for what needs more such work, or kernels before and behind.
+    """
 
     name: str
     how: str
     where: str
+    scope: str
     time_us: float
     saved_us: float
     saved_low_us: float

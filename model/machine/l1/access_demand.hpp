@@ -42,6 +42,14 @@ struct AccessDemand {
 /// Means over executions are no whole numbers.
 inline constexpr double rounding = 1e-9;
 
+/// Whether the kernel loads from a buffer by lanes, so that what it stores there finds sectors in the L2.
+[[nodiscard]] inline bool reads_buffer(const kernel::Kernel& kernel, kernel::Id buffer) {
+    return std::any_of(kernel.accesses.begin(), kernel.accesses.end(),
+                       [buffer](const kernel::Access& access) {
+                           return access.buffer == buffer && access.direction == kernel::Direction::read;
+                       });
+}
+
 /// `bytes`: those of the access with all lanes active. `served`: the same rows as the L1 serves them.
 /// `active`: share of the lanes of a pattern that are active; 1 for a box.
 [[nodiscard]] inline AccessDemand access_demand(const kernel::Kernel& kernel, const kernel::Op& op,
@@ -71,7 +79,8 @@ inline constexpr double rounding = 1e-9;
     d.useful =
         collective || broadcast ? bytes.inside : static_cast<double>(lanes_per_warp * access.bytes) * on;
     // A line of which lanes write some sectors in part takes one sector's time more: the L2 looks up what the
-    // line holds and merges the parts.
+    // line holds and keeps a mask. Where the kernel has read the buffer, the sectors are there, and each that
+    // changes in part is read and written.
     const bool partial = !collective && !broadcast && access.direction == kernel::Direction::write &&
                          d.touch.sectors * pieces.sector > d.useful * (1.0 + rounding);
     if (partial) {
@@ -79,7 +88,9 @@ inline constexpr double rounding = 1e-9;
         const double whole = std::floor(d.useful / pieces.sector * (1.0 + rounding));
         d.touch.parted = std::clamp(d.touch.sectors - whole, d.touch.parted, d.touch.sectors);
     }
-    const double merging = std::min(d.touch.parted, d.touch.lines);
+    const double merging = partial && reads_buffer(kernel, access.buffer)
+                               ? d.touch.parted
+                               : std::min(d.touch.parted, d.touch.lines);
     d.sent = partial ? (d.touch.sectors + merging) * pieces.sector : bytes.inside * on * d.padded;
     return d;
 }

@@ -53,6 +53,24 @@ TEST_CASE("a sector that is stored in part is sent twice, a whole one once") {
     CHECK(part.sent == 2.0 * 32.0 * 32.0);
 }
 
+TEST_CASE("sectors that the kernel has read are read and written where a store changes a part of each") {
+    // A field of 32 structures of 32 bytes: four sectors in each of eight lines.
+    const std::string store = "write b stride origin={0} bytes=4 inner=8";
+    CHECK(demand_of("st_global", store).sent == (32.0 + 8.0) * 32.0);
+    const kernel::Kernel kernel = kernel::parse_text(
+        "kernel \"k\"\n  buffer \"b\" extent=1048576\n  role \"r\" warps=1\n    op 0 st_global\n      "
+        "access " +
+        store + "\n    op 1 ld_global\n      access read b stride origin={4} bytes=4 inner=8\n  end\nend\n");
+    const AccessBytes bytes = access_bytes(kernel, kernel.accesses[0]);
+    const auto sent = [&](const kernel::Kernel& of) {
+        return access_demand(of, of.ops[0], of.accesses[0], bytes, bytes, pieces_of(gpu()), gpu()).sent;
+    };
+    CHECK(sent(kernel) == 2.0 * 32.0 * 32.0);
+    kernel::Kernel whole = kernel;
+    whole.accesses[0].pattern = kernel::PatternKind::contiguous;  // whole sectors need no merging
+    CHECK(sent(whole) == bytes.inside);
+}
+
 TEST_CASE("lines that miss take a cycle each, those that hit the passes over the banks") {
     LaneTouch touch;
     touch.lines = touch.sectors = 32.0;

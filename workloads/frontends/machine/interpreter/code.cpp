@@ -99,6 +99,23 @@ const std::string& Code::function_of(std::uint32_t instruction) const {
     return none;
 }
 
+SourceLine Code::line_of(std::uint32_t instruction) const {
+    constexpr std::uint32_t bytes = 16;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (instruction < places[i].first || instruction >= places[i].first + places[i].count) continue;
+        const auto table = module.lines.functions.find(module.functions[i].name);
+        if (table == module.lines.functions.end()) return {};
+        const std::uint32_t address = (instruction - places[i].first) * bytes;
+        const auto next = std::ranges::upper_bound(table->second, address, {}, &SourceLine::address);
+        if (next == table->second.begin()) return {};
+        const SourceLine& found = *(next - 1);
+        const bool known =
+            found.file >= 0 && static_cast<std::size_t>(found.file) < module.lines.files.size();
+        return known ? found : SourceLine{};
+    }
+    return {};
+}
+
 Code decode_module(Module module, std::vector<AssemblyFunction> assembly) {
     Code code;
     code.module = std::move(module);

@@ -37,6 +37,8 @@ struct Code {
     [[nodiscard]] int kernel(std::string_view name) const;
     /// Name of the function that holds the instruction.
     [[nodiscard]] const std::string& function_of(std::uint32_t instruction) const;
+    /// Line of source of an instruction; file -1 where the module has none.
+    [[nodiscard]] SourceLine line_of(std::uint32_t instruction) const;
 };
 
 /// Reads, disassembles and decodes a cubin. Throws Error for a broken image; instructions that the

@@ -63,6 +63,22 @@ std::uint64_t word_at(std::uint64_t address) {
     return word;
 }
 
+TEST_CASE("an instruction has the line of the last entry at or before its address, in its own function") {
+    Made made;
+    made.add("first", true, {"NOP", "NOP"});
+    made.add("second", true, {"NOP", "NOP", "NOP"});
+    made.module.lines.files = {"a.cu"};
+    made.module.lines.functions["second"] = {{16, 0, 7}, {32, 0, 9}, {48, 3, 1}};
+    const Code code = made.code();
+    const std::uint32_t second = code.places[1].first;
+    CHECK(code.line_of(0).file == -1);       // no table
+    CHECK(code.line_of(second).file == -1);  // before the first entry
+    CHECK(code.line_of(second + 1).line == 7);
+    CHECK(code.line_of(second + 2).line == 9);
+    CHECK(code.line_of(second + 3).file == -1);  // a file that is not listed
+    CHECK(code.line_of(1000).file == -1);
+}
+
 TEST_CASE("functions lie one behind the other, and instructions know theirs") {
     Made made;
     made.add("first", true, {"NOP", "NOP"});

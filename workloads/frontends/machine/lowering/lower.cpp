@@ -120,6 +120,15 @@ class Lowering {
     }
 
   private:
+    /// Folders are left out: they differ from machine to machine.
+    mk::Id file_of(std::string_view path) {
+        const std::string_view name = path.substr(path.find_last_of('/') + 1);
+        auto& files = kernel_.files;
+        const auto at = static_cast<std::size_t>(std::find(files.begin(), files.end(), name) - files.begin());
+        if (at == files.size()) files.emplace_back(name);
+        return static_cast<mk::Id>(at);
+    }
+
     void describe_launch() {
         const LaunchShape& shape = input_.shape;
         kernel_.clear();
@@ -615,6 +624,10 @@ class Lowering {
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
+        if (const SourceLine place = code_.line_of(first); place.file >= 0) {
+            op.file = file_of(code_.module.lines.files[static_cast<std::size_t>(place.file)]);
+            op.line = place.line;
+        }
         const bool accesses = traced != accesses_.end() && elected == elected_.end();
         const Enabled enabled = accesses && ring == rings_.ring_of.end()
                                     ? enabled_accesses(first, *traced->second.front().event)
