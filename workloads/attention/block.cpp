@@ -100,7 +100,7 @@ Id add_lean_softmax(Body& body, const BlockCounts& c, Id scores) {
 }
 
 void set_launch(const AttentionTile& tile, mk::Kernel& kernel) {
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * tile.warps, 1, 1};
     kernel.registers_per_thread = tile.registers;
 }

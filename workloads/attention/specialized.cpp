@@ -206,7 +206,7 @@ void lower_specialized(const Problem& problem, const AttentionFamily& family, co
     if (family.cleared) program.add_memset(counter_bytes);
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = family.implementation == "cudnn" ? "cudnn_flash_fprop" : "flash_fwd_sm90";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * (tile.warps + warps_of_group), 1, 1};
     kernel.registers_per_thread = tile.registers;
     kernel.named_barriers = 3;

@@ -22,7 +22,7 @@ struct SmallKernel {
                 std::int64_t heads, std::int32_t registers, mk::Kernel& of)
         : kernel(of), builder(of), body(builder) {
         kernel.name = name.view();
-        kernel.evidence = mk::Evidence::any;
+        kernel.evidence = mk::Evidence::pooled;
         kernel.cta = {lanes * small_warps, 1, 1};
         kernel.registers_per_thread = registers;
         kernel.schedule.tiles = {ceil_div(all_rows, rows), 1, batch * heads, 1};
@@ -313,7 +313,7 @@ struct BackwardGroups {
 
 void lower_groups(const Problem& p, const AttentionTile& tile, const hw::Gpu& gpu, mk::Kernel& kernel) {
     kernel.name = "cudnn_flash_bprop";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * group_warps * (groups + 1), 1, 1};
     kernel.registers_per_thread = tile.registers;
     kernel.named_barriers = 3;
