@@ -277,6 +277,7 @@ void select_by_several(const Sizes& s, const Context& context) {
                                  {{"in", Dtype::int32, Direction::read, ctas, rule.whole("elements")},
                                   {"out", Dtype::int32, Direction::write, ctas, rule.whole("elements")}});
         scan.flows[0].kept = kept;
+        scan.streams = 2.0;  // sums, and whether a row begins
         add(scan, context);
     }
     FlowKernel gather =
