@@ -159,3 +159,34 @@ TEST_CASE("bands are 80 % quantiles by class; few rows give none") {
     CHECK(validate::band_widths(rows, 1).size() == 4);
     CHECK(validate::band_widths(rows, 1).back().key == "band.small_loop");
 }
+
+TEST_CASE("rows of pooled workloads have bands of their own, which name their suites") {
+    using warptime::model::kernel::Evidence;
+    using warptime::model::prediction::KernelClass;
+    using warptime::model::prediction::Limiter;
+    std::vector<validate::RecordedRow> recorded(2);
+    recorded[0].suite = "sorts";
+    recorded[1].suite = "copies";
+    std::vector<validate::FitRowEstimate> rows;
+    for (int i = 0; i <= 10; ++i) {
+        const validate::RecordedRow* row = &recorded[static_cast<std::size_t>(i % 2)];
+        rows.push_back(
+            {row,
+             50.0,
+             {50e-6 * std::exp(0.02 * i), 0, 0, Limiter::dram, KernelClass::memory, Evidence::pooled}});
+        rows.push_back(
+            {row, 5.0, {(5.0 - 0.1 * i) * 1e-6, 0, 0, Limiter::l1, KernelClass::memory, Evidence::pooled}});
+        // Rows that others share no band with.
+        rows.push_back({&recorded[0], 50.0, {50e-6, 0, 0, Limiter::dram, KernelClass::memory}});
+    }
+    const auto bands = validate::band_widths(rows);
+    REQUIRE(bands.size() == 3);
+    CHECK(bands[0].key == "band.memory");
+    CHECK(bands[0].value == 0.0);
+    CHECK(bands[0].suites == std::vector<std::string>{"sorts"});
+    CHECK(bands[1].key == "band.pooled");
+    CHECK(bands[1].value == doctest::Approx(0.16));
+    CHECK(bands[1].suites == std::vector<std::string>{"copies", "sorts"});
+    CHECK(bands[2].key == "band.pooled_small");
+    CHECK(bands[2].value == doctest::Approx(0.8e-6));
+}

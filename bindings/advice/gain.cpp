@@ -47,7 +47,7 @@ const Errors& errors_of(Evidence evidence) {
         hw::parse_toml(embedded_differences().front().content, embedded_differences().front().name);
     static const Errors described = read_errors(file, "described");
     static const Errors operators = read_errors(file, "operators");
-    return evidence == Evidence::any ? described : operators;
+    return evidence == Evidence::own ? operators : described;
 }
 
 }  // namespace
@@ -89,10 +89,11 @@ Gain gain_of(const model::prediction::Prediction& before, double after, Evidence
 
 Evidence evidence_of(const model::kernel::Program& program) {
     const auto known = program.kernels.begin() + static_cast<std::ptrdiff_t>(program.kernel_count);
-    const bool any = std::any_of(program.kernels.begin(), known, [](const model::kernel::Kernel& kernel) {
-        return kernel.evidence == Evidence::any;
+    Evidence least = Evidence::own;
+    std::for_each(program.kernels.begin(), known, [&least](const model::kernel::Kernel& kernel) {
+        least = std::min(least, kernel.evidence);
     });
-    return any ? Evidence::any : Evidence::own;
+    return least;
 }
 
 }  // namespace warptime::advice

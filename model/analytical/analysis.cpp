@@ -106,6 +106,13 @@ bool waits_in_a_loop(const Analysis& a) {
     return !a.item.asynchronous && a.item.trips > 1.0;
 }
 
+/// Whether all warps of a CTA wait for all of its loads, once, before they compute with them. CTAs of an SM
+/// then go round two queues, one at the SM's units and one at DRAM. A single CTA takes the sum of both.
+bool meets_without_loop(const Analysis& a) {
+    return a.item.trips <= 1.0 &&
+           0.0 < a.item.total([](const machine::Part& p) { return p.met_busy.value(); });
+}
+
 /// Extra time of the last warp against most warps, in a loop of plain loads. Warps that stage their loads
 /// meet in every turn and meanwhile load for the next turn.
 Cycles behind_most(const Analysis& a, const hw::Gpu& gpu) {
@@ -193,7 +200,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
             const double written = machine::written_seconds(a.traffic.dram_written, gpu).value() * by[1];
             double slot = seconds(run - apart);
             slot = machine::held_by_writes(slot, slot_waits * (gpu.dram.write_wait / clock).value(), written);
-            slot = machine::queued(slot, of[1], slot_waits * (gpu.dram.queue / clock).value());
+            slot = meets_without_loop(a)
+                       ? steady::pace_of_two_queues(a.occupancy.ctas_per_sm, slot, of[1])
+                       : machine::queued(slot, of[1], slot_waits * (gpu.dram.queue / clock).value());
             slot = machine::handed_out(seconds(launch - first), slot, static_cast<double>(a.slots));
             of[0] = std::max(seconds(first) + slot, seconds(launch + a.alone - apart));
             of[1] = 0.0;

@@ -343,3 +343,74 @@ TEST_CASE("what the slices take in of DRAM goes the way of stores") {
     CHECK(in > machine::l2_ingest_cycles(a.traffic.l2_stored, gpu()).value());
     CHECK((a.l2_time * a.clock).value() >= in * (1.0 - 1e-12));
 }
+
+namespace {
+
+/// CTAs that read 32 kB each, meet, and then compute. Shared memory leaves room for `resident` of them.
+mk::Kernel reads_then_computes(std::int64_t ctas, std::int64_t resident, bool meets) {
+    constexpr std::int64_t per_cta = 8192;
+    mk::Kernel kernel;
+    kernel.name = "reads_then_computes";
+    kernel.grid = {ctas, 1, 1};
+    kernel.cta = {256, 1, 1};
+    kernel.schedule.tiles = {ctas, 1, 1, 1};
+    kernel.dynamic_shared = 220000 / resident - 1024;
+    mk::Builder build(kernel);
+    const mk::Id in = build.buffer(mk::examples::vector_of("in", hw::Dtype::fp32, ctas * per_cta));
+    mk::Token& met = build.token();
+    met.kind = mk::TokenKind::named_barrier;
+    met.arrivals = 8;
+    const mk::Id barrier = build.last_token();
+    build.role("warps", 8);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global, 8);
+    mk::examples::add_access(load, mk::examples::lanes(in, mk::Direction::read,
+                                                       build.index(0, {mk::term(mk::Variable::tile, per_cta),
+                                                                       mk::term(mk::Variable::warp, 128)}),
+                                                       16, 1024));
+    const mk::Id value = mk::examples::add_op(build, load);
+    if (meets) {
+        build.op(hw::InstructionClass::bar_sync);
+        build.signal(barrier, mk::SignalOn::issue);
+        build.wait(barrier);
+    }
+    mk::examples::Draft compute = mk::examples::make_op(hw::InstructionClass::fma_f32, 1500);
+    compute.dep_count = 1;
+    compute.deps[0] = {value, 0};
+    mk::examples::add_op(build, compute);
+    build.finish();
+    return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("CTAs that meet before they compute go round SM and DRAM in turns: one alone takes the sum") {
+    const auto with = [](std::int64_t resident, bool meets) {
+        return of(reads_then_computes(132 * 40, resident, meets), gpu());
+    };
+    for (const std::int64_t resident : {1, 2, 4}) {
+        CAPTURE(resident);
+        const Analysis a = with(resident, true);
+        REQUIRE(a.occupancy.ctas_per_sm == resident);
+        const double sm = (a.exposure.makespan() / a.clock).value();
+        const double dram = a.dram_time.value();
+        REQUIRE(dram > 0.3 * sm);
+        // Product form of two queues with so many customers (Buzen 1973): X = G(N-1) / G(N).
+        double fewer = 0.0;
+        double all = 0.0;
+        for (std::int64_t n = 0; n <= resident; ++n) {
+            fewer = all;
+            all += std::pow(sm, static_cast<double>(n)) * std::pow(dram, static_cast<double>(resident - n)) /
+                   std::pow(sm, static_cast<double>(resident));
+        }
+        double less = 0.0;
+        for (std::int64_t n = 0; n < resident; ++n) {
+            less += std::pow(sm, static_cast<double>(n)) *
+                    std::pow(dram, static_cast<double>(resident - 1 - n)) /
+                    std::pow(sm, static_cast<double>(resident - 1));
+        }
+        CHECK(fewer <= all);
+        CHECK(a.time.value() == doctest::Approx(sm * all / less).epsilon(0.1));
+    }
+    CHECK(with(1, false).time < with(1, true).time);
+    CHECK(with(4, true).time < with(1, true).time);
+}

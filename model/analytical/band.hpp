@@ -18,14 +18,26 @@ namespace warptime::model::analytical {
 
 /// Class of kernels that share residuals. Short kernels that only launch or stream have half the error of
 /// short loops. Recorded rows below 10 us: 0.4 us against 0.8 us at the 80 % quantile. Kernels whose own kind
-/// is not recorded share the residuals of the textbook programs, whatever limits them.
-enum class Band : std::uint8_t { compute, memory, latency, small, small_loop, described, described_small };
-inline constexpr std::array<Band, 7> all_bands{Band::compute,        Band::memory,     Band::latency,
-                                               Band::small,          Band::small_loop, Band::described,
-                                               Band::described_small};
+/// is not recorded share the residuals of the textbook programs, whatever limits them. Kernels of workloads
+/// that have few rows each share the residuals of these rows in the same way.
+enum class Band : std::uint8_t {
+    compute,
+    memory,
+    latency,
+    small,
+    small_loop,
+    pooled,
+    pooled_small,
+    described,
+    described_small
+};
+inline constexpr std::array<Band, 9> all_bands{Band::compute,      Band::memory,     Band::latency,
+                                               Band::small,        Band::small_loop, Band::pooled,
+                                               Band::pooled_small, Band::described,  Band::described_small};
 
 [[nodiscard]] constexpr bool is_short(Band band) {
-    return band == Band::small || band == Band::small_loop || band == Band::described_small;
+    return band == Band::small || band == Band::small_loop || band == Band::pooled_small ||
+           band == Band::described_small;
 }
 
 /// Band of a kernel that takes `seconds`.
@@ -33,6 +45,7 @@ inline constexpr std::array<Band, 7> all_bands{Band::compute,        Band::memor
                                      prediction::KernelClass band_class, kernel::Evidence evidence) {
     const bool is_brief = seconds < prediction::short_kernel_seconds;
     if (evidence == kernel::Evidence::any) return is_brief ? Band::described_small : Band::described;
+    if (evidence == kernel::Evidence::pooled) return is_brief ? Band::pooled_small : Band::pooled;
     if (is_brief) {
         const bool streams = limiter == prediction::Limiter::launch || limiter == prediction::Limiter::dram;
         return streams ? Band::small : Band::small_loop;
@@ -60,6 +73,10 @@ inline constexpr std::array<Band, 7> all_bands{Band::compute,        Band::memor
             return "band.latency";
         case Band::small:
             return "band.small";
+        case Band::pooled:
+            return "band.pooled";
+        case Band::pooled_small:
+            return "band.pooled_small";
         case Band::described:
             return "band.described";
         case Band::described_small:
@@ -81,6 +98,10 @@ inline constexpr std::array<Band, 7> all_bands{Band::compute,        Band::memor
             return gpu.band.latency.value();
         case Band::small:
             return gpu.band.small.value();
+        case Band::pooled:
+            return gpu.band.pooled.value();
+        case Band::pooled_small:
+            return gpu.band.pooled_small.value();
         case Band::described:
             return gpu.band.described.value();
         case Band::described_small:

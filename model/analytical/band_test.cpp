@@ -25,6 +25,8 @@ hw::Gpu gpu_with_bands() {
     gpu.band.latency = hw::Number(0.3);
     gpu.band.small = hw::Seconds(1e-6);
     gpu.band.small_loop = hw::Seconds(2e-6);
+    gpu.band.pooled = hw::Number(0.4);
+    gpu.band.pooled_small = hw::Seconds(1.5e-6);
     gpu.band.described = hw::Number(0.8);
     gpu.band.described_small = hw::Seconds(3e-6);
     return gpu;
@@ -56,6 +58,7 @@ TEST_CASE("every band has a key of its own") {
     for (const analytical::Band band : analytical::all_bands) {
         const auto& key = gpu.provenance[hw::key_index(analytical::key_of(band))];
         CHECK(key.origin == hw::Origin::fitted);
+        CHECK(analytical::key_of(band) == hw::key_info[hw::key_index(analytical::key_of(band))].name);
         CHECK(analytical::is_short(band) == (analytical::half_width(band, gpu) < 1e-3));
     }
 }
@@ -99,26 +102,32 @@ TEST_CASE("loops that copy for themselves have the residuals of latency") {
     CHECK(estimate.band_class == KernelClass::latency);
 }
 
-TEST_CASE("kernels without rows of their own kind have one band, whatever limits them") {
+TEST_CASE("kernels without rows of their own have a band of their evidence, whatever limits them") {
     const auto gpu = gpu_with_bands();
-    for (const Limiter limiter : {Limiter::tensor_core, Limiter::dram, Limiter::launch}) {
-        for (const KernelClass band_class :
-             {KernelClass::compute, KernelClass::memory, KernelClass::latency}) {
-            const auto around = [&](double time, double wider) {
-                return analytical::with_band(time, limiter, band_class, Evidence::any, wider, gpu);
-            };
-            const auto long_one = around(100e-6, 1.0);
-            CHECK(long_one.evidence == Evidence::any);
-            CHECK(std::log(long_one.high / long_one.time) == doctest::Approx(0.8));
-            CHECK(std::log(long_one.time / long_one.low) == doctest::Approx(0.8));
-            const auto short_one = around(8e-6, 1.0);
-            CHECK(short_one.low == doctest::Approx(5e-6));
-            CHECK(short_one.high == doctest::Approx(11e-6));
-            // Other engines get the same edges.
-            for (const double time : {1e-6, 8e-6, 10e-6, 100e-6}) {
-                const auto edges = prediction::described_edges(time, 1.5, gpu);
-                CHECK(edges.low == around(time, 1.5).low);
-                CHECK(edges.high == around(time, 1.5).high);
+    struct Case {
+        Evidence evidence;
+        double ln, seconds;
+    };
+    for (const Case& c : {Case{Evidence::any, 0.8, 3e-6}, Case{Evidence::pooled, 0.4, 1.5e-6}}) {
+        for (const Limiter limiter : {Limiter::tensor_core, Limiter::dram, Limiter::launch}) {
+            for (const KernelClass band_class :
+                 {KernelClass::compute, KernelClass::memory, KernelClass::latency}) {
+                const auto around = [&](double time, double wider) {
+                    return analytical::with_band(time, limiter, band_class, c.evidence, wider, gpu);
+                };
+                const auto long_one = around(100e-6, 1.0);
+                CHECK(long_one.evidence == c.evidence);
+                CHECK(std::log(long_one.high / long_one.time) == doctest::Approx(c.ln));
+                CHECK(std::log(long_one.time / long_one.low) == doctest::Approx(c.ln));
+                const auto short_one = around(8e-6, 1.0);
+                CHECK(short_one.low == doctest::Approx(8e-6 - c.seconds));
+                CHECK(short_one.high == doctest::Approx(8e-6 + c.seconds));
+                // Other engines get the same edges.
+                for (const double time : {1e-6, 8e-6, 10e-6, 100e-6}) {
+                    const auto edges = prediction::shared_edges(time, c.evidence, 1.5, gpu);
+                    CHECK(edges.low == around(time, 1.5).low);
+                    CHECK(edges.high == around(time, 1.5).high);
+                }
             }
         }
     }
@@ -129,7 +138,7 @@ TEST_CASE("a band is wider by the share of instructions that is not exact") {
     CHECK(prediction::widening(Coverage{}) == 1.0);
     CHECK(prediction::widening(Coverage{0.5, 0.25, 0.25}) == 1.5);
     CHECK(prediction::widening(Coverage{0.0, 0.0, 1.0}) == 2.0);
-    for (const Evidence evidence : {Evidence::any, Evidence::own}) {
+    for (const Evidence evidence : {Evidence::any, Evidence::pooled, Evidence::own}) {
         const auto around = [&](double time, double wider) {
             return analytical::with_band(time, Limiter::dram, KernelClass::memory, evidence, wider, gpu);
         };

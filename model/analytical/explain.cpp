@@ -122,9 +122,11 @@ void add_utilization(const Analysis& a, const hw::Gpu& gpu, Prediction& p) {
                          gpu.dram.bandwidth.value();
 }
 
-/// A GPU without fitted constants may still have rows that tell its error.
+/// A GPU without fitted constants may still have rows that tell its error. Conversely, a calibration may give
+/// a width that another GPU's rows say.
 bool has_own_band(const hw::Gpu& gpu, Band band) {
-    return gpu.provenance[hw::key_index(key_of(band))].origin == hw::Origin::fitted;
+    const hw::Provenance& key = gpu.provenance[hw::key_index(key_of(band))];
+    return key.origin == hw::Origin::fitted && key.confidence != hw::Confidence::inferred;
 }
 
 std::string band_source(const hw::Gpu& gpu, Band band) {
@@ -133,6 +135,10 @@ std::string band_source(const hw::Gpu& gpu, Band band) {
         return own ? "residuals of the textbook programs' development half"
                    : "residuals of the textbook programs' development half on the sibling that the constants "
                      "come from";
+    }
+    if (band == Band::pooled || band == Band::pooled_small) {
+        return own ? "residuals of this GPU's fit and development rows of all operators together"
+                   : "residuals of all operators together on the sibling that these are recorded on";
     }
     return own ? "residuals of this GPU's fit and development rows"
                : "residuals of the sibling that the constants come from";

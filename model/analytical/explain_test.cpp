@@ -168,6 +168,21 @@ TEST_CASE("evidence and coverage decide the status and the band, never the time"
     const auto inherited = explain_kernel(stream, hw::load_gpu("t4"), prediction::Conditions{});
     CHECK(inherited.band_source ==
           "residuals of the textbook programs' development half on the sibling that the constants come from");
+    stream.evidence = mk::Evidence::pooled;
+    stream.coverage = {};
+    const auto pooled = explain_kernel(stream, gpu, prediction::Conditions{});
+    CHECK(pooled.time == unknown.time);
+    CHECK(pooled.status == prediction::Status::extrapolated);
+    CHECK(pooled.high == doctest::Approx(pooled.time * std::exp(gpu.band.pooled.value())));
+    // Such rows are those of an H100; its relatives and the H200 take the width from there.
+    CHECK(gpu.band.pooled.value() == hw::load_gpu("h100-sxm").band.pooled.value());
+    CHECK(gpu.band.pooled_small.value() == hw::load_gpu("h100-sxm").band.pooled_small.value());
+    const std::string elsewhere =
+        "residuals of all operators together on the sibling that these are recorded on";
+    CHECK(pooled.band_source == elsewhere);
+    CHECK(explain_kernel(stream, hw::load_gpu("gh200"), prediction::Conditions{}).band_source == elsewhere);
+    CHECK(explain_kernel(stream, hw::load_gpu("h100-sxm"), prediction::Conditions{}).band_source ==
+          "residuals of this GPU's fit and development rows of all operators together");
     const std::vector<hw::Setting> settings{hw::parse_setting("gpu.l2.capacity=2x")};
     CHECK(explain_kernel(stream, hw::load_gpu("h200-sxm", settings), prediction::Conditions{}).status ==
           prediction::Status::what_if);

@@ -29,7 +29,7 @@ struct EnumNames<CtaPhase> {
 };
 template <>
 struct EnumNames<Evidence> {
-    static constexpr std::array<std::string_view, 2> words{"any", "own"};
+    static constexpr std::array<std::string_view, 3> words{"any", "pooled", "own"};
 };
 template <>
 struct EnumNames<Space> {

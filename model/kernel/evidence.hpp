@@ -6,8 +6,9 @@
 
 namespace warptime::model::kernel {
 
-/// own: recorded kernels of the workload that wrote the description. any: recorded kernels of every kind (the
-/// textbook programs), since none of this one's own are recorded.
-enum class Evidence : std::uint8_t { any, own };
+/// From the least known to the best. any: recorded kernels of every kind (the textbook programs), since none
+/// of this one's own are recorded. pooled: recorded kernels of many workloads together, its own among these,
+/// on one GPU. own: recorded kernels of the workload that wrote the description.
+enum class Evidence : std::uint8_t { any, pooled, own };
 
 }  // namespace warptime::model::kernel

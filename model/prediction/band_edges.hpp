@@ -37,10 +37,16 @@ struct BandEdges {
     return 1.0 + coverage.extrapolated + coverage.unknown;
 }
 
-/// Edges for kernels whose own kind is not recorded.
-[[nodiscard]] inline BandEdges described_edges(double time, double wider, const hw::Gpu& gpu) {
-    return time < short_kernel_seconds ? fixed_edges(time, gpu.band.described_small.value() * wider)
-                                       : relative_edges(time, gpu.band.described.value() * wider);
+/// Edges for kernels whose own kind is not recorded by itself: `evidence` is any or pooled.
+[[nodiscard]] inline BandEdges shared_edges(double time, kernel::Evidence evidence, double wider,
+                                            const hw::Gpu& gpu) {
+    const bool pooled = evidence == kernel::Evidence::pooled;
+    if (time < short_kernel_seconds) {
+        const hw::Seconds& half = pooled ? gpu.band.pooled_small : gpu.band.described_small;
+        return fixed_edges(time, half.value() * wider);
+    }
+    const hw::Number& half = pooled ? gpu.band.pooled : gpu.band.described;
+    return relative_edges(time, half.value() * wider);
 }
 
 }  // namespace warptime::model::prediction

@@ -21,7 +21,7 @@ struct Estimate {
     double high = 0.0;
     Limiter limiter = Limiter::launch;
     KernelClass band_class = KernelClass::latency;      ///< class whose residuals give the band
-    kernel::Evidence evidence = kernel::Evidence::own;  ///< of a program: any where a kernel's is
+    kernel::Evidence evidence = kernel::Evidence::own;  ///< of a program: of its least known kernel
 };
 
 /// what_if: the answer rests on changed numbers and cannot be measured.

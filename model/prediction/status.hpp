@@ -11,12 +11,13 @@ namespace warptime::model::prediction {
 
 /// calibrated: constants are fitted to rows of this GPU, and the launch has the conditions of recorded rows.
 /// These conditions are the whole chip, at a clock that the user has not chosen. Kernels of the same workload
-/// are among the rows. what_if: a setting has changed a key.
+/// are among the rows. what_if: a setting has changed a key. Rows that many workloads share are no such rows:
+/// no GPU has both fitted constants and rows of that kind.
 [[nodiscard]] Status status_of(const hw::Gpu& gpu, const Conditions& conditions, kernel::Evidence evidence);
 
 /// The same for a known status by GPU and conditions, `known`.
 [[nodiscard]] constexpr Status status_of(Status known, kernel::Evidence evidence) {
-    return known == Status::calibrated && evidence == kernel::Evidence::any ? Status::extrapolated : known;
+    return known == Status::calibrated && evidence != kernel::Evidence::own ? Status::extrapolated : known;
 }
 
 }  // namespace warptime::model::prediction

@@ -35,6 +35,8 @@ TEST_CASE("a kernel without rows of its own kind is never calibrated") {
     const auto h200 = hw::load_gpu("h200-sxm");
     CHECK(status_of(h200, {}, Evidence::any) == Status::extrapolated);
     CHECK(status_of(hw::load_gpu("t4"), {}, Evidence::any) == Status::extrapolated);
+    CHECK(status_of(h200, {}, Evidence::pooled) == Status::extrapolated);
+    CHECK(status_of(hw::load_gpu("h100-sxm"), {}, Evidence::pooled) == Status::extrapolated);
     const std::vector<hw::Setting> settings{hw::parse_setting("gpu.l2.capacity=2x")};
     CHECK(status_of(hw::load_gpu("h200-sxm", settings), {}, Evidence::any) == Status::what_if);
     for (const Status known : {Status::calibrated, Status::extrapolated, Status::what_if}) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 namespace warptime::model::simulation {
 
@@ -21,6 +22,19 @@ using prediction::Bound;
 using prediction::Limiter;
 using prediction::Prediction;
 
+std::string band_source(kernel::Evidence evidence) {
+    switch (evidence) {
+        case kernel::Evidence::any:
+            return "a prior, no narrower than the analytical engine's residuals of the textbook programs' "
+                   "development half";
+        case kernel::Evidence::pooled:
+            return "a prior, no narrower than the analytical engine's residuals of all operators together";
+        case kernel::Evidence::own:
+            break;
+    }
+    return "a prior: this engine is a first version without residuals of its own";
+}
+
 void finish(const hw::Gpu& gpu, const prediction::Estimate& estimate, Prediction& p) {
     p.time = p.span = estimate.time;
     p.low = estimate.low;
@@ -29,10 +43,7 @@ void finish(const hw::Gpu& gpu, const prediction::Estimate& estimate, Prediction
     p.kernel_class = prediction::class_of(estimate.limiter);
     // Whatever the evidence: no constant is fitted with this engine.
     p.status = prediction::status_of(gpu, {}, kernel::Evidence::any);
-    p.band_source = estimate.evidence == kernel::Evidence::own
-                        ? "a prior: this engine is a first version without residuals of its own"
-                        : "a prior, no narrower than the analytical engine's residuals of the textbook "
-                          "programs' development half";
+    p.band_source = band_source(estimate.evidence);
     p.constants = hw::count_constants(gpu.provenance);
 }
 

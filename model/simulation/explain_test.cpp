@@ -61,6 +61,11 @@ TEST_CASE("a kernel without rows of its own kind has the wider of two bands") {
         CHECK(around(9e-6).high == doctest::Approx(13.5e-6));
         CHECK(around(4e-6).high == doctest::Approx(7e-6));
     }
+    gemm.evidence = kernel::Evidence::pooled;
+    chip.band.pooled = warptime::hw::Number(0.7);
+    CHECK(around(50e-6).evidence == kernel::Evidence::pooled);
+    CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(0.7)));
+    gemm.evidence = kernel::Evidence::any;
     gemm.coverage = {0.0, 0.5, 0.5};
     CHECK(around(50e-6).high == doctest::Approx(50e-6 * std::exp(2.0 * 0.9)));
     gemm.evidence = kernel::Evidence::own;
@@ -77,6 +82,9 @@ TEST_CASE("the source of a band says whose residuals it holds") {
         return explain_kernel(gemm, simulate(gemm, gpu(), {}), gpu(), {}).band_source;
     };
     CHECK(source().find("textbook programs") != std::string::npos);
+    gemm.evidence = kernel::Evidence::pooled;
+    CHECK(source().find("all operators") != std::string::npos);
+    CHECK(source().find("prior") != std::string::npos);
     gemm.evidence = kernel::Evidence::own;
     CHECK(source().find("textbook programs") == std::string::npos);
     CHECK(source().find("prior") != std::string::npos);

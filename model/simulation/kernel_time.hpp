@@ -32,17 +32,17 @@ inline constexpr double prior_factor = 1.5;
 }
 
 /// The same for a kernel. The band is wider where a part of its instructions is not known exactly. Where its
-/// own kind is not recorded, the band is no narrower than the analytical engine's for such kernels.
+/// own kind is not recorded by itself, the band is no narrower than the analytical engine's for such kernels.
 [[nodiscard]] inline prediction::Estimate with_prior_band(double time, prediction::Limiter limiter,
                                                           const kernel::Kernel& kernel, const hw::Gpu& gpu) {
     const double wider = prediction::widening(kernel.coverage);
     const double factor = std::pow(prior_factor, wider);
     prediction::Estimate estimate{time, time / factor, time * factor, limiter};
     estimate.evidence = kernel.evidence;
-    if (kernel.evidence == kernel::Evidence::any) {
-        const prediction::BandEdges described = prediction::described_edges(time, wider, gpu);
-        estimate.low = std::min(estimate.low, described.low);
-        estimate.high = std::max(estimate.high, described.high);
+    if (kernel.evidence != kernel::Evidence::own) {
+        const prediction::BandEdges shared = prediction::shared_edges(time, kernel.evidence, wider, gpu);
+        estimate.low = std::min(estimate.low, shared.low);
+        estimate.high = std::max(estimate.high, shared.high);
     }
     return estimate;
 }

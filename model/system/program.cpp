@@ -23,7 +23,7 @@ Estimate evaluate(const kernel::Program& program, prediction::Stages& stages,
         total.time += part.time;
         total.low += part.low;
         total.high += part.high;
-        if (part.evidence == kernel::Evidence::any) total.evidence = kernel::Evidence::any;
+        total.evidence = std::min(total.evidence, part.evidence);
         if (part.time > longest) {
             longest = part.time;
             total.limiter = part.limiter;

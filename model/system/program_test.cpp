@@ -104,9 +104,11 @@ TEST_CASE("a program is known no better than its least known step") {
     CHECK(evaluated(program).evidence == mk::Evidence::own);
     CHECK(explained(program).status == prediction::Status::calibrated);
     for (mk::Kernel& kernel : program.kernels) {
-        kernel.evidence = mk::Evidence::any;
-        CHECK(evaluated(program).evidence == mk::Evidence::any);
-        CHECK(explained(program).status == prediction::Status::extrapolated);
+        for (const mk::Evidence evidence : {mk::Evidence::pooled, mk::Evidence::any}) {
+            kernel.evidence = evidence;
+            CHECK(evaluated(program).evidence == evidence);
+            CHECK(explained(program).status == prediction::Status::extrapolated);
+        }
         kernel.evidence = mk::Evidence::own;
     }
     mk::Program memory;

@@ -85,7 +85,7 @@ class Run {
             finding.rows = static_cast<int>(band.rows);
             finding.determined = true;
             finding.source = fmt::format("80 % quantile of the residuals of fit and development rows of {}",
-                                         fmt::join(suites, ", "));
+                                         fmt::join(band.suites, ", "));
             keep(finding, Method::band);
         }
     }

@@ -17,7 +17,7 @@ constexpr double hiding_streams = 4.0;
 Body::Body(mk::Kernel& kernel, const Launch& launch)
     : kernel_(kernel), builder_(kernel), warps_(ceil_div(launch.threads * launch.threads_y, 32)) {
     kernel.name = launch.name;
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.grid = {launch.ctas, launch.ctas_y, 1};
     kernel.cta = {launch.threads, launch.threads_y, 1};
     kernel.registers_per_thread = static_cast<std::int32_t>(launch.registers);

@@ -33,19 +33,37 @@ bool is_fresh(std::string_view kernel, std::string_view buffer) {
     return std::find(std::begin(names), std::end(names), buffer) != std::end(names);
 }
 
-/// Whether an earlier step has touched as many bytes.
-bool touched_earlier(const model::kernel::Program& program, std::size_t step, std::int64_t bytes) {
-    for (std::size_t before = 0; before < step; ++before) {
-        const model::kernel::Step& s = program.steps[before];
-        if (s.kind == model::kernel::StepKind::memcpy && program.memcpys[s.payload].bytes == bytes)
-            return true;
-        if (s.kind != model::kernel::StepKind::kernel) continue;
-        const auto& buffers = program.kernels[s.payload].buffers;
-        if (std::any_of(buffers.begin(), buffers.end(), [&](const model::kernel::Buffer& b) {
-                return b.space == model::kernel::Space::global && b.bytes() == bytes;
-            })) {
-            return true;
-        }
+/// Bytes of the arrays that a step touches.
+double bytes_touched(const model::kernel::Program& program, const model::kernel::Step& step) {
+    namespace mk = model::kernel;
+    if (step.kind == mk::StepKind::memcpy)
+        return 2.0 * static_cast<double>(program.memcpys[step.payload].bytes);
+    if (step.kind != mk::StepKind::kernel) return 0.0;
+    double all = 0.0;
+    for (const mk::Buffer& buffer : program.kernels[step.payload].buffers) {
+        if (buffer.space == mk::Space::global) all += static_cast<double>(buffer.bytes());
+    }
+    return all;
+}
+
+/// Whether a step touches an array of as many bytes.
+bool touches(const model::kernel::Program& program, const model::kernel::Step& step, std::int64_t bytes) {
+    namespace mk = model::kernel;
+    if (step.kind == mk::StepKind::memcpy) return program.memcpys[step.payload].bytes == bytes;
+    if (step.kind != mk::StepKind::kernel) return false;
+    const auto& buffers = program.kernels[step.payload].buffers;
+    return std::any_of(buffers.begin(), buffers.end(), [&](const mk::Buffer& buffer) {
+        return buffer.space == mk::Space::global && buffer.bytes() == bytes;
+    });
+}
+
+/// Whether the L2 still holds an array of so many bytes that a step before number `step` has touched. Neither
+/// that step nor one since may have gone over more than fits.
+bool is_left(const hw::Gpu& gpu, const model::kernel::Program& program, std::size_t step,
+             std::int64_t bytes) {
+    for (std::size_t before = step; before-- > 0;) {
+        if (bytes_touched(program, program.steps[before]) > gpu.l2.capacity.value()) return false;
+        if (touches(program, program.steps[before], bytes)) return true;
     }
     return false;
 }
@@ -57,14 +75,10 @@ void say_what_is_left(const hw::Gpu& gpu, model::kernel::Program& program) {
     for (std::size_t step = 1; step < program.steps.size(); ++step) {
         if (program.steps[step].kind != mk::StepKind::kernel) continue;
         mk::Kernel& kernel = program.kernels[program.steps[step].payload];
-        double all = 0.0;
-        for (const mk::Buffer& buffer : kernel.buffers) {
-            if (buffer.space == mk::Space::global) all += static_cast<double>(buffer.bytes());
-        }
-        if (all > gpu.l2.capacity.value()) continue;
+        if (bytes_touched(program, program.steps[step]) > gpu.l2.capacity.value()) continue;
         for (mk::Buffer& buffer : kernel.buffers) {
             if (buffer.space != mk::Space::global || is_fresh(kernel.name, buffer.name.view()) ||
-                !touched_earlier(program, step, buffer.bytes())) {
+                !is_left(gpu, program, step, buffer.bytes())) {
                 continue;
             }
             buffer.before = mk::Before::warm;

@@ -100,7 +100,7 @@ Id add_lean_softmax(Body& body, const BlockCounts& c, Id scores) {
 }
 
 void set_launch(const AttentionTile& tile, mk::Kernel& kernel) {
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * tile.warps, 1, 1};
     kernel.registers_per_thread = tile.registers;
 }
@@ -120,6 +120,26 @@ Id add_copy_groups(Builder& builder, int depth) {
     group.scope = mk::Scope::warp;
     group.depth = depth;
     return builder.last_token();
+}
+
+Id add_token(Builder& builder, const mk::Name& name, mk::TokenKind kind, std::int32_t arrivals, int depth,
+             int initial) {
+    mk::Token& token = builder.token();
+    token.name = name;
+    token.kind = kind;
+    token.scope = kind == mk::TokenKind::async_group ? mk::Scope::warp : mk::Scope::cta;
+    token.key = depth > 1 ? mk::TokenKey::stage : mk::TokenKey::none;
+    token.arrivals = arrivals;
+    token.depth = depth;
+    token.initial = initial;
+    return builder.last_token();
+}
+
+mk::Index trips_of_item(Builder& builder) {
+    mk::Index index = builder.begin();
+    builder.add(index, mk::Variable::item_end);
+    builder.add(index, mk::Variable::item_begin, -1);
+    return index;
 }
 
 void guard_trip(Builder& builder, mk::Kernel& kernel, std::int64_t ahead) {
@@ -152,6 +172,21 @@ Id add_heads(Builder& builder, const mk::Name& name, Dtype dtype, std::int64_t c
     buffer.stride = {1, columns, columns * rows, 0, 0};
     buffer.contents = mk::Contents::random;
     return builder.last_buffer();
+}
+
+GradientBuffers add_gradient_buffers(Builder& builder, const Problem& p, std::int64_t sum_columns,
+                                     std::int64_t sum_rows) {
+    GradientBuffers all;
+    all.q = add_heads(builder, "q", p.dtype, p.head_dim, p.sq, p.q_heads());
+    all.d_out = add_heads(builder, "d_out", p.dtype, p.head_dim, p.sq, p.q_heads());
+    all.k = add_heads(builder, "k", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
+    all.v = add_heads(builder, "v", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
+    all.lse = add_heads(builder, "lse", Dtype::fp32, 1, p.sq, p.q_heads());
+    all.products = add_heads(builder, "products", Dtype::fp32, 1, p.sq, p.q_heads());
+    all.sums = add_heads(builder, "d_q_sums", Dtype::fp32, sum_columns, sum_rows, p.q_heads());
+    all.d_k = add_heads(builder, "d_k", p.dtype, p.head_dim, p.sk, p.q_heads());
+    all.d_v = add_heads(builder, "d_v", p.dtype, p.head_dim, p.sk, p.q_heads());
+    return all;
 }
 
 }  // namespace warptime::workloads::attention

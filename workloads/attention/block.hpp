@@ -71,6 +71,13 @@ Id add_barrier(Builder& builder, int warps);
 /// A token for asynchronous copies of a warp, `depth` groups of which may be under way.
 Id add_copy_groups(Builder& builder, int depth);
 
+/// A token that `arrivals` complete. One of several stages has a place for each.
+Id add_token(Builder& builder, const model::kernel::Name& name, model::kernel::TokenKind kind,
+             std::int32_t arrivals, int depth, int initial);
+
+/// Trips of an item's loop.
+model::kernel::Index trips_of_item(Builder& builder);
+
 /// Lets the latest op, a copy of the main loop, run only if the trip `ahead` exists.
 void guard_trip(Builder& builder, model::kernel::Kernel& kernel, std::int64_t ahead);
 
@@ -80,5 +87,16 @@ model::kernel::Index kv_head(Builder& builder, const Problem& problem);
 /// A matrix [head_dim, rows, heads] in memory.
 Id add_heads(Builder& builder, const model::kernel::Name& name, Dtype dtype, std::int64_t columns,
              std::int64_t rows, std::int64_t heads);
+
+/// What a kernel of gradients reads and writes. dK and dV have a part for each head of queries.
+struct GradientBuffers {
+    Id q = model::kernel::no_id, d_out = model::kernel::no_id, k = model::kernel::no_id,
+       v = model::kernel::no_id, lse = model::kernel::no_id, products = model::kernel::no_id,
+       sums = model::kernel::no_id, d_k = model::kernel::no_id, d_v = model::kernel::no_id;
+};
+
+/// The sums of dQ in fp32 have their own numbers of columns and rows.
+GradientBuffers add_gradient_buffers(Builder& builder, const Problem& problem, std::int64_t sum_columns,
+                                     std::int64_t sum_rows);
 
 }  // namespace warptime::workloads::attention

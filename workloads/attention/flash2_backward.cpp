@@ -65,8 +65,8 @@ struct Gradients {
     Builder builder{kernel};
     Body body{builder};
     BlockCounts counts = counts_of(problem, tile);
-    Id q = mk::no_id, d_out = mk::no_id, k = mk::no_id, v = mk::no_id, lse = mk::no_id,
-       products_of_rows = mk::no_id, sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id, tiles = mk::no_id;
+    GradientBuffers of = add_gradient_buffers(builder, problem, tile.head, padded_rows(problem));
+    Id tiles = mk::no_id;
     Id copies = mk::no_id, barrier = mk::no_id;
 
     [[nodiscard]] std::int64_t all_lanes() const { return lanes * tile.warps; }
@@ -77,21 +77,11 @@ struct Gradients {
     }
     [[nodiscard]] std::int64_t scores() const { return std::int64_t{tile.m} * tile.n / all_lanes(); }
 
-    void add_buffers() {
-        const Problem& p = problem;
-        q = add_heads(builder, "q", p.dtype, p.head_dim, p.sq, p.q_heads());
-        d_out = add_heads(builder, "d_out", p.dtype, p.head_dim, p.sq, p.q_heads());
-        k = add_heads(builder, "k", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
-        v = add_heads(builder, "v", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
-        lse = add_heads(builder, "lse", Dtype::fp32, 1, p.sq, p.q_heads());
-        products_of_rows = add_heads(builder, "products", Dtype::fp32, 1, p.sq, p.q_heads());
-        sums = add_heads(builder, "d_q_sums", Dtype::fp32, tile.head, padded_rows(p), p.q_heads());
-        d_k = add_heads(builder, "d_k", p.dtype, p.head_dim, p.sk, p.q_heads());
-        d_v = add_heads(builder, "d_v", p.dtype, p.head_dim, p.sk, p.q_heads());
+    void add_tiles() {
         mk::Buffer& shared = builder.buffer();
         shared.name = "tiles";
         shared.space = mk::Space::shared;
-        shared.dtype = p.dtype;
+        shared.dtype = problem.dtype;
         // Two stages of Q, dO, K and V, and P and dS beside them. V in registers leaves its place to P and
         // dS.
         const std::int64_t scores_of_tile = std::int64_t{2} * tile.m * tile.n;
@@ -126,7 +116,7 @@ struct Gradients {
     /// Lanes add neighbouring numbers of a block's sums: 128 bytes a warp.
     void add_to_sums(const mk::Index& head) {
         mk::Access& access = builder.access();
-        access.buffer = sums;
+        access.buffer = of.sums;
         access.direction = mk::Direction::atomic;
         access.pattern = mk::PatternKind::contiguous;
         access.bytes = hw::bytes_of(Dtype::fp32);
@@ -140,7 +130,7 @@ struct Gradients {
         builder.wait(copies, 0);
         body.meet(barrier);
         const std::int64_t per_product = std::max<std::int64_t>(1, loads() / 5);
-        copy_rows(q, query(1, true), head, tile.m, true);
+        copy_rows(of.q, query(1, true), head, tile.m, true);
         const Id operands = body.add(InstructionClass::ldmatrix, per_product);
         const Id score = body.products(problem.dtype, products(), operands);
         body.add(InstructionClass::ldmatrix, per_product);
@@ -167,11 +157,11 @@ struct Gradients {
         body.add(InstructionClass::ldmatrix, per_product);
         const Id d_q = body.products(problem.dtype, products(), read);
         body.meet(barrier);
-        copy_rows(d_out, query(1, true), head, tile.m, true);
+        copy_rows(of.d_out, query(1, true), head, tile.m, true);
         builder.signal(copies, mk::SignalOn::issue);
         // The next block's log-sum-exp and products, which its trip finds in registers.
         body.add(InstructionClass::ld_global, 2 * counts_rows());
-        body.box(lse, mk::Direction::read, query(1, true), head, 1, tile.m);
+        body.box(of.lse, mk::Direction::read, query(1, true), head, 1, tile.m);
         mk::Op& add = builder.op(InstructionClass::red_global);
         add.dtype = Dtype::fp32;
         add.count = std::int64_t{tile.m} * tile.head / all_lanes();
@@ -195,19 +185,16 @@ struct Gradients {
         const mk::Index kv = kv_head(builder, problem);
         const mk::Index key = builder.variable(mk::Variable::tile, tile.n);
         body.add(InstructionClass::add_s32, 350, mk::no_id, mk::no_id, 140);
-        copy_rows(k, key, kv, tile.n, false);
-        copy_rows(v, key, kv, tile.n, false);
-        copy_rows(q, query(0, false), head, tile.m, false);
-        copy_rows(d_out, query(0, false), head, tile.m, false);
+        copy_rows(of.k, key, kv, tile.n, false);
+        copy_rows(of.v, key, kv, tile.n, false);
+        copy_rows(of.q, query(0, false), head, tile.m, false);
+        copy_rows(of.d_out, query(0, false), head, tile.m, false);
         builder.signal(copies, mk::SignalOn::issue);
-        mk::Index trips = builder.begin();
-        builder.add(trips, mk::Variable::item_end);
-        builder.add(trips, mk::Variable::item_begin, -1);
-        builder.loop(trips);
+        builder.loop(trips_of_item(builder));
         add_trip(head);
         builder.end();
         const std::int64_t outputs = std::int64_t{tile.n} * tile.head / all_lanes();
-        for (const Id buffer : {d_k, d_v}) {
+        for (const Id buffer : {of.d_k, of.d_v}) {
             const Id packed =
                 body.add(InstructionClass::convert_pack, std::max<std::int64_t>(1, outputs / 2));
             const Id staged =
@@ -234,7 +221,7 @@ void lower_gradients(const Problem& p, const AttentionTile& tile, mk::Kernel& ke
     kernel.grid = {ceil_div(p.sk, tile.n), p.batch, p.heads};
     set_key_blocks(p, tile.m, tile.n, kernel.schedule);
     Gradients gradients{p, tile, kernel};
-    gradients.add_buffers();
+    gradients.add_tiles();
     gradients.copies = add_copy_groups(gradients.builder, 2);
     gradients.barrier = add_barrier(gradients.builder, tile.warps);
     gradients.add_role();

@@ -25,7 +25,7 @@ void lower_flash2_combine(const Problem& p, const AttentionTile& tile, int split
     const std::int64_t rows = p.q_heads() * p.sq;
     const std::int64_t of_cta = rows_of_cta(tile.head);
     kernel.name = "flash_fwd_splitkv_combine";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {threads, 1, 1};
     kernel.registers_per_thread = registers;
     kernel.grid = {ceil_div(rows, of_cta), 1, 1};

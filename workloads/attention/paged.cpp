@@ -185,7 +185,7 @@ void lower_pieces(const Problem& p, std::int64_t splits, mk::Kernel& kernel) {
     const std::int64_t heads = p.q_heads() * p.sq;
     const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(splits)));
     kernel.name = "paged_combine";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * warps, 1, 1};
     kernel.registers_per_thread = splits > 16 ? 62 : splits > 4 ? 32 : splits > 2 ? 22 : splits > 1 ? 21 : 16;
     kernel.static_shared = splits > 2 ? 2048 : splits > 1 ? 1024 : 0;
@@ -236,7 +236,7 @@ void lower_paged(const Problem& given, const hw::Gpu& gpu, mk::Program& program)
     const std::int64_t splits = paged_splits(given, static_cast<std::int64_t>(gpu.sm.count.value()));
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "paged_decode";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * warps, 1, 1};
     kernel.registers_per_thread = padded_head(problem) > 64 ? 128 : 80;
     kernel.grid = {problem.batch, problem.kv_heads, splits};

@@ -63,29 +63,17 @@ struct Specialized {
 
     [[nodiscard]] int stages() const { return std::max(1, tile.stages); }
 
-    Id add_token(const mk::Name& name, mk::TokenKind kind, std::int32_t arrivals, int depth, int initial) {
-        mk::Token& token = builder.token();
-        token.name = name;
-        token.kind = kind;
-        token.scope = kind == mk::TokenKind::async_group ? mk::Scope::warp : mk::Scope::cta;
-        token.key = depth > 1 ? mk::TokenKey::stage : mk::TokenKey::none;
-        token.arrivals = arrivals;
-        token.depth = depth;
-        token.initial = initial;
-        return builder.last_token();
-    }
-
     void add_tokens() {
         const int depth = stages();
         const std::int32_t readers = tile.warps;
-        q_full = add_token("q_full", mk::TokenKind::mbarrier, 1, 1, 0);
-        q_empty = add_token("q_empty", mk::TokenKind::mbarrier, readers, 1, 1);
-        k_full = add_token("k_full", mk::TokenKind::mbarrier, 1, depth, 0);
-        v_full = add_token("v_full", mk::TokenKind::mbarrier, 1, depth, 0);
-        k_empty = add_token("k_empty", mk::TokenKind::mbarrier, readers, depth, depth);
-        v_empty = add_token("v_empty", mk::TokenKind::mbarrier, readers, depth, depth);
-        scores_done = add_token("scores_done", mk::TokenKind::async_group, 1, 1, 0);
-        sums_done = add_token("sums_done", mk::TokenKind::async_group, 1, 1, 0);
+        q_full = add_token(builder, "q_full", mk::TokenKind::mbarrier, 1, 1, 0);
+        q_empty = add_token(builder, "q_empty", mk::TokenKind::mbarrier, readers, 1, 1);
+        k_full = add_token(builder, "k_full", mk::TokenKind::mbarrier, 1, depth, 0);
+        v_full = add_token(builder, "v_full", mk::TokenKind::mbarrier, 1, depth, 0);
+        k_empty = add_token(builder, "k_empty", mk::TokenKind::mbarrier, readers, depth, depth);
+        v_empty = add_token(builder, "v_empty", mk::TokenKind::mbarrier, readers, depth, depth);
+        scores_done = add_token(builder, "scores_done", mk::TokenKind::async_group, 1, 1, 0);
+        sums_done = add_token(builder, "sums_done", mk::TokenKind::async_group, 1, 1, 0);
     }
 
     void copy(Id buffer, const mk::Index& row, const mk::Index& head, std::int64_t rows, Id full) {
@@ -95,20 +83,13 @@ struct Specialized {
         body.box(buffer, mk::Direction::read, row, head, tile.head, rows);
     }
 
-    [[nodiscard]] mk::Index trips() {
-        mk::Index index = builder.begin();
-        builder.add(index, mk::Variable::item_end);
-        builder.add(index, mk::Variable::item_begin, -1);
-        return index;
-    }
-
     void add_producer() {
         builder.role("producer", 1);
         const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
         const mk::Index kv = kv_head(builder, problem);
         builder.wait(q_empty);
         copy(q, builder.variable(mk::Variable::tile, tile.m), head, tile.m, q_full);
-        builder.loop(trips());
+        builder.loop(trips_of_item(builder));
         mk::Index key = builder.begin(-tile.n);
         builder.add(key, mk::Variable::item_end, tile.n);
         builder.add(key, mk::Variable::loop, -tile.n);
@@ -149,7 +130,7 @@ struct Specialized {
     void add_consumers() {
         builder.role("consumer", warps_of_group, groups(), 240);
         builder.wait(q_full);
-        builder.loop(trips());
+        builder.loop(trips_of_item(builder));
         builder.wait(k_full);
         const Id scored = multiply(tile.n, tile.head, true, shared_k, scores_done, mk::no_id);
         builder.wait(scores_done);
@@ -206,7 +187,7 @@ void lower_specialized(const Problem& problem, const AttentionFamily& family, co
     if (family.cleared) program.add_memset(counter_bytes);
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = family.implementation == "cudnn" ? "cudnn_flash_fprop" : "flash_fwd_sm90";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * (tile.warps + warps_of_group), 1, 1};
     kernel.registers_per_thread = tile.registers;
     kernel.named_barriers = 3;

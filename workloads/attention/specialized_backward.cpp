@@ -22,7 +22,7 @@ struct SmallKernel {
                 std::int64_t heads, std::int32_t registers, mk::Kernel& of)
         : kernel(of), builder(of), body(builder) {
         kernel.name = name.view();
-        kernel.evidence = mk::Evidence::any;
+        kernel.evidence = mk::Evidence::pooled;
         kernel.cta = {lanes * small_warps, 1, 1};
         kernel.registers_per_thread = registers;
         kernel.schedule.tiles = {ceil_div(all_rows, rows), 1, batch * heads, 1};
@@ -133,8 +133,7 @@ struct BackwardGroups {
     mk::Kernel& kernel;
     Builder builder{kernel};
     Body body{builder};
-    Id q = mk::no_id, d_out = mk::no_id, k = mk::no_id, v = mk::no_id, lse = mk::no_id, products = mk::no_id,
-       sums = mk::no_id, d_k = mk::no_id, d_v = mk::no_id;
+    GradientBuffers of = add_gradient_buffers(builder, problem, problem.head_dim, problem.sq);
     Id keys_full = mk::no_id, keys_empty = mk::no_id, q_full = mk::no_id, q_empty = mk::no_id,
        d_out_full = mk::no_id, d_out_empty = mk::no_id, barrier = mk::no_id;
     Id scores_done = mk::no_id, d_p_done = mk::no_id, gradients_done = mk::no_id;
@@ -143,52 +142,21 @@ struct BackwardGroups {
     /// Scores of a lane: 64 keys of its group by the tile's queries.
     [[nodiscard]] std::int64_t scores() const { return keys_of_group * tile.m / (group_warps * lanes); }
 
-    void add_buffers() {
-        const Problem& p = problem;
-        q = add_heads(builder, "q", p.dtype, p.head_dim, p.sq, p.q_heads());
-        d_out = add_heads(builder, "d_out", p.dtype, p.head_dim, p.sq, p.q_heads());
-        k = add_heads(builder, "k", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
-        v = add_heads(builder, "v", p.dtype, p.head_dim, p.sk, p.batch * p.kv_heads);
-        lse = add_heads(builder, "lse", Dtype::fp32, 1, p.sq, p.q_heads());
-        products = add_heads(builder, "products", Dtype::fp32, 1, p.sq, p.q_heads());
-        sums = add_heads(builder, "d_q_sums", Dtype::fp32, p.head_dim, p.sq, p.q_heads());
-        d_k = add_heads(builder, "d_k", p.dtype, p.head_dim, p.sk, p.q_heads());
-        d_v = add_heads(builder, "d_v", p.dtype, p.head_dim, p.sk, p.q_heads());
-    }
-
-    Id add_token(const mk::Name& name, mk::TokenKind kind, std::int32_t arrivals, int depth, int initial) {
-        mk::Token& token = builder.token();
-        token.name = name;
-        token.kind = kind;
-        token.scope = kind == mk::TokenKind::async_group ? mk::Scope::warp : mk::Scope::cta;
-        token.key = depth > 1 ? mk::TokenKey::stage : mk::TokenKey::none;
-        token.arrivals = arrivals;
-        token.depth = depth;
-        token.initial = initial;
-        return builder.last_token();
-    }
-
     void add_tokens() {
         const std::int32_t readers = group_warps * groups;
         const int depth = std::max(1, tile.stages);
-        keys_full = add_token("keys_full", mk::TokenKind::mbarrier, 2, 1, 0);
-        keys_empty = add_token("keys_empty", mk::TokenKind::mbarrier, readers, 1, 1);
-        q_full = add_token("q_full", mk::TokenKind::mbarrier, 1, depth, 0);
-        q_empty = add_token("q_empty", mk::TokenKind::mbarrier, readers, depth, depth);
-        d_out_full = add_token("d_out_full", mk::TokenKind::mbarrier, 1, depth, 0);
-        d_out_empty = add_token("d_out_empty", mk::TokenKind::mbarrier, readers, depth, depth);
-        scores_done = add_token("scores_done", mk::TokenKind::async_group, 1, 1, 0);
-        d_p_done = add_token("d_p_done", mk::TokenKind::async_group, 1, 1, 0);
-        gradients_done = add_token("gradients_done", mk::TokenKind::async_group, 3, 1, 0);
+        keys_full = add_token(builder, "keys_full", mk::TokenKind::mbarrier, 2, 1, 0);
+        keys_empty = add_token(builder, "keys_empty", mk::TokenKind::mbarrier, readers, 1, 1);
+        q_full = add_token(builder, "q_full", mk::TokenKind::mbarrier, 1, depth, 0);
+        q_empty = add_token(builder, "q_empty", mk::TokenKind::mbarrier, readers, depth, depth);
+        d_out_full = add_token(builder, "d_out_full", mk::TokenKind::mbarrier, 1, depth, 0);
+        d_out_empty = add_token(builder, "d_out_empty", mk::TokenKind::mbarrier, readers, depth, depth);
+        scores_done = add_token(builder, "scores_done", mk::TokenKind::async_group, 1, 1, 0);
+        d_p_done = add_token(builder, "d_p_done", mk::TokenKind::async_group, 1, 1, 0);
+        gradients_done = add_token(builder, "gradients_done", mk::TokenKind::async_group, 3, 1, 0);
         barrier = add_barrier(builder, readers);
     }
 
-    [[nodiscard]] mk::Index trips() {
-        mk::Index index = builder.begin();
-        builder.add(index, mk::Variable::item_end);
-        builder.add(index, mk::Variable::item_begin, -1);
-        return index;
-    }
     [[nodiscard]] mk::Index query() {
         mk::Index index = builder.begin();
         builder.add(index, mk::Variable::item_begin, tile.m);
@@ -209,13 +177,13 @@ struct BackwardGroups {
         const mk::Index kv = kv_head(builder, problem);
         const mk::Index key = builder.variable(mk::Variable::tile, keys());
         builder.wait(keys_empty);
-        copy(k, key, kv, keys(), keys_full);
-        copy(v, key, kv, keys(), keys_full);
-        builder.loop(trips());
+        copy(of.k, key, kv, keys(), keys_full);
+        copy(of.v, key, kv, keys(), keys_full);
+        builder.loop(trips_of_item(builder));
         builder.wait(q_empty);
-        copy(q, query(), head, tile.m, q_full);
+        copy(of.q, query(), head, tile.m, q_full);
         builder.wait(d_out_empty);
-        copy(d_out, query(), head, tile.m, d_out_full);
+        copy(of.d_out, query(), head, tile.m, d_out_full);
         builder.end();
         builder.role("idle", group_warps - 1);
     }
@@ -240,9 +208,9 @@ struct BackwardGroups {
         multiply(tile.m, tile.head, true, scores_done, mk::no_id);
         // The log-sum-exp and products of the rows that a lane's scores belong to.
         const Id rows = body.add(InstructionClass::ld_global, std::max<std::int64_t>(1, scores() / 4));
-        body.box(lse, mk::Direction::read, query(), head, 1, tile.m);
+        body.box(of.lse, mk::Direction::read, query(), head, 1, tile.m);
         body.add(InstructionClass::ld_global, std::max<std::int64_t>(1, scores() / 4));
-        body.box(products, mk::Direction::read, query(), head, 1, tile.m);
+        body.box(of.products, mk::Direction::read, query(), head, 1, tile.m);
         builder.wait(d_out_full);
         multiply(tile.m, tile.head, true, d_p_done, mk::no_id);
         builder.wait(scores_done);
@@ -276,7 +244,7 @@ struct BackwardGroups {
             1, std::int64_t{tile.m} * problem.head_dim / (std::int64_t{lanes} * group_warps * groups));
         add.returns = false;
         mk::Access& access = builder.access();
-        access.buffer = sums;
+        access.buffer = of.sums;
         access.direction = mk::Direction::atomic;
         access.pattern = mk::PatternKind::contiguous;
         access.bytes = hw::bytes_of(Dtype::fp32);
@@ -291,14 +259,14 @@ struct BackwardGroups {
         builder.role("consumer", group_warps, groups, 240);
         const mk::Index head = builder.variable(mk::Variable::tile, 1, 2);
         builder.wait(keys_full);
-        builder.loop(trips());
+        builder.loop(trips_of_item(builder));
         add_trip(head);
         builder.end();
         builder.signal(keys_empty, mk::SignalOn::completion);
         const std::int64_t outputs = keys_of_group * tile.head / (group_warps * lanes);
         mk::Index row = builder.variable(mk::Variable::tile, keys());
         builder.add(row, mk::Variable::instance, keys_of_group);
-        for (const Id buffer : {d_k, d_v}) {
+        for (const Id buffer : {of.d_k, of.d_v}) {
             const Id packed = body.add(InstructionClass::convert_pack, outputs / 2);
             const Id staged = body.add(InstructionClass::stmatrix, outputs / 8, packed);
             const Id met = body.add(InstructionClass::bar_sync, 1, staged);
@@ -313,7 +281,7 @@ struct BackwardGroups {
 
 void lower_groups(const Problem& p, const AttentionTile& tile, const hw::Gpu& gpu, mk::Kernel& kernel) {
     kernel.name = "cudnn_flash_bprop";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {lanes * group_warps * (groups + 1), 1, 1};
     kernel.registers_per_thread = tile.registers;
     kernel.named_barriers = 3;
@@ -328,7 +296,6 @@ void lower_groups(const Problem& p, const AttentionTile& tile, const hw::Gpu& gp
         schedule.kind = mk::ScheduleKind::dynamic_counter;
     }
     BackwardGroups parts{p, tile, kernel};
-    parts.add_buffers();
     parts.add_tokens();
     parts.add_producer();
     parts.add_consumers();

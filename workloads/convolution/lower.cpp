@@ -24,7 +24,7 @@ void lower_padding(std::int64_t rows, std::int64_t cleared, std::int64_t from, s
     if (cleared > 0) program.add_memset(cleared * to * hw::bytes_of(dtype));
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "nhwc_add_padding";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {threads, 1, 1};
     kernel.registers_per_thread = 30;
     const std::int64_t moved = std::min(from, to);
@@ -124,7 +124,7 @@ void lower_implicit(const Problem& problem, const gemm::Config& config, const hw
         lower_padding(problem.out_pixels(), 0, results, problem.out_channels, problem.dtype, gpu, program);
     }
     // The bands of products do not hold for images.
-    for (std::size_t i = 0; i < program.kernel_count; ++i) program.kernels[i].evidence = mk::Evidence::any;
+    for (std::size_t i = 0; i < program.kernel_count; ++i) program.kernels[i].evidence = mk::Evidence::pooled;
 }
 
 void lower_convolution(const Problem& problem, const gemm::Config& config, const hw::Gpu& gpu,
@@ -146,7 +146,7 @@ void lower_depthwise(const Problem& problem, mk::Kernel& kernel) {
     const std::int64_t ctas =
         gemm::ceil_div(problem.batch * side * gemm::ceil_div(side, outputs) * vectors, threads);
     kernel.name = "conv2d_c1_k1_nhwc";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.grid = {ctas, 1, 1};
     kernel.cta = {threads, 1, 1};
     kernel.registers_per_thread = problem.kernel <= 3 ? 80 : problem.kernel <= 5 ? 158 : 255;

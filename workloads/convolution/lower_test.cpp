@@ -1,62 +1,16 @@
-// Convolutions: sizes against a count one by one, the product's shape, launches, work by the walk, refusals.
+// Convolutions: sizes against a count one by one, the product's shape, launches, work by the walk.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/convolution/lower.hpp"
 
-#include "hw/error.hpp"
-#include "hw/sheet.hpp"
-#include "model/kernel/checks.hpp"
-#include "model/kernel/walk.hpp"
-#include "workloads/choice/lower.hpp"
-#include "workloads/registry/registry.hpp"
+#include "workloads/convolution/lowered_fixture_test.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <array>
-#include <map>
-#include <string>
-
 namespace mk = warptime::model::kernel;
 using namespace warptime::workloads;
-
-namespace {
-
-using Given = std::map<std::string, std::string, std::less<>>;
-
-/// The candidate with the fewest tiles is chosen.
-mk::Program lowered(const Given& given, const std::string& gpu = "h200-sxm") {
-    static const auto data = libraries::load_libraries();
-    mk::Program program;
-    choice::lower(
-        make_operation("conv2d", given), data, warptime::hw::load_gpu(gpu),
-        [](const mk::Program& candidate, double) {
-            return static_cast<double>(candidate.kernels[0].schedule.item_count());
-        },
-        program);
-    for (std::size_t k = 0; k < program.kernel_count; ++k) mk::check(program.kernels[k]);
-    return program;
-}
-
-Given sizes(const char* batch, const char* channels, const char* out, const char* size, const char* kernel,
-            Given more = {}) {
-    more.insert({{"batch", batch},
-                 {"channels", channels},
-                 {"out_channels", out},
-                 {"size", size},
-                 {"kernel", kernel}});
-    return more;
-}
-
-std::string refused(const Given& given, const std::string& gpu = "h200-sxm") {
-    try {
-        (void)lowered(given, gpu);
-    } catch (const warptime::Error& error) {
-        return error.parameter();
-    }
-    return "accepted";
-}
-
-}  // namespace
+using convolution::fixture::lowered;
+using convolution::fixture::sizes;
 
 TEST_CASE("output sizes are those of a filter that is moved step by step") {
     CHECK(rc::check("any size, kernel and stride", [] {
@@ -144,70 +98,4 @@ TEST_CASE("a depthwise kernel computes every output once") {
     const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
     // Six pixels of eight channels a thread, nine taps each.
     CHECK(walk.instructions_of(warptime::hw::InstructionClass::fma_f32) == 4.0 * 6 * 8 * 9);
-}
-
-TEST_CASE("fp32 without tf32 is multiplied between kernels that turn images, filters and results") {
-    const mk::Program program =
-        lowered(sizes("2", "33", "70", "20", "3", {{"dtype", "fp32"}, {"stride", "2"}}));
-    REQUIRE(program.kernel_count == 4);
-    const auto moved = [](const mk::Kernel& kernel, mk::Id buffer, mk::Direction direction) {
-        double bytes = 0.0;
-        const auto& tiles = kernel.schedule.tiles;
-        for (std::int64_t m = 0; m < tiles[0]; ++m) {
-            for (std::int64_t n = 0; n < tiles[1]; ++n) {
-                for (std::int64_t image = 0; image < tiles[2]; ++image) {
-                    mk::WorkItem item;
-                    item.tile = {m, n, image, 0};
-                    item.end = kernel.schedule.k_iterations;
-                    bytes += mk::walk_totals(kernel, item).traffic_of_buffer(buffer, direction).inside_bytes;
-                }
-            }
-        }
-        return bytes;
-    };
-    const double image = 2.0 * 20 * 20 * 33 * 4, filters = 70.0 * 9 * 33 * 4, result = 2.0 * 10 * 10 * 70 * 4;
-    const std::array<double, 4> turned{image, filters, 0.0, result};
-    for (const std::size_t k : {0U, 1U, 3U}) {
-        CHECK(moved(program.kernels[k], 0, mk::Direction::read) == turned[k]);
-        CHECK(moved(program.kernels[k], 1, mk::Direction::write) == turned[k]);
-        CHECK(program.kernels[k].cta.x == 256);
-        CHECK(program.kernels[k].static_shared == 4224);
-    }
-    // Fit row: 98 x 2 tiles of 32 x 32 an image.
-    const mk::Program plain = lowered(sizes("32", "64", "64", "56", "1", {{"dtype", "fp32"}}));
-    REQUIRE(plain.kernel_count == 3);
-    CHECK(plain.kernels[0].schedule.tiles == std::array<std::int64_t, 4>{98, 2, 32, 1});
-    CHECK(plain.kernels[1].buffers[0].extent[0] == 32 * 56 * 56);
-    CHECK(plain.kernels[1].buffers[0].extent[1] == 64);
-    CHECK(moved(program.kernels[2], 2, mk::Direction::write) == result);
-}
-
-TEST_CASE("the product of turned images has no padding, and a step of K any channels") {
-    convolution::Problem p;
-    p.batch = 2;
-    p.channels = 33;
-    p.out_channels = 70;
-    p.size = 20;
-    p.kernel = 3;
-    p.dtype = warptime::hw::Dtype::fp32;
-    CHECK(p.turned());
-    const gemm::Problem product = convolution::as_product(p);
-    CHECK(product.n == 70);
-    CHECK(product.k == 33 * 9);
-    CHECK(convolution::as_tiled_product(p, 8).k == 33 * 9);
-    CHECK(product.flop() == p.flop());
-}
-
-TEST_CASE("what cannot run is refused by the parameter's name") {
-    CHECK(refused(sizes("1", "64", "64", "32", "3")) == "accepted");
-    CHECK(refused(sizes("1", "64", "64", "32", "3", {{"groups", "3"}})) == "conv2d groups");
-    CHECK(refused(sizes("1", "64", "62", "32", "3", {{"groups", "4"}})) == "conv2d groups");
-    CHECK(refused(sizes("1", "64", "64", "1", "4")) == "accepted");
-    CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "fp32"}})) == "accepted");
-    CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "tf32"}})) == "accepted");
-    CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "int8"}})) == "conv2d dtype");
-    CHECK(refused(sizes("1", "64", "64", "32", "3", {{"dtype", "fp32"}}), "a100-sxm-80gb") == "accepted");
-    CHECK(refused(sizes("4096", "4096", "4096", "256", "3")) != "accepted");
-    CHECK(refused(sizes("1", "64", "64", "32", "3"), "t4") == "conv2d gpu");
-    CHECK(refused(sizes("1", "64", "64", "32", "3"), "a100-sxm-80gb") == "accepted");
 }

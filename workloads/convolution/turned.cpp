@@ -36,7 +36,7 @@ void lower_turn(const mk::Name& name, std::int64_t images, std::int64_t rows, st
                 mk::Kernel& kernel) {
     constexpr std::int64_t side = 32, warps = 8, rows_of_warp = side / warps, of_address = 30;
     kernel.name = name.view();
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {32 * warps, 1, 1};
     kernel.registers_per_thread = 32;
     kernel.static_shared = (side + 1) * side * hw::bytes_of(mk::Dtype::fp32);
@@ -106,7 +106,7 @@ void lower_turned(const Problem& problem, const gemm::Config& config, const hw::
     read_planes(problem, product, kernel);
     lower_turn("nchw_to_nhwc", problem.batch, problem.out_channels, out_pixels, program.add_kernel());
     // The bands of products do not hold for images.
-    for (std::size_t i = 0; i < program.kernel_count; ++i) program.kernels[i].evidence = mk::Evidence::any;
+    for (std::size_t i = 0; i < program.kernel_count; ++i) program.kernels[i].evidence = mk::Evidence::pooled;
 }
 
 }  // namespace warptime::workloads::convolution

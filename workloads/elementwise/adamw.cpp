@@ -69,11 +69,41 @@ void lower_launch(const arrays::Sizes& sizes, const libraries::KernelRule& rule,
             vector / pieces * sizes.element_bytes(), whole ? 0 : threads);
     };
     mk::Id loaded = whole ? started : body.add(rule.mix("single"), 1.0, started, 4.0);
-    for (std::size_t i = 0; i < 4; ++i) loaded = body.load(access(i, mk::Direction::read), mk::no_id, pieces);
-    // Branches past the slow paths of roots and quotients keep the elements one after another.
-    const mk::Id made = body.add(rule.mix("body"), 1.0, loaded);
+    // One at a time, elements behind the end of a short tensor are left out.
+    const bool leaves_out = !whole && trips <= few_trips;
+    const auto each_piece = [&](std::size_t array, mk::Direction direction, auto&& move) {
+        if (!leaves_out) {
+            move(access(array, direction), pieces);
+            return;
+        }
+        for (std::int64_t piece = 0; piece < pieces; ++piece) {
+            mk::Access one = access(array, direction);
+            one.origin[0] = body.builder().sum(one.origin[0], body.sum(piece * threads, {}));
+            move(one, 1);
+            mk::When& when = kernel.ops.back().when;
+            when.active = true;
+            when.value = body.sum(piece * threads,
+                                  {mk::term(mk::Variable::loop, step), mk::term(mk::Variable::warp, 32)});
+            when.low = 0;
+            when.high = per_cta;
+        }
+    };
+    for (std::size_t i = 0; i < 4; ++i) {
+        each_piece(i, mk::Direction::read, [&](const mk::Access& from, std::int64_t count) {
+            loaded = body.load(from, mk::no_id, count);
+        });
+    }
+    // Branches past the slow paths of roots and quotients keep the elements one after another. Zeros of
+    // elements that are left out take these paths. The last warp of a CTA has most of such elements.
+    const std::int64_t missing = whole ? 0 : trips * vector - per_cta / threads;
+    const mk::Id slow = missing > 0
+                            ? body.add(rule.mix("left_out"),
+                                       static_cast<double>(missing) / static_cast<double>(trips), loaded)
+                            : loaded;
+    const mk::Id made = body.add(rule.mix("body"), 1.0, slow);
     for (const std::size_t i : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
-        (void)body.store(access(i, mk::Direction::write), made, pieces);
+        each_piece(i, mk::Direction::write,
+                   [&](const mk::Access& to, std::int64_t count) { (void)body.store(to, made, count); });
     }
     body.builder().end();
     body.finish();

@@ -32,6 +32,8 @@ void lower_dropout(const arrays::Sizes& sizes, const arrays::Context& context) {
     launch.ctas = ctas;
     launch.threads = threads;
     launch.registers = rule.whole("registers");
+    // CTAs behind the last vector end at once; without vectors all draw their numbers.
+    if (!scalar) launch.tiles = std::min(ctas, arrays::ceil_div(sizes.n, threads * vector));
     arrays::Body body(kernel, launch);
     const mk::Id in = body.vector("a", sizes.dtype, sizes.n);
     const mk::Id out = body.vector("out", sizes.dtype, sizes.n);

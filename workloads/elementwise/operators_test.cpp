@@ -1,12 +1,9 @@
 // Elementwise operators: recorded launches, bytes against closed forms, and what is refused.
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/arrays/walked_fixture_test.hpp"
-#include "workloads/elementwise/adamw.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
-#include <numeric>
 
 using namespace warptime::workloads;
 using fixture::launches;
@@ -40,23 +37,6 @@ TEST_CASE("launches are those that an H100 recorded") {
           Launches{"64x1x1 512x1x1 registers=27 shared=0", "36x1x1 512x1x1 registers=61 shared=0",
                    "28x1x1 512x1x1 registers=61 shared=0"});
     CHECK(launches(lowered("adamw", {{"n", "67108864"}, {"dtype", "bf16"}})).size() == 5);
-}
-
-TEST_CASE("chunks of tensors: all are launched, within the limits") {
-    CHECK(rc::check("any tensors", [] {
-        const auto tensors = *rc::gen::inRange<std::int64_t>(1, 400);
-        const auto length = *rc::gen::inRange<std::int64_t>(1, 3000);
-        const auto chunk = *rc::gen::inRange<std::int64_t>(1, 700);
-        const auto all = elementwise::chunk_launches(tensors, length, chunk, 320, 36);
-        RC_ASSERT(std::accumulate(all.begin(), all.end(), std::int64_t{0}) ==
-                  tensors * ((length + chunk - 1) / chunk));
-        for (const std::int64_t ctas : all) {
-            RC_ASSERT(ctas >= 1 && ctas <= 320);
-        }
-        if (length <= chunk) {
-            RC_ASSERT(static_cast<std::int64_t>(all.size()) == (tensors + 35) / 36);
-        }
-    }));
 }
 
 TEST_CASE("each kernel moves its arrays once, for any size and type") {

@@ -115,7 +115,10 @@ void lower(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk:
 void lower_completed(const Problem& problem, const Config& config, const hw::Gpu& gpu, mk::Program& program) {
     mk::Kernel& kernel = program.add_kernel();
     kernel.name = "gemm";
-    kernel.evidence = mk::Evidence::own;
+    // Streams of K and weights of few bits have rows beside other operators, not among products.
+    const bool is_pooled = config.stream_k != StreamK::none ||
+                           hw::bits_of(problem.b) < hw::bits_of(problem.a) || problem.packed_b;
+    kernel.evidence = is_pooled ? mk::Evidence::pooled : mk::Evidence::own;
     kernel.cta = {threads(config), 1, 1};
     kernel.registers_per_thread =
         registers_per_thread(problem, config, static_cast<int>(gpu.sm.registers_per_thread_max.value()),

@@ -31,7 +31,7 @@ namespace {
 void lower_preparation(const Problem& problem, const libraries::GroupedRule& rule, mk::Kernel& kernel) {
     constexpr std::int64_t offset_bytes = 4, written = 10;
     kernel.name = "prepare_grouped_gemm_data";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     kernel.cta = {problem.experts, 1, 1};
     kernel.registers_per_thread = rule.prepare_registers;
     mk::Builder b(kernel);
@@ -145,7 +145,7 @@ void lower(const Problem& problem, const libraries::GroupedRule& rule, const hw:
     gemm::lower(batch, config, gpu, program);
     mk::Kernel& kernel = program.kernels[program.kernel_count - 1];
     kernel.name = "grouped_gemm";
-    kernel.evidence = mk::Evidence::any;
+    kernel.evidence = mk::Evidence::pooled;
     list_tiles(problem, config, kernel);
 }
 

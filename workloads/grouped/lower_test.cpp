@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/grouped/lower.hpp"
 
-#include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"
 #include "model/kernel/walk.hpp"
@@ -30,15 +29,6 @@ mk::Program lowered(const Given& given, const std::string& gpu = "h200-sxm") {
         [](const mk::Program&, double) { return 1.0; }, program);
     for (std::size_t k = 0; k < program.kernel_count; ++k) mk::check(program.kernels[k]);
     return program;
-}
-
-std::string refused(const Given& given, const std::string& gpu = "h200-sxm") {
-    try {
-        (void)lowered(given, gpu);
-    } catch (const warptime::Error& error) {
-        return error.parameter();
-    }
-    return "accepted";
 }
 
 }  // namespace
@@ -92,20 +82,4 @@ TEST_CASE("every tile of every expert is listed once, in whole clusters") {
     for (const auto& [tile, count] : times) CHECK(count == 1);
     // Padded rows and columns are multiplied too; ping-pong consumers take an item each in turn.
     CHECK(flop == 3 * 2 * 3 * (2.0 * 64 * 128 * 256));
-}
-
-TEST_CASE("what cannot run is refused by the parameter's name") {
-    const Given fits{{"experts", "4"}, {"tokens", "64"}, {"n", "128"}, {"k", "128"}};
-    const auto with = [&](const char* name, const char* value) {
-        Given given = fits;
-        given[name] = value;
-        return given;
-    };
-    CHECK(refused(fits) == "accepted");
-    CHECK(refused(with("experts", "1024")) == "grouped_gemm experts");
-    CHECK(refused(with("n", "129")) == "grouped_gemm n");
-    CHECK(refused(with("k", "4")) == "grouped_gemm k");
-    CHECK(refused(with("tokens", "1000000000")) != "accepted");
-    CHECK(refused(fits, "a100-sxm-80gb") == "grouped_gemm gpu");
-    CHECK(refused(with("dtype", "fp32")) == "grouped_gemm dtype");
 }

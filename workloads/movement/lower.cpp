@@ -30,6 +30,37 @@ std::int64_t near_divisor(std::int64_t n, std::int64_t wanted) {
     return 1;
 }
 
+/// CTAs along a row of the result, row after row, part after part.
+struct Tiles {
+    std::int64_t of_row = 1, steps = 1, parts = 1;
+};
+
+/// Elements of the source between two that stand `elements` apart in rows of `extent`, on average.
+std::int64_t scaled(std::int64_t elements, std::int64_t stride, std::int64_t extent) {
+    return std::llround(static_cast<double>(elements) * static_cast<double>(stride) /
+                        static_cast<double>(extent));
+}
+
+/// About `of_row` CTAs of `piece` elements a row and `parts` parts. Where the number of CTAs has no such
+/// divisors, rows may be less than one element of the source apart, as if all CTAs read the same. A few CTAs
+/// more then make better rows.
+Tiles tiles_of(const StridedMap& map, std::int64_t ctas, std::int64_t piece) {
+    constexpr std::int64_t most_more = 64;
+    const std::int64_t parts = map.s[2] == 0 ? 1 : ceil_div(ceil_div(map.elements, map.n[0]), map.n[1]);
+    const std::int64_t of_row =
+        map.n[0] < piece ? 1 : std::max<std::int64_t>(1, (map.n[0] + piece / 2) / piece);
+    const auto divided = [&](std::int64_t all) {
+        const std::int64_t in_parts = near_divisor(all, parts);
+        const std::int64_t in_row = near_divisor(all / in_parts, of_row);
+        return Tiles{in_row, all / in_parts / in_row, in_parts};
+    };
+    for (std::int64_t all = ctas; all <= ctas + std::min(most_more, ctas / 100); ++all) {
+        const Tiles tiles = divided(all);
+        if (map.s[1] == 0 || scaled(tiles.of_row * piece, map.s[1], map.n[0]) != 0) return tiles;
+    }
+    return divided(ctas);
+}
+
 }  // namespace
 
 void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context& context) {
@@ -42,25 +73,18 @@ void lower_strided(const StridedMap& map, mk::Dtype dtype, const arrays::Context
     launch.ctas = ceil_div(map.elements, piece);
     launch.threads = threads;
     launch.registers = rule.whole("registers");
-    mk::Kernel& kernel = context.program.add_kernel();
-    Body body(kernel, launch);
     // Tiles in three dimensions say which CTAs touch the same lines: along a row of the result, row after
     // row, part after part. Where pieces do not divide rows or parts, strides are those of the elements on
     // average.
     const bool long_rows = map.n[0] >= piece;
-    const std::int64_t all_rows = ceil_div(map.elements, map.n[0]);
-    const std::int64_t parts = map.s[2] == 0 ? 1 : near_divisor(launch.ctas, ceil_div(all_rows, map.n[1]));
-    const std::int64_t of_part = launch.ctas / parts;
-    const std::int64_t of_row =
-        long_rows ? near_divisor(of_part, std::max<std::int64_t>(1, (map.n[0] + piece / 2) / piece)) : 1;
-    const std::int64_t steps = of_part / of_row;
+    const Tiles tiles = tiles_of(map, launch.ctas, piece);
+    launch.ctas = tiles.of_row * tiles.steps * tiles.parts;
+    const auto& [of_row, steps, parts] = tiles;
+    mk::Kernel& kernel = context.program.add_kernel();
+    Body body(kernel, launch);
     kernel.schedule.tiles = {of_row, steps, parts, 1};
     kernel.schedule.group = of_row;
     // Elements of the source from one tile to the next, along rows and parts.
-    const auto scaled = [&](std::int64_t elements, std::int64_t stride, std::int64_t extent) {
-        return std::llround(static_cast<double>(elements) * static_cast<double>(stride) /
-                            static_cast<double>(extent));
-    };
     const std::int64_t step = of_row * piece;
     const std::int64_t next_row = scaled(step, map.s[1], map.n[0]);
     const std::int64_t next_part = scaled(step * steps, map.s[2], map.n[0] * map.n[1]);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -238,7 +239,15 @@ void select_by_several(const Sizes& s, const Context& context) {
         sum.launch.ctas = s.rows;
         sum.launch.ctas_y = 1;
         sum.launch.tiles = 0;
-        sum.trips = per_row;
+        // The compiler asks for 16 rows of counts at once, and for a power of two of fewer.
+        constexpr std::int64_t most_at_once = 16;
+        const std::int64_t at_once = std::min(
+            most_at_once, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(per_row))));
+        sum.trips = ceil_div(per_row, at_once);
+        sum.piece = per_row * 256;
+        sum.flows[0].vector = at_once;
+        sum.flows[0].apart = 256;
+        for (libraries::ClassCount& part : sum.loop) part.count *= static_cast<double>(at_once);
         sum.flows[0].kept = kept;
         sum.results = {{"sums", Dtype::int32, Direction::write, s.rows * 256, 1}};
         add(sum, context);
@@ -268,6 +277,7 @@ void select_by_several(const Sizes& s, const Context& context) {
                                  {{"in", Dtype::int32, Direction::read, ctas, rule.whole("elements")},
                                   {"out", Dtype::int32, Direction::write, ctas, rule.whole("elements")}});
         scan.flows[0].kept = kept;
+        scan.streams = 2.0;  // sums, and whether a row begins
         add(scan, context);
     }
     FlowKernel gather =

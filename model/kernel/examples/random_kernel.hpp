@@ -39,7 +39,7 @@ class RandomKernelMaker {
             kernel.coverage = {0.1, 0.2, 0.7};
             kernel.cta_classes.push_back({pick(0, 3), pick(3, 9), 0.1 * pick(1, 40), CtaPhase::warm});
         }
-        kernel.evidence = flip() ? Evidence::own : Evidence::any;
+        kernel.evidence = flip() ? Evidence::own : flip() ? Evidence::pooled : Evidence::any;
         for (int i = pick(0, 3); i > 0; --i) {
             kernel.address_pool.push_back({pick(-9, 9), pick(-9, 9), pick(1, 9), 0xf0f0U});
         }

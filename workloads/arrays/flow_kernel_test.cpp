@@ -1,0 +1,113 @@
+// Kernels of trips over pieces: bytes in closed form, reuse of what is common, and work in shared memory.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/arrays/flow_kernel.hpp"
+
+#include "model/kernel/checks.hpp"
+#include "workloads/arrays/walked_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+using namespace warptime::workloads;
+using arrays::Flow;
+using arrays::FlowKernel;
+namespace mk = warptime::model::kernel;
+using mk::InstructionClass;
+
+namespace {
+
+mk::Kernel lowered_flow(const FlowKernel& flow) {
+    mk::Kernel kernel;
+    arrays::lower_flow(flow, kernel);
+    mk::check(kernel);
+    return kernel;
+}
+
+FlowKernel copying(std::int64_t ctas, std::int64_t threads, std::int64_t trips, std::int64_t vector) {
+    FlowKernel flow;
+    flow.launch.name = "flow";
+    flow.launch.ctas = ctas;
+    flow.launch.threads = threads;
+    flow.trips = trips;
+    const std::int64_t elements = ctas * threads * trips * vector;
+    flow.flows = {{"in", mk::Dtype::fp32, mk::Direction::read, elements, vector},
+                  {"out", mk::Dtype::fp32, mk::Direction::write, elements, vector}};
+    return flow;
+}
+
+}  // namespace
+
+TEST_CASE("trips of all CTAs cover an array once") {
+    CHECK(rc::check("any launch", [] {
+        const auto ctas = *rc::gen::inRange<std::int64_t>(1, 9);
+        const auto threads = 32 * *rc::gen::inRange<std::int64_t>(1, 9);
+        const auto trips = *rc::gen::inRange<std::int64_t>(1, 6);
+        const auto vector = *rc::gen::element<std::int64_t>(1, 2, 4, 8, 16);
+        FlowKernel flow = copying(ctas, threads, trips, vector);
+        const double bytes = 4.0 * static_cast<double>(ctas * threads * trips * vector);
+        const mk::Kernel kernel = lowered_flow(flow);
+        RC_ASSERT(fixture::moved(kernel, "in", mk::Direction::read) == bytes);
+        RC_ASSERT(fixture::moved(kernel, "out", mk::Direction::write) == bytes);
+        // A lane moves at most 16 bytes at a time.
+        const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+        RC_ASSERT(walk.instructions_of(InstructionClass::ld_global) ==
+                  static_cast<double>(threads / 32 * trips * std::max<std::int64_t>(1, vector / 4)));
+        // One element at a time: as many instructions as elements, and the same bytes.
+        flow.flows[0].by_element = true;
+        const mk::Kernel single = lowered_flow(flow);
+        RC_ASSERT(mk::walk_totals(single, mk::WorkItem{}).instructions_of(InstructionClass::ld_global) ==
+                  static_cast<double>(threads / 32 * trips * vector));
+        RC_ASSERT(fixture::moved(single, "in", mk::Direction::read) == bytes);
+    }));
+}
+
+TEST_CASE("what is common is read by each CTA from its start, and a piece says where the next CTA begins") {
+    FlowKernel flow = copying(4, 64, 2, 1);
+    flow.flows[0].common = true;
+    flow.flows[0].elements = 2 * 64;
+    flow.flows[1].elements = 4 * 100;
+    flow.piece = 100;  // CTAs write 128 elements each; the last one's end lies beyond the array
+    const mk::Kernel kernel = lowered_flow(flow);
+    CHECK(fixture::moved(kernel, "in", mk::Direction::read) == 4.0 * 2 * 64 * 4);
+    CHECK(fixture::moved(kernel, "out", mk::Direction::write) == (3.0 * 128 + 100) * 4);
+}
+
+TEST_CASE("results are written once, after the last trip") {
+    FlowKernel flow = copying(3, 32, 7, 1);
+    flow.flows.pop_back();
+    flow.results = {{"sums", mk::Dtype::fp32, mk::Direction::write, 3 * 32, 1}};
+    flow.finish = {{InstructionClass::mufu, 2.0}};
+    const mk::Kernel kernel = lowered_flow(flow);
+    CHECK(fixture::moved(kernel, "sums", mk::Direction::write) == 3.0 * 32 * 4);
+    const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+    CHECK(walk.instructions_of(InstructionClass::st_global) == 1);
+    CHECK(walk.instructions_of(InstructionClass::mufu) == 2);
+}
+
+TEST_CASE("a trip does all its shared accesses, in as many parts as there are barriers") {
+    for (const std::int64_t barriers : {0, 1, 3, 5}) {
+        CAPTURE(barriers);
+        FlowKernel flow = copying(1, 128, 4, 1);
+        flow.launch.static_shared = 4096;
+        flow.shared.loads = 7;
+        flow.shared.stores = 11;
+        flow.shared.scattered = 2;
+        flow.shared.atomics = 3;
+        flow.shared.barriers = barriers;
+        const mk::WalkTotals walk = mk::walk_totals(lowered_flow(flow), mk::WorkItem{});
+        const double warps_and_trips = 4.0 * 4;
+        CHECK(walk.instructions_of(InstructionClass::ld_shared) == 7 * warps_and_trips);
+        CHECK(walk.instructions_of(InstructionClass::st_shared) == 13 * warps_and_trips);
+        CHECK(walk.instructions_of(InstructionClass::atom_shared) == 3 * warps_and_trips);
+        CHECK(walk.instructions_of(InstructionClass::bar_sync) ==
+              static_cast<double>(barriers) * warps_and_trips);
+    }
+}
+
+TEST_CASE("an array that the kernel before has left is warm, others are as the conditions say") {
+    FlowKernel flow = copying(1, 32, 1, 1);
+    flow.flows[0].kept = true;
+    const mk::Kernel kernel = lowered_flow(flow);
+    CHECK(kernel.buffers[0].before == mk::Before::warm);
+    CHECK(kernel.buffers[1].before == mk::Before::by_conditions);
+}
