@@ -338,10 +338,12 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
         const double stays = machine::lines_dirtied(use.written_bytes * items, whole, gpu);
-        const machine::FilledSectors parts = machine::filled_sectors(
-            {use.parted_bytes * items, use.written_bytes * items, whole, use.parted_apart}, gpu);
-        // Sectors that have been filled are written at once; the others stay like whole ones.
-        dirtied += parts.filled > 0.0 ? std::max(0.0, parts.touched - parts.filled) : stays;
+        const machine::FilledSectors parts =
+            machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
+                                     use.parted_apart, use.read_bytes * items},
+                                    gpu);
+        // Sectors leave whole. Those that have been filled are written at once.
+        dirtied += std::max(stays, parts.touched) - parts.filled;
         filled += parts.on_bus;
         padded += parts.on_bus - parts.filled;
         if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
@@ -496,12 +498,12 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
-    result.dram_written = conditions.cache == prediction::Cache::flushed
-                              ? machine::writes_over_dirty(
-                                    Bytes(read + opened + pushed), dirty, machine::dirty_first_of(gpu),
-                                    gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
-                              : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
-                                                           machine::dirty_capacity_of(gpu), bursts);
+    result.dram_written =
+        conditions.cache == prediction::Cache::flushed
+            ? machine::writes_over_dirty(Bytes(read + opened + pushed), dirty, machine::dirty_first_of(gpu),
+                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
+            : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
+                                         machine::dirty_capacity_of(gpu), bursts);
     result.dram_written += Bytes(filled);
     result.l2_written = stores;
     result.dirtied = dirty;

@@ -18,6 +18,7 @@ struct PartStores {
     double written = 0.0;  ///< bytes that all stores to the buffer write
     double whole = 0.0;    ///< bytes of the buffer that are reached
     double apart = 0.0;    ///< bytes among which one warp's scattered stores fall; 0: they go in order
+    double read = 0.0;     ///< bytes of the buffer that loads bring: stores find these sectors whole
 };
 
 struct FilledSectors {
@@ -47,7 +48,8 @@ struct FilledSectors {
     const double until = completed ? std::min(result.lines, stores.apart / line) : result.lines;
     const double kept = lines_kept_in_part(gpu);
     if (until <= kept) return result;
-    const double share = 1.0 - kept / until;
+    const double unread = 1.0 - std::min(1.0, stores.read / result.touched);
+    const double share = (1.0 - kept / until) * unread;
     result.filled = result.touched * share;
     result.on_bus = std::max(result.filled, result.lines * share * gpu.dram.access_bytes.value());
     return result;

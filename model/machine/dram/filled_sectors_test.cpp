@@ -21,7 +21,7 @@ constexpr double sector = 32.0;
 
 /// Stores of words at a distance, in bytes.
 PartStores at_distance(double bytes) {
-    return {words * sector, words * 4.0, words * bytes, 0.0};
+    return {words * sector, words * 4.0, words * bytes, 0.0, 0.0};
 }
 
 }  // namespace
@@ -43,18 +43,23 @@ TEST_CASE("a line's fill takes the bus for its smallest piece") {
 
 TEST_CASE("sectors that are completed soon are not filled") {
     const double whole = words * sector;
-    const PartStores nearby{8.0 * whole, whole, whole, 4096.0};
+    const PartStores nearby{8.0 * whole, whole, whole, 4096.0, 0.0};
     CHECK(filled_sectors(nearby, h100()).filled == 0.0);
-    const PartStores in_order{8.0 * whole, whole, whole, 0.0};
+    const PartStores in_order{8.0 * whole, whole, whole, 0.0, 0.0};
     CHECK(filled_sectors(in_order, h100()).filled == 0.0);
-    const PartStores anywhere{8.0 * whole, whole, whole, whole};
+    const PartStores anywhere{8.0 * whole, whole, whole, whole, 0.0};
     // Words stored at random over 16.8 MB: 0.69 to 0.87 of the sectors were counted.
     CHECK(filled_sectors(anywhere, h100()).filled > 0.6 * whole);
     CHECK(filled_sectors(PartStores{}, h100()).touched == 0.0);
+    // Sectors that loads have brought are whole: scale_apart reads 4 MB more than its loads do,
+    // write_apart 15.
+    PartStores loaded = at_distance(256.0);
+    loaded.read = loaded.parted;
+    CHECK(filled_sectors(loaded, h100()).filled == 0.0);
 }
 
 TEST_CASE("sets below the kept lines are never filled") {
     const double lines = lines_kept_in_part(h100());
-    const PartStores few{lines * sector, lines * 4.0, lines * 128.0, 0.0};
+    const PartStores few{lines * sector, lines * 4.0, lines * 128.0, 0.0, 0.0};
     CHECK(filled_sectors(few, h100()).filled == 0.0);
 }
