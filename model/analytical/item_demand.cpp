@@ -911,6 +911,8 @@ class Accumulator {
             const double counted = collective ? written : demand.touch.sectors * sector;
             machine::add_stores(executions, written, counted * (1.0 - access.joined), sent, trips, gpu_,
                                 *part_, traffic);
+            if (!collective && op.cls == InstructionClass::st_global)
+                machine::note_parted(kernel_, access, touch, trips * executions, gpu_, traffic);
             if (access.pattern == kernel::PatternKind::broadcast && op.cls == InstructionClass::st_global)
                 note_stores(op, access, demand, trips * executions, traffic.stores);
             result_.boxes_stored = executions;

@@ -5,6 +5,7 @@
 #include "model/analytical/shared_reads.hpp"
 #include "model/machine/atomics/atomic_service.hpp"
 #include "model/machine/bulk/outside.hpp"
+#include "model/machine/dram/filled_sectors.hpp"
 #include "model/machine/dram/lines_dirtied.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
@@ -324,6 +325,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     double footprint = 0.0;
     double written = 0.0;
     double dirtied = 0.0;
+    double filled = 0.0;  // sectors covered in part, as DRAM's bus moves them in each direction
+    double padded = 0.0;  // part of these bytes that nobody counts
+    double pushed = 0.0;  // bytes of lines that make room for such sectors
     double sent = 0.0;
     double counted = 0.0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b) {
@@ -333,7 +337,16 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer, static_cast<double>(std::min(concurrent, kernel.schedule.item_count())));
         whole = use.reach.bytes(whole);
         written += use.written_bytes * items;
-        dirtied += machine::lines_dirtied(use.written_bytes * items, whole, gpu);
+        const double stays = machine::lines_dirtied(use.written_bytes * items, whole, gpu);
+        const machine::FilledSectors parts =
+            machine::filled_sectors({use.parted_bytes * items, use.written_bytes * items, whole,
+                                     use.parted_apart, use.read_bytes * items},
+                                    gpu);
+        // Sectors leave whole. Those that have been filled are written at once.
+        dirtied += std::max(stays, parts.touched) - parts.filled;
+        filled += parts.on_bus;
+        padded += parts.on_bus - parts.filled;
+        if (parts.filled > 0.0) pushed += parts.lines * gpu.l1.line.value() - parts.touched + parts.filled;
         sent += use.sent_bytes * items;
         counted += use.sectors_written * items;
         if (use.stores.sent > 0.0) {
@@ -472,8 +485,9 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     if (kernel.schedule.kind == kernel::ScheduleKind::one_per_cta)
         result.wait_with_first = gpu.l2.merged_next.value();
     if (0.0 < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
-    result.dram_read = Bytes(read);
-    result.dram_row_read = Bytes(row_read);
+    result.dram_read = Bytes(read + filled);
+    result.dram_row_read = Bytes(row_read + filled);
+    result.dram_padding = Bytes(padded);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};
     const Bytes dirty{dirtied};
@@ -484,12 +498,13 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     // Results leave sooner where operands are hit again, since such operands stay longer than results.
     const bool hit_again = result.own_share < 1.0;
     const Bytes room = hit_again ? gpu.l2.capacity * gpu.l2.usable : gpu.l2.capacity;
-    result.dram_written = conditions.cache == prediction::Cache::flushed
-                              ? machine::writes_over_dirty(
-                                    result.dram_read + Bytes(opened), dirty, machine::dirty_first_of(gpu),
-                                    gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
-                              : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
-                                                           machine::dirty_capacity_of(gpu), bursts);
+    result.dram_written =
+        conditions.cache == prediction::Cache::flushed
+            ? machine::writes_over_dirty(Bytes(read + opened + pushed), dirty, machine::dirty_first_of(gpu),
+                                         gpu.l2.dirty_fraction, machine::dirty_capacity_of(gpu))
+            : machine::writes_over_clean(lookups_of(reads, kernel, gpu).filled, dirty, room,
+                                         machine::dirty_capacity_of(gpu), bursts);
+    result.dram_written += Bytes(filled);
     result.l2_written = stores;
     result.dirtied = dirty;
     result.l2_stored = Bytes(sent);
@@ -515,8 +530,8 @@ Lookups lookups(const kernel::Kernel& kernel, const ItemDemand& item, std::int64
     reads.emptied = conditions.cache == prediction::Cache::cold;
     const Traffic counted = follow_reads(kernel, item, concurrent, gpu, conditions, sms, reads);
     Lookups result = lookups_of(reads, kernel, gpu);
-    result.dram_read = counted.dram_read;
-    result.dram_written = counted.dram_written;
+    result.dram_read = counted.dram_read - counted.dram_padding;
+    result.dram_written = counted.dram_written - counted.dram_padding;
     result.merged = merged_reads(reads, kernel, item, gpu);
     return result;
 }

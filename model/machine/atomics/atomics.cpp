@@ -180,8 +180,7 @@ double skew_of_places(const kernel::Kernel& kernel, const kernel::Access& access
         }
     }
     // Lines of the window from the first on, whose numbers differ in these bits.
-    const int whole = std::min(30, std::ilogb(std::max(1.0, std::ceil(lines))));
-    const double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
+    const double places = places_by_bits(std::max(1.0, lines), gpu);
     if (!(all > 0.0) || places < 2.0) return 1.0;
     const double mean = all / places;
     const auto fullest =

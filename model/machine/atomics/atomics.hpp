@@ -61,13 +61,19 @@ struct AtomicTouch {
     return gpu.l2.slices.value() * gpu.sm.count.value();
 }
 
-/// Slices that a set of `lines` consecutive lines reaches by the bits of their numbers.
-[[nodiscard]] inline double slices_by_bits(double lines, const hw::Gpu& gpu) {
+/// Places that the bits of their numbers give `lines` consecutive lines. A set that is no power of two long
+/// fills the last bit's places in part.
+[[nodiscard]] inline double places_by_bits(double lines, const hw::Gpu& gpu) {
     const auto bits = static_cast<unsigned>(gpu.l2.slice_bits.value());
     const int whole = std::min(30, std::ilogb(lines));
     const double power = std::ldexp(1.0, whole);
-    double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
-    if ((bits >> whole & 1U) != 0U) places *= lines / power;
+    const double places = std::ldexp(1.0, std::popcount(bits & ((1U << whole) - 1U)));
+    return (bits >> whole & 1U) != 0U ? places * lines / power : places;
+}
+
+/// Slices that a set of `lines` consecutive lines reaches by the bits of their numbers.
+[[nodiscard]] inline double slices_by_bits(double lines, const hw::Gpu& gpu) {
+    const double places = places_by_bits(lines, gpu);
     return std::min(places, std::max(gpu.l2.slices_least.value(), gpu.l2.slice_share.value() * places));
 }
 

@@ -71,6 +71,9 @@ struct BufferTraffic {
     double outside_own_bytes = 0.0;  ///< outside bytes beside columns that no other item reads
     /// bytes that its copies ask the L2 to fetch from DRAM at once; 0: DRAM's least piece
     double brought_bytes = 0.0;
+    /// bytes of sectors that stores of lanes cover in part, each time that one does, and the bytes among
+    /// which a warp's scattered stores fall
+    double parted_bytes = 0.0, parted_apart = 0.0;
     AtomicTraffic atomics;
     StoreTraffic stores;
 };

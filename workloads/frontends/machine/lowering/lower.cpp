@@ -452,13 +452,27 @@ class Lowering {
                static_cast<double>(std::max<std::size_t>(1, runners));
     }
 
+    /// Whether the loop's own arithmetic moves the place of an access from trip to trip. The number of places
+    /// that a search goes through is in the data, whoever comes first.
+    [[nodiscard]] bool walks(const BodyLoop& loop, const AssemblyLine& access) const {
+        const auto place = std::ranges::find(access.operands, OperandKind::address, &Operand::kind);
+        return place != access.operands.end() && place->base >= 0 &&
+               std::ranges::any_of(loop.instructions, [this, &place](std::uint32_t i) {
+                   const AssemblyLine& own = line(i);
+                   return (own.opcode.starts_with("IMAD") || own.opcode.starts_with("IADD") ||
+                           own.opcode.starts_with("LEA")) &&
+                          !own.operands.empty() && own.operands.front().kind == OperandKind::general &&
+                          own.operands.front().number == place->base;
+               });
+    }
+
     /// Whether the loop reads what other CTAs write, as one that waits or tries again does. How often it goes
     /// round depends on the time that others take, so the slowest warp's rounds say nothing.
     [[nodiscard]] bool watches_others(const BodyLoop& loop) const {
         return std::ranges::any_of(loop.instructions,
-                                   [this](std::uint32_t i) {
+                                   [this, &loop](std::uint32_t i) {
                                        const AssemblyLine& own = line(i);
-                                       return own.opcode.starts_with("ATOM") ||
+                                       return (own.opcode.starts_with("ATOM") && !walks(loop, own)) ||
                                               (own.opcode.starts_with("LD") && own.has("STRONG"));
                                    }) ||
                std::ranges::any_of(loop.inner,

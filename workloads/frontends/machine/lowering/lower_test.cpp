@@ -889,13 +889,14 @@ TEST_CASE("a branch that the warps with the most to do skip is one that they nev
     CHECK(kernel.branches[1].slowest == mk::SlowestWarps{1.0, 1.0});
 }
 
-/// A loop of 2 + per_warp x warp + per_cta x CTA rounds with `line` in it.
-Program uneven_loop(const std::string& line, std::uint32_t per_warp, std::uint32_t per_cta) {
+/// A loop of 2 + per_warp x warp + per_cta x CTA rounds with `line` in it, and `behind` it others.
+Program uneven_loop(const std::string& line, std::uint32_t per_warp, std::uint32_t per_cta,
+                    const Lines& behind = {}) {
     return Program(joined({{"S2R R0, SR_TID.X", "S2R R1, SR_CTAID.X", "SHF.R.U32.HI R6, RZ, 0x5, R0",
                             fmt::format("IMAD R7, R6, {:#x}, RZ", per_warp),
                             fmt::format("IMAD R7, R1, {:#x}, R7", per_cta), "IADD3 R7, R7, 0x2, RZ",
                             "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]"},
-                           counted_loop("loop", 10, "R7", {line})}),
+                           counted_loop("loop", 10, "R7", joined({{line}, behind}))}),
                    with_parameters(1));
 }
 
@@ -932,6 +933,12 @@ TEST_CASE("a loop that watches what other CTAs write has no slowest warps, and n
         REQUIRE(kernel.loops.size() == 1);
         CHECK(kernel.loops[0].slowest == mk::SlowestWarps{});
     }
+    // A search goes from place to place.
+    const mk::Kernel search = lowered(
+        uneven_loop("ATOMG.E.ADD.STRONG.GPU PT, R12, desc[UR4][R2.64], R13", 3, 2, {"IADD3 R2, R2, 0x4, RZ"}),
+        launch(3, 128), {buffer.address()});
+    REQUIRE(search.loops.size() == 1);
+    CHECK(search.loops[0].slowest.of_grid == doctest::Approx(2.0 + 3.0 * 3.0 + 4.0));
     // A store of the same strength watches nothing.
     const mk::Kernel stores = lowered(uneven_loop("STG.E.STRONG.GPU desc[UR4][R2.64], R12", 3, 2),
                                       launch(3, 128), {buffer.address()});
