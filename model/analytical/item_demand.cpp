@@ -71,6 +71,39 @@ constexpr double lanes_per_warp = 32.0;
 /// Ops of a kernel that need no allocation.
 constexpr std::size_t usual_ops = 640;
 
+/// Time of a hand-over from CTA to CTA: from the look that sees a word to the word for the next CTA. Between
+/// its arrival and the next look lies half a turn of the looks on average, which follow one another.
+class HandOverTime {
+  public:
+    explicit HandOverTime(const Kernel& kernel) : kernel_(kernel) {}
+
+    void note(std::size_t id, const Cycles& start, const Cycles& issued, const Cycles& end) {
+        const kernel::HandOvers& own = kernel_.hand_overs;
+        if (!(0.0 < own.in_series)) return;
+        if (id == static_cast<std::size_t>(own.wait)) {
+            wait_ = start;
+            look_ = end - start;
+        }
+        if (id == static_cast<std::size_t>(own.told) && Cycles{} < look_) {
+            between_ = std::max(between_, issued - wait_);
+        }
+    }
+    /// Nodes [first, last) have been followed on a clock that is `by` behind the one around.
+    void move(std::size_t first, std::size_t last, const Cycles& by) {
+        if (!(0.0 < kernel_.hand_overs.in_series)) return;
+        const auto [low, high] = steady::ops_of(kernel_, first, last);
+        const auto wait = static_cast<std::size_t>(kernel_.hand_overs.wait);
+        if (low <= wait && wait < high) wait_ += by;
+    }
+    /// A part of the item has ended that took so long; the next one has a clock of its own.
+    void next_part(const Cycles& taken) { wait_ = wait_ - taken; }
+    [[nodiscard]] Cycles time() const { return look_ * 0.5 + std::max(look_, between_); }
+
+  private:
+    const Kernel& kernel_;
+    Cycles wait_{}, look_{}, between_{};
+};
+
 /// Counts the copies that a warp issues with an op of the main loop.
 void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand& item) {
     const auto copies = static_cast<double>(op.count);
@@ -116,6 +149,7 @@ class Accumulator {
             add_role(role);
             first_warp_ += role.warps * role.instances;
         }
+        result_.hand_over = hand_over_.time();
         if (result_.self_fed) fold_prologue(result_);
         if (through_array_ || (beside_loop_ && !result_.asynchronous)) {
             share_array(result_);
@@ -184,6 +218,7 @@ class Accumulator {
                                  pass;
             part.chain = std::max(part.chain, chain);
             last_chain_ = chain;
+            hand_over_.next_part(chain / pass);
             tail_ = tail;
             stretches_.leave(chain / pass, waited_, pass, part);
             part.load_wait = std::max(part.load_wait, waited_ * pass);
@@ -278,6 +313,7 @@ class Accumulator {
                     const Cycles start = carried_.described ? std::max(issued, inputs_of(n + 1, node.end))
                                                             : std::max(issued, done);
                     issued = start + pass * inner;
+                    hand_over_.move(n + 1, node.end, issued - pass);
                     done = std::max(done, issued + tail);
                     if (carried_.described) {
                         const auto [low, high] = steady::ops_of(kernel_, n + 1, node.end);
@@ -308,6 +344,7 @@ class Accumulator {
                     lanes_ = lanes;
                     taken_ = taken;
                     issued += (end - before) * taking;
+                    hand_over_.move(n + 1, node.end, issued - end);
                     done = std::max(done, issued);
                     take_in_part(n + 1, node.end, before, taking);
                     break;
@@ -726,6 +763,7 @@ class Accumulator {
         // Instructions behind a branch are fetched only after the branch has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
         complete_[id] = end.value();
+        hand_over_.note(id, start, issued, end);
         if (carried_.described) {
             const bool loads = machine::is_load(op.cls);
             carried_.note({id, id + 1, start - inputs, issued - start, end - start, issued, Cycles{}, loads});
@@ -1003,6 +1041,7 @@ class Accumulator {
     bool beside_loop_ = false;        ///< boxes are loaded before or behind the loop
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
+    HandOverTime hand_over_{kernel_};
     machine::Neighbours neighbours_;
     static constexpr std::uint8_t asked_for = 1, arrived = 2;
     hw::SmallVector<std::uint8_t, 16> seen_;  ///< by buffer: whether plain loads of it have been issued

@@ -258,6 +258,12 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
     if (enabled == 0) {
         return;
     }
+    if (warp.launch->polls) {
+        note_words(warp, instruction, addresses, enabled, kind != AccessKind::load, warp.launch->hand_overs);
+        if (warp.in_vain) {
+            return;
+        }
+    }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     const AccessGeometry& geometry = warp.launch->geometry;
     ++counts.requests;

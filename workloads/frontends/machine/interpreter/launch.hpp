@@ -123,6 +123,8 @@ struct Launch {
     std::vector<AccessCounts> accesses;                  ///< by instruction
     SlowestWarpCounts slowest;
     std::vector<PatternMemo> patterns;  ///< by instruction
+    HandOvers hand_overs;
+    bool polls = false;  ///< the code has polling loops
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none

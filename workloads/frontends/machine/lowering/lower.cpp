@@ -115,6 +115,7 @@ class Lowering {
             lower_role(bodies_.roles[r], r);
         }
         write_dependences();
+        describe_hand_overs();
         builder_.finish();
         return std::move(kernel_);
     }
@@ -145,6 +146,20 @@ class Lowering {
     }
 
     /// An op may depend on ops behind it, so its dependences are known only when its loops have ended.
+    /// Waits behind one another through the grid, and the two ops between which most of them lie.
+    void describe_hand_overs() {
+        const HandOvers& own = input_.counts->hand_overs;
+        if (own.between.empty() || own.deepest <= own.own) {
+            return;
+        }
+        const auto most = std::ranges::max_element(own.between, {}, [](const auto& one) { return one.second; });
+        const auto wait = op_of_.find(most->first.first), told = op_of_.find(most->first.second);
+        if (wait == op_of_.end() || told == op_of_.end()) {
+            return;
+        }
+        kernel_.hand_overs = {static_cast<double>(own.deepest - own.own), wait->second, told->second};
+    }
+
     void write_dependences() {
         for (std::size_t id = 0; id < dependences_.size(); ++id) {
             mk::Op& op = kernel_.ops[id];
@@ -612,6 +627,9 @@ class Lowering {
         }
         mk::Op& op = builder_.op(cls.cls);
         const mk::Id id = builder_.last_op();
+        if (code_.instructions[first].looks || code_.instructions[first].tells) {
+            op_of_[first] = id;
+        }
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
@@ -1175,6 +1193,7 @@ class Lowering {
     TransactionRings rings_;
     std::vector<mk::Id> ring_tokens_;                                    ///< by ring
     std::map<std::uint32_t, Elected> elected_;                           ///< of the role
+    std::map<std::uint32_t, mk::Id> op_of_;  ///< by instruction that looks at words or tells of them
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;        ///< by instruction
     std::map<std::pair<std::uint64_t, std::uint64_t>, mk::Id> buffers_;  ///< by key and pitch
     std::map<std::uint32_t, mk::Reuse> reuse_;                           ///< by instruction
