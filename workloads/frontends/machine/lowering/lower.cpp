@@ -458,9 +458,11 @@ class Lowering {
                static_cast<double>(std::max<std::size_t>(1, runners));
     }
 
-    /// Whether the loop reads what other CTAs write, as one that waits or tries again does. How often it goes
-    /// round depends on the time that others take, so the slowest warp's rounds say nothing.
+    /// Whether the loop reads what other CTAs write, as one that tries again does. How often it goes round
+    /// depends on the time that others take, so the slowest warp's rounds say nothing. Where loops wait, looks
+    /// in vain are not counted, and CTAs have run side by side.
     [[nodiscard]] bool watches_others(const BodyLoop& loop) const {
+        if (!code_.polls.empty()) return false;
         return std::ranges::any_of(loop.instructions,
                                    [this](std::uint32_t i) {
                                        const AssemblyLine& own = line(i);
