@@ -73,6 +73,7 @@ void check_shape(const Function& function, const LaunchShape& shape, std::span<c
 struct Slot {
     std::vector<std::unique_ptr<Cta>> ctas;
     bool busy = false;
+    std::uint32_t depth = 0;  ///< of the waits of the CTAs that have ended here: the next ones begin behind them
 };
 
 class Runner {
@@ -289,6 +290,9 @@ class Runner {
         const bool traced = std::ranges::find(traced_, unit) != traced_.end();
         for (std::uint32_t rank = 0; rank < cluster_ctas_; ++rank) {
             begin_cta(*free->ctas[rank], unit, rank, traced);
+            for (Warp& warp : free->ctas[rank]->warps) {
+                warp.depth = free->depth;
+            }
         }
         return *free;
     }
@@ -480,6 +484,11 @@ class Runner {
                 executed += run_slot(slot);
                 if (ended(slot)) {
                     slot.busy = false;
+                    for (const auto& cta : slot.ctas) {
+                        for (const Warp& warp : cta->warps) {
+                            slot.depth = std::max(slot.depth, warp.depth);
+                        }
+                    }
                     note_slowest(slot);
                     if (sampled) {
                         compare_with_first(slot);
