@@ -41,6 +41,18 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
     event.width = static_cast<std::uint8_t>(width);
     event.lanes = enabled;
     event.address = addresses;
+    if (space == AccessSpace::shared) {
+        // Addresses in shared memory hold the rank of a CTA of the cluster.
+        bool others = false;
+        for_each_lane(enabled, [&](int lane) {
+            std::uint64_t& address = event.address[static_cast<std::size_t>(lane)];
+            others = others || (address >> cluster_rank_shift) != warp.cta->cluster_rank;
+            address &= shared_offset_mask;
+        });
+        if (others) {
+            event.space = AccessSpace::cluster_shared;
+        }
+    }
     warp.launch->observer->access(warp, event);
 }
 

@@ -362,6 +362,62 @@ class Lowering {
                 }
             }
         }
+        keep_one_shared_memory();
+    }
+
+    /// An instruction that goes to shared memory of several CTAs in turn, its own among them, is described by
+    /// the more frequent of the two.
+    void keep_one_shared_memory() {
+        for (auto& [instruction, placed] : accesses_) {
+            const auto of = [&placed](AccessSpace space) {
+                return std::ranges::count_if(
+                    placed, [space](const PlacedAccess& one) { return one.event->space == space; });
+            };
+            const auto own = of(AccessSpace::shared), others = of(AccessSpace::cluster_shared);
+            if (own == 0 || others == 0) continue;
+            const AccessSpace rarer = own > others ? AccessSpace::cluster_shared : AccessSpace::shared;
+            std::erase_if(placed,
+                          [rarer](const PlacedAccess& one) { return one.event->space == rarer; });
+        }
+    }
+
+    /// Class of an instruction where it stands. Generic accesses are those of the memory that they touched;
+    /// one that mostly goes to other CTAs of the cluster is theirs. A barrier of the cluster is one op with
+    /// its arrival, and with the fence right before it.
+    [[nodiscard]] OpcodeClass class_at(std::uint32_t instruction) const {
+        const AssemblyLine& own = line(instruction);
+        OpcodeClass cls = class_of(own);
+        const auto traced = accesses_.find(instruction);
+        if (traced != accesses_.end()) {
+            const AccessSpace space = traced->second.front().event->space;
+            const bool generic = own.opcode == "LD" || own.opcode == "ST";
+            const bool loads = own.opcode == "LD" || own.opcode == "LDS";
+            if (generic || ((own.opcode == "LDS" || own.opcode == "STS") && space == AccessSpace::cluster_shared)) {
+                using hw::InstructionClass;
+                cls.cls = space == AccessSpace::cluster_shared
+                              ? (loads ? InstructionClass::ld_shared_cluster : InstructionClass::st_shared_cluster)
+                          : space == AccessSpace::shared
+                              ? (loads ? InstructionClass::ld_shared : InstructionClass::st_shared)
+                          : space == AccessSpace::local
+                              ? (loads ? InstructionClass::ld_local : InstructionClass::st_local)
+                              : cls.cls;
+            }
+        }
+        if (own.opcode == "UCGABAR_ARV" || (own.opcode == "MEMBAR" && releases_to_cluster(instruction))) {
+            cls.cls = hw::InstructionClass::move;
+        }
+        return cls;
+    }
+
+    /// Whether the cluster's barrier follows a fence at once.
+    [[nodiscard]] bool releases_to_cluster(std::uint32_t fence) const {
+        constexpr std::uint32_t nearest = 6;
+        for (std::uint32_t i = fence + 1; i < code_.lines.size() && i <= fence + nearest; ++i) {
+            const std::string& opcode = line(i).opcode;
+            if (opcode == "UCGABAR_ARV") return true;
+            if (opcode != "ERRBAR" && opcode != "CGAERRBAR" && opcode != "WARPSYNC" && opcode != "NOP") break;
+        }
+        return false;
     }
 
     /// How often warps go through a body: on average, and the slowest ones.
@@ -602,7 +658,7 @@ class Lowering {
     /// Writes the op that begins with instruction i and gives the index behind it.
     std::size_t lower_op(const std::vector<std::uint32_t>& instructions, std::size_t i, bool conditional) {
         const std::uint32_t first = instructions[i];
-        const OpcodeClass cls = class_of(line(first));
+        const OpcodeClass cls = class_at(first);
         const bool products = cls.cls == hw::InstructionClass::wgmma;
         if (products) {
             products_.instructions.push_back(first);
@@ -618,7 +674,7 @@ class Lowering {
                            ring != rings_.ring_of.end() || elected != elected_.end();
         std::size_t end = i + 1;
         while (!alone && end < instructions.size() && instructions[end] == instructions[end - 1] + 1) {
-            const OpcodeClass next = class_of(line(instructions[end]));
+            const OpcodeClass next = class_at(instructions[end]);
             if (next.cls != cls.cls || next.dtype != cls.dtype || next.shape != cls.shape ||
                 accesses_.contains(instructions[end]) || rings_.ring_of.contains(instructions[end]) ||
                 elected_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
