@@ -116,6 +116,7 @@ struct Launch {
     int architecture = 0;
     std::int64_t shared_bytes = 0;  ///< of a CTA: reserved, static and dynamic
     std::int64_t local_bytes_per_thread = 0;
+    std::int64_t local_frame = 0;  ///< of these, bytes of the kernel's own frame, which lie behind the others
     int sm_count = 0;
     AccessGeometry geometry;
     std::vector<std::vector<std::byte>> constant_banks;  ///< by bank: 0 (launch and parameters), 1, 2, 3, 4

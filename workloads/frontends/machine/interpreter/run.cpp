@@ -87,7 +87,8 @@ class Runner {
         launch_.memory = &memory;
         launch_.architecture = code.code->module.architecture;
         launch_.shared_bytes = std::max(entry.static_shared, entry.shared_begin) + shape.dynamic_shared;
-        launch_.local_bytes_per_thread = (entry.local_bytes + 15) / 16 * 16 + stack_reserve;
+        launch_.local_frame = (entry.local_bytes + 15) / 16 * 16;
+        launch_.local_bytes_per_thread = launch_.local_frame + stack_reserve;
         launch_.sm_count = options.chip.limits.sm_count;
         launch_.geometry = {options.chip.cache, options.chip.banks};
         resident_ctas_ = static_cast<std::uint64_t>(options.chip.limits.sm_count) *

@@ -195,7 +195,9 @@ class Lowering {
         } else if (space == AccessSpace::local) {
             made.space = mk::Space::local;
             key = static_cast<std::uint64_t>(made.space);
-            bytes = std::max<std::int64_t>(4, entry_.local_bytes) * input_.shape.threads();
+            // Whole warps, whose lanes' words lie side by side.
+            const std::int64_t frame = (std::max<std::int64_t>(4, entry_.local_bytes) + 15) / 16 * 16;
+            bytes = frame * ((std::int64_t{input_.shape.threads()} + 31) / 32 * 32);
             made.name = mk::Name("local");
         } else {
             const Allocation* allocation = input_.memory->find(address);
