@@ -599,13 +599,26 @@ class Accumulator {
         return near + (load_latency_ - near) * std::min(first, lines / turns);
     }
 
+    /// Whether a load passes the L1 by for what other CTAs have written, which the L2 has.
+    bool written_by_others(const Op& op) {
+        if (op.access_count != 1) return false;
+        const Access& read = kernel_.accesses[op.first_access];
+        if (read.cache != kernel::CachePolicy::cg || read.direction != kernel::Direction::read) return false;
+        return std::ranges::any_of(kernel_.accesses, [&read](const Access& access) {
+            return access.buffer == read.buffer && access.direction != kernel::Direction::read;
+        });
+    }
+
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (hw::is_group_product(op.cls)) {
             return Cycles(machine::tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
         }
         if (machine::is_asynchronous_copy(op.cls)) return Cycles{};
-        if (op.cls == InstructionClass::atom_global) {
+        // A reduction takes the way of an atomic; only a look at its word waits for it.
+        const bool looked_at = op.cls == InstructionClass::red_global && op.access_count == 1 &&
+                               waited_for(static_cast<std::size_t>(&op - kernel_.ops.data()));
+        if (op.cls == InstructionClass::atom_global || looked_at) {
             return machine::atomic_latency(kernel_, op, atomic_load(op), gpu_);
         }
         if (machine::is_load(op.cls)) {
@@ -619,7 +632,7 @@ class Accumulator {
             if (runs_ahead(op)) return gpu_.latency.l1;
             if (op.cls == InstructionClass::ld_local && machine::loads_elements(kernel_))
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
-            const Cycles missed = machine::left_in_l2(kernel_, op)
+            const Cycles missed = machine::left_in_l2(kernel_, op) || written_by_others(op)
                                       ? std::min(load_latency_, gpu_.latency.l2_far)
                                       : beyond_l1(op, comes_together(op) ? own_hits(op, 1.0) : share);
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;

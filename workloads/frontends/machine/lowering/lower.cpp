@@ -291,6 +291,7 @@ class Lowering {
     // ---- roles
 
     void lower_role(const RoleBody& role, std::size_t number) {
+        changed_.clear();
         role_ = &role;
         elected_ = elected_in(*input_.trace, role);
         gather_accesses(role);
@@ -411,12 +412,23 @@ class Lowering {
         return cls;
     }
 
+    /// Whether the L1 forgets its lines behind the cluster's barrier: the fence before it then takes its time.
+    [[nodiscard]] bool forgets_behind(std::uint32_t arrival) const {
+        constexpr std::uint32_t nearest = 8;
+        bool waited = false;
+        for (std::uint32_t i = arrival + 1; i < code_.lines.size() && i <= arrival + nearest; ++i) {
+            if (waited && line(i).opcode == "CCTL") return true;
+            waited = waited || line(i).opcode == "UCGABAR_WAIT";
+        }
+        return false;
+    }
+
     /// Whether the cluster's barrier follows a fence at once.
     [[nodiscard]] bool releases_to_cluster(std::uint32_t fence) const {
         constexpr std::uint32_t nearest = 6;
         for (std::uint32_t i = fence + 1; i < code_.lines.size() && i <= fence + nearest; ++i) {
             const std::string& opcode = line(i).opcode;
-            if (opcode == "UCGABAR_ARV") return true;
+            if (opcode == "UCGABAR_ARV") return !forgets_behind(i);
             if (opcode != "ERRBAR" && opcode != "CGAERRBAR" && opcode != "WARPSYNC" && opcode != "NOP") break;
         }
         return false;
@@ -690,6 +702,11 @@ class Lowering {
         if (code_.instructions[first].looks || code_.instructions[first].tells) {
             op_of_[first] = id;
         }
+        const bool changes = line(first).opcode.starts_with("ATOM") || line(first).opcode.starts_with("RED");
+        const auto place = std::ranges::find(line(first).operands, OperandKind::address, &Operand::kind);
+        if (changes && place != line(first).operands.end()) {
+            changed_[place->text] = id;
+        }
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
@@ -711,6 +728,11 @@ class Lowering {
             std::erase_if(deps, [this](const mk::Dep& dep) { return is_product(dep.op); });
         }
         follow_products(instructions, i, end, id, deps);
+        // A look at a word follows the warp's own change of the word through the memory.
+        if (code_.instructions[first].looks && !changes && place != line(first).operands.end() &&
+            changed_.contains(place->text)) {
+            add_dep(deps, {changed_[place->text], 0});
+        }
         dependences_.resize(static_cast<std::size_t>(id) + 1);
         dependences_[static_cast<std::size_t>(id)] = std::move(deps);
         op.returns = !returns_nothing(line(first));
@@ -1253,6 +1275,7 @@ class Lowering {
     TransactionRings rings_;
     std::vector<mk::Id> ring_tokens_;                                    ///< by ring
     std::map<std::uint32_t, Elected> elected_;                           ///< of the role
+    std::map<std::string, mk::Id> changed_;  ///< by address: the last atomic of the role that changes a word
     std::map<std::uint32_t, mk::Id> op_of_;  ///< by instruction that looks at words or tells of them
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;        ///< by instruction
     std::map<std::pair<std::uint64_t, std::uint64_t>, mk::Id> buffers_;  ///< by key and pitch
