@@ -961,7 +961,8 @@ class Lowering {
         }
         if (const auto reuse = reuse_.find(instruction);
             reuse != reuse_.end() && access.direction == mk::Direction::read &&
-            access.cache == mk::CachePolicy::ca && sample.space == AccessSpace::global) {
+            access.cache == mk::CachePolicy::ca &&
+            (sample.space == AccessSpace::global || sample.space == AccessSpace::local)) {
             kernel_.reuse.push_back(reuse->second);
             access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
         }
