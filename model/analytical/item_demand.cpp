@@ -791,7 +791,10 @@ class Accumulator {
             result_.copy_issue = std::max(result_.copy_issue, issued);
             count_copies(kernel_, op, result_);
         }
-        if (op.cls == InstructionClass::bar_sync && loops_around_ == own_depth_ && times > 0.0)
+        // A barrier that most CTAs go past, as the last one's own, ends nobody's stretch.
+        constexpr double mostly = 0.5;
+        if (op.cls == InstructionClass::bar_sync && loops_around_ == own_depth_ && times > 0.0 &&
+            taken_ > mostly)
             stretches_.meet(issued, issued, waited_, times, *part_);
         const bool fire_and_forget =
             op.cls == InstructionClass::st_global || op.cls == InstructionClass::red_global || !op.returns ||
