@@ -71,8 +71,7 @@ constexpr double lanes_per_warp = 32.0;
 /// Ops of a kernel that need no allocation.
 constexpr std::size_t usual_ops = 640;
 
-/// Time of a hand-over from CTA to CTA: from the look that sees a word to the word for the next CTA. Between
-/// its arrival and the next look lies half a turn of the looks on average, which follow one another.
+/// Time of a hand-over from CTA to CTA: from the look that sees a word to the word for the next CTA.
 class HandOverTime {
   public:
     explicit HandOverTime(const Kernel& kernel) : kernel_(kernel) {}
@@ -97,7 +96,7 @@ class HandOverTime {
     }
     /// A part of the item has ended that took so long; the next one has a clock of its own.
     void next_part(const Cycles& taken) { wait_ = wait_ - taken; }
-    [[nodiscard]] Cycles time() const { return look_ * 0.5 + std::max(look_, between_); }
+    [[nodiscard]] Cycles time() const { return std::max(look_, between_); }
 
   private:
     const Kernel& kernel_;
@@ -609,6 +608,11 @@ class Accumulator {
         });
     }
 
+    /// Bytes of the sectors that one warp's instruction loads from other SMs of the cluster.
+    [[nodiscard]] double remote_bytes(const Op& op) const {
+        return machine::remote_bytes(kernel_, op, pieces_);
+    }
+
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (hw::is_group_product(op.cls)) {
@@ -632,6 +636,9 @@ class Accumulator {
             if (runs_ahead(op)) return gpu_.latency.l1;
             if (op.cls == InstructionClass::ld_local && machine::loads_elements(kernel_))
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
+            // A word that is waited for comes between two looks: half a look late on average.
+            if (static_cast<kernel::Id>(&op - kernel_.ops.data()) == kernel_.hand_overs.wait)
+                return std::min(load_latency_, gpu_.latency.l2_far) * 1.5;
             const Cycles missed = machine::left_in_l2(kernel_, op) || written_by_others(op)
                                       ? std::min(load_latency_, gpu_.latency.l2_far)
                                       : beyond_l1(op, comes_together(op) ? own_hits(op, 1.0) : share);
@@ -694,7 +701,9 @@ class Accumulator {
         // Additions go the fence's own way ahead of it, and are done when it comes back.
         const bool adds = op.cls == InstructionClass::red_global || op.cls == InstructionClass::atom_global;
         if (Cycles{} < sent_ && !adds) {
-            stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
+            const bool kept = op.cls == InstructionClass::st_global && op.access_count == 1 &&
+                              kernel_.accesses[op.first_access].cache == kernel::CachePolicy::cg;
+            stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store, kept);
         }
         const double count = static_cast<double>(op.count);
         const Cycles interval = machine::issue_interval(op, kernel_, gpu_);
@@ -736,7 +745,7 @@ class Accumulator {
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
             interval_of_warp =
-                std::max(interval, machine::cluster_cycles(machine::remote_bytes(kernel_, op), gpu_));
+                std::max(interval, machine::cluster_cycles(remote_bytes(op), gpu_));
         }
         if (enabled_ < 1.0) {
             // An execution that no lane's predicate enables takes its issue slots and nothing else.
@@ -853,7 +862,7 @@ class Accumulator {
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
             part_->demand[machine::Server::cluster] +=
-                machine::cluster_cycles(executions * warps * machine::remote_bytes(kernel_, op), gpu_);
+                machine::cluster_cycles(executions * warps * remote_bytes(op), gpu_);
         }
         if (op.cls == InstructionClass::atom_shared && op.returns) result_.swaps_shared = true;
         bool shared_known = false;

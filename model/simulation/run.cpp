@@ -607,6 +607,8 @@ class Simulation {
             warp.stored = 0;
         }
         done = chained(warp, plan, enabled, done);
+        // A word that is waited for comes between two looks: half a look late on average.
+        if (id == kernel_.hand_overs.wait && enabled > 0.0) done += (done - now) / 2;
         done = std::max(done, sm.barrier.serve(now, plan.barrier));
         if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
@@ -625,14 +627,13 @@ class Simulation {
         return last.done;
     }
 
-    /// Keeps the time from a look at a word of another CTA to the word for the next one. Half a look passes
-    /// between the word and the next look.
+    /// Keeps the time from a look at a word of another CTA to the word for the next one.
     void hand_over(Cta& cta, Id id, Ticks start, Ticks issued, Ticks done) {
         if (id == kernel_.hand_overs.wait) {
             cta.looked = start;
             cta.look = done - start;
         } else if (id == kernel_.hand_overs.told && cta.look > 0) {
-            handed_ += cycles_of(std::max(cta.look, issued - cta.looked) + cta.look / 2);
+            handed_ += cycles_of(std::max(cta.look, issued - cta.looked));
             ++hand_overs_;
             cta.look = 0;
         }

@@ -150,6 +150,12 @@ class Lowering {
     void describe_hand_overs() {
         const HandOvers& own = input_.counts->hand_overs;
         if (own.between.empty() || own.deepest <= own.own) {
+            // Nobody is deeper than a CTA by itself, which waits all the same.
+            const auto looks = std::ranges::find_if(
+                op_of_, [this](const auto& one) { return code_.instructions[one.first].looks; });
+            if (own.deepest > 0 && looks != op_of_.end()) {
+                kernel_.hand_overs = {0.0, looks->second, looks->second};
+            }
             return;
         }
         const auto most = std::ranges::max_element(own.between, {}, [](const auto& one) { return one.second; });
