@@ -603,6 +603,8 @@ class Accumulator {
         if (op.access_count != 1) return false;
         const Access& read = kernel_.accesses[op.first_access];
         if (read.cache != kernel::CachePolicy::cg || read.direction != kernel::Direction::read) return false;
+        // Where CTAs wait for each other, buffers change their parts from round to round.
+        if (kernel_.hand_overs.wait != kernel::no_id) return true;
         return std::ranges::any_of(kernel_.accesses, [&read](const Access& access) {
             return access.buffer == read.buffer && access.direction != kernel::Direction::read;
         });
