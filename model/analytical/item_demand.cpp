@@ -598,16 +598,11 @@ class Accumulator {
         return near + (load_latency_ - near) * std::min(first, lines / turns);
     }
 
-    /// Whether a load passes the L1 by for what other CTAs have written, which the L2 has.
-    bool written_by_others(const Op& op) {
-        if (op.access_count != 1) return false;
+    /// Whether a load passes the L1 by, in code whose CTAs wait for what others have written: the L2 has that.
+    [[nodiscard]] bool written_by_others(const Op& op) const {
+        if (kernel_.hand_overs.wait == kernel::no_id || op.access_count != 1) return false;
         const Access& read = kernel_.accesses[op.first_access];
-        if (read.cache != kernel::CachePolicy::cg || read.direction != kernel::Direction::read) return false;
-        // Where CTAs wait for each other, buffers change their parts from round to round.
-        if (kernel_.hand_overs.wait != kernel::no_id) return true;
-        return std::ranges::any_of(kernel_.accesses, [&read](const Access& access) {
-            return access.buffer == read.buffer && access.direction != kernel::Direction::read;
-        });
+        return read.cache == kernel::CachePolicy::cg && read.direction == kernel::Direction::read;
     }
 
     /// Bytes of the sectors that one warp's instruction loads from other SMs of the cluster.
@@ -703,7 +698,8 @@ class Accumulator {
         // Additions go the fence's own way ahead of it, and are done when it comes back.
         const bool adds = op.cls == InstructionClass::red_global || op.cls == InstructionClass::atom_global;
         if (Cycles{} < sent_ && !adds) {
-            const bool kept = op.cls == InstructionClass::st_global && op.access_count == 1 &&
+            const bool kept = kernel_.hand_overs.wait != kernel::no_id &&
+                              op.cls == InstructionClass::st_global && op.access_count == 1 &&
                               kernel_.accesses[op.first_access].cache == kernel::CachePolicy::cg;
             stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store, kept);
         }

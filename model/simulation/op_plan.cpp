@@ -115,7 +115,7 @@ class Planner {
         p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
         if (op.cls == InstructionClass::st_global) {
             // Words that CTAs hand to each other lie in lines that the L2 has.
-            const bool kept = op.access_count == 1 &&
+            const bool kept = kernel_.hand_overs.wait != kernel::no_id && op.access_count == 1 &&
                               kernel_.accesses[op.first_access].cache == kernel::CachePolicy::cg;
             p.acknowledged = ticks_of((kept ? gpu_.latency.l2_far : gpu_.latency.store).value());
         }
