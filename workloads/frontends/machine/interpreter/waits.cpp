@@ -97,7 +97,31 @@ class Changing {
     Registers written_, set_, changing_;
 };
 
+/// Whether the loop's last line, a branch, follows from what its lines have looked at.
+bool ends_by_looks(std::span<const AssemblyLine* const> loop) {
+    Registers seen;
+    std::bitset<8> decided;  // by predicate
+    for (const AssemblyLine* line : loop) {
+        bool sees = reads_strongly(*line) || is_atomic(*line);
+        bool destination = true;
+        for (const Operand& operand : line->operands) {
+            if (operand.kind != OperandKind::general) continue;
+            const bool writes = destination && !line->opcode.ends_with("SETP");
+            destination = false;
+            sees = sees || (!writes && operand.number != zero_register && seen[operand.number]);
+        }
+        Registers own;
+        if (!line->opcode.ends_with("SETP")) add_written(*line, own);
+        seen = sees ? seen | own : seen & ~own;
+        if (!line->operands.empty() && line->operands.front().kind == OperandKind::predicate) {
+            decided.set(line->operands.front().number & 7U, sees);
+        }
+    }
+    return loop.back()->guard != true_predicate && decided[static_cast<std::size_t>(loop.back()->guard) & 7U];
+}
+
 bool polls(std::span<const AssemblyLine* const> loop) {
+    if (!ends_by_looks(loop)) return false;
     bool looks = false;
     Changing changing(loop);
     for (const AssemblyLine* line : loop) {

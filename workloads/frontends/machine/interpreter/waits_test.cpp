@@ -84,6 +84,14 @@ TEST_CASE("a loop that adds by compare-and-swap does not wait") {
     CHECK(program.code().polls.empty());
 }
 
+TEST_CASE("a loop that counts its looks does not wait") {
+    const Program program(
+        with_place({"MOV R14, 0x9", "next:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]", "IADD3 R14, R14, -0x1, RZ",
+                    "ISETP.GT.AND P1, PT, R14, RZ, PT", "@P1 BRA `(next)", "EXIT"}),
+        one_parameter());
+    CHECK(program.code().polls.empty());
+}
+
 TEST_CASE("a loop whose address moves does not wait") {
     const Program program(
         with_place({"MOV R14, RZ", "next:", "LDG.E.STRONG.GPU R11, desc[UR4][R2.64]", "IADD3 R2, R2, 0x4, RZ",
