@@ -598,7 +598,8 @@ class Accumulator {
         return near + (load_latency_ - near) * std::min(first, lines / turns);
     }
 
-    /// Whether a load passes the L1 by, in code whose CTAs wait for what others have written: the L2 has that.
+    /// Whether a load passes the L1 by, in code whose CTAs wait for what others have written: the L2 has
+    /// that.
     [[nodiscard]] bool written_by_others(const Op& op) const {
         if (kernel_.hand_overs.wait == kernel::no_id || op.access_count != 1) return false;
         const Access& read = kernel_.accesses[op.first_access];
@@ -742,8 +743,7 @@ class Accumulator {
             interval_of_warp = Cycles(1.0);
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            interval_of_warp =
-                std::max(interval, machine::cluster_cycles(remote_bytes(op), gpu_));
+            interval_of_warp = std::max(interval, machine::cluster_cycles(remote_bytes(op), gpu_));
         }
         if (enabled_ < 1.0) {
             // An execution that no lane's predicate enables takes its issue slots and nothing else.

@@ -68,7 +68,8 @@ void check_launch(const Kernel& kernel) {
     launch.expect(hand_overs.in_series >= 0.0, "hand_overs in_series", hand_overs.in_series, "not negative");
     for (const Id op : {hand_overs.wait, hand_overs.told}) {
         const bool none = op == no_id && !(hand_overs.in_series > 0.0);
-        launch.expect(none || (op >= 0 && op < ops), "hand_overs op", std::int64_t{op}, "an op of the kernel");
+        launch.expect(none || (op >= 0 && op < ops), "hand_overs op", std::int64_t{op},
+                      "an op of the kernel");
     }
     for (const Reuse& reuse : kernel.reuse) {
         for (const auto* const shares : {&reuse.sectors, &reuse.whole}) {

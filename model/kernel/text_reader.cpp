@@ -32,10 +32,10 @@ void KernelReader::read() {
         if (record == "role") {
             role();
         } else if (!header(record)) {
-            cursor_.fail_at(
-                start,
-                "grid, cluster, cta, resources, coverage, hand_overs, evidence, schedule, item, class, buffer, "
-                "token, term, nested, run, reuse, addresses, role or end");
+            cursor_.fail_at(start,
+                            "grid, cluster, cta, resources, coverage, hand_overs, evidence, schedule, item, "
+                            "class, buffer, "
+                            "token, term, nested, run, reuse, addresses, role or end");
         }
     }
 }

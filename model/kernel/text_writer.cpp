@@ -139,8 +139,8 @@ class KernelWriter {
                  cover.unknown);
         }
         if (kernel_.hand_overs != HandOvers{}) {
-            line("hand_overs in_series={} wait={} told={}", kernel_.hand_overs.in_series, kernel_.hand_overs.wait,
-                 kernel_.hand_overs.told);
+            line("hand_overs in_series={} wait={} told={}", kernel_.hand_overs.in_series,
+                 kernel_.hand_overs.wait, kernel_.hand_overs.told);
         }
         if (kernel_.evidence != Evidence::any) {
             line("evidence {}", name_of(kernel_.evidence));

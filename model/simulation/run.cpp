@@ -699,8 +699,7 @@ class Simulation {
         stretch();
         if (hand_overs_ > 0) {
             const double each = handed_ / static_cast<double>(hand_overs_);
-            result_.end =
-                std::max(result_.end, first_end_ + ticks_of(each * kernel_.hand_overs.in_series));
+            result_.end = std::max(result_.end, first_end_ + ticks_of(each * kernel_.hand_overs.in_series));
         }
         result_.first_idle = result_.end;
         for (const double last : last_end_) {
@@ -752,8 +751,8 @@ class Simulation {
     bool trip_ended_ = false;  ///< any trip has ended
     double real_ = 0.0;        ///< time of the whole kernel at `real_since_`
     Ticks real_since_ = 0;
-    Ticks first_end_ = 0;       ///< end of the CTA that ended first
-    double handed_ = 0.0;       ///< cycles of all hand-overs from CTA to CTA
+    Ticks first_end_ = 0;  ///< end of the CTA that ended first
+    double handed_ = 0.0;  ///< cycles of all hand-overs from CTA to CTA
     std::int64_t hand_overs_ = 0;
     std::int64_t at_work_ = 0;   ///< warps
     double standing_for_ = 0.0;  ///< sum over them

@@ -145,13 +145,13 @@ void body() {
         Array<unsigned> results(count), sums(65536), prefixes(65536);
         Array<int> status(65536);
         const Chain chain{status.data(), sums.data(), prefixes.data()};
-        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, Chain), int threads,
-                             int items) {
+        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, Chain),
+                             int threads, int items) {
             status.zero();
             results.zero();
             prepare();
-            kernel<<<(count + threads * items - 1) / (threads * items), threads>>>(values.data(), results.data(),
-                                                                                  count, chain);
+            kernel<<<(count + threads * items - 1) / (threads * items), threads>>>(
+                values.data(), results.data(), count, chain);
             finish(what);
             const auto result = results.values();
             check(result == expected, what);

@@ -17,7 +17,8 @@ __host__ __device__ inline unsigned mixed(unsigned left, unsigned own, unsigned 
 
 /// A ring of size * words elements in each cluster.
 template <int size, bool push>
-__global__ void __cluster_dims__(size, 1, 1) smooth(const unsigned* from, unsigned* to, int words, int steps) {
+__global__ void __cluster_dims__(size, 1, 1)
+    smooth(const unsigned* from, unsigned* to, int words, int steps) {
     extern __shared__ unsigned strips[];
     const auto cluster = groups::this_cluster();
     const int rank = cluster.block_rank(), left = (rank + size - 1) % size, right = (rank + 1) % size;

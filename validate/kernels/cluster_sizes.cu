@@ -61,7 +61,8 @@ __global__ void __cluster_dims__(size, 1, 1) sum_rows(const unsigned* values, in
 
 /// The row is held in shared memory; every rank gathers the sum and subtracts it.
 template <int size>
-__global__ void __cluster_dims__(size, 1, 1) subtract_sums(const unsigned* values, int columns, unsigned* results) {
+__global__ void __cluster_dims__(size, 1, 1)
+    subtract_sums(const unsigned* values, int columns, unsigned* results) {
     extern __shared__ unsigned part[];
     __shared__ unsigned own;
     const auto cluster = groups::this_cluster();
@@ -89,8 +90,8 @@ __global__ void __cluster_dims__(size, 1, 1) subtract_sums(const unsigned* value
 
 /// Rank 0 loads a tile; all blocks read it from there, `turns` times, each turn another thread's words.
 template <int size>
-__global__ void __cluster_dims__(size, 1, 1) broadcast(const unsigned* values, int words, int turns,
-                                                       unsigned* results) {
+__global__ void __cluster_dims__(size, 1, 1)
+    broadcast(const unsigned* values, int words, int turns, unsigned* results) {
     extern __shared__ unsigned tile[];
     const auto cluster = groups::this_cluster();
     const int number = blockIdx.x / size;
@@ -120,7 +121,8 @@ __global__ void __cluster_dims__(size, 1, 1) exchange(const unsigned* values, in
     cluster.sync();
     for (int target = 0; target < size; ++target) {
         unsigned* const to = cluster.map_shared_rank(received, (rank + target) % size);
-        const std::size_t first = static_cast<std::size_t>(blockIdx.x) * words + (rank + target) % size * part;
+        const std::size_t first =
+            static_cast<std::size_t>(blockIdx.x) * words + (rank + target) % size * part;
         for (int i = threadIdx.x; i < part; i += threads) {
             to[rank * part + i] = values[first + i];
         }
@@ -150,7 +152,8 @@ __global__ void __cluster_dims__(size, 1, 1) remote_chase(int steps, unsigned* r
 template <int size>
 void all_of_size() {
     const auto name = [](const char* what) { return std::string(what) + "_" + std::to_string(size); };
-    const auto done = [&](const char* what, const Array<unsigned>& results, const std::vector<unsigned>& expected) {
+    const auto done = [&](const char* what, const Array<unsigned>& results,
+                          const std::vector<unsigned>& expected) {
         finish(what);
         const auto result = results.values();
         check(result == expected, what);

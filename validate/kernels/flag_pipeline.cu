@@ -62,7 +62,8 @@ __global__ void edit_distance(const unsigned char* left, const unsigned char* ri
             int value = 0;
             const bool active = step >= t && step - t < tile_rows;
             if (active) {
-                const int before = t > 0 ? current[(step + 1) % 2][t] : (block > 0 ? __ldcg(edge_in + row + 1) : row + 1);
+                const int before =
+                    t > 0 ? current[(step + 1) % 2][t] : (block > 0 ? __ldcg(edge_in + row + 1) : row + 1);
                 if (t == 0) {
                     above_left = block > 0 ? __ldcg(edge_in + row) : row;
                 }

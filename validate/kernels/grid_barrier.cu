@@ -128,7 +128,8 @@ void launch(void (*kernel)(Parameters...), int blocks, Arguments... arguments) {
 
 void body() {
     Array<unsigned> words(1024), rounds_of_block(1024);
-    const auto alone = [&](const char* what, void (*kernel)(unsigned*, unsigned*, int), int blocks, int rounds) {
+    const auto alone = [&](const char* what, void (*kernel)(unsigned*, unsigned*, int), int blocks,
+                           int rounds) {
         words.zero();
         rounds_of_block.zero();
         prepare();
@@ -159,8 +160,8 @@ void body() {
             }
             expected.swap(next);
         }
-        const auto stepped = [&](const char* what,
-                                 void (*kernel)(unsigned*, unsigned*, unsigned*, int, int), int blocks) {
+        const auto stepped = [&](const char* what, void (*kernel)(unsigned*, unsigned*, unsigned*, int, int),
+                                 int blocks) {
             words.zero();
             Array<unsigned> from(numbers), to(count);
             prepare();

@@ -101,11 +101,12 @@ void body() {
         const auto numbers = random_values<unsigned>(static_cast<std::size_t>(count) * items, 11);
         const Array<unsigned> values(numbers);
         Array<unsigned> results(count);
-        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, int), int threads,
-                             int number, auto expected) {
+        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, int),
+                             int threads, int number, auto expected) {
             results.zero();
             prepare();
-            kernel<<<(count + threads - 1) / threads, threads>>>(values.data(), results.data(), count, number);
+            kernel<<<(count + threads - 1) / threads, threads>>>(values.data(), results.data(), count,
+                                                                 number);
             finish(what);
             const auto result = results.values();
             // The host takes longer than the GPU: once is enough.
@@ -119,8 +120,10 @@ void body() {
             check(result == right, what);
             output(what, result);
         };
-        one("counters_16", counters<16>, 256, items, [&](int i) { return counted<16>(numbers.data(), i, count, items); });
-        one("counters_64", counters<64>, 256, items, [&](int i) { return counted<64>(numbers.data(), i, count, items); });
+        one("counters_16", counters<16>, 256, items,
+            [&](int i) { return counted<16>(numbers.data(), i, count, items); });
+        one("counters_64", counters<64>, 256, items,
+            [&](int i) { return counted<64>(numbers.data(), i, count, items); });
         one("counters_256", counters<256>, 128, items,
             [&](int i) { return counted<256>(numbers.data(), i, count, items); });
         one("shuffles_32", shuffles<32>, 256, 40, [&](int i) { return shuffled<32>(numbers[i], 40); });

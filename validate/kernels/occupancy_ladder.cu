@@ -1,5 +1,5 @@
-// Few resident blocks by shared memory that is asked for, by small grids and by small blocks: a stream with one
-// or four loads in flight a thread, sums of scattered words, and a chain of multiplications.
+// Few resident blocks by shared memory that is asked for, by small grids and by small blocks: a stream with
+// one or four loads in flight a thread, sums of scattered words, and a chain of multiplications.
 // SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
@@ -26,8 +26,8 @@ __global__ void stream_of_quads(const uint4* values, uint4* results, int count) 
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
             if (i + k * stride < count) {
-                results[i + k * stride] = make_uint4(own[k].x * 5U + 1U, own[k].y * 5U + 1U, own[k].z * 5U + 1U,
-                                                     own[k].w * 5U + 1U);
+                results[i + k * stride] = make_uint4(own[k].x * 5U + 1U, own[k].y * 5U + 1U,
+                                                     own[k].z * 5U + 1U, own[k].w * 5U + 1U);
             }
         }
     }
@@ -63,7 +63,8 @@ struct Rung {
 
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), int blocks, Rung rung, Arguments... arguments) {
-    require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024 - 1024), "shared");
+    require(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024 - 1024),
+            "shared");
     prepare();
     kernel<<<blocks, rung.threads, rung.shared>>>(arguments...);
 }
@@ -103,10 +104,11 @@ void body() {
         }
     }
     const int kib = 1024;
-    for (const Rung rung : {Rung{64, 200 * kib}, Rung{128, 100 * kib}, Rung{256, 200 * kib}, Rung{256, 50 * kib},
-                            Rung{256, 0}, Rung{1024, 0}}) {
+    for (const Rung rung : {Rung{64, 200 * kib}, Rung{128, 100 * kib}, Rung{256, 200 * kib},
+                            Rung{256, 50 * kib}, Rung{256, 0}, Rung{1024, 0}}) {
         const auto name = [&](const char* what) {
-            return std::string(what) + "_" + std::to_string(rung.threads) + "_" + std::to_string(rung.shared / kib);
+            return std::string(what) + "_" + std::to_string(rung.threads) + "_" +
+                   std::to_string(rung.shared / kib);
         };
         const auto integers = [&](const char* what, const std::vector<unsigned>& expected) {
             finish(what);
@@ -118,8 +120,9 @@ void body() {
         };
         launch(stream, count / 4 / rung.threads / 8, rung, values.data(), results.data(), count / 4);
         integers("stream", std::vector<unsigned>(streamed.begin(), streamed.begin() + count / 4));
-        launch(stream_of_quads, count / 4 / rung.threads / 8, rung, reinterpret_cast<const uint4*>(values.data()),
-               reinterpret_cast<uint4*>(results.data()), count / 4);
+        launch(stream_of_quads, count / 4 / rung.threads / 8, rung,
+               reinterpret_cast<const uint4*>(values.data()), reinterpret_cast<uint4*>(results.data()),
+               count / 4);
         integers("stream_of_quads", streamed);
         launch(scattered_sums, threads_in_all / rung.threads, rung, values.data(), results.data(),
                static_cast<unsigned>(count - 1), items);

@@ -1,6 +1,5 @@
-// Relaxation of a grid of points by resident blocks: every sweep ends with a barrier of the whole grid, written
-// with a counter; rows are dealt to blocks in strips or in turn.
-// SPDX-License-Identifier: Apache-2.0
+// Relaxation of a grid of points by resident blocks: every sweep ends with a barrier of the whole grid,
+// written with a counter; rows are dealt to blocks in strips or in turn. SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;
@@ -51,7 +50,8 @@ void body() {
             for (int r = 0; r < rows; ++r) {
                 for (int c = 0; c < columns; ++c) {
                     next[r * columns + c] = expected[(r + rows - 1) % rows * columns + c] +
-                                            expected[(r + 1) % rows * columns + c] + 3U * expected[r * columns + c] +
+                                            expected[(r + 1) % rows * columns + c] +
+                                            3U * expected[r * columns + c] +
                                             expected[r * columns + (c + 1) % columns];
                 }
             }

@@ -1,6 +1,6 @@
 // Blocks in pairs: one produces chunks into slots in global memory, the other consumes them; flags say how
-// many are full and how many are free. Chunks of several sizes, one slot or four, and a ping-pong of one word.
-// SPDX-License-Identifier: Apache-2.0
+// many are full and how many are free. Chunks of several sizes, one slot or four, and a ping-pong of one
+// word. SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;
@@ -20,7 +20,8 @@ __device__ void store_release(int* flag, int value) {
 constexpr int words_of_pair = 64;
 
 template <int slots>
-__global__ void pairs(const unsigned* values, unsigned* ring, unsigned* results, int chunk, int chunks, int* flags) {
+__global__ void pairs(const unsigned* values, unsigned* ring, unsigned* results, int chunk, int chunks,
+                      int* flags) {
     const int pair = blockIdx.x / 2;
     int* const full = flags + pair * words_of_pair;
     int* const freed = full + words_of_pair / 2;

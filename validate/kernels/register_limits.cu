@@ -121,8 +121,8 @@ void body() {
                 turned.push_back(shifted(numbers.data(), i, count, times));
             }
         }
-        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, int), int threads,
-                             const std::vector<unsigned>& expected) {
+        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, int),
+                             int threads, const std::vector<unsigned>& expected) {
             results.zero();
             prepare();
             kernel<<<(count + threads - 1) / threads, threads>>>(values.data(), results.data(), count, times);

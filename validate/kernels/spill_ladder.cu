@@ -1,6 +1,5 @@
-// Polynomial products with all coefficients live, under a ladder of launch bounds: the same work with ever more
-// values in local memory.
-// SPDX-License-Identifier: Apache-2.0
+// Polynomial products with all coefficients live, under a ladder of launch bounds: the same work with ever
+// more values in local memory. SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 #include <map>
@@ -66,7 +65,8 @@ void body() {
         for (int i = static_cast<int>(expected.size()); i < count; ++i) {
             expected.push_back(squared(numbers.data(), i, count, times));
         }
-        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, int), int threads) {
+        const auto one = [&](const char* what, void (*kernel)(const unsigned*, unsigned*, int, int),
+                             int threads) {
             results.zero();
             prepare();
             kernel<<<(count + threads - 1) / threads, threads>>>(values.data(), results.data(), count, times);

@@ -1,5 +1,5 @@
-// Sums in one launch: each block writes its part, and the block that finds itself last adds the parts. One sum
-// of all, dot products, and a sum for each of many rows with several blocks a row.
+// Sums in one launch: each block writes its part, and the block that finds itself last adds the parts. One
+// sum of all, dot products, and a sum for each of many rows with several blocks a row.
 // SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
@@ -41,7 +41,8 @@ __device__ unsigned sum_of_parts(const volatile unsigned* parts, int count) {
     return sum_of_block(sum);
 }
 
-__global__ void sum_all(const unsigned* values, int count, unsigned* parts, unsigned* counter, unsigned* result) {
+__global__ void sum_all(const unsigned* values, int count, unsigned* parts, unsigned* counter,
+                        unsigned* result) {
     unsigned sum = 0;
     for (int i = blockIdx.x * threads + threadIdx.x; i < count; i += gridDim.x * threads) {
         sum += values[i];
@@ -58,8 +59,8 @@ __global__ void sum_all(const unsigned* values, int count, unsigned* parts, unsi
     }
 }
 
-__global__ void dot_of_quads(const uint4* left, const uint4* right, int count, unsigned* parts, unsigned* counter,
-                             unsigned* result) {
+__global__ void dot_of_quads(const uint4* left, const uint4* right, int count, unsigned* parts,
+                             unsigned* counter, unsigned* result) {
     unsigned sum = 0;
     for (int i = blockIdx.x * threads + threadIdx.x; i < count; i += gridDim.x * threads) {
         const uint4 a = left[i], b = right[i];
@@ -78,7 +79,8 @@ __global__ void dot_of_quads(const uint4* left, const uint4* right, int count, u
 }
 
 /// Block (b, row): part b of a row.
-__global__ void sum_rows(const unsigned* values, int columns, unsigned* parts, unsigned* counters, unsigned* results) {
+__global__ void sum_rows(const unsigned* values, int columns, unsigned* parts, unsigned* counters,
+                         unsigned* results) {
     const int row = blockIdx.y;
     unsigned sum = 0;
     for (int i = blockIdx.x * threads + threadIdx.x; i < columns; i += gridDim.x * threads) {
@@ -121,8 +123,8 @@ void body() {
         const auto* quads = reinterpret_cast<const uint4*>(values.data());
         counters.zero();
         prepare();
-        dot_of_quads<<<count < 100000 ? 40 : 528, threads>>>(quads, quads, count / 4, parts.data(), counters.data(),
-                                                            result.data());
+        dot_of_quads < <<count<100000 ? 40 : 528, threads>>>(quads, quads, count / 4, parts.data(),
+                                                             counters.data(), result.data());
         finish("dot_of_quads");
         check(result.values()[0] == product, "dot_of_quads");
         output("dot_of_quads", result);

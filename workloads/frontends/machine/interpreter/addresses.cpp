@@ -50,8 +50,8 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
                              static_cast<std::uint64_t>(warp.index);
         for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
             const std::uint64_t offset = (addresses[lane] + bytes - reserve) % bytes;
-            event.address[lane] = of_warp + offset / 4U * 4U * lanes_per_warp +
-                                  lane * std::max(width, 4U) + offset % 4U;
+            event.address[lane] =
+                of_warp + offset / 4U * 4U * lanes_per_warp + lane * std::max(width, 4U) + offset % 4U;
         }
     }
     if (space == AccessSpace::shared) {

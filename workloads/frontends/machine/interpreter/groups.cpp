@@ -93,7 +93,8 @@ bool rotate(Warp& warp) {
     const Group next = *ready;
     warp.groups.erase(ready);
     if (warp.active != 0) {
-        warp.groups.push_back({warp.pc, warp.active, Group::State::ready, 0, warp.waiting, warp.poll, warp.in_vain});
+        warp.groups.push_back(
+            {warp.pc, warp.active, Group::State::ready, 0, warp.waiting, warp.poll, warp.in_vain});
     }
     warp.active = next.lanes;
     warp.pc = next.pc;

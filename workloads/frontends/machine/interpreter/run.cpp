@@ -73,7 +73,8 @@ void check_shape(const Function& function, const LaunchShape& shape, std::span<c
 struct Slot {
     std::vector<std::unique_ptr<Cta>> ctas;
     bool busy = false;
-    std::uint32_t depth = 0;  ///< of the waits of the CTAs that have ended here: the next ones begin behind them
+    std::uint32_t depth =
+        0;  ///< of the waits of the CTAs that have ended here: the next ones begin behind them
 };
 
 class Runner {

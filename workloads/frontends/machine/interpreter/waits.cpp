@@ -25,8 +25,8 @@ bool is_atomic(const AssemblyLine& line) {
 
 /// An atomic that leaves the word as it was once it fails: an exchange, or one with zero.
 bool may_fail(const AssemblyLine& line) {
-    return is_atomic(line) &&
-           (line.has("CAS") || line.has("CAST") || line.has("EXCH") || line.operands.back().number == zero_register);
+    return is_atomic(line) && (line.has("CAS") || line.has("CAST") || line.has("EXCH") ||
+                               line.operands.back().number == zero_register);
 }
 
 /// Does nothing that others could see, and waits for nothing but loads.
@@ -34,8 +34,9 @@ bool only_looks(const AssemblyLine& line) {
     const std::string_view opcode = line.opcode;
     if (reads_strongly(line) || may_fail(line)) return true;
     for (const std::string_view other :
-         {"LD", "ST", "RED", "ATOM", "BAR", "EXIT", "CALL", "RET", "JMP", "BRX", "JMX", "CS2R", "SYNCS", "UBLK",
-          "UTMA", "LDGSTS", "MEMBAR", "HGMMA", "VOTE", "SHFL", "UIADD", "UIMAD", "ULEA", "USHF"}) {
+         {"LD",     "ST",    "RED",  "ATOM", "BAR",   "EXIT",  "CALL", "RET",
+          "JMP",    "BRX",   "JMX",  "CS2R", "SYNCS", "UBLK",  "UTMA", "LDGSTS",
+          "MEMBAR", "HGMMA", "VOTE", "SHFL", "UIADD", "UIMAD", "ULEA", "USHF"}) {
         if (opcode.starts_with(other)) return opcode.starts_with("LDC");
     }
     return true;
@@ -49,7 +50,8 @@ void add_written(const AssemblyLine& line, Registers& written) {
         if (operand.kind == OperandKind::general) {
             const bool wide = reads_strongly(line) || is_atomic(line) || line.has("WIDE") || line.has("64");
             const unsigned count = wide && (line.has("128") || line.has("64") || line.has("WIDE")) ? 4 : 1;
-            for (unsigned r = operand.number; operand.number != zero_register && r < operand.number + count; ++r) {
+            for (unsigned r = operand.number; operand.number != zero_register && r < operand.number + count;
+                 ++r) {
                 written.set(std::min(r, 255U));
             }
         }
@@ -172,8 +174,9 @@ std::vector<PollingLoop> find_polls(std::span<const AssemblyLine* const> lines,
             if (lines[at]->opcode != "BRA" || target >= at || target < first || at - target >= longest_poll) {
                 continue;
             }
-            const bool known = std::ranges::any_of(
-                found, [target](const PollingLoop& loop) { return target <= loop.last && loop.first <= target; });
+            const bool known = std::ranges::any_of(found, [target](const PollingLoop& loop) {
+                return target <= loop.last && loop.first <= target;
+            });
             if (known || !polls(lines.subspan(target, at - target + 1))) continue;
             found.push_back({target, at});
             for (std::uint32_t i = with_first_look(lines, first, found.back()); i <= at; ++i) {

@@ -25,8 +25,8 @@ struct Group {
     std::uint32_t pc = 0;
     Mask lanes = 0;
     State state = State::ready;
-    Mask waits_for = 0;    ///< at a barrier: the lanes that must come
-    bool waiting = false;  ///< its instruction has been counted and is tried again
+    Mask waits_for = 0;      ///< at a barrier: the lanes that must come
+    bool waiting = false;    ///< its instruction has been counted and is tried again
     std::uint16_t poll = 0;  ///< the polling loop that it is in
     bool in_vain = false;    ///< it has looked and goes round again, which nobody counts
 };
@@ -51,14 +51,14 @@ struct Warp {
     std::vector<Group> groups;             ///< lanes that are not active
     std::uint32_t pc = 0;                  ///< index of the next instruction of the active lanes
     Mask active = 0;
-    Mask alive = 0;                                      ///< lanes that exist and have not exited
-    int index = 0;                                       ///< within the CTA
-    HandOvers::Told heard;                               ///< of the words that the wait looks at
-    std::uint32_t depth = 0;                             ///< waits behind one another, over any CTAs
-    std::uint32_t waits = 0;                             ///< of the CTA itself
-    std::uint32_t looked_by = 0;                         ///< instruction of the wait
-    std::uint32_t waited_by = 0;                         ///< instruction of the last wait that is over
-    std::uint16_t poll = 0;                              ///< as in Group
+    Mask alive = 0;               ///< lanes that exist and have not exited
+    int index = 0;                ///< within the CTA
+    HandOvers::Told heard;        ///< of the words that the wait looks at
+    std::uint32_t depth = 0;      ///< waits behind one another, over any CTAs
+    std::uint32_t waits = 0;      ///< of the CTA itself
+    std::uint32_t looked_by = 0;  ///< instruction of the wait
+    std::uint32_t waited_by = 0;  ///< instruction of the last wait that is over
+    std::uint16_t poll = 0;       ///< as in Group
     bool in_vain = false;
     std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
     std::array<Mask, predicate_places> predicates{};

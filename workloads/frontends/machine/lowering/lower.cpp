@@ -158,7 +158,8 @@ class Lowering {
             }
             return;
         }
-        const auto most = std::ranges::max_element(own.between, {}, [](const auto& one) { return one.second; });
+        const auto most =
+            std::ranges::max_element(own.between, {}, [](const auto& one) { return one.second; });
         const auto wait = op_of_.find(most->first.first), told = op_of_.find(most->first.second);
         if (wait == op_of_.end() || told == op_of_.end()) {
             return;
@@ -385,8 +386,7 @@ class Lowering {
             const auto own = of(AccessSpace::shared), others = of(AccessSpace::cluster_shared);
             if (own == 0 || others == 0) continue;
             const AccessSpace rarer = own > others ? AccessSpace::cluster_shared : AccessSpace::shared;
-            std::erase_if(placed,
-                          [rarer](const PlacedAccess& one) { return one.event->space == rarer; });
+            std::erase_if(placed, [rarer](const PlacedAccess& one) { return one.event->space == rarer; });
         }
     }
 
@@ -401,10 +401,11 @@ class Lowering {
             const AccessSpace space = traced->second.front().event->space;
             const bool generic = own.opcode == "LD" || own.opcode == "ST";
             const bool loads = own.opcode == "LD" || own.opcode == "LDS";
-            if (generic || ((own.opcode == "LDS" || own.opcode == "STS") && space == AccessSpace::cluster_shared)) {
+            if (generic ||
+                ((own.opcode == "LDS" || own.opcode == "STS") && space == AccessSpace::cluster_shared)) {
                 using hw::InstructionClass;
-                cls.cls = space == AccessSpace::cluster_shared
-                              ? (loads ? InstructionClass::ld_shared_cluster : InstructionClass::st_shared_cluster)
+                cls.cls = space == AccessSpace::cluster_shared ? (loads ? InstructionClass::ld_shared_cluster
+                                                                        : InstructionClass::st_shared_cluster)
                           : space == AccessSpace::shared
                               ? (loads ? InstructionClass::ld_shared : InstructionClass::st_shared)
                           : space == AccessSpace::local
@@ -418,7 +419,8 @@ class Lowering {
         return cls;
     }
 
-    /// Whether the L1 forgets its lines behind the cluster's barrier: the fence before it then takes its time.
+    /// Whether the L1 forgets its lines behind the cluster's barrier: the fence before it then takes its
+    /// time.
     [[nodiscard]] bool forgets_behind(std::uint32_t arrival) const {
         constexpr std::uint32_t nearest = 8;
         bool waited = false;
@@ -535,8 +537,8 @@ class Lowering {
     }
 
     /// Whether the loop reads what other CTAs write, as one that tries again does. How often it goes round
-    /// depends on the time that others take, so the slowest warp's rounds say nothing. Where loops wait, looks
-    /// in vain are not counted, and CTAs have run side by side.
+    /// depends on the time that others take, so the slowest warp's rounds say nothing. Where loops wait,
+    /// looks in vain are not counted, and CTAs have run side by side.
     [[nodiscard]] bool watches_others(const BodyLoop& loop) const {
         if (!code_.polls.empty()) return false;
         return std::ranges::any_of(loop.instructions,
@@ -1280,8 +1282,8 @@ class Lowering {
     std::vector<mk::Id> product_groups_;  ///< ops that end a group of asynchronous products, as they come
     const RoleBody* role_ = nullptr;
     TransactionRings rings_;
-    std::vector<mk::Id> ring_tokens_;                                    ///< by ring
-    std::map<std::uint32_t, Elected> elected_;                           ///< of the role
+    std::vector<mk::Id> ring_tokens_;           ///< by ring
+    std::map<std::uint32_t, Elected> elected_;  ///< of the role
     std::map<std::string, mk::Id> changed_;  ///< by address: the last atomic of the role that changes a word
     std::map<std::uint32_t, mk::Id> op_of_;  ///< by instruction that looks at words or tells of them
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;        ///< by instruction

@@ -141,7 +141,8 @@ class Stack {
 
 bool is_kept_by_l1(const AccessEvent& event) {
     const bool local = event.space == AccessSpace::local;
-    return event.lanes != 0 && (local || (event.kind == AccessKind::load && event.space == AccessSpace::global));
+    return event.lanes != 0 &&
+           (local || (event.kind == AccessKind::load && event.space == AccessSpace::global));
 }
 
 bool executes_others(const CtaTrace& cta, const std::map<std::uint32_t, Totals>& known) {
