@@ -146,7 +146,8 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                                                              static_cast<double>(a.slots)));
     // The last CTA cannot end before it has been handed out and has run.
     const double slot_waits = waits_of_waves(a);
-    const Cycles ended = std::max(handed, launch + a.alone);
+    const Cycles told = first + a.alone + a.item.hand_over * kernel.hand_overs.in_series;
+    const Cycles ended = std::max(std::max(handed, launch + a.alone), told);
     const bool bulk = a.item.loop.demand[machine::Server::tma] > Cycles{};
     const bool maps = bulk && machine::copies_by_tensor_map(kernel);
     a.floor = machine::launch_floor(conditions.cache, maps, a.traffic.dram_read, gpu);

@@ -44,7 +44,8 @@ struct ItemDemand {
     hw::Cycles behind_copies{};    ///< from a trip's last copy to that wait
     double boxes_stored = 0.0;     ///< by the last op that stores, in a trip or an item
     double sent_per_stored = 1.0;  ///< bytes of whole sectors for each stored byte
-    hw::Cycles slowest{};          ///< path of the grid's slowest warp; 0 where warps do not differ
+    hw::Cycles hand_over{};  ///< from a look at a word that another CTA writes to the own word for the next
+    hw::Cycles slowest{};    ///< path of the grid's slowest warp; 0 where warps do not differ
     int warps = 0;
     bool uses_tensor = false;
     hw::Dtype tensor_dtype = hw::Dtype::bf16;

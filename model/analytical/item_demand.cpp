@@ -71,6 +71,38 @@ constexpr double lanes_per_warp = 32.0;
 /// Ops of a kernel that need no allocation.
 constexpr std::size_t usual_ops = 640;
 
+/// Time of a hand-over from CTA to CTA: from the look that sees a word to the word for the next CTA.
+class HandOverTime {
+  public:
+    explicit HandOverTime(const Kernel& kernel) : kernel_(kernel) {}
+
+    void note(std::size_t id, const Cycles& start, const Cycles& issued, const Cycles& end) {
+        const kernel::HandOvers& own = kernel_.hand_overs;
+        if (!(0.0 < own.in_series)) return;
+        if (id == static_cast<std::size_t>(own.wait)) {
+            wait_ = start;
+            look_ = end - start;
+        }
+        if (id == static_cast<std::size_t>(own.told) && Cycles{} < look_) {
+            between_ = std::max(between_, issued - wait_);
+        }
+    }
+    /// Nodes [first, last) have been followed on a clock that is `by` behind the one around.
+    void move(std::size_t first, std::size_t last, const Cycles& by) {
+        if (!(0.0 < kernel_.hand_overs.in_series)) return;
+        const auto [low, high] = steady::ops_of(kernel_, first, last);
+        const auto wait = static_cast<std::size_t>(kernel_.hand_overs.wait);
+        if (low <= wait && wait < high) wait_ += by;
+    }
+    /// A part of the item has ended that took so long; the next one has a clock of its own.
+    void next_part(const Cycles& taken) { wait_ = wait_ - taken; }
+    [[nodiscard]] Cycles time() const { return std::max(look_, between_); }
+
+  private:
+    const Kernel& kernel_;
+    Cycles wait_{}, look_{}, between_{};
+};
+
 /// Counts the copies that a warp issues with an op of the main loop.
 void count_copies(const kernel::Kernel& kernel, const kernel::Op& op, ItemDemand& item) {
     const auto copies = static_cast<double>(op.count);
@@ -116,6 +148,7 @@ class Accumulator {
             add_role(role);
             first_warp_ += role.warps * role.instances;
         }
+        result_.hand_over = hand_over_.time();
         if (result_.self_fed) fold_prologue(result_);
         if (through_array_ || (beside_loop_ && !result_.asynchronous)) {
             share_array(result_);
@@ -184,6 +217,7 @@ class Accumulator {
                                  pass;
             part.chain = std::max(part.chain, chain);
             last_chain_ = chain;
+            hand_over_.next_part(chain / pass);
             tail_ = tail;
             stretches_.leave(chain / pass, waited_, pass, part);
             part.load_wait = std::max(part.load_wait, waited_ * pass);
@@ -278,6 +312,7 @@ class Accumulator {
                     const Cycles start = carried_.described ? std::max(issued, inputs_of(n + 1, node.end))
                                                             : std::max(issued, done);
                     issued = start + pass * inner;
+                    hand_over_.move(n + 1, node.end, issued - pass);
                     done = std::max(done, issued + tail);
                     if (carried_.described) {
                         const auto [low, high] = steady::ops_of(kernel_, n + 1, node.end);
@@ -308,6 +343,7 @@ class Accumulator {
                     lanes_ = lanes;
                     taken_ = taken;
                     issued += (end - before) * taking;
+                    hand_over_.move(n + 1, node.end, issued - end);
                     done = std::max(done, issued);
                     take_in_part(n + 1, node.end, before, taking);
                     break;
@@ -562,13 +598,29 @@ class Accumulator {
         return near + (load_latency_ - near) * std::min(first, lines / turns);
     }
 
+    /// Whether a load passes the L1 by, in code whose CTAs wait for what others have written: the L2 has
+    /// that.
+    [[nodiscard]] bool written_by_others(const Op& op) const {
+        if (kernel_.hand_overs.wait == kernel::no_id || op.access_count != 1) return false;
+        const Access& read = kernel_.accesses[op.first_access];
+        return read.cache == kernel::CachePolicy::cg && read.direction == kernel::Direction::read;
+    }
+
+    /// Bytes of the sectors that one warp's instruction loads from other SMs of the cluster.
+    [[nodiscard]] double remote_bytes(const Op& op) const {
+        return machine::remote_bytes(kernel_, op, pieces_);
+    }
+
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (hw::is_group_product(op.cls)) {
             return Cycles(machine::tensor_core_cycles(op, 1.0, 4, gpu_).value()) + cost.latency;
         }
         if (machine::is_asynchronous_copy(op.cls)) return Cycles{};
-        if (op.cls == InstructionClass::atom_global) {
+        // A reduction takes the way of an atomic; only a look at its word waits for it.
+        const bool looked_at = op.cls == InstructionClass::red_global && op.access_count == 1 &&
+                               waited_for(static_cast<std::size_t>(&op - kernel_.ops.data()));
+        if (op.cls == InstructionClass::atom_global || looked_at) {
             return machine::atomic_latency(kernel_, op, atomic_load(op), gpu_);
         }
         if (machine::is_load(op.cls)) {
@@ -582,7 +634,10 @@ class Accumulator {
             if (runs_ahead(op)) return gpu_.latency.l1;
             if (op.cls == InstructionClass::ld_local && machine::loads_elements(kernel_))
                 return machine::local_behind_elements(kernel_, op, share, resident_, load_latency_, gpu_);
-            const Cycles missed = machine::left_in_l2(kernel_, op)
+            // A word that is waited for comes between two looks: half a look late on average.
+            if (static_cast<kernel::Id>(&op - kernel_.ops.data()) == kernel_.hand_overs.wait)
+                return std::min(load_latency_, gpu_.latency.l2_far) * 1.5;
+            const Cycles missed = machine::left_in_l2(kernel_, op) || written_by_others(op)
                                       ? std::min(load_latency_, gpu_.latency.l2_far)
                                       : beyond_l1(op, comes_together(op) ? own_hits(op, 1.0) : share);
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
@@ -644,7 +699,10 @@ class Accumulator {
         // Additions go the fence's own way ahead of it, and are done when it comes back.
         const bool adds = op.cls == InstructionClass::red_global || op.cls == InstructionClass::atom_global;
         if (Cycles{} < sent_ && !adds) {
-            stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store);
+            const bool kept = kernel_.hand_overs.wait != kernel::no_id &&
+                              op.cls == InstructionClass::st_global && op.access_count == 1 &&
+                              kernel_.accesses[op.first_access].cache == kernel::CachePolicy::cg;
+            stores_.add(start, sent_, op.cls == InstructionClass::cp_async_bulk_store, kept);
         }
         const double count = static_cast<double>(op.count);
         const Cycles interval = machine::issue_interval(op, kernel_, gpu_);
@@ -685,8 +743,7 @@ class Accumulator {
             interval_of_warp = Cycles(1.0);
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
-            interval_of_warp =
-                std::max(interval, machine::cluster_cycles(machine::remote_bytes(kernel_, op), gpu_));
+            interval_of_warp = std::max(interval, machine::cluster_cycles(remote_bytes(op), gpu_));
         }
         if (enabled_ < 1.0) {
             // An execution that no lane's predicate enables takes its issue slots and nothing else.
@@ -718,7 +775,7 @@ class Accumulator {
             result_.multiplied =
                 machine::behind_products(kernel_, op, end - start, gpu_).value_or(result_.multiplied);
         }
-        if (op.cls == InstructionClass::fence) issued = end;
+        if (op.cls == InstructionClass::fence || op.cls == InstructionClass::cluster_barrier) issued = end;
         issued = units_.pass(op.cls, cost.unit, start, issued, interval_of_warp);
         if (waits && op.access_count == 1 && machine::in_narrow_rows(kernel_.accesses[op.first_access])) {
             machine::wait_for_rows(kernel_, op, role_->warps, start, load_latency_, gpu_, issued, end);
@@ -726,6 +783,7 @@ class Accumulator {
         // Instructions behind a branch are fetched only after the branch has been taken.
         if (op.cls == InstructionClass::branch) issued = end;
         complete_[id] = end.value();
+        hand_over_.note(id, start, issued, end);
         if (carried_.described) {
             const bool loads = machine::is_load(op.cls);
             carried_.note({id, id + 1, start - inputs, issued - start, end - start, issued, Cycles{}, loads});
@@ -740,7 +798,10 @@ class Accumulator {
             result_.copy_issue = std::max(result_.copy_issue, issued);
             count_copies(kernel_, op, result_);
         }
-        if (op.cls == InstructionClass::bar_sync && loops_around_ == own_depth_ && times > 0.0)
+        // A barrier that most CTAs go past, as the last one's own, ends nobody's stretch.
+        constexpr double mostly = 0.5;
+        if (op.cls == InstructionClass::bar_sync && loops_around_ == own_depth_ && times > 0.0 &&
+            taken_ > mostly)
             stretches_.meet(issued, issued, waited_, times, *part_);
         const bool fire_and_forget =
             op.cls == InstructionClass::st_global || op.cls == InstructionClass::red_global || !op.returns ||
@@ -799,7 +860,7 @@ class Accumulator {
         }
         if (op.cls == InstructionClass::ld_shared_cluster) {
             part_->demand[machine::Server::cluster] +=
-                machine::cluster_cycles(executions * warps * machine::remote_bytes(kernel_, op), gpu_);
+                machine::cluster_cycles(executions * warps * remote_bytes(op), gpu_);
         }
         if (op.cls == InstructionClass::atom_shared && op.returns) result_.swaps_shared = true;
         bool shared_known = false;
@@ -1005,6 +1066,7 @@ class Accumulator {
     bool beside_loop_ = false;        ///< boxes are loaded before or behind the loop
     bool tensor_cores_read_ = false;  ///< the tensor cores read shared memory without the load and store unit
     double l1_room_ = -1.0;           ///< -1 until it is worked out
+    HandOverTime hand_over_{kernel_};
     machine::Neighbours neighbours_;
     static constexpr std::uint8_t asked_for = 1, arrived = 2;
     hw::SmallVector<std::uint8_t, 16> seen_;  ///< by buffer: whether plain loads of it have been issued

@@ -438,6 +438,16 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             result.from_dram = result.from_dram || buffer.from_dram > 0.0;
             continue;
         }
+        const auto number = static_cast<std::size_t>(buffer.use - &item.buffers[0]);
+        if (machine::is_local(kernel.buffers[number])) {
+            // Threads have written what they read of local memory, so DRAM has only what the L2 has lost.
+            const double lost = 1.0 - machine::kept_at_random(operand.total_bytes / all);
+            buffer.from_dram = buffer.lines = use.read_bytes * items * lost;
+            read += buffer.from_dram;
+            result.from_dram = result.from_dram || lost > 0.0;
+            result.waits[number] = {lost, lost > 0.0 ? 1.0 : 0.0};
+            continue;
+        }
         // A set that is read again and again stays as long as the whole L2 holds it.
         if (warm[i] && footprint <= all) continue;
         // Where the set has outgrown the L2, an item's repeated reads come from DRAM each time.

@@ -63,6 +63,14 @@ void check_launch(const Kernel& kernel) {
     }
     const double sum = cover.exact + cover.extrapolated + cover.unknown;
     launch.expect(std::abs(sum - 1.0) <= 1e-6, "coverage", sum, "three fractions that sum to 1");
+    const HandOvers& hand_overs = kernel.hand_overs;
+    const auto ops = static_cast<std::int64_t>(kernel.ops.size());
+    launch.expect(hand_overs.in_series >= 0.0, "hand_overs in_series", hand_overs.in_series, "not negative");
+    for (const Id op : {hand_overs.wait, hand_overs.told}) {
+        const bool none = op == no_id && !(hand_overs.in_series > 0.0);
+        launch.expect(none || (op >= 0 && op < ops), "hand_overs op", std::int64_t{op},
+                      "an op of the kernel");
+    }
     for (const Reuse& reuse : kernel.reuse) {
         for (const auto* const shares : {&reuse.sectors, &reuse.whole}) {
             double least = 0.0;

@@ -21,6 +21,7 @@ void Kernel::clear() {
     schedule.items.clear();
     coverage = Coverage{};
     evidence = Evidence::any;
+    hand_overs = HandOvers{};
     buffers.clear();
     tokens.clear();
     roles.clear();

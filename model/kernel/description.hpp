@@ -334,6 +334,15 @@ struct Coverage {
     friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
+/// CTAs that wait for each other by words in memory. The longest path of waits through the grid has
+/// `in_series` more of them than one CTA waits for itself; each takes the time from op `wait`, which looks at
+/// the word, to op `told`, which tells the next CTA.
+struct HandOvers {
+    double in_series = 0.0;
+    Id wait = no_id, told = no_id;
+    friend bool operator==(const HandOvers&, const HandOvers&) = default;
+};
+
 struct Kernel;
 
 /// All deps of an op, for loops over them.
@@ -379,6 +388,7 @@ struct Kernel {
     std::vector<CtaClass> cta_classes;
     Coverage coverage;
     Evidence evidence = Evidence::any;
+    HandOvers hand_overs;
 
     std::vector<Node> nodes;
     std::vector<Op> ops;

@@ -32,10 +32,10 @@ void KernelReader::read() {
         if (record == "role") {
             role();
         } else if (!header(record)) {
-            cursor_.fail_at(
-                start,
-                "grid, cluster, cta, resources, coverage, evidence, schedule, item, class, buffer, "
-                "token, term, nested, run, file, reuse, addresses, role or end");
+            cursor_.fail_at(start,
+                            "grid, cluster, cta, resources, coverage, hand_overs, evidence, schedule, item, "
+                            "class, buffer, "
+                            "token, term, nested, run, file, reuse, addresses, role or end");
         }
     }
 }
@@ -51,6 +51,8 @@ bool KernelReader::header(std::string_view record) {
         resources();
     } else if (record == "coverage") {
         coverage();
+    } else if (record == "hand_overs") {
+        hand_overs();
     } else if (record == "evidence") {
         kernel_.evidence = cursor_.enumerator<Evidence>();
     } else if (record == "schedule") {
@@ -117,6 +119,22 @@ void KernelReader::resources() {
                }
                return true;
            });
+}
+
+void KernelReader::hand_overs() {
+    fields("in_series=, wait= or told=", [&](std::string_view key) {
+        HandOvers& own = kernel_.hand_overs;
+        if (key == "in_series") {
+            own.in_series = cursor_.real();
+        } else if (key == "wait") {
+            own.wait = static_cast<Id>(cursor_.integer(0, most_int));
+        } else if (key == "told") {
+            own.told = static_cast<Id>(cursor_.integer(0, most_int));
+        } else {
+            return false;
+        }
+        return true;
+    });
 }
 
 void KernelReader::coverage() {

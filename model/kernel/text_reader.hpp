@@ -29,6 +29,7 @@ class KernelReader {
     void dimensions(Dim3& dims);
     void resources();
     void coverage();
+    void hand_overs();
     void schedule();
     void item();
     void cta_class();

@@ -139,6 +139,10 @@ class KernelWriter {
             line("coverage exact={} extrapolated={} unknown={}", cover.exact, cover.extrapolated,
                  cover.unknown);
         }
+        if (kernel_.hand_overs != HandOvers{}) {
+            line("hand_overs in_series={} wait={} told={}", kernel_.hand_overs.in_series,
+                 kernel_.hand_overs.wait, kernel_.hand_overs.told);
+        }
         if (kernel_.evidence != Evidence::any) {
             line("evidence {}", name_of(kernel_.evidence));
         }

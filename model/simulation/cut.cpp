@@ -22,10 +22,12 @@ void skip_waves(Cut& cut, std::int64_t resident, std::int64_t steady) {
     cut.skipped = skipped * resident;
 }
 
-void run_sms(Cut& cut, std::int64_t sms, std::int64_t ctas) {
+/// Clusters are run whole.
+void run_sms(Cut& cut, std::int64_t sms, std::int64_t ctas, std::int64_t cluster) {
     cut.sms = sms;
     const std::int64_t rest = ctas % cut.of_sms;
-    cut.rest = (rest * sms + cut.of_sms - 1) / cut.of_sms;
+    const std::int64_t rest_of_part = (rest * sms + cut.of_sms - 1) / cut.of_sms;
+    cut.rest = (rest_of_part + cluster - 1) / cluster * cluster;
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ Cut cut_of(const kernel::Kernel& kernel, std::int64_t sms, std::int64_t resident
     Cut cut;
     cut.of_sms = std::max(cluster, std::min(sms, ctas) / cluster * cluster);
     cut.groups = ctas / cut.of_sms;
-    run_sms(cut, cut.of_sms, ctas);
+    run_sms(cut, cut.of_sms, ctas, cluster);
     const double all = events_of(kernel);
     // CTAs that ask for their items share one counter.
     if (all <= most) return cut;
@@ -81,7 +83,7 @@ Cut cut_of(const kernel::Kernel& kernel, std::int64_t sms, std::int64_t resident
         if (least < cut.sms) {
             const auto fitting =
                 static_cast<std::int64_t>(aim / events() * static_cast<double>(cut.sms)) / cluster * cluster;
-            run_sms(cut, std::clamp(fitting, least, cut.sms), ctas);
+            run_sms(cut, std::clamp(fitting, least, cut.sms), ctas, cluster);
         }
         if (events() <= aim * 1.01) break;
     }

@@ -34,6 +34,21 @@ double sum_of(const Cut& cut) {
 
 }  // namespace
 
+TEST_CASE("clusters are run whole in a part of the SMs") {
+    for (const int cluster : {2, 4, 8}) {
+        for (const int clusters : {301, 777, 1200}) {
+            CAPTURE(cluster);
+            CAPTURE(clusters);
+            kernel::Kernel kernel = kernel_of(clusters * cluster, 400);
+            kernel.cluster.x = cluster;
+            const Cut cut = cut_of(kernel, 132, 3, 1e5, 1e5);
+            CHECK_FALSE(cut.whole());
+            CHECK(cut.sms % cluster == 0);
+            CHECK(cut.ctas() % cluster == 0);
+        }
+    }
+}
+
 TEST_CASE("a kernel of few events runs whole, CTA by CTA") {
     const Cut cut = cut_of(kernel_of(1000, 10), 132, 2);
     CHECK(cut.whole());

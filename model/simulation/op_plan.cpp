@@ -113,7 +113,12 @@ class Planner {
         p.queued = hw::is_group_product(op.cls);
         p.drains = op.cls == InstructionClass::fence;
         p.holds_warp = machine::is_meeting(op.cls) || op.cls == InstructionClass::branch || p.drains;
-        if (op.cls == InstructionClass::st_global) p.acknowledged = ticks_of(gpu_.latency.store.value());
+        if (op.cls == InstructionClass::st_global) {
+            // Words that CTAs hand to each other lie in lines that the L2 has.
+            const bool kept = kernel_.hand_overs.wait != kernel::no_id && op.access_count == 1 &&
+                              kernel_.accesses[op.first_access].cache == kernel::CachePolicy::cg;
+            p.acknowledged = ticks_of((kept ? gpu_.latency.l2_far : gpu_.latency.store).value());
+        }
         if (op.cls == InstructionClass::cp_async_bulk_store)
             p.acknowledged = ticks_of(gpu_.latency.bulk_store.value());
         p.waits_for_memory = machine::is_load(op.cls);
@@ -174,7 +179,7 @@ class Planner {
         }
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
         if (op.cls == InstructionClass::ld_shared_cluster && op.access_count > 0) {
-            const double bytes = count * machine::remote_bytes(kernel_, op);
+            const double bytes = count * machine::remote_bytes(kernel_, op, machine::pieces_of(gpu_));
             p.cluster = ticks_of(machine::cluster_cycles(bytes, gpu_).value());
         }
         // Narrow loads and shared memory take the path to the one array in turn.

@@ -62,6 +62,7 @@ struct Cta {
     std::int32_t sm = 0;
     std::size_t place = 0;  ///< among the CTAs of the SM: its warps follow those of lower places
     std::size_t unfinished = 0;
+    Ticks looked = 0, look = 0;  ///< begin and length of the look that saw a word of another CTA; 0: none
     Ticks start = 0, end = 0;
     double real_start = 0.0;
     std::vector<std::int64_t> items;
@@ -218,6 +219,7 @@ class Simulation {
         cta.start = cta.end = now;
         cta.real_start = real_at(now);
         cta.unfinished = places_.size();
+        cta.looked = cta.look = 0;
         cta.items.clear();
         items_.append_of_cta(cta.id, cta.items);
         cta.tokens.restart();
@@ -452,6 +454,7 @@ class Simulation {
         stand_for(warp, 0.0);
         cta.end = std::max({cta.end, warp.ready, warp.done});
         if (--cta.unfinished == 0) {
+            first_end_ = first_end_ == 0 ? cta.end : std::min(first_end_, cta.end);
             leave(warp.slot_of_cta);
         }
     }
@@ -604,6 +607,8 @@ class Simulation {
             warp.stored = 0;
         }
         done = chained(warp, plan, enabled, done);
+        // A word that is waited for comes between two looks: half a look late on average.
+        if (id == kernel_.hand_overs.wait && enabled > 0.0) done += (done - now) / 2;
         done = std::max(done, sm.barrier.serve(now, plan.barrier));
         if (!plan.copies) done = std::max(done, served);
         complete(warp, place, cta, id, now, done);
@@ -622,10 +627,23 @@ class Simulation {
         return last.done;
     }
 
+    /// Keeps the time from a look at a word of another CTA to the word for the next one.
+    void hand_over(Cta& cta, Id id, Ticks start, Ticks issued, Ticks done) {
+        if (id == kernel_.hand_overs.wait) {
+            cta.looked = start;
+            cta.look = done - start;
+        } else if (id == kernel_.hand_overs.told && cta.look > 0) {
+            handed_ += cycles_of(std::max(cta.look, issued - cta.looked));
+            ++hand_overs_;
+            cta.look = 0;
+        }
+    }
+
     void complete(Warp& warp, const WarpPlace& place, Cta& cta, Id id, Ticks start, Ticks done) {
         const auto index = static_cast<std::size_t>(id);
         const OpPlan& plan = plan_.ops[index];
         remember(warp, plan, done);
+        if (kernel_.hand_overs.in_series > 0.0) hand_over(cta, id, start, std::max(start, warp.ready), done);
         if (traced(cta)) {
             trace_->ops.push_back({start, done, cta.sm, static_cast<std::int32_t>(cta.id),
                                    static_cast<std::int32_t>(place.user.warp), id,
@@ -679,6 +697,10 @@ class Simulation {
             std::max({result_.end, chip_.l2.free_at(), chip_.atomics.free_at(), chip_.dram.free_at()});
         result_.busy = busy_of(chip_);
         stretch();
+        if (hand_overs_ > 0) {
+            const double each = handed_ / static_cast<double>(hand_overs_);
+            result_.end = std::max(result_.end, first_end_ + ticks_of(each * kernel_.hand_overs.in_series));
+        }
         result_.first_idle = result_.end;
         for (const double last : last_end_) {
             if (last > 0.0) result_.first_idle = std::min(result_.first_idle, static_cast<Ticks>(last));
@@ -729,6 +751,9 @@ class Simulation {
     bool trip_ended_ = false;  ///< any trip has ended
     double real_ = 0.0;        ///< time of the whole kernel at `real_since_`
     Ticks real_since_ = 0;
+    Ticks first_end_ = 0;  ///< end of the CTA that ended first
+    double handed_ = 0.0;  ///< cycles of all hand-overs from CTA to CTA
+    std::int64_t hand_overs_ = 0;
     std::int64_t at_work_ = 0;   ///< warps
     double standing_for_ = 0.0;  ///< sum over them
     std::int64_t next_cta_ = 0;

@@ -1,10 +1,10 @@
 """Compares the interpreter with recordings of the textbook kernels: counts, results and times.
 
-Usage: python3 validate/kernels/compare.py --program build/warptime [--split development|held-out]
-       [--engine NAME[,NAME]] [--output ROWS.csv] [--scoreboard TABLE.csv] [PROGRAM ...]
+Usage: python3 validate/kernels/compare.py --program build/warptime [--gpu h200-sxm|h100-sxm]
+       [--split development|held-out] [--engine NAME[,NAME]] [--output ROWS.csv] [--scoreboard TABLE.csv] [PROGRAM ...]
 
 Compiles each program as record.py did, runs it whole under `warptime run`, and joins its launches with those recorded in
-validate/recorded/h200-sxm/kernels/. Prints, for each counter, how many launches agree, then the errors of the times.
+validate/recorded/GPU/kernels/. Prints, for each counter, how many launches agree, then the errors of the times.
 The first engine's rows are compared; every engine's times are scored. --scoreboard writes the scores of the development
 programs; docs/accuracy.md is made from validate/kernels/scoreboard.csv. Needs nvcc. The split is by program: FNV-1a of its name mod 100, below 50 development, else held out.
 """
@@ -116,7 +116,7 @@ def run(program: str, options: argparse.Namespace, times: Rows, counters: Rows) 
         if made.returncode:
             return Run(program, [], "does not compile: " + made.stderr[-300:])
         rows = Path(temporary) / "rows.csv"
-        command = [str(options.program), "run", "--gpu", "h200-sxm", "--whole", "--counters"]
+        command = [str(options.program), "run", "--gpu", options.gpu, "--whole", "--counters"]
         by_engine: dict[str, list[dict[str, str]]] = {}
         problems = ""
         output = ""
@@ -262,6 +262,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="*")
     parser.add_argument("--program", type=Path, required=True)
+    parser.add_argument("--gpu", default="h200-sxm")
     parser.add_argument("--split", choices=["development", "held-out"], default="development")
     parser.add_argument("--engine", default="analytical", type=lambda names: names.split(","))
     parser.add_argument("--output", type=Path)
@@ -269,9 +270,10 @@ def main() -> int:
     parser.add_argument("--counts-only", action="store_true")
     parser.add_argument("--require", action="store_true", help="fail unless all but bank passes agree; counts only")
     options = parser.parse_intermixed_args()
-    times, counters = read(RECORDED / "times.csv"), read(RECORDED / "counters.csv")
+    recorded = HERE.parent / "recorded" / options.gpu / "kernels"
+    times, counters = read(recorded / "times.csv"), read(recorded / "counters.csv")
     recorded_outputs: dict[str, list[str]] = {}
-    for line in (RECORDED / "outputs.txt").read_text().splitlines():
+    for line in (recorded / "outputs.txt").read_text().splitlines():
         program, output = line.split(" ", 1)
         recorded_outputs.setdefault(program, []).append(output)
     names = [name for name in counters if split_of(name) == options.split]

@@ -75,13 +75,6 @@ namespace warptime::model::machine {
            cls == hw::InstructionClass::atom_shared;
 }
 
-/// Bytes that one warp's instruction loads from other SMs of the cluster.
-[[nodiscard]] inline double remote_bytes(const kernel::Kernel& kernel, const kernel::Op& op) {
-    constexpr double lanes = 32.0;
-    if (op.cls != hw::InstructionClass::ld_shared_cluster || op.access_count == 0) return 0.0;
-    return lanes * op.active * kernel.accesses[op.first_access].bytes;
-}
-
 [[nodiscard]] inline bool is_global(const kernel::Kernel& kernel, const kernel::Access& access) {
     if (access.buffer == kernel::no_id) {
         return false;

@@ -75,7 +75,8 @@ double l1_hit_share(const kernel::Kernel& kernel, const kernel::Op& op, const L1
                     double lines) {
     const kernel::Access& access = kernel.accesses[op.first_access];
     const kernel::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(access.buffer)];
-    if (is_local(buffer)) return local_hits(buffer, bytes_passing(kernel, reader.line_bytes), reader.room);
+    if (is_local(buffer) && access.reuse == 0)
+        return local_hits(buffer, bytes_passing(kernel, reader.line_bytes), reader.room);
     if (access.reuse > 0) {
         const kernel::Reuse& reuse = kernel.reuse[access.reuse - 1U];
         return kept_by(lines > 1.0 ? reuse.whole : reuse.sectors, reader.room);

@@ -39,11 +39,12 @@ class StoreDrain {
     [[nodiscard]] double slowdown() const { return slowdown_; }
 
     /// Adds stores whose first instruction issues at `start`; they take `sent` of the SM's port.
-    void add(const hw::Cycles& start, const hw::Cycles& sent, bool bulk) {
+    /// `kept`: to words that CTAs hand to each other, whose lines the L2 has.
+    void add(const hw::Cycles& start, const hw::Cycles& sent, bool bulk, bool kept = false) {
         begin_ = here_ ? begin_ : start;
         here_ = true;
         sent_ += bulk ? sent : sent * slowdown_;
-        (bulk ? bulk_ : plain_) = true;
+        (bulk ? bulk_ : kept ? kept_ : plain_) = true;
     }
     /// Ends a piece of code with its clock; its stores may still be under way.
     void leave() {
@@ -55,7 +56,8 @@ class StoreDrain {
         hw::Cycles end = here_ ? std::max(now, hw::Cycles(begin_ + sent_)) : now;
         if (plain_) end += gpu.latency.store;
         if (bulk_ && !plain_) end += gpu.latency.bulk_store;
-        plain_ = bulk_ = false;
+        if (kept_ && !plain_ && !bulk_) end += gpu.latency.l2_far;
+        plain_ = bulk_ = kept_ = false;
         leave();
         return end;
     }
@@ -63,7 +65,7 @@ class StoreDrain {
   private:
     double slowdown_;
     bool here_ = false;  ///< some stores belong to the code that runs now
-    bool plain_ = false, bulk_ = false;
+    bool plain_ = false, bulk_ = false, kept_ = false;
     hw::Cycles begin_{}, sent_{};
 };
 

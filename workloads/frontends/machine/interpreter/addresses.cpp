@@ -41,6 +41,31 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
     event.width = static_cast<std::uint8_t>(width);
     event.lanes = enabled;
     event.address = addresses;
+    if (space == AccessSpace::local) {
+        // Words of a warp's lanes lie side by side; wide ones too, in as many lines. Frames of called
+        // functions, which lie before the kernel's own, stand behind it.
+        const auto bytes = static_cast<std::uint64_t>(warp.launch->local_bytes_per_thread);
+        const auto reserve = bytes - static_cast<std::uint64_t>(warp.launch->local_frame);
+        const auto of_warp = static_cast<std::uint64_t>(warp.launch->local_frame) * lanes_per_warp *
+                             static_cast<std::uint64_t>(warp.index);
+        for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+            const std::uint64_t offset = (addresses[lane] + bytes - reserve) % bytes;
+            event.address[lane] =
+                of_warp + offset / 4U * 4U * lanes_per_warp + lane * std::max(width, 4U) + offset % 4U;
+        }
+    }
+    if (space == AccessSpace::shared) {
+        // Addresses in shared memory hold the rank of a CTA of the cluster.
+        bool others = false;
+        for_each_lane(enabled, [&](int lane) {
+            std::uint64_t& address = event.address[static_cast<std::size_t>(lane)];
+            others = others || (address >> cluster_rank_shift) != warp.cta->cluster_rank;
+            address &= shared_offset_mask;
+        });
+        if (others) {
+            event.space = AccessSpace::cluster_shared;
+        }
+    }
     warp.launch->observer->access(warp, event);
 }
 
@@ -257,6 +282,12 @@ void count_global(Warp& warp, const Instruction& instruction, const Addresses& a
                   std::uint32_t width, AccessKind kind) {
     if (enabled == 0) {
         return;
+    }
+    if (warp.launch->polls) {
+        note_words(warp, instruction, addresses, enabled, kind != AccessKind::load, warp.launch->hand_overs);
+        if (warp.in_vain) {
+            return;
+        }
     }
     AccessCounts& counts = warp.launch->accesses[instruction.index];
     const AccessGeometry& geometry = warp.launch->geometry;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace warptime::workloads::frontends::machine {
@@ -29,6 +30,16 @@ bool complete(const Cta& cta, const NamedBarrier& barrier) {
            barrier.arrived >= (barrier.expected > 0 ? barrier.expected : cta.live_threads);
 }
 
+/// Behind a barrier a warp has waited for whatever the others have waited for.
+void meet(Warp& warp) {
+    const Cta& cta = *warp.cta;
+    if (warp.depth < cta.depth) {
+        warp.depth = cta.depth;
+        warp.waited_by = cta.waited_by;
+    }
+    warp.waits = std::max(warp.waits, cta.waits);
+}
+
 /// sources[0] is the barrier, sources[1] the number of threads (0: all), predicates_in[0] what is reduced.
 template <bool waits, bool reduces>
 Flow barrier_handler(Warp& warp, const Instruction& instruction, Mask enabled) {
@@ -40,6 +51,12 @@ Flow barrier_handler(Warp& warp, const Instruction& instruction, Mask enabled) {
     if (number >= named_barriers) {
         fault(warp, instruction, static_cast<int>(first), fmt::format("barrier {}, of 0 to 15", number));
     }
+    Cta& cta = *warp.cta;
+    if (cta.depth <= warp.depth) {
+        cta.depth = warp.depth;
+        if (warp.waits > 0) cta.waited_by = warp.waited_by;
+    }
+    cta.waits = std::max(cta.waits, warp.waits);
     NamedBarrier& barrier = warp.cta->barriers[number];
     Mask& pending = warp.barrier_pending[number];
     if (waits && (pending & enabled) != 0) {
@@ -47,6 +64,7 @@ Flow barrier_handler(Warp& warp, const Instruction& instruction, Mask enabled) {
             return Flow::waiting;
         }
         pending &= ~enabled;
+        meet(warp);
         return Flow::next;
     }
     const std::uint32_t threads = warp.rows[instruction.sources[1].row].lane[first];
@@ -64,6 +82,7 @@ Flow barrier_handler(Warp& warp, const Instruction& instruction, Mask enabled) {
     }
     if (complete(*warp.cta, barrier)) {
         end_phase(barrier);
+        meet(warp);
         return Flow::next;
     }
     if constexpr (waits) {

@@ -153,6 +153,9 @@ Code decode_module(Module module, std::vector<AssemblyFunction> assembly) {
             code.lines.push_back(&line);
         }
     }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> functions;
+    for (const Code::Place& place : code.places) functions.emplace_back(place.first, place.count);
+    code.polls = find_polls(code.lines, functions, code.instructions);
     return code;
 }
 

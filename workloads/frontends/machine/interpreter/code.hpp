@@ -5,6 +5,7 @@
 #include "workloads/frontends/machine/assembly/disassemble.hpp"
 #include "workloads/frontends/machine/image/module.hpp"
 #include "workloads/frontends/machine/interpreter/decoder.hpp"
+#include "workloads/frontends/machine/interpreter/waits.hpp"
 #include "workloads/frontends/machine/memory/device_memory.hpp"
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct Code {
     std::vector<Instruction> instructions;
     std::vector<const AssemblyLine*> lines;  ///< by instruction
     std::vector<Place> places;               ///< by function of the module
+    std::vector<PollingLoop> polls;          ///< Instruction::poll counts them from 1
     RowLayout layout;
     std::vector<Relocation> relocations;  ///< what rows of relocated_bank hold
     /// By instruction: why it cannot run ("opcode 'TEX' at 0x120: ..."); only refused when it is executed.

@@ -95,11 +95,11 @@ Flow jump_by_lane(Warp& warp, const Instruction& instruction, Mask enabled, Targ
             warp.pc = to;
             first = false;
         } else {
-            warp.groups.push_back({to, same, Group::State::ready, 0, false});
+            warp.groups.push_back({to, same, Group::State::ready, 0, false, 0, false});
         }
     }
     if (stay != 0) {
-        warp.groups.push_back({here + 1, stay, Group::State::ready, 0, false});
+        warp.groups.push_back({here + 1, stay, Group::State::ready, 0, false, 0, false});
     }
     return Flow::jumped;
 }

@@ -30,7 +30,7 @@ bool release(Warp& warp) {
         std::erase_if(warp.groups, [&first, joined](const Group& group) {
             return group.state == first.state && group.pc == first.pc && (group.lanes & ~joined) == 0;
         });
-        warp.groups.push_back({first.pc + 1, joined, Group::State::ready, 0, false});
+        warp.groups.push_back({first.pc + 1, joined, Group::State::ready, 0, false, 0, false});
         return true;
     }
     return false;
@@ -48,7 +48,7 @@ Flow split(Warp& warp, Mask taken, std::uint32_t target) {
     }
     const Mask others = warp.active & ~taken;
     if (others != 0) {
-        warp.groups.push_back({warp.pc + 1, others, Group::State::ready, 0, false});
+        warp.groups.push_back({warp.pc + 1, others, Group::State::ready, 0, false, 0, false});
         warp.active = taken;
     }
     warp.pc = target;
@@ -60,7 +60,7 @@ Flow converge(Warp& warp, Mask members, Group::State barrier) {
     if ((awaited & ~warp.active) == 0) {
         return Flow::next;
     }
-    warp.groups.push_back({warp.pc, warp.active, barrier, members, false});
+    warp.groups.push_back({warp.pc, warp.active, barrier, members, false, 0, false});
     warp.active = 0;
     return Flow::parked;
 }
@@ -73,6 +73,8 @@ bool resume_next(Warp& warp) {
                 warp.active = warp.groups[i].lanes;
                 warp.pc = warp.groups[i].pc;
                 warp.waiting = warp.groups[i].waiting;
+                warp.poll = warp.groups[i].poll;
+                warp.in_vain = warp.groups[i].in_vain;
                 warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(i));
                 return true;
             }
@@ -91,11 +93,14 @@ bool rotate(Warp& warp) {
     const Group next = *ready;
     warp.groups.erase(ready);
     if (warp.active != 0) {
-        warp.groups.push_back({warp.pc, warp.active, Group::State::ready, 0, warp.waiting});
+        warp.groups.push_back(
+            {warp.pc, warp.active, Group::State::ready, 0, warp.waiting, warp.poll, warp.in_vain});
     }
     warp.active = next.lanes;
     warp.pc = next.pc;
     warp.waiting = next.waiting;
+    warp.poll = next.poll;
+    warp.in_vain = next.in_vain;
     return true;
 }
 

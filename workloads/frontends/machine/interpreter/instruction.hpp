@@ -73,6 +73,10 @@ struct Instruction {
     std::uint32_t index = 0;        ///< of this instruction in the code, for counts and messages
     std::uint8_t width = 4;         ///< bytes a lane accesses
     bool counts_all_lanes = false;  ///< uniform datapath: the profiler counts 32 threads
+    std::uint16_t poll = 0;         ///< number of the polling loop around, from 1; 0: none
+    bool looks = false;             ///< reads what its polling loop waits for
+    bool tells = false;             ///< in code that polls: may end a wait
+    bool ends_turn = false;         ///< in code that polls: others run before what was read is used
     Control control;
 };
 

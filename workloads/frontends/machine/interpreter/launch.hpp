@@ -116,6 +116,7 @@ struct Launch {
     int architecture = 0;
     std::int64_t shared_bytes = 0;  ///< of a CTA: reserved, static and dynamic
     std::int64_t local_bytes_per_thread = 0;
+    std::int64_t local_frame = 0;  ///< of these, bytes of the kernel's own frame, which lie behind the others
     int sm_count = 0;
     AccessGeometry geometry;
     std::vector<std::vector<std::byte>> constant_banks;  ///< by bank: 0 (launch and parameters), 1, 2, 3, 4
@@ -123,6 +124,8 @@ struct Launch {
     std::vector<AccessCounts> accesses;                  ///< by instruction
     SlowestWarpCounts slowest;
     std::vector<PatternMemo> patterns;  ///< by instruction
+    HandOvers hand_overs;
+    bool polls = false;  ///< the code has polling loops
     Observer* observer = nullptr;
     std::uint64_t grid_workspace = 0;     ///< of cooperative launches: its address, for barriers of the grid
     std::uint64_t instruction_limit = 0;  ///< of one warp; 0: none

@@ -73,6 +73,8 @@ void check_shape(const Function& function, const LaunchShape& shape, std::span<c
 struct Slot {
     std::vector<std::unique_ptr<Cta>> ctas;
     bool busy = false;
+    std::uint32_t depth =
+        0;  ///< of the waits of the CTAs that have ended here: the next ones begin behind them
 };
 
 class Runner {
@@ -86,7 +88,8 @@ class Runner {
         launch_.memory = &memory;
         launch_.architecture = code.code->module.architecture;
         launch_.shared_bytes = std::max(entry.static_shared, entry.shared_begin) + shape.dynamic_shared;
-        launch_.local_bytes_per_thread = (entry.local_bytes + 15) / 16 * 16 + stack_reserve;
+        launch_.local_frame = (entry.local_bytes + 15) / 16 * 16;
+        launch_.local_bytes_per_thread = launch_.local_frame + stack_reserve;
         launch_.sm_count = options.chip.limits.sm_count;
         launch_.geometry = {options.chip.cache, options.chip.banks};
         resident_ctas_ = static_cast<std::uint64_t>(options.chip.limits.sm_count) *
@@ -112,6 +115,7 @@ class Runner {
         launch_.instruction_limit = options.warp_limit;
         launch_.last_clock_read = options.last_clock_read;
         launch_.observer = options.observer;
+        launch_.polls = !code.code->polls.empty();
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
         cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
         units_ = shape.ctas() / cluster_ctas_;
@@ -141,6 +145,7 @@ class Runner {
         result.instructions = std::move(launch_.counts);
         result.accesses = std::move(launch_.accesses);
         result.slowest = std::move(launch_.slowest);
+        result.hand_overs = std::move(launch_.hand_overs);
         result.executed = launch_.clock;
         result.ctas_run = ended_ * cluster_ctas_;
         result.opaque_values = launch_.opaque_values;
@@ -243,6 +248,7 @@ class Runner {
         cta.cluster_barrier_arrived = 0;
         cta.live_threads = static_cast<std::int32_t>(shape.threads());
         cta.live_warps = static_cast<std::int32_t>(cta.warps.size());
+        cta.depth = cta.waits = cta.waited_by = 0;
         std::ranges::fill(cta.warp_counts, 0U);
         for (Warp& warp : cta.warps) {
             warp.predicates.fill(0);
@@ -258,6 +264,10 @@ class Runner {
             warp.groups.clear();
             warp.barrier_pending.fill(0);
             warp.executed = 0;
+            warp.heard = {};
+            warp.depth = warp.waits = warp.looked_by = warp.waited_by = 0;
+            warp.poll = 0;
+            warp.in_vain = false;
             warp.clock_reads = 0;
             warp.cluster_generation = 0;
         }
@@ -282,6 +292,9 @@ class Runner {
         const bool traced = std::ranges::find(traced_, unit) != traced_.end();
         for (std::uint32_t rank = 0; rank < cluster_ctas_; ++rank) {
             begin_cta(*free->ctas[rank], unit, rank, traced);
+            for (Warp& warp : free->ctas[rank]->warps) {
+                warp.depth = free->depth;
+            }
         }
         return *free;
     }
@@ -297,7 +310,10 @@ class Runner {
                 warp.active & (warp.predicates[instruction.guard.index] ^ instruction.guard.flip);
             // A uniform instruction writes registers that all lanes share.
             const Mask enabled = instruction.counts_all_lanes ? (guarded != 0 ? all_lanes : 0U) : guarded;
-            if (!warp.waiting) {
+            if (warp.poll != 0 && instruction.poll != warp.poll) {
+                end_wait(warp, launch_.hand_overs);
+            }
+            if (!warp.waiting && !warp.in_vain) {
                 InstructionCounts& own = counts[warp.pc];
                 ++own.warps;
                 ++warp.counts[warp.pc];
@@ -317,8 +333,16 @@ class Runner {
             if (flow == Flow::next) {
                 warp.waiting = false;
                 ++warp.pc;
+                if (instruction.ends_turn) {
+                    break;
+                }
             } else if (flow == Flow::jumped) {
                 warp.waiting = false;
+                if (warp.poll != 0 && instruction.poll == warp.poll && warp.pc <= instruction.index) {
+                    warp.in_vain = true;
+                    rotate(warp);
+                    break;
+                }
             } else if (flow == Flow::waiting) {
                 warp.waiting = true;
                 rotate(warp);
@@ -403,16 +427,18 @@ class Runner {
     void run_units() {
         // Whole grids run in the order of the hardware; samples take units from all over the grid.
         std::vector<std::uint64_t> order;
-        bool sampled = options_.budget != 0 && !launch_.shape.cooperative;
+        // CTAs that wait for others run all together: what one sees of another depends on it.
+        const bool all_together = launch_.shape.cooperative || launch_.polls;
+        bool sampled = options_.budget != 0 && !all_together;
         std::uint64_t limit = options_.budget;
         std::uint64_t limit_of_alike = limit;  ///< where the units that have ended say the same
         std::uint64_t next = 0;
         const std::uint64_t most = std::max<std::uint64_t>(1, resident_ctas_ / cluster_ctas_);
-        std::uint64_t together = launch_.shape.cooperative ? most : 1;
+        std::uint64_t together = all_together ? most : 1;
         std::uint64_t running = 0;
         std::uint64_t since_change = 0;
         int idle_passes = 0;
-        std::uint64_t needed = launch_.shape.cooperative ? most : 1;
+        std::uint64_t needed = all_together ? most : 1;
         std::uint64_t units = units_;
         const auto decide = [&] {
             if (!sampled || next != 1) {
@@ -451,13 +477,20 @@ class Runner {
             }
             std::uint64_t executed = 0;
             bool one_ended = false;
-            for (Slot& slot : slots_) {
+            for (std::size_t s = 0; s < slots_.size(); ++s) {
+                // Later CTAs first: what an earlier one tells is heard a turn later, not in the same turn.
+                Slot& slot = slots_[launch_.polls ? slots_.size() - 1 - s : s];
                 if (!slot.busy) {
                     continue;
                 }
                 executed += run_slot(slot);
                 if (ended(slot)) {
                     slot.busy = false;
+                    for (const auto& cta : slot.ctas) {
+                        for (const Warp& warp : cta->warps) {
+                            slot.depth = std::max(slot.depth, warp.depth);
+                        }
+                    }
                     note_slowest(slot);
                     if (sampled) {
                         compare_with_first(slot);

@@ -31,6 +31,7 @@ struct LaunchCounts {
     std::vector<InstructionCounts> instructions;  ///< by instruction of the code, of the CTAs that ran
     std::vector<AccessCounts> accesses;
     SlowestWarpCounts slowest;
+    HandOvers hand_overs;
     std::uint64_t ctas = 0;  ///< of the grid
     std::uint64_t ctas_run = 0;
     std::uint64_t executed = 0;  ///< warp-instructions of the CTAs that ran

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "workloads/frontends/machine/interpreter/instruction.hpp"
+#include "workloads/frontends/machine/interpreter/waits.hpp"
 
 #include <array>
 #include <cstddef>
@@ -24,8 +25,10 @@ struct Group {
     std::uint32_t pc = 0;
     Mask lanes = 0;
     State state = State::ready;
-    Mask waits_for = 0;    ///< at a barrier: the lanes that must come
-    bool waiting = false;  ///< its instruction has been counted and is tried again
+    Mask waits_for = 0;      ///< at a barrier: the lanes that must come
+    bool waiting = false;    ///< its instruction has been counted and is tried again
+    std::uint16_t poll = 0;  ///< the polling loop that it is in
+    bool in_vain = false;    ///< it has looked and goes round again, which nobody counts
 };
 
 /// What bar.red makes of the threads' predicates.
@@ -48,8 +51,15 @@ struct Warp {
     std::vector<Group> groups;             ///< lanes that are not active
     std::uint32_t pc = 0;                  ///< index of the next instruction of the active lanes
     Mask active = 0;
-    Mask alive = 0;                                      ///< lanes that exist and have not exited
-    int index = 0;                                       ///< within the CTA
+    Mask alive = 0;               ///< lanes that exist and have not exited
+    int index = 0;                ///< within the CTA
+    HandOvers::Told heard;        ///< of the words that the wait looks at
+    std::uint32_t depth = 0;      ///< waits behind one another, over any CTAs
+    std::uint32_t waits = 0;      ///< of the CTA itself
+    std::uint32_t looked_by = 0;  ///< instruction of the wait
+    std::uint32_t waited_by = 0;  ///< instruction of the last wait that is over
+    std::uint16_t poll = 0;       ///< as in Group
+    bool in_vain = false;
     std::array<Mask, named_barriers> barrier_pending{};  ///< lanes that have arrived and not yet passed
     std::array<Mask, predicate_places> predicates{};
     bool waiting = false;  ///< the last instruction returned Flow::waiting
@@ -85,6 +95,7 @@ struct Cta {
     std::int32_t cluster_barrier_arrived = 0;  ///< warps arrived at the cluster's barrier (kept by rank 0)
     std::int32_t live_threads = 0;             ///< that have not exited
     std::int32_t live_warps = 0;
+    std::uint32_t depth = 0, waits = 0, waited_by = 0;  ///< most of the warps that have come to a barrier
     bool traced = false;  ///< its accesses and branches go to the launch's observer
     Launch* launch = nullptr;
 };

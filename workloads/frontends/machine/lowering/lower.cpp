@@ -115,6 +115,7 @@ class Lowering {
             lower_role(bodies_.roles[r], r);
         }
         write_dependences();
+        describe_hand_overs();
         builder_.finish();
         return std::move(kernel_);
     }
@@ -154,6 +155,27 @@ class Lowering {
     }
 
     /// An op may depend on ops behind it, so its dependences are known only when its loops have ended.
+    /// Waits behind one another through the grid, and the two ops between which most of them lie.
+    void describe_hand_overs() {
+        const HandOvers& own = input_.counts->hand_overs;
+        if (own.between.empty() || own.deepest <= own.own) {
+            // Nobody is deeper than a CTA by itself, which waits all the same.
+            const auto looks = std::ranges::find_if(
+                op_of_, [this](const auto& one) { return code_.instructions[one.first].looks; });
+            if (own.deepest > 0 && looks != op_of_.end()) {
+                kernel_.hand_overs = {0.0, looks->second, looks->second};
+            }
+            return;
+        }
+        const auto most =
+            std::ranges::max_element(own.between, {}, [](const auto& one) { return one.second; });
+        const auto wait = op_of_.find(most->first.first), told = op_of_.find(most->first.second);
+        if (wait == op_of_.end() || told == op_of_.end()) {
+            return;
+        }
+        kernel_.hand_overs = {static_cast<double>(own.deepest - own.own), wait->second, told->second};
+    }
+
     void write_dependences() {
         for (std::size_t id = 0; id < dependences_.size(); ++id) {
             mk::Op& op = kernel_.ops[id];
@@ -189,7 +211,9 @@ class Lowering {
         } else if (space == AccessSpace::local) {
             made.space = mk::Space::local;
             key = static_cast<std::uint64_t>(made.space);
-            bytes = std::max<std::int64_t>(4, entry_.local_bytes) * input_.shape.threads();
+            // Whole warps, whose lanes' words lie side by side.
+            const std::int64_t frame = (std::max<std::int64_t>(4, entry_.local_bytes) + 15) / 16 * 16;
+            bytes = frame * ((std::int64_t{input_.shape.threads()} + 31) / 32 * 32);
             made.name = mk::Name("local");
         } else {
             const Allocation* allocation = input_.memory->find(address);
@@ -283,6 +307,7 @@ class Lowering {
     // ---- roles
 
     void lower_role(const RoleBody& role, std::size_t number) {
+        changed_.clear();
         role_ = &role;
         elected_ = elected_in(*input_.trace, role);
         gather_accesses(role);
@@ -356,6 +381,74 @@ class Lowering {
                 }
             }
         }
+        keep_one_shared_memory();
+    }
+
+    /// An instruction that goes to shared memory of several CTAs in turn, its own among them, is described by
+    /// the more frequent of the two.
+    void keep_one_shared_memory() {
+        for (auto& [instruction, placed] : accesses_) {
+            const auto of = [&placed](AccessSpace space) {
+                return std::ranges::count_if(
+                    placed, [space](const PlacedAccess& one) { return one.event->space == space; });
+            };
+            const auto own = of(AccessSpace::shared), others = of(AccessSpace::cluster_shared);
+            if (own == 0 || others == 0) continue;
+            const AccessSpace rarer = own > others ? AccessSpace::cluster_shared : AccessSpace::shared;
+            std::erase_if(placed, [rarer](const PlacedAccess& one) { return one.event->space == rarer; });
+        }
+    }
+
+    /// Class of an instruction where it stands. Generic accesses are those of the memory that they touched;
+    /// one that mostly goes to other CTAs of the cluster is theirs. A barrier of the cluster is one op with
+    /// its arrival, and with the fence right before it.
+    [[nodiscard]] OpcodeClass class_at(std::uint32_t instruction) const {
+        const AssemblyLine& own = line(instruction);
+        OpcodeClass cls = class_of(own);
+        const auto traced = accesses_.find(instruction);
+        if (traced != accesses_.end()) {
+            const AccessSpace space = traced->second.front().event->space;
+            const bool generic = own.opcode == "LD" || own.opcode == "ST";
+            const bool loads = own.opcode == "LD" || own.opcode == "LDS";
+            if (generic ||
+                ((own.opcode == "LDS" || own.opcode == "STS") && space == AccessSpace::cluster_shared)) {
+                using hw::InstructionClass;
+                cls.cls = space == AccessSpace::cluster_shared ? (loads ? InstructionClass::ld_shared_cluster
+                                                                        : InstructionClass::st_shared_cluster)
+                          : space == AccessSpace::shared
+                              ? (loads ? InstructionClass::ld_shared : InstructionClass::st_shared)
+                          : space == AccessSpace::local
+                              ? (loads ? InstructionClass::ld_local : InstructionClass::st_local)
+                              : cls.cls;
+            }
+        }
+        if (own.opcode == "UCGABAR_ARV" || (own.opcode == "MEMBAR" && releases_to_cluster(instruction))) {
+            cls.cls = hw::InstructionClass::move;
+        }
+        return cls;
+    }
+
+    /// Whether the L1 forgets its lines behind the cluster's barrier: the fence before it then takes its
+    /// time.
+    [[nodiscard]] bool forgets_behind(std::uint32_t arrival) const {
+        constexpr std::uint32_t nearest = 8;
+        bool waited = false;
+        for (std::uint32_t i = arrival + 1; i < code_.lines.size() && i <= arrival + nearest; ++i) {
+            if (waited && line(i).opcode == "CCTL") return true;
+            waited = waited || line(i).opcode == "UCGABAR_WAIT";
+        }
+        return false;
+    }
+
+    /// Whether the cluster's barrier follows a fence at once.
+    [[nodiscard]] bool releases_to_cluster(std::uint32_t fence) const {
+        constexpr std::uint32_t nearest = 6;
+        for (std::uint32_t i = fence + 1; i < code_.lines.size() && i <= fence + nearest; ++i) {
+            const std::string& opcode = line(i).opcode;
+            if (opcode == "UCGABAR_ARV") return !forgets_behind(i);
+            if (opcode != "ERRBAR" && opcode != "CGAERRBAR" && opcode != "WARPSYNC" && opcode != "NOP") break;
+        }
+        return false;
     }
 
     /// How often warps go through a body: on average, and the slowest ones.
@@ -466,9 +559,11 @@ class Lowering {
                });
     }
 
-    /// Whether the loop reads what other CTAs write, as one that waits or tries again does. How often it goes
-    /// round depends on the time that others take, so the slowest warp's rounds say nothing.
+    /// Whether the loop reads what other CTAs write, as one that tries again does. How often it goes round
+    /// depends on the time that others take, so the slowest warp's rounds say nothing. Where loops wait,
+    /// looks in vain are not counted, and CTAs have run side by side.
     [[nodiscard]] bool watches_others(const BodyLoop& loop) const {
+        if (!code_.polls.empty()) return false;
         return std::ranges::any_of(loop.instructions,
                                    [this, &loop](std::uint32_t i) {
                                        const AssemblyLine& own = line(i);
@@ -608,7 +703,7 @@ class Lowering {
     /// Writes the op that begins with instruction i and gives the index behind it.
     std::size_t lower_op(const std::vector<std::uint32_t>& instructions, std::size_t i, bool conditional) {
         const std::uint32_t first = instructions[i];
-        const OpcodeClass cls = class_of(line(first));
+        const OpcodeClass cls = class_at(first);
         const bool products = cls.cls == hw::InstructionClass::wgmma;
         if (products) {
             products_.instructions.push_back(first);
@@ -624,7 +719,7 @@ class Lowering {
                            ring != rings_.ring_of.end() || elected != elected_.end();
         std::size_t end = i + 1;
         while (!alone && end < instructions.size() && instructions[end] == instructions[end - 1] + 1) {
-            const OpcodeClass next = class_of(line(instructions[end]));
+            const OpcodeClass next = class_at(instructions[end]);
             if (next.cls != cls.cls || next.dtype != cls.dtype || next.shape != cls.shape ||
                 accesses_.contains(instructions[end]) || rings_.ring_of.contains(instructions[end]) ||
                 elected_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
@@ -635,6 +730,14 @@ class Lowering {
         }
         mk::Op& op = builder_.op(cls.cls);
         const mk::Id id = builder_.last_op();
+        if (code_.instructions[first].looks || code_.instructions[first].tells) {
+            op_of_[first] = id;
+        }
+        const bool changes = line(first).opcode.starts_with("ATOM") || line(first).opcode.starts_with("RED");
+        const auto place = std::ranges::find(line(first).operands, OperandKind::address, &Operand::kind);
+        if (changes && place != line(first).operands.end()) {
+            changed_[place->text] = id;
+        }
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
@@ -660,6 +763,11 @@ class Lowering {
             std::erase_if(deps, [this](const mk::Dep& dep) { return is_product(dep.op); });
         }
         follow_products(instructions, i, end, id, deps);
+        // A look at a word follows the warp's own change of the word through the memory.
+        if (code_.instructions[first].looks && !changes && place != line(first).operands.end() &&
+            changed_.contains(place->text)) {
+            add_dep(deps, {changed_[place->text], 0});
+        }
         dependences_.resize(static_cast<std::size_t>(id) + 1);
         dependences_[static_cast<std::size_t>(id)] = std::move(deps);
         op.returns = !returns_nothing(line(first));
@@ -888,7 +996,8 @@ class Lowering {
         }
         if (const auto reuse = reuse_.find(instruction);
             reuse != reuse_.end() && access.direction == mk::Direction::read &&
-            access.cache == mk::CachePolicy::ca && sample.space == AccessSpace::global) {
+            access.cache == mk::CachePolicy::ca &&
+            (sample.space == AccessSpace::global || sample.space == AccessSpace::local)) {
             kernel_.reuse.push_back(reuse->second);
             access.reuse = static_cast<std::uint16_t>(kernel_.reuse.size());
         }
@@ -1200,8 +1309,10 @@ class Lowering {
     std::vector<mk::Id> product_groups_;  ///< ops that end a group of asynchronous products, as they come
     const RoleBody* role_ = nullptr;
     TransactionRings rings_;
-    std::vector<mk::Id> ring_tokens_;                                    ///< by ring
-    std::map<std::uint32_t, Elected> elected_;                           ///< of the role
+    std::vector<mk::Id> ring_tokens_;           ///< by ring
+    std::map<std::uint32_t, Elected> elected_;  ///< of the role
+    std::map<std::string, mk::Id> changed_;  ///< by address: the last atomic of the role that changes a word
+    std::map<std::uint32_t, mk::Id> op_of_;  ///< by instruction that looks at words or tells of them
     std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;        ///< by instruction
     std::map<std::pair<std::uint64_t, std::uint64_t>, mk::Id> buffers_;  ///< by key and pitch
     std::map<std::uint32_t, mk::Reuse> reuse_;                           ///< by instruction

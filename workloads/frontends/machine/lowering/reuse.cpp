@@ -70,7 +70,13 @@ class Stack {
             const auto sector_bytes = static_cast<std::uint64_t>(cache_.sector);
             const auto of_line = static_cast<std::uint64_t>(cache_.line / cache_.sector);
             const std::uint64_t sector = event.address[lane] / sector_bytes;
-            lines[sector / of_line] |= 1U << (sector % of_line);
+            lines[sector / of_line + (event.space == AccessSpace::local ? local_lines : 0U)] |=
+                1U << (sector % of_line);
+        }
+        // What a thread stores in local memory, it finds there.
+        if (event.kind != AccessKind::load) {
+            touch(lines);
+            return;
         }
         std::size_t furthest = 0;
         for (const auto& [line, sectors] : lines) {
@@ -89,7 +95,19 @@ class Stack {
         for (std::size_t i = furthest; i < mk::Reuse::distances; ++i) {
             totals.whole[i] += 1.0;
         }
-        // The instruction's own lines come together: none of them pushes another one out.
+        touch(lines);
+    }
+
+  private:
+    struct Line {
+        std::size_t time = 0;
+        std::uint32_t sectors = 0;
+    };
+    /// Lines of local memory have numbers of their own.
+    static constexpr std::uint64_t local_lines = std::uint64_t{1} << 60U;
+
+    /// The instruction's own lines come together: none of them pushes another one out.
+    void touch(const std::map<std::uint64_t, std::uint32_t>& lines) {
         for (const auto& [line, sectors] : lines) {
             Line& own = lines_[line];
             if (own.sectors != 0) {
@@ -100,12 +118,6 @@ class Stack {
             marks_.add(now_++, 1);
         }
     }
-
-  private:
-    struct Line {
-        std::size_t time = 0;
-        std::uint32_t sectors = 0;
-    };
 
     /// Index of the least distance that holds the lines touched since, and those of the load itself,
     /// `together`.
@@ -128,7 +140,9 @@ class Stack {
 };
 
 bool is_kept_by_l1(const AccessEvent& event) {
-    return event.kind == AccessKind::load && event.space == AccessSpace::global && event.lanes != 0;
+    const bool local = event.space == AccessSpace::local;
+    return event.lanes != 0 &&
+           (local || (event.kind == AccessKind::load && event.space == AccessSpace::global));
 }
 
 bool executes_others(const CtaTrace& cta, const std::map<std::uint32_t, Totals>& known) {
