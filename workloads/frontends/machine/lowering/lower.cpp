@@ -741,9 +741,9 @@ class Lowering {
         op.dtype = cls.dtype;
         op.shape = cls.shape;
         op.count = static_cast<std::int64_t>(end - i);
-        if (const SourceLine place = code_.line_of(first); place.file >= 0) {
-            op.file = file_of(code_.module.lines.files[static_cast<std::size_t>(place.file)]);
-            op.line = place.line;
+        if (const SourceLine source = code_.line_of(first); source.file >= 0) {
+            op.file = file_of(code_.module.lines.files[static_cast<std::size_t>(source.file)]);
+            op.line = source.line;
         }
         const bool accesses = traced != accesses_.end() && elected == elected_.end();
         const Enabled enabled = accesses && ring == rings_.ring_of.end()
