@@ -46,7 +46,8 @@ fixture::Parameters large(const OperatorInfo& info) {
 bool is_over_arrays(const OperatorInfo& info) {
     const bool over_batches =
         find_parameter(info, "batch") != nullptr || find_parameter(info, "experts") != nullptr;
-    return !info.tiled && !over_batches && info.parameters.front().name != "file";
+    const bool between_devices = find_parameter(info, "bytes") != nullptr;
+    return !info.tiled && !over_batches && !between_devices && info.parameters.front().name != "file";
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ class Programs(unittest.TestCase):
         self.assertIn("right\n", result.stderr)
         launches = self.launches(result, 3)
         self.assertEqual(self.names(launches), [*ADDITION, "memset", "endless"])
-        self.assertIn("endless loop", launches[-1]["error"])
+        self.assertIn("every warp waits", launches[-1]["error"])
 
     def test_a_sampled_launch_says_which_buffers_are_incomplete(self) -> None:
         result = self.start("./static", "add", "image.cubin", WARPTIME_BUDGET="1")

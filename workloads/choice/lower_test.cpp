@@ -44,8 +44,11 @@ TEST_CASE("every operator lowers on every calibrated GPU with the fewest paramet
         const char* const size = required > 3 ? "64" : "1024";  // four sizes of 1024 fit no memory
         for (const ParameterInfo& parameter : info.parameters) {
             if (parameter.required) {
-                parameters[std::string(parameter.name)] =
-                    parameter.name == "file" ? WARPTIME_EXAMPLES "/saxpy.kernel" : size;
+                parameters[std::string(parameter.name)] = parameter.name == "file" ? WARPTIME_EXAMPLES
+                                                              "/saxpy.kernel"
+                                                          : parameter.name == "gpus" ? "4"
+                                                          : parameter.name == "kind" ? "pinned"
+                                                                                     : size;
             }
         }
         for (const char* id : {"h200-sxm", "a100-sxm-80gb", "l40s"}) {
