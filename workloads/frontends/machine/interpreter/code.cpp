@@ -89,6 +89,17 @@ int Code::kernel(std::string_view name) const {
     return -1;
 }
 
+bool Code::polls_in(int function) const {
+    return std::ranges::any_of(polls, [this, function](const PollingLoop& loop) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const bool holds =
+                loop.first >= places[i].first && loop.first < places[i].first + places[i].count;
+            if (holds) return static_cast<int>(i) == function || !module.functions[i].kernel;
+        }
+        return true;
+    });
+}
+
 const std::string& Code::function_of(std::uint32_t instruction) const {
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (instruction >= places[i].first && instruction < places[i].first + places[i].count) {

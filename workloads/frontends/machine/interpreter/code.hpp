@@ -37,6 +37,9 @@ struct Code {
 
     /// Index in module.functions of the kernel; -1 when there is none of the name.
     [[nodiscard]] int kernel(std::string_view name) const;
+    /// Whether the kernel may wait for other warps: a polling loop stands in its own code, or in a function
+    /// that any kernel may call.
+    [[nodiscard]] bool polls_in(int function) const;
     /// Name of the function that holds the instruction.
     [[nodiscard]] const std::string& function_of(std::uint32_t instruction) const;
     /// Line of source of an instruction; file -1 where the module has none.

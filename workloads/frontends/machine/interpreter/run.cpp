@@ -115,7 +115,7 @@ class Runner {
         launch_.instruction_limit = options.warp_limit;
         launch_.last_clock_read = options.last_clock_read;
         launch_.observer = options.observer;
-        launch_.polls = !code.code->polls.empty();
+        launch_.polls = code.code->polls_in(function);
         first_instruction_ = code.code->places[static_cast<std::size_t>(function)].first;
         cluster_ctas_ = std::uint64_t{shape.cluster[0]} * shape.cluster[1] * shape.cluster[2];
         units_ = shape.ctas() / cluster_ctas_;

@@ -40,6 +40,7 @@ TEST_CASE("CTAs that wait for the one before are as deep as the grid is long, an
                     "EXIT"}),
         one_parameter());
     REQUIRE(program.code().polls.size() == 1);
+    CHECK(program.code().polls_in(0));
     for (const std::uint32_t ctas : {1U, 2U, 7U, 200U}) {
         CAPTURE(ctas);
         const Buffer flag(Words{0});

@@ -98,6 +98,7 @@ class Lowering {
         : input_(input),
           code_(*input.code),
           entry_(code_.module.functions[static_cast<std::size_t>(input.function)]),
+          polls_(code_.polls_in(input.function)),
           builder_(kernel_) {}
 
     mk::Kernel run() {
@@ -563,7 +564,7 @@ class Lowering {
     /// depends on the time that others take, so the slowest warp's rounds say nothing. Where loops wait,
     /// looks in vain are not counted, and CTAs have run side by side.
     [[nodiscard]] bool watches_others(const BodyLoop& loop) const {
-        if (!code_.polls.empty()) return false;
+        if (polls_) return false;
         return std::ranges::any_of(loop.instructions,
                                    [this, &loop](std::uint32_t i) {
                                        const AssemblyLine& own = line(i);
@@ -1295,6 +1296,7 @@ class Lowering {
     const LoweringInput& input_;
     const Code& code_;
     const Function& entry_;
+    bool polls_;  ///< the kernel may wait for other warps
     mk::Kernel kernel_;
     mk::Builder builder_;
     RoleBodies bodies_;
