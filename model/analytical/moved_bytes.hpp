@@ -28,7 +28,7 @@ struct Traffic {
     hw::Bytes dram_row_read{};  ///< reads in short rows far apart
     hw::Bytes dram_written{};
     hw::Bytes dram_padding{};  ///< part of both directions that fills its piece of the bus and is not counted
-    hw::Bytes l2_read{};  ///< read requests that the time charges, after merging
+    hw::Bytes l2_read{};       ///< read requests that the time charges, after merging
     hw::Bytes l2_written{};
     hw::Bytes dirtied{};          ///< part of `l2_written` that can leave the L2
     hw::Bytes l2_stored{};        ///< `l2_written` as the slices count it: partly written sectors twice

@@ -393,8 +393,8 @@ struct Kernel {
     std::vector<Node> nodes;
     std::vector<Op> ops;
     std::vector<std::string> files;  ///< of source, that ops name
-    std::vector<Access> accesses;  ///< accesses of all ops, in their order
-    std::vector<Dep> more_deps;    ///< deps beyond an op's fourth, in the order of the ops
+    std::vector<Access> accesses;    ///< accesses of all ops, in their order
+    std::vector<Dep> more_deps;      ///< deps beyond an op's fourth, in the order of the ops
     std::vector<Loop> loops;
     std::vector<Wait> waits;
     std::vector<Signal> signals;

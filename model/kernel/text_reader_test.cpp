@@ -36,9 +36,8 @@ TEST_CASE("errors name line, column, what was found and what was expected") {
     CHECK(message("grid 8", "grid x") == "text line 2 column 8: got 'x', expected an integer");
     CHECK(message("schedule one_per_cta", "schedule each").find("line 5 column 12: got 'each'") !=
           std::string::npos);
-    CHECK(
-        message("resources", "evidence mine").find("line 4 column 12: got 'mine', expected one of any pooled own") !=
-        std::string::npos);
+    CHECK(message("resources", "evidence mine")
+              .find("line 4 column 12: got 'mine', expected one of any pooled own") != std::string::npos);
     CHECK(message("read a", "read b") == "text line 10 column 21: got 'b', expected a buffer of this kernel");
     CHECK(message("count=4", "cuont=4").find("line 11 column 20: got 'cuont=4', expected dtype=") !=
           std::string::npos);

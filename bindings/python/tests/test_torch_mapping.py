@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from warptime._flops import flops_of
 from warptime.torch._calls import Call, Settings, Tensor, Trace, packed
-from warptime.torch._operators import flops_of, free, operators, rows_of
+from warptime.torch._operators import free, operators, rows_of
 
 T = Tensor
 

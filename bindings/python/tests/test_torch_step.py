@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import warptime as wt
-from warptime.torch import CapturedStep
 from warptime._flops import flops_of
+from warptime.torch import CapturedStep
 from warptime.torch._rows import Row
 
 CAPTURES = sorted((Path(os.environ["WARPTIME_SOURCE"]) / "validate" / "steps" / "captures").glob("*.json.gz"))
@@ -78,7 +78,7 @@ def test_prints_the_longest_rows() -> None:
     assert lines[0].startswith("llama3-8b-layer-prefill-1x4096 on h200-sxm: ")
     assert "% of the GPU's rate" in lines[1] and lines[2].split() == ["module", "op", "shape", "time_us", "share", "limiter"]
     assert "layers.0.mlp.down_proj" in lines[3] and "<table>" in p._repr_html_()
-    assert list(p.to_pandas().columns)[:5] == ["id", "module", "phase", "op", "shape"]
+    assert list(p.to_pandas().columns)[:5] == ["id", "module", "phase", "stream", "op"]
     assert "25 rows (" in repr(wt.torch.load(LAYER)) and "7 gemm" in repr(wt.torch.load(LAYER))
 
 

@@ -521,7 +521,7 @@ def _in_stage(row: Row, layers: int, stages: int, folded: bool) -> Row | None:
 def _positive(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise WarptimeError(f"parallel {name}", str(value), "a whole number from 1")
-    return value
+    return int(value)
 
 
 def _cuts(rows: list[Row], replicas: int, pipeline: int) -> int:
