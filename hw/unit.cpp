@@ -171,7 +171,10 @@ std::string format_value(double value, std::string_view base_unit) {
         while (i + 1 < binary_prefixes.size() && std::fmod(value, binary_prefixes[i + 1].scale) == 0.0) {
             ++i;
         }
-        return fmt::format("{} {}B", value / binary_prefixes[i].scale, binary_prefixes[i].name);
+        // 2 TB are whole KiB as well, but nobody would read them so.
+        constexpr double most_digits = 1e6;
+        const double shown = value / binary_prefixes[i].scale;
+        if (shown < most_digits) return fmt::format("{} {}B", shown, binary_prefixes[i].name);
     }
     const std::string_view unit = base_unit == "cycle/s" ? "Hz" : base_unit;
     if (unit == "cycle" || unit == "1/cycle" || unit == "B/cycle" || unit == "op/cycle") {

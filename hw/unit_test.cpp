@@ -59,6 +59,8 @@ TEST_CASE("readable text") {
     CHECK(format_value(4.8e12, "B/s") == "4.8 TB/s");
     CHECK(format_value(1.98e9, "cycle/s") == "1.98 GHz");
     CHECK(format_value(232448, "B") == "227 KiB");
+    CHECK(format_value(2e12, "B") == "2 TB");
+    CHECK(format_value(64.0 * 1024 * 1024 * 1024, "B") == "64 GiB");
     CHECK(format_value(62914560, "B") == "60 MiB");
     CHECK(format_value(141e9, "B") == "141 GB");
     CHECK(format_value(1.45e-6, "s") == "1.45 us");

@@ -63,7 +63,8 @@ int run_step(const Arguments& arguments) {
             as_usage([&] { return static_cast<std::size_t>(workloads::parse_whole(*top, "top", 1000000)); });
     }
     const std::string name = std::filesystem::path(path).filename().string();
-    const steps::StepFile file = as_usage([&] { return steps::read_step(bytes_of_file(path), name); });
+    steps::StepFile file = as_usage([&] { return steps::read_step(bytes_of_file(path), name); });
+    if (file.name.empty()) file.name = std::filesystem::path(path).stem().string();
     const auto engine = make_engine(arguments.get("engine").value_or(std::string(default_engine)));
     const auto chooser = make_engine(default_engine);
     const hw::Gpu gpu = load_requested_gpu(required_gpu(arguments), settings);

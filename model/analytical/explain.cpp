@@ -200,7 +200,7 @@ Prediction explain_exchange(const kernel::Exchange& exchange, const hw::Gpu& gpu
     const machine::ExchangeTime t = machine::exchange_time(exchange);
     Prediction p;
     finish(gpu, conditions, exchange_estimate(exchange), p);
-    p.band_source = "band.exchange of the box";
+    p.band_source = "residuals of recorded exchanges, band.exchange of the box";
     const auto& [within, across] = exchange.links;
     add_bound(p, Limiter::bytes_in_flight, (t.link + t.handled + t.fill).value(),
               {{"bytes_within", within.bytes},
