@@ -140,6 +140,10 @@ std::string band_source(const hw::Gpu& gpu, Band band) {
         return own ? "residuals of this GPU's fit and development rows of all operators together"
                    : "residuals of all operators together on the sibling that these are recorded on";
     }
+    const hw::Provenance& key = gpu.provenance[hw::key_index(key_of(band))];
+    if (!own && key.confidence == hw::Confidence::inferred) {
+        return "residuals of GPUs of other architectures, left out in turn";
+    }
     return own ? "residuals of this GPU's fit and development rows"
                : "residuals of the sibling that the constants come from";
 }
