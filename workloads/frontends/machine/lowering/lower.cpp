@@ -546,17 +546,37 @@ class Lowering {
                static_cast<double>(std::max<std::size_t>(1, runners));
     }
 
-    /// Whether the loop's own arithmetic moves the place of an access from trip to trip. The number of places
-    /// that a search goes through is in the data, whoever comes first.
-    [[nodiscard]] bool walks(const BodyLoop& loop, const AssemblyLine& access) const {
+    /// The instruction of the loop that writes the register last before instruction `at`, round the loop;
+    /// none where the loop leaves the register as it is.
+    [[nodiscard]] std::optional<std::uint32_t> writer_before(const BodyLoop& loop, std::uint32_t at,
+                                                             int number) const {
+        const auto writes = [this, number](std::uint32_t i) {
+            const AssemblyLine& own = line(i);
+            return !own.operands.empty() && own.operands.front().kind == OperandKind::general &&
+                   own.operands.front().number == number;
+        };
+        std::optional<std::uint32_t> before, behind;
+        for (const std::uint32_t i : loop.instructions) {
+            if (writes(i)) (i < at ? before : behind) = i;
+        }
+        return before ? before : behind;
+    }
+
+    /// Whether the loop's own arithmetic moves the place of access `at` from trip to trip. The number of
+    /// places that a search goes through is in the data, whoever comes first.
+    [[nodiscard]] bool walks(const BodyLoop& loop, std::uint32_t at) const {
+        const AssemblyLine& access = line(at);
         const auto place = std::ranges::find(access.operands, OperandKind::address, &Operand::kind);
-        return place != access.operands.end() && place->base >= 0 &&
-               std::ranges::any_of(loop.instructions, [this, &place](std::uint32_t i) {
-                   const AssemblyLine& own = line(i);
-                   return (own.opcode.starts_with("IMAD") || own.opcode.starts_with("IADD") ||
-                           own.opcode.starts_with("LEA")) &&
-                          !own.operands.empty() && own.operands.front().kind == OperandKind::general &&
-                          own.operands.front().number == place->base;
+        if (place == access.operands.end() || place->base < 0) return false;
+        const auto writer = writer_before(loop, at, place->base);
+        if (!writer) return false;
+        const AssemblyLine& own = line(*writer);
+        const bool adds =
+            own.opcode.starts_with("IMAD") || own.opcode.starts_with("IADD") || own.opcode.starts_with("LEA");
+        // A place that is written anew from what stays is no other place.
+        return adds && std::any_of(own.operands.begin() + 1, own.operands.end(), [&](const Operand& source) {
+                   return source.kind == OperandKind::general &&
+                          writer_before(loop, *writer, source.number).has_value();
                });
     }
 
@@ -568,7 +588,7 @@ class Lowering {
         return std::ranges::any_of(loop.instructions,
                                    [this, &loop](std::uint32_t i) {
                                        const AssemblyLine& own = line(i);
-                                       return (own.opcode.starts_with("ATOM") && !walks(loop, own)) ||
+                                       return (own.opcode.starts_with("ATOM") && !walks(loop, i)) ||
                                               (own.opcode.starts_with("LD") && own.has("STRONG"));
                                    }) ||
                std::ranges::any_of(loop.inner,

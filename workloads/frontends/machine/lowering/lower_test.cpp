@@ -939,6 +939,14 @@ TEST_CASE("a loop that watches what other CTAs write has no slowest warps, and n
         launch(3, 128), {buffer.address()});
     REQUIRE(search.loops.size() == 1);
     CHECK(search.loops[0].slowest.of_grid == doctest::Approx(2.0 + 3.0 * 3.0 + 4.0));
+    // A place that is written anew from what stays is no other place, and what a register held elsewhere says
+    // nothing.
+    const mk::Kernel again =
+        lowered(uneven_loop("ATOMG.E.ADD.STRONG.GPU PT, R12, desc[UR4][R2.64], R13", 3, 2,
+                            {"IADD3 R2, R2, 0x4, RZ", "IMAD.WIDE.U32 R2, R0, 0x4, c[0x0][0x210]"}),
+                launch(3, 128), {buffer.address()});
+    REQUIRE(again.loops.size() == 1);
+    CHECK(again.loops[0].slowest == mk::SlowestWarps{});
     // A store of the same strength watches nothing.
     const mk::Kernel stores = lowered(uneven_loop("STG.E.STRONG.GPU desc[UR4][R2.64], R12", 3, 2),
                                       launch(3, 128), {buffer.address()});
