@@ -89,7 +89,6 @@ TEST_CASE("arrays beyond the memory, or beyond counting, are refused by name") {
     CHECK(fixture::refused("gelu", {{"n", "80000000000"}}) == "gelu size");
     CHECK(fixture::refused("transpose", fixture::matrix(std::int64_t{1} << 40, std::int64_t{1} << 40,
                                                         "bf16")) == "transpose size");
-    arrays::Sizes sizes;
     const Operation operation = make_operation("transpose", fixture::matrix(8, 8, "bf16"));
     const auto request = find_operator("transpose").read(operation);
     auto& own = static_cast<arrays::ArrayRequest&>(*request);
