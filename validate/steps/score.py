@@ -1,10 +1,10 @@
 """Scores predictions of recorded steps: sums of kernel times, wall times as a graph and eagerly, and coverage.
 
-Usage: score.py PROGRAM [--gpu h100-sxm] [--captures FOLDER] [--traces FOLDER] [--heldout] [--rows] [--json FILE]
+Usage: score.py PROGRAM [--gpu h100-sxm] [--captures FOLDER] [--traces FOLDER] [--launch-us US] [--heldout] [--json FILE]
 
-Recorded steps are in validate/recorded/GPU/steps/steps.csv, their captures (what PyTorch would call,
-found without a GPU) in validate/steps/captures. A step is predicted by `warptime step` from its
-capture; a program without that command sums the operators by `warptime batch`, and has no wall times.
+Recorded steps are in validate/recorded/GPU/steps/steps.csv, their captures (what PyTorch would call, found without a GPU) in
+validate/steps/captures. A step is predicted by `warptime step` from its capture. Recorded wall times are of many steps back to
+back, so that the host runs ahead: the longer of the device's span and the host's own time stands beside them.
 Held-out models are only counted into their mean, unless --heldout is given.
 """
 # SPDX-License-Identifier: Apache-2.0
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
-import io
 import json
 import math
 import statistics
@@ -25,11 +23,6 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 SPLITS = ("fit", "development", "held-out")
-ABOUT = ("id", "stream", "after", "repeat", "module", "phase", "name", "bytes", "flops")
-# The stated prior of work that no operator describes: bytes at this speed, and a launch.
-PRIOR_BYTES_PER_US = 2.5e6
-PRIOR_LAUNCH_US = 2.0
-
 
 def split_of(model: str) -> str:
     """The split of a model, by FNV-1a-64 of its name as of every recorded case."""
@@ -51,56 +44,11 @@ def read_recorded(path: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def read_capture(path: Path) -> dict[str, Any]:
-    """A captured step."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
-    return found
-
-
-def by_step(program: Path, capture: dict[str, Any], gpu: str, launch: str, more: list[str]) -> dict[str, Any] | None:
-    """The answer of `warptime step`, nothing where the program has no such command."""
-    import tempfile
-
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(capture, file)
-        file.flush()
-        command = [str(program), "step", file.name, "--gpu", gpu, "--launch", launch, "--json", *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        if "expected a known name" in done.stderr:
-            return None
-        raise RuntimeError(done.stderr.strip())
-    answer: dict[str, Any] = json.loads(done.stdout)
+def by_step(program: Path, capture: Path, gpu: str, *options: str) -> dict[str, Any]:
+    """The answer of `warptime step`."""
+    command = [str(program), "step", str(capture), "--gpu", gpu, "--json", *options]
+    answer: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return answer
-
-
-def by_batch(program: Path, capture: dict[str, Any], gpu: str, cache: str) -> tuple[float, float]:
-    """Sum of the operators' times in us, and the part of it by the stated prior."""
-    rows = capture["rows"]
-    known = [row for row in rows if row["op"] != "unknown"]
-    columns = ["op", *sorted({key for row in known for key in row if key not in (*ABOUT, "op")})]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in known:
-        writer.writerow([row.get(column, "") for column in columns])
-    command = [str(program), "batch", "-", "--gpu", gpu, "--cache", cache]
-    done = subprocess.run(command, input=text.getvalue(), capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        raise RuntimeError(done.stderr.strip())
-    total = prior = 0.0
-    for row, answer in zip(known, csv.DictReader(io.StringIO(done.stdout)), strict=True):
-        times = int(row.get("repeat", 1))
-        if answer["error"]:
-            prior += times * PRIOR_LAUNCH_US
-            print(f"no time: {row}: {answer['error']}", file=sys.stderr)
-        else:
-            total += times * float(answer["time_us"])
-    for row in rows:
-        if row["op"] == "unknown":
-            prior += int(row.get("repeat", 1)) * (float(row["bytes"]) / PRIOR_BYTES_PER_US + PRIOR_LAUNCH_US)
-    return total + prior, prior
 
 
 def coverage_of(program: Path, trace: Path, gpu: str) -> float:
@@ -111,23 +59,15 @@ def coverage_of(program: Path, trace: Path, gpu: str) -> float:
     return float(json.loads(done.stdout)["coverage"])
 
 
-def score(program: Path, step: dict[str, Any], capture: dict[str, Any], gpu: str, cache: str) -> dict[str, float]:
+def score(options: argparse.Namespace, step: dict[str, Any], capture: Path) -> dict[str, float]:
     """Predicted beside measured, as ratios."""
-    found: dict[str, float] = {}
-    graph = by_step(program, capture, gpu, "graph", ["--cache", cache] if cache else [])
-    if graph is None:
-        total, prior = by_batch(program, capture, gpu, "cold" if cache == "chain" else cache)
-        found["predicted_us"], found["prior_share"] = total, prior / total
-    else:
-        eager = by_step(program, capture, gpu, "eager", ["--cache", cache] if cache else [])
-        assert eager is not None
-        found["predicted_us"] = graph["kernel_us"]
-        found["prior_share"] = graph.get("unknown_share", 0.0)
-        found["graph_wall"] = graph["wall_us"] / step["graph_wall_us"]
-        found["eager_wall"] = eager["wall_us"] / step["eager_wall_us"]
-    for mode in ("graph", "eager"):
-        if f"{mode}_kernel_us" in step:
-            found[f"{mode}_kernels"] = found["predicted_us"] / step[f"{mode}_kernel_us"]
+    cache, host = ("--cache", options.cache), ("--launch-us", options.launch_us) if options.launch_us else ()
+    graph = by_step(options.program, capture, options.gpu, *cache)
+    eager = by_step(options.program, capture, options.gpu, "--launch", "eager", *cache, *host)
+    found = {"predicted_us": graph["kernel_us"], "prior_share": graph["unknown_share"]}
+    for mode, answer in (("graph", graph), ("eager", eager)):
+        found[f"{mode}_kernels"] = answer["kernel_us"] / step[f"{mode}_kernel_us"]
+        found[f"{mode}_wall"] = max(answer["span_us"], answer["host_us"]) / step[f"{mode}_wall_us"]
     return found
 
 
@@ -147,7 +87,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--gpu", default="h100-sxm")
     parser.add_argument("--captures", type=Path, default=ROOT / "validate/steps/captures")
     parser.add_argument("--traces", type=Path, default=None, help="folder of recorded traces, for the coverage")
-    parser.add_argument("--cache", default="chain")
+    parser.add_argument("--cache", default="cold", help="L2 before each row")
+    parser.add_argument("--launch-us", help="the host's time for an eager launch; default: the key launch.host")
     parser.add_argument("--heldout", action="store_true", help="print the steps of held-out models, too")
     parser.add_argument("--json", type=Path, default=None)
     options = parser.parse_args(arguments)
@@ -162,7 +103,7 @@ def main(arguments: list[str]) -> int:
         if "graph_kernel_us" not in step or not path.exists():
             print(f"not scored: {name}", file=sys.stderr)
             continue
-        found: dict[str, Any] = dict(score(options.program, step, read_capture(path), options.gpu, options.cache))
+        found: dict[str, Any] = dict(score(options, step, path))
         if options.traces is not None and (options.traces / f"{name}.json.gz").exists():
             found["coverage"] = coverage_of(options.program, options.traces / f"{name}.json.gz", options.gpu)
         found["split"] = split_of(step["model"])
