@@ -6,6 +6,7 @@
 #include "hw/quantity.hpp"
 #include "hw/sheet.hpp"
 #include "workloads/frontends/traces/torch_calls.hpp"
+#include "workloads/unknown_work.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,9 +38,6 @@ struct Bounds {
 constexpr double sector_bytes = 32.0;
 /// A bound below this share of the largest does not hold a kernel back on either GPU.
 constexpr double least_share = 0.25;
-/// Bytes of tensors say little about a kernel that is not known: what it really moves is between these.
-constexpr double prior_low = 0.4;
-constexpr double prior_high = 2.5;
 
 double counter(const TracedKernel& kernel, std::initializer_list<const char*> names) {
     double sum = 0.0;
@@ -128,11 +126,6 @@ void add(Time& sum, const Time& more, double times = 1.0) {
     sum.high += more.high * times;
 }
 
-std::vector<Operation> copy_of(double bytes) {
-    const auto n = std::max<std::int64_t>(1, std::llround(bytes / 2.0));
-    return {Operation{"copy", {{"n", std::to_string(n)}, {"dtype", "int8"}}}};
-}
-
 /// Copies between host and device, whose links no sheet of a GPU alone knows.
 bool crosses_the_bus(const TracedKernel& kernel) {
     return kernel.kind == TracedKind::memcpy &&
@@ -200,7 +193,7 @@ ImportedRow describe(const Profile& profile, const Group& group) {
         row.match = Match::counted;
     } else if (row.bytes > 0.0 && !crosses_the_bus(longest)) {
         row.match = Match::prior;
-        row.operations = copy_of(row.bytes);
+        row.operations = {workloads::copy_of(row.bytes)};
     }
     return row;
 }
@@ -237,8 +230,8 @@ Once predict_once(ImportedRow& row, workloads::Predictor& source, workloads::Pre
     if (row.match == Match::prior) {
         for (std::optional<Time>* time : {&once.here, &once.there}) {
             if (!*time) continue;
-            (*time)->low *= prior_low;
-            (*time)->high *= prior_high;
+            const double us = (*time)->us;
+            *time = Time{us, us / workloads::unknown_band, us * workloads::unknown_band};
         }
     }
     return once;

@@ -4,6 +4,7 @@
 #include "bindings/engines/engines.hpp"
 #include "hw/error.hpp"
 #include "workloads/condition_values.hpp"
+#include "workloads/unknown_work.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +22,6 @@ using model::prediction::Conditions;
 using model::system::Server;
 
 constexpr double to_us = 1e6;
-constexpr double prior_band = 3.0;
 
 /// One repeat of a row. `share`: part of the chip that its CTAs fill.
 struct Work {
@@ -52,18 +52,15 @@ Work prior_of(const FileRow& row, const std::string& name, workloads::Predictor&
                         "name, bytes or flops of unknown work");
         }
     }
-    const hw::Gpu& gpu = predictor.gpu();
     const double bytes = number_of(row, "bytes", -1.0, name);
     if (bytes < 0.0) throw Error(owner_of(row, name) + " bytes", "", "the bytes that unknown work moves");
-    const double operations = 2.0 * gpu.sm.count.value() * gpu.fp32.lanes.value() * gpu.clock.boost.value();
-    const double memory = bytes / gpu.dram.bandwidth.value();
-    const double arithmetic = number_of(row, "flops", 0.0, name) / operations;
+    const workloads::UnknownWork given{bytes, number_of(row, "flops", 0.0, name)};
+    const model::prediction::Estimate estimate = workloads::estimate_unknown(given, predictor, conditions);
     Work work;
-    work.time = std::max(memory, arithmetic) +
-                predictor.evaluate(workloads::make_operation("copy", {{"n", "1"}}), conditions).time;
-    work.low = work.time / prior_band;
-    work.high = work.time * prior_band;
-    work.limiter = memory >= arithmetic ? "dram" : "fp32";
+    work.time = estimate.time;
+    work.low = estimate.low;
+    work.high = estimate.high;
+    work.limiter = to_string(estimate.limiter);
     work.status = "prior";
     const auto label = row.parameters.find("name");
     work.shape = label == row.parameters.end() ? "" : label->second;

@@ -49,10 +49,9 @@ struct StepPrediction {
     [[nodiscard]] bool launch_bound() const { return waiting_us > 0.1 * span_us; }
 };
 
-/// Rows of the same work are predicted once. Work that no operator describes takes its bytes at DRAM's speed
-/// or its operations at the fp32 rate, whichever is longer, and the time of the smallest copy; its band goes
-/// from a third to three times of that, a prior without rows. `name` is the file's in errors. Throws Error
-/// naming the row for what cannot be predicted, and the ids of a circle of waits.
+/// Rows of the same work are predicted once; work that no operator describes has a prior
+/// (workloads/unknown_work.hpp). `name` is the file's in errors. Throws Error naming the row for what cannot
+/// be predicted, and the ids of a circle of waits.
 [[nodiscard]] StepPrediction predict_step(const StepFile& file, const std::string& name,
                                           workloads::Predictor& predictor, std::string_view engine,
                                           const model::prediction::Conditions& conditions,

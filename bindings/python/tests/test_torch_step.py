@@ -123,10 +123,9 @@ def test_unknown_work_is_kept_with_its_share() -> None:
     step = CapturedStep("x", tuple(rows))
     p = wt.torch.predict(step, gpu=GPU)
     assert step.unknown == {"mine.thing": 1, "mine.product": 1}
-    bandwidth = wt.gpu(GPU)["dram.bandwidth"]
-    assert isinstance(bandwidth, float)
+    copied = wt.predict("copy", n=1 << 26, dtype="bf16", gpu=GPU).time_us
     moved, counted = p.rows[1], p.rows[2]
-    assert moved["time_us"] == pytest.approx((1 << 28) / bandwidth * 1e6, rel=0.1) and moved["limiter"] == "dram"
+    assert moved["time_us"] == pytest.approx(copied) and moved["limiter"] == "dram"
     assert counted["limiter"] == "fp32" and counted["time_us"] > 1000
     assert moved["status"] == "prior" and moved["high_us"] / moved["low_us"] == pytest.approx(9)
     assert p.unknown_share == pytest.approx((moved["time_us"] + counted["time_us"]) / p.kernel_us)
