@@ -1,0 +1,75 @@
+// Copies, strided maps and concatenations: recorded launches, and bytes against closed forms.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/movement/lower.hpp"
+
+#include "workloads/arrays/walked_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+using namespace warptime::workloads;
+using fixture::launches;
+using fixture::lowered;
+using fixture::matrix;
+using fixture::moved;
+using Direction = warptime::model::kernel::Direction;
+using Launches = std::vector<std::string>;
+
+TEST_CASE("launches of strided maps and of cat are those that an H100 recorded") {
+    CHECK(launches(lowered("transpose", matrix(16384, 1000, "bf16"))) ==
+          Launches{"32000x1x1 128x1x1 registers=18 shared=0"});
+    CHECK(launches(lowered("permute", matrix(1000, 4032, "fp32", {{"heads", "8"}}))) ==
+          Launches{"15750x1x1 128x1x1 registers=18 shared=0"});
+    CHECK(launches(lowered("strided_copy", matrix(333, 32002, "bf16"))) ==
+          Launches{"10407x1x1 128x1x1 registers=18 shared=0"});
+    CHECK(launches(lowered("pad", matrix(2048, 5120, "fp32"))) ==
+          Launches{"10242x1x1 128x1x1 registers=16 shared=0", "40960x1x1 128x1x1 registers=18 shared=0"});
+    CHECK(launches(lowered("cat", matrix(16384, 1000, "fp32"))) ==
+          Launches{"4224x2x1 128x1x1 registers=18 shared=0"});
+    CHECK(launches(lowered("cat", matrix(68, 1201, "bf16"))) ==
+          Launches{"160x2x1 128x1x1 registers=32 shared=0"});
+}
+
+TEST_CASE("every element is written once, for any size") {
+    CHECK(rc::check("bytes in closed form", [] {
+        const auto rows = *rc::gen::inRange<std::int64_t>(1, 90);
+        const auto cols = 2 * *rc::gen::inRange<std::int64_t>(1, 300);
+        const std::string dtype = fixture::word({"bf16", "fp32", "int8"});
+        const double element = dtype == "fp32" ? 4.0 : dtype == "bf16" ? 2.0 : 1.0;
+        const double whole = static_cast<double>(rows * cols) * element;
+        for (const char* op : {"transpose", "pad", "permute"}) {
+            const auto program =
+                lowered(op, matrix(rows, cols, dtype,
+                                   op == std::string("permute") ? fixture::Parameters{{"heads", "2"}}
+                                                                : fixture::Parameters{}));
+            const auto& last = program.kernels[program.kernel_count - 1];
+            RC_ASSERT(moved(last, "out", Direction::write) == whole);
+            RC_ASSERT(moved(last, "in", Direction::read) >= whole);
+        }
+        RC_ASSERT(moved(lowered("strided_copy", matrix(rows, cols, dtype)).kernels[0], Direction::write) ==
+                  whole / 2.0);
+        if (dtype != "int8") {
+            const auto both = lowered("cat", matrix(rows, cols, dtype));
+            RC_ASSERT(moved(both.kernels[0], "out", Direction::write) >= 2.0 * whole);
+        }
+    }));
+}
+
+TEST_CASE("a copy within a type is the driver's, in two passes where it is long and ragged") {
+    const auto even = lowered("copy", {{"n", "67108864"}, {"dtype", "bf16"}});
+    CHECK(launches(even) == Launches{"memcpy 134217728"});
+    CHECK(even.memcpys[0].passes == 1);
+    CHECK(lowered("copy", {{"n", "67108865"}, {"dtype", "bf16"}}).memcpys[0].passes == 2);
+    CHECK(lowered("copy", {{"n", "33"}, {"dtype", "bf16"}}).memcpys[0].passes == 1);
+}
+
+TEST_CASE("a transpose that is transposed again moves as many bytes, whichever side is long") {
+    CHECK(rc::check("both ways", [] {
+        const auto rows = *rc::gen::inRange<std::int64_t>(2, 200);
+        const auto cols = *rc::gen::inRange<std::int64_t>(2, 200);
+        const auto there = lowered("transpose", matrix(rows, cols, "fp32"));
+        const auto back = lowered("transpose", matrix(cols, rows, "fp32"));
+        RC_ASSERT(moved(there.kernels[0], Direction::write) == moved(back.kernels[0], Direction::write));
+        RC_ASSERT(launches(there).size() == launches(back).size());
+    }));
+}

@@ -1,0 +1,70 @@
+// Rows taken from a table or added to it: recorded launches, and bytes against closed forms.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/movement/rows.hpp"
+
+#include "workloads/arrays/walked_fixture_test.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+using namespace warptime::workloads;
+using fixture::launches;
+using fixture::lowered;
+using fixture::matrix;
+using fixture::moved;
+using Direction = warptime::model::kernel::Direction;
+using Launches = std::vector<std::string>;
+
+TEST_CASE("launches of gathers and additions of rows are those that an H100 recorded") {
+    CHECK(launches(lowered("gather_rows", matrix(7086, 384, "bf16"))) ==
+          Launches{"7086x1x1 64x1x1 registers=32 shared=0"});
+    CHECK(launches(lowered("gather_rows", matrix(333, 32003, "fp32"))) ==
+          Launches{"10408x1x1 128x1x1 registers=32 shared=0"});
+    CHECK(launches(lowered("embedding", matrix(239, 11456, "bf16"))) ==
+          Launches{"8192x6x1 256x1x1 registers=32 shared=0"});
+    CHECK(launches(lowered("scatter_add_rows", matrix(992, 1984, "fp32"))) ==
+          Launches{"1056x1x1 128x1x1 registers=32 shared=0"});
+    CHECK(launches(lowered("index_add", matrix(128, 1024, "bf16"))) ==
+          Launches{"1024x1x1 128x1x1 registers=32 shared=0"});
+    CHECK(launches(lowered("embedding_backward", matrix(4096, 4096, "fp32", {{"indices", "1024"}}))) ==
+          Launches{"16384x1x1 128x1x1 registers=16 shared=0", "128x1x1 32x32x1 registers=27 shared=8192"});
+}
+
+TEST_CASE("rows that are taken are read and written whole, whatever order they come in") {
+    CHECK(rc::check("bytes in closed form", [] {
+        const auto rows = *rc::gen::inRange<std::int64_t>(1, 90);
+        const auto cols = *rc::gen::inRange<std::int64_t>(1, 600);
+        const std::string dtype = fixture::word({"bf16", "fp32"});
+        const double element = dtype == "fp32" ? 4.0 : 2.0;
+        const double whole = static_cast<double>(rows * cols) * element;
+        const auto gather = lowered("gather_rows", matrix(rows, cols, dtype));
+        RC_ASSERT(moved(gather.kernels[0], "out", Direction::write) == whole);
+        const auto ideal = lowered("gather_rows", matrix(rows, cols, dtype, {{"implementation", "ideal"}}));
+        RC_ASSERT(moved(ideal.kernels[0], "rows", Direction::write) == whole);
+    }));
+}
+
+TEST_CASE("more indices move more bytes, and a row is a row") {
+    const auto written = [](std::int64_t indices) {
+        const auto program =
+            lowered("embedding", matrix(1000, 512, "bf16", {{"indices", std::to_string(indices)}}));
+        return moved(program.kernels[0], "out", Direction::write);
+    };
+    CHECK(written(64) == 64.0 * 512 * 2);
+    CHECK(written(128) == 2.0 * written(64));
+}
+
+TEST_CASE("additions of rows change as many elements as are added") {
+    const auto added = [](const char* op, const fixture::Parameters& given) {
+        double bytes = 0.0;
+        const auto program = lowered(op, given);
+        for (std::size_t k = 0; k < program.kernel_count; ++k) {
+            bytes += moved(program.kernels[k], Direction::atomic);
+        }
+        return bytes;
+    };
+    // 512 rows of 256 floats are added, each by an atomic of its own.
+    CHECK(added("scatter_add_rows", matrix(512, 256, "fp32")) >= 512.0 * 256 * 4);
+    // Whole turns of the CTAs that walk over the elements are at most so many more.
+    CHECK(added("scatter_add_rows", matrix(512, 256, "fp32")) <= 512.0 * 256 * 4 + 1056 * 128 * 4);
+}
