@@ -1,0 +1,146 @@
+// Exchanges on boxes: published bandwidths, orders that must hold, boxes and the network between them.
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/exchange/lower.hpp"
+
+#include "hw/error.hpp"
+#include "hw/system.hpp"
+#include "model/machine/links/exchange.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mk = warptime::model::kernel;
+using namespace warptime::workloads;
+using namespace warptime::workloads::exchange;
+using libraries::ExchangeAlgorithm;
+
+namespace {
+
+const libraries::Libraries& data() {
+    static const libraries::Libraries read = libraries::load_libraries();
+    return read;
+}
+
+double seconds(Op op, std::int64_t gpus, std::int64_t bytes, std::string_view system = "hgx-h100-8",
+               std::optional<ExchangeAlgorithm> algorithm = std::nullopt, std::int64_t boxes = 0) {
+    Problem problem;
+    problem.op = op;
+    problem.gpus = gpus;
+    problem.bytes = bytes;
+    problem.boxes = boxes;
+    problem.algorithm = algorithm;
+    const mk::Exchange e = lower(problem, data(), warptime::hw::find_system(system));
+    return warptime::model::machine::exchange_time(e).total().value();
+}
+
+}  // namespace
+
+TEST_CASE("large messages reach the published bus bandwidth") {
+    // Bus bandwidth of NVIDIA's tests: bytes x 2 (n - 1) / n / time. Published figures:
+    // validate/recorded/README.
+    const auto bus = [](std::string_view system, std::optional<ExchangeAlgorithm> algorithm) {
+        const double bytes = 8.0 * 1024 * 1024 * 1024;
+        return bytes * 1.75 / seconds(Op::all_reduce, 8, static_cast<std::int64_t>(bytes), system, algorithm);
+    };
+    CHECK(bus("hgx-h200-8", ExchangeAlgorithm::ring) == doctest::Approx(366e9).epsilon(0.08));
+    CHECK(bus("hgx-h200-8", ExchangeAlgorithm::nvls) == doctest::Approx(478e9).epsilon(0.08));
+    CHECK(bus("hgx-a100-8", std::nullopt) == doctest::Approx(235e9).epsilon(0.08));
+    CHECK(bus("dgx-b200", ExchangeAlgorithm::ring) == doctest::Approx(682e9).epsilon(0.08));
+    CHECK(bus("dgx-b200", ExchangeAlgorithm::nvls) == doctest::Approx(838e9).epsilon(0.08));
+}
+
+TEST_CASE(
+    "more bytes and longer rings take no less time; auto is the fastest; parts take less than the whole") {
+    CHECK(rc::check("orders of exchanges", [] {
+        static const std::vector<std::string_view> systems{"hgx-h100-8", "hgx-a100-8", "dgx-b200"};
+        const std::string_view system = *rc::gen::elementOf(systems);
+        const std::int64_t gpus = *rc::gen::elementOf(std::vector<std::int64_t>{2, 3, 4, 8, 16, 64, 1024});
+        const std::int64_t bytes = std::int64_t{1} << *rc::gen::inRange(4, 34);
+        const std::int64_t more = bytes + *rc::gen::inRange<std::int64_t>(1, bytes + 2);
+        const Op op = *rc::gen::elementOf(std::vector<Op>{Op::all_reduce, Op::all_gather, Op::reduce_scatter,
+                                                          Op::all_to_all, Op::broadcast, Op::send_recv});
+        RC_ASSERT(seconds(op, gpus, bytes, system) <= seconds(op, gpus, more, system) * (1.0 + 1e-12));
+        const auto ring = ExchangeAlgorithm::ring;
+        if (op == Op::all_reduce || op == Op::broadcast) {
+            RC_ASSERT(seconds(op, gpus, bytes, system) <=
+                      seconds(op, gpus, bytes, system, ring) * (1.0 + 1e-12));
+            RC_ASSERT(seconds(op, gpus, bytes, system) <=
+                      seconds(op, gpus, bytes, system, ExchangeAlgorithm::tree) * (1.0 + 1e-12));
+        }
+        // A GPU's own part shrinks as GPUs join, so only the messages' own time is ordered.
+        const auto hops_and_bytes = [&](std::int64_t n) {
+            const Shape s = shape_of({Op::all_reduce, n, 1, static_cast<double>(bytes)}, ring);
+            return std::pair{s.hops_within, s.bytes_within};
+        };
+        RC_ASSERT(hops_and_bytes(gpus).first < hops_and_bytes(gpus + 1).first);
+        RC_ASSERT(hops_and_bytes(gpus).second < hops_and_bytes(gpus + 1).second);
+        // All GPUs sending their parts to all is no faster than one of them doing so.
+        RC_ASSERT(seconds(Op::broadcast, gpus, bytes, system, ring) <=
+                  seconds(Op::all_gather, gpus, bytes * gpus, system) * (1.0 + 1e-12));
+        RC_ASSERT(seconds(Op::all_gather, gpus, bytes, system) <=
+                  seconds(Op::all_reduce, gpus, bytes, system, ring) * (1.0 + 1e-12));
+    }));
+}
+
+TEST_CASE("GPUs in different boxes talk over the network") {
+    const std::int64_t bytes = 1 << 28;
+    const double near = seconds(Op::all_reduce, 8, bytes);
+    const double far = seconds(Op::all_reduce, 8, bytes, "hgx-h100-8", std::nullopt, 8);
+    CHECK(far > 5.0 * near);
+}
+
+TEST_CASE("GPUs take as few boxes as can be, or as many as are given, evenly") {
+    const auto& system = warptime::hw::find_system("hgx-h100-8");
+    const auto boxes = [&system](std::int64_t gpus, std::int64_t given) {
+        Problem problem;
+        problem.gpus = gpus;
+        problem.boxes = given;
+        try {
+            return boxes_of(problem, system);
+        } catch (const warptime::Error&) {
+            return std::int64_t{0};  // refused
+        }
+    };
+    CHECK(boxes(2, 0) == 1);
+    CHECK(boxes(8, 0) == 1);
+    CHECK(boxes(16, 0) == 2);
+    CHECK(boxes(16384, 0) == 2048);
+    CHECK(boxes(8, 4) == 4);
+    for (const auto& [gpus, given] :
+         {std::pair{1, 0}, std::pair{12, 0}, std::pair{8, 3}, std::pair{16392, 0}}) {
+        CAPTURE(gpus);
+        CHECK(boxes(gpus, given) == 0);
+    }
+}
+
+TEST_CASE("what is lowered says its algorithm, and given ones are taken") {
+    const auto lowered = [](std::optional<ExchangeAlgorithm> algorithm, std::string protocol,
+                            std::int64_t bytes = 1 << 20, std::int64_t gpus = 8) {
+        Problem problem;
+        problem.gpus = gpus;
+        problem.bytes = bytes;
+        problem.algorithm = algorithm;
+        problem.protocol = std::move(protocol);
+        return lower(problem, data(), warptime::hw::find_system("hgx-h100-8"));
+    };
+    for (const auto algorithm : {ExchangeAlgorithm::ring, ExchangeAlgorithm::tree, ExchangeAlgorithm::nvls}) {
+        const mk::Exchange e = lowered(algorithm, "");
+        CHECK(e.bytes == 1 << 20);
+        CHECK(e.name.find(name_of(algorithm)) != std::string::npos);
+    }
+    CHECK(lowered(ExchangeAlgorithm::ring, "LL").name.find("LL") != std::string::npos);
+    // Flags beside the data take half of each line, and need no signal of their own: short messages gain,
+    // long ones lose.
+    const auto time = [&](const char* protocol, std::int64_t bytes) {
+        const mk::Exchange e = lowered(ExchangeAlgorithm::ring, protocol, bytes, 2);
+        return warptime::model::machine::exchange_time(e).total().value();
+    };
+    CHECK(time("LL", 1 << 10) < time("Simple", 1 << 10));
+    CHECK(time("LL", 1 << 28) > time("Simple", 1 << 28));
+    // Without a protocol the faster one runs where the library would take it.
+    CHECK(time("", 1 << 10) <= time("Simple", 1 << 10));
+}
