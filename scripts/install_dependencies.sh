@@ -33,6 +33,7 @@ find_missing() {
                 need libtomlplusplus-dev has_header toml++/toml.h
                 need libcli11-dev has_header CLI/CLI.hpp
                 need nlohmann-json3-dev has_header nlohmann/json.hpp
+                need zlib1g-dev has_header zlib.h
                 need libeigen3-dev has_header eigen3/Eigen/Core
                 need libboost-dev has_header boost/graph/adjacency_list.hpp
                 need doctest-dev has_header doctest/doctest.h

@@ -1,4 +1,4 @@
-// Unpacks gzip files (deflate), as profilers write their traces.
+// Unpacks gzip files (deflate) by zlib, as profilers write their traces.
 // Ignores: other compressions, and the name and time that a gzip header may hold.
 // Source: RFC 1951 (deflate), RFC 1952 (gzip).
 // SPDX-License-Identifier: Apache-2.0
