@@ -1,5 +1,6 @@
 // Operators over arrays from name to time: evaluate and explain agree, bandwidth holds, and ideal kernels
-// win. SPDX-License-Identifier: Apache-2.0
+// win.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/analytical/engine.hpp"
 #include "workloads/operations_fixture_test.hpp"
 #include "workloads/predict.hpp"

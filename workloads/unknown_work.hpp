@@ -1,6 +1,7 @@
 // Work that no operator describes: its bytes as a copy moves them, or its operations at the fp32 rate,
-// whichever is longer. A stated prior: no rows stand behind its band, which goes from a third to three times
-// of the time. SPDX-License-Identifier: Apache-2.0
+// whichever is longer.
+// A stated prior: no rows stand behind its band, which goes from a third to three times of the time.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/predict.hpp"
@@ -12,7 +13,7 @@ struct UnknownWork {
     double flops = 0.0;
 };
 
-/// A copy that reads half of the bytes and writes half.
+/// A copy that reads half of the bytes and writes half. Throws Error for more elements than a copy may have.
 [[nodiscard]] Operation copy_of(double bytes);
 
 /// Factor from the time to either edge of its band.

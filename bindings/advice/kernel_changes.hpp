@@ -1,5 +1,6 @@
 // Changes of a kernel's description by name, for --change kernel.NAME=VALUE: what needs no new code to ask
-// about. Ignores: parameters of operators, which the lowering applies. SPDX-License-Identifier: Apache-2.0
+// about. Ignores: parameters of operators, which the lowering applies.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

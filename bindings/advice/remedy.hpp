@@ -2,7 +2,8 @@
 // one. Ignores: remedies that only a measurement of the program could propose (which data are hot, which
 // branch is taken). Source: CUDA C++ Best Practices Guide 13.0; Volkov, "Better performance at lower
 // occupancy" (GTC 2010); Harris, "Optimizing parallel reduction in CUDA"; PTX ISA 8.7 for asynchronous copies
-// and wgmma. SPDX-License-Identifier: Apache-2.0
+// and wgmma.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/advice/question.hpp"

@@ -1,6 +1,7 @@
 // Before and after a change: of numbers of the GPU, of parameters of the operator, of the kernel's
 // description. Ignores: whether the change can be built; a changed description says what such a kernel would
-// take. SPDX-License-Identifier: Apache-2.0
+// take.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/advice/gain.hpp"

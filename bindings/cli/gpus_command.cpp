@@ -1,5 +1,6 @@
 // gpus: the list of sheets, every number of one sheet with its source, two sheets side by side, or a new
-// sheet. SPDX-License-Identifier: Apache-2.0
+// sheet.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/request.hpp"

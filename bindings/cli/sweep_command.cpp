@@ -1,5 +1,6 @@
 // sweep: one prediction for every combination of values, on all cores, into a file that a later run goes on
-// with. SPDX-License-Identifier: Apache-2.0
+// with.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command.hpp"
 #include "bindings/cli/output.hpp"
 #include "bindings/cli/progress.hpp"

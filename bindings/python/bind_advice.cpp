@@ -1,5 +1,6 @@
 // What-if, elasticities and advice: the JSON and text of the program, and the texts of each prediction
-// inside. SPDX-License-Identifier: Apache-2.0
+// inside.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/advice/advise.hpp"
 #include "bindings/advice/elasticities.hpp"
 #include "bindings/advice/what_if.hpp"

@@ -2,8 +2,8 @@
 // PyTorch's profiler.
 // Ignores: time between steps (as the sum of an operation's steps does). Of the SMs beyond the first ones
 // only the CTAs are shown, so that the file stays readable; its metadata says so. Source: Trace Event Format
-// (Google, "JSON Object Format"); libkineto/src/output_json.cpp for key names. SPDX-License-Identifier:
-// Apache-2.0
+// (Google, "JSON Object Format"); libkineto/src/output_json.cpp for key names.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/reports/context.hpp"

@@ -1,5 +1,6 @@
 // The device that programs see under `warptime run`: its memory, modules and launches, behind every face of
-// CUDA. SPDX-License-Identifier: Apache-2.0
+// CUDA.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/standin/records.hpp"

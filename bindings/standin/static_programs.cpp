@@ -1,5 +1,6 @@
 // Programs that hold the runtime themselves: its functions are led to the stand-in when the library is
-// loaded. SPDX-License-Identifier: Apache-2.0
+// loaded.
+// SPDX-License-Identifier: Apache-2.0
 //
 // nvcc links the runtime statically unless told otherwise. That runtime talks to the driver by undocumented
 // tables, so the stand-in takes its place instead: the program's symbol table names the runtime's functions,

@@ -1,4 +1,5 @@
-// Grids for tests. SPDX-License-Identifier: Apache-2.0
+// Grids for tests.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "bindings/sweeps/grid.hpp"

@@ -1,5 +1,6 @@
 // Compares the rows of a file with the points of the grid, since a file of another sweep must not be
-// continued. SPDX-License-Identifier: Apache-2.0
+// continued.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/sweeps/rows_file.hpp"
 
 #include "hw/error.hpp"

@@ -1,4 +1,5 @@
-// A file that was cut anywhere is continued to the same bytes. SPDX-License-Identifier: Apache-2.0
+// A file that was cut anywhere is continued to the same bytes.
+// SPDX-License-Identifier: Apache-2.0
 #include "bindings/sweeps/rows_file.hpp"
 
 #include "bindings/sweeps/grid_fixture_test.hpp"

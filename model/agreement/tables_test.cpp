@@ -1,5 +1,6 @@
 // Closed forms of every arithmetic instruction, one case a row: chains wait for each latency, and units work
-// at their rate. Both engines agree with them to rounding. SPDX-License-Identifier: Apache-2.0
+// at their rate. Both engines agree with them to rounding.
+// SPDX-License-Identifier: Apache-2.0
 #include "model/agreement/both_engines_test.hpp"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // their times one after another: arithmetic of one stretch fills no wait of another.
 // Ignores: barriers inside of loops that are not the part's own, which belong to the stretch around.
 // Source: model/kernel/README.md, meaning 4; recorded softmax of long rows, whose one CTA an SM takes the
-// sum. SPDX-License-Identifier: Apache-2.0
+// sum.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/quantity.hpp"

@@ -1,6 +1,7 @@
 // Typical work item: its place, its share of the k-iterations, and the runs of a guarded op in it.
 // Ignores: differences between items. Of long loops whose guard is not linear, trips at equal distances
-// count. SPDX-License-Identifier: Apache-2.0
+// count.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/collective.hpp"

@@ -2,7 +2,8 @@
 // share.
 // Ignores: ports of single GPCs, and finite queues. Slices of the L2 and banks of DRAM queue by address,
 // beside one server of their summed rate. Source: hw/keys.toml; the keys of the analytical bounds, one server
-// for each. SPDX-License-Identifier: Apache-2.0
+// for each.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

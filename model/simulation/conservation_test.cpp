@@ -1,6 +1,6 @@
 // What has to hold in every run: units serve one request at a time, bytes asked are bytes served. Little's
-// law holds for CTAs and for requests at a unit, and equal runs have equal traces. SPDX-License-Identifier:
-// Apache-2.0
+// law holds for CTAs and for requests at a unit, and equal runs have equal traces.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/kernel/examples/cp_async_gemm.hpp"
 #include "model/kernel/examples/random_kernel.hpp"

@@ -5,7 +5,8 @@
 // Ignores: SMs, waves and trips that differ from those executed; state that still changes in the skipped
 // part. Source: scale models of a chip, SM for SM (SeyyedAghaei et al., GPU Scale-Model Simulation, HPCA
 // 2024); steady parts are stretched as in Principal Kernel Analysis (Avalos Baddouh et al., MICRO 2021). How
-// far cut runs are from whole ones: docs/mechanisms/simulation.md. SPDX-License-Identifier: Apache-2.0
+// far cut runs are from whole ones: docs/mechanisms/simulation.md.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/body_cursor.hpp"

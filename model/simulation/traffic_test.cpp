@@ -1,5 +1,6 @@
 // Traffic and time of whole runs: reuse in the L1, rows that overlap, scattered addresses, chosen warps, and
-// runs that are cut. SPDX-License-Identifier: Apache-2.0
+// runs that are cut.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/kernel/text.hpp"
 #include "model/simulation/run.hpp"

@@ -3,7 +3,8 @@
 // slowest of all does. The others share the rest of the mean. Whole trips, and passes through a branch, are
 // spread evenly over a warp's turns, so that their means are the description's. Ignores: which warp is the
 // slowest, and where loops and branches single out different ones. Source: model/kernel/README.md, Branch;
-// the golden ratio's multiples are spread most evenly (Weyl 1916). SPDX-License-Identifier: Apache-2.0
+// the golden ratio's multiples are spread most evenly (Weyl 1916).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/body_cursor.hpp"

@@ -1,5 +1,6 @@
 // Sums an array of 2^24 floats, from one atomic addition an element to vectors and shuffles; the ladder that
-// why_is_this_kernel_slow.ipynb climbs. SPDX-License-Identifier: Apache-2.0
+// why_is_this_kernel_slow.ipynb climbs.
+// SPDX-License-Identifier: Apache-2.0
 #include "../../validate/kernels/textbook.cuh"
 
 using namespace textbook;

@@ -1,6 +1,7 @@
 // Assigns points to the nearest of several centroids that lie in global, shared and constant memory,
 // coordinates side by side and apart, and sums the points of each centroid by atomic additions to global and
-// to shared memory. SPDX-License-Identifier: Apache-2.0
+// to shared memory.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

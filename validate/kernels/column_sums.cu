@@ -1,6 +1,6 @@
 // Sums and normalises the columns of matrices: a thread a column over pieces of rows with atomic additions,
-// tiles that meet in shared memory, and means subtracted in a second pass. SPDX-License-Identifier:
-// Apache-2.0
+// tiles that meet in shared memory, and means subtracted in a second pass.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

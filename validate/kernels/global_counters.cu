@@ -1,6 +1,7 @@
 // Counts and sums into bins of global memory from 64 to a million: several numbers a thread, uniform and
 // skewed, integers and floating point, with copies of the table for groups of blocks, and lanes of a warp
-// that agree first. SPDX-License-Identifier: Apache-2.0
+// that agree first.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,6 +1,7 @@
 // Joins two relations by a table with open addressing: builds by compare-and-swap and probes, keys of 32 bits
 // beside their values and packed pairs of 64 bits, tables from a quarter to nine tenths full, few and all
-// probes found. SPDX-License-Identifier: Apache-2.0
+// probes found.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,5 +1,6 @@
 // A set of 64-bit keys with open addressing: inserts keys of which many are equal, tells the first of each,
-// and looks keys up, steps of one and of a second hash. SPDX-License-Identifier: Apache-2.0
+// and looks keys up, steps of one and of a second hash.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,5 +1,6 @@
 // Library that the CUDA driver loads into any program (CUDA_INJECTION64_PATH): writes how long each kernel
-// ran. SPDX-License-Identifier: Apache-2.0
+// ran.
+// SPDX-License-Identifier: Apache-2.0
 //
 // Build: g++ -std=c++20 -O2 -shared -fPIC launch_times.cpp -I CUDA/include -I CUDA/extras/CUPTI/include
 // -lcupti The file is named by LAUNCH_TIMES; one line a kernel in order of its start: nanoseconds, grid,

@@ -1,5 +1,6 @@
 // Looks numbers up in tables of 1 kB to 64 MB in global, shared and constant memory, of 4 and 16 bytes, in
-// one step and in two, at random and nearby places. SPDX-License-Identifier: Apache-2.0
+// one step and in two, at random and nearby places.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,5 +1,6 @@
 // Relaxation of a grid of points by resident blocks: every sweep ends with a barrier of the whole grid,
-// written with a counter; rows are dealt to blocks in strips or in turn. SPDX-License-Identifier: Apache-2.0
+// written with a counter; rows are dealt to blocks in strips or in turn.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,5 +1,6 @@
 // Converts pictures: interleaved bytes of three and four colours to grey and to separate planes of floats,
-// planes back to bytes, and resizes by the four nearest pixels. SPDX-License-Identifier: Apache-2.0
+// planes back to bytes, and resizes by the four nearest pixels.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,6 +1,7 @@
 // Blocks in pairs: one produces chunks into slots in global memory, the other consumes them; flags say how
 // many are full and how many are free. Chunks of several sizes, one slot or four, and a ping-pong of one
-// word. SPDX-License-Identifier: Apache-2.0
+// word.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

@@ -1,5 +1,6 @@
 // Polynomial products with all coefficients live, under a ladder of launch bounds: the same work with ever
-// more values in local memory. SPDX-License-Identifier: Apache-2.0
+// more values in local memory.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 #include <map>

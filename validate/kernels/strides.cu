@@ -1,6 +1,6 @@
 // Reads, writes and copies numbers at distances of 1 to 64 words, of four and of sixteen bytes, and sums
-// matrices by columns and by rows with a thread, and with a warp, for each. SPDX-License-Identifier:
-// Apache-2.0
+// matrices by columns and by rows with a thread, and with a warp, for each.
+// SPDX-License-Identifier: Apache-2.0
 #include "textbook.cuh"
 
 using namespace textbook;

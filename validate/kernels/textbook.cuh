@@ -1,5 +1,6 @@
 // What the textbook kernels share: arrays filled by rule, checks, and digests of results that two machines
-// can compare. SPDX-License-Identifier: Apache-2.0
+// can compare.
+// SPDX-License-Identifier: Apache-2.0
 //
 // A program is an ordinary CUDA program. It fills arrays, launches its kernels, checks their results on the
 // host and prints one line for each result. Environment variables serve the recorder alone:

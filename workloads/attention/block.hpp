@@ -1,7 +1,8 @@
 // What the warps of an attention kernel do for one block of queries and one block of keys.
 // Counts of instructions follow from the tile; they are those of a warp, and of a lane where said.
 // Source: layouts of mma.sync and ldmatrix, PTX ISA 8.7, 9.7.14; SASS of FlashAttention 2 in PyTorch 2.11 for
-// sm_90. SPDX-License-Identifier: Apache-2.0
+// sm_90.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/builder.hpp"

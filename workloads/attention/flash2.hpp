@@ -1,7 +1,8 @@
 // FlashAttention 2: forward kernels of mma.sync and cp.async, the split over keys with its reduction, and
 // backward. Source: Dao 2023, arXiv:2307.08691; launch rules and order of the work in
 // Dao-AILab/flash-attention, csrc/flash_attn/src; counts of instructions from SASS
-// (workloads/libraries/flash-attention.toml). SPDX-License-Identifier: Apache-2.0
+// (workloads/libraries/flash-attention.toml).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

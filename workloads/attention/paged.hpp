@@ -2,7 +2,8 @@
 // and a head of keys, with its group of queries in 16 rows, and a kernel that adds the pieces up. Page
 // numbers are copied one trip before the keys that they name. Ignores: where the pages lie; rows of a head
 // are taken to stand side by side, as the bytes are the same. Source: validate/recorders/product_kernels.py
-// (paged_decode_kernel), its SASS for sm_90. SPDX-License-Identifier: Apache-2.0
+// (paged_decode_kernel), its SASS for sm_90.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

@@ -1,6 +1,7 @@
 // Cycles of a trip by the analytical engine against laws that were measured on an H200.
 // Source: Nsight Compute counters of flash2 (6 cycles a product and 1 an instruction) and of cuDNN's tiles;
-// the kernels run on recorded hardware, the figures are rounded. SPDX-License-Identifier: Apache-2.0
+// the kernels run on recorded hardware, the figures are rounded.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/sheet.hpp"
 #include "model/analytical/analysis.hpp"
 #include "workloads/choice/lower.hpp"

@@ -1,5 +1,6 @@
 // The kernel of a convolution: the best score of all candidates, the library of products for one tap,
-// refusals. SPDX-License-Identifier: Apache-2.0
+// refusals.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/choice/convolution_choice.hpp"
 
 #include "hw/error.hpp"

@@ -1,5 +1,6 @@
 // Convolutions lowered as a user asks for them; of the candidates, that with the fewest tiles. For tests
-// only. SPDX-License-Identifier: Apache-2.0
+// only.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/error.hpp"

@@ -1,6 +1,7 @@
 // A convolution over square images with channels last, padded by kernel / 2 on each side, and its matrix
 // product. Ignores: dilation, other padding, images that are not square. Source: implicit GEMM, Chetlur et
-// al. 2014, arXiv:1410.0759. SPDX-License-Identifier: Apache-2.0
+// al. 2014, arXiv:1410.0759.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/dtype.hpp"

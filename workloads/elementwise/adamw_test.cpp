@@ -1,5 +1,6 @@
 // The fused optimizer: its launches against a list of chunks, its bytes, and elements that it takes one by
-// one. SPDX-License-Identifier: Apache-2.0
+// one.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/elementwise/adamw.hpp"
 
 #include "workloads/arrays/walked_fixture_test.hpp"

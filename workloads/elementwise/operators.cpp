@@ -1,7 +1,7 @@
 // The records of the other elementwise operators: activations, casts, masks, dropout, rotary embedding,
 // AdamW. Ignores: what the host does, such as seeds of random numbers. Source of what PyTorch launches:
-// aten/src/ATen/native (activation, TensorAdvancedIndexing, Dropout.cu, Copy.cu). SPDX-License-Identifier:
-// Apache-2.0
+// aten/src/ATen/native (activation, TensorAdvancedIndexing, Dropout.cu, Copy.cu).
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "workloads/arrays/record.hpp"
 #include "workloads/elementwise/adamw.hpp"

@@ -1,6 +1,7 @@
 // From an operation between GPUs to the exchange that a library runs on a box: algorithm, protocol, numbers.
 // Ignores: the library's own table of times; it is taken to choose the fastest by these laws, except where
-// its data say that it leaves the fast protocols early. SPDX-License-Identifier: Apache-2.0
+// its data say that it leaves the fast protocols early.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/dtype.hpp"

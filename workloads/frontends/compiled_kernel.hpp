@@ -1,5 +1,6 @@
 // A launch of a compiled kernel: CUDA source, PTX or cubin becomes machine code, runs without a GPU, and is
-// described. SPDX-License-Identifier: Apache-2.0
+// described.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

@@ -1,7 +1,8 @@
 // What is applied to C before it is stored: a bias, an activation, a second addend, or a scale.
 // Ignores: combinations, and results that an activation keeps for a backward pass.
 // Source: epilogues of cuBLASLt and CUTLASS (cutlass/epilogue/thread/activation.h); PTX ISA 8.7 for tanh and
-// ex2. SPDX-License-Identifier: Apache-2.0
+// ex2.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/builder.hpp"

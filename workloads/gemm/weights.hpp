@@ -1,7 +1,8 @@
 // Weights of 8 or 4 bits in products of 16-bit types: what a trip takes to convert B before it is multiplied.
 // Ignores: scales of groups along K; each column has one scale, by which its sums are multiplied.
 // Source: SASS of validate/recorders/product_kernels.py for sm_90 (workloads/compilers/triton-3.6.toml,
-// weights). SPDX-License-Identifier: Apache-2.0
+// weights).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/gemm/parts.hpp"

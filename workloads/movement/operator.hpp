@@ -1,5 +1,6 @@
 // The records of the operators that move data: copies with gaps, rows by index, stencils, a matrix by a
-// vector. SPDX-License-Identifier: Apache-2.0
+// vector.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/operator/operator.hpp"

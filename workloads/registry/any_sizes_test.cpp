@@ -1,5 +1,6 @@
 // Operators over arrays at any size: a description that can run, bytes that are not lost, or a refusal by
-// name. SPDX-License-Identifier: Apache-2.0
+// name.
+// SPDX-License-Identifier: Apache-2.0
 #include "hw/error.hpp"
 #include "hw/sheet.hpp"
 #include "model/kernel/checks.hpp"

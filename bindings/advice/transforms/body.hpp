@@ -1,7 +1,7 @@
 // Changes of what warps execute: no spills, full warps, asynchronous copies, products that overlap, atomics.
 // Each is a transformation of the description that a programmer could write; work that a remedy adds is
-// added. Ignores: registers that a change needs or frees, except where it says so. SPDX-License-Identifier:
-// Apache-2.0
+// added. Ignores: registers that a change needs or frees, except where it says so.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

@@ -2,7 +2,8 @@
 // A lane that walks along its own row of `s` bytes gives up its row: the warp takes the same block of rows,
 // element after element, so that each byte is touched as often as before and by the same warp. Ignores:
 // gathers at places that other loads gave, which no order of lanes makes neighbours of, and what sorting
-// costs. SPDX-License-Identifier: Apache-2.0
+// costs.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/description.hpp"

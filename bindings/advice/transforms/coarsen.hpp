@@ -2,7 +2,8 @@
 // The elements come from neighbouring trips of the innermost loop that walks over them, or from neighbouring
 // CTAs, of which there are then fewer. Work on data grows with the elements; addresses and conditions are
 // computed once. Ignores: registers for the elements, and remainders of sizes that the number does not
-// divide. SPDX-License-Identifier: Apache-2.0
+// divide.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/description.hpp"

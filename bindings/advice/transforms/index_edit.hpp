@@ -1,5 +1,6 @@
 // Small edits of index expressions: a changed expression is appended to the pools, since others may share its
-// terms. SPDX-License-Identifier: Apache-2.0
+// terms.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/kernel/description.hpp"

@@ -2,7 +2,8 @@
 // The rate is that of the link or, for pageable memory, of the driver's copies through pinned buffers, which
 // read from the host's caches as long as these hold the source. Ignores: several copies at once, NUMA
 // distance of the host's memory, and peers (NVLink). Source: latency and bandwidth fitted per direction (keys
-// link.*). SPDX-License-Identifier: Apache-2.0
+// link.*).
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/error.hpp"

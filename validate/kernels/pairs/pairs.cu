@@ -1,5 +1,6 @@
 // Kernels in pairs, slower and faster: each pair differs by one remedy that performance guides list. advise
-// is scored on them; no constant and no mechanism is fitted to them. SPDX-License-Identifier: Apache-2.0
+// is scored on them; no constant and no mechanism is fitted to them.
+// SPDX-License-Identifier: Apache-2.0
 #include "../textbook.cuh"
 
 #include <cuda_pipeline.h>

@@ -1,5 +1,6 @@
 // Looks through the folders of PATH. Ignores empty entries of PATH, which a shell takes for the current
-// folder. SPDX-License-Identifier: Apache-2.0
+// folder.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/process/find_program.hpp"
 
 #include <cstdlib>

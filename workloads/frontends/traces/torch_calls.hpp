@@ -1,6 +1,7 @@
 // Which Warptime operators a recorded call of PyTorch is, from the name, shapes, strides and types of its
 // arguments. Ignores: what a call's arguments do not tell (values of indices), and outputs, which profilers
-// do not record. SPDX-License-Identifier: Apache-2.0
+// do not record.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/frontends/traces/profile.hpp"

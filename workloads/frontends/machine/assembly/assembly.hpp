@@ -1,5 +1,6 @@
 // Machine instructions as a disassembler prints them, taken apart: opcode, operands, predicate, control
-// fields. SPDX-License-Identifier: Apache-2.0
+// fields.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <array>

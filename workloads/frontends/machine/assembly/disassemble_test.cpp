@@ -1,5 +1,6 @@
 // Tests of the reader of nvdisasm's JSON: a listing as the tool prints it, guards, targets, control fields,
-// and broken text. SPDX-License-Identifier: Apache-2.0
+// and broken text.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/assembly/disassemble.hpp"
 
 #include "hw/error.hpp"

@@ -1,5 +1,6 @@
 // What a compiled kernel can see of the chip that runs it, and what decides its counts.
-// Source: the sheet of the GPU. SPDX-License-Identifier: Apache-2.0
+// Source: the sheet of the GPU.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "hw/gpu.hpp"

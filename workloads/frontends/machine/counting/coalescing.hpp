@@ -1,5 +1,6 @@
 // What the 32 addresses of a warp's access cost: sectors and lines of global memory, passes over the banks of
-// shared memory. SPDX-License-Identifier: Apache-2.0
+// shared memory.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "model/machine/l1/coalescing.hpp"

@@ -1,5 +1,6 @@
 // ELF images built in memory for tests: sections, symbols, relocations, records of .nv.info and a line
-// program. SPDX-License-Identifier: Apache-2.0
+// program.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Logic on registers and predicates: look-up tables of three inputs, shifts, permutations of bytes, counts of
-// bits. SPDX-License-Identifier: Apache-2.0
+// bits.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/frontends/machine/interpreter/decoder.hpp"

@@ -1,5 +1,6 @@
 // Constant bank 0 of a launch: its shape, windows and parameters where the code of an architecture expects
-// them. SPDX-License-Identifier: Apache-2.0
+// them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/frontends/machine/image/module.hpp"

@@ -1,5 +1,6 @@
 // Turning assembly lines into instructions: what the opcode tables of the handlers' files use, and those
-// tables. SPDX-License-Identifier: Apache-2.0
+// tables.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/frontends/machine/assembly/assembly.hpp"

@@ -1,5 +1,6 @@
 // A decoded machine instruction of fixed size: a handler, and operands as rows of 32 lanes that it reads and
-// writes. SPDX-License-Identifier: Apache-2.0
+// writes.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/frontends/machine/assembly/assembly.hpp"

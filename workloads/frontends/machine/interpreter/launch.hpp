@@ -1,5 +1,6 @@
 // One launch of a kernel: its shape and memory as the handlers see them, what they count, and what they
-// report. SPDX-License-Identifier: Apache-2.0
+// report.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "workloads/frontends/machine/counting/coalescing.hpp"

@@ -1,4 +1,5 @@
-// F2FP: reals of fewer bits, two in a word. SPDX-License-Identifier: Apache-2.0
+// F2FP: reals of fewer bits, two in a word.
+// SPDX-License-Identifier: Apache-2.0
 //
 // PTX ISA, cvt: the first operand becomes the upper one of a pair. Which half of a word MERGE_C moves up was
 // read off code that ptxas makes of two conversions to one word.

@@ -1,5 +1,6 @@
 // The descriptor of a tensor for copies of boxes (CUtensorMap): 128 bytes that hosts encode and kernels
-// change. SPDX-License-Identifier: Apache-2.0
+// change.
+// SPDX-License-Identifier: Apache-2.0
 //
 // NVIDIA does not publish the form that the hardware reads. But `ptxas` expands each field of PTX's
 // tensormap.replace to code that writes bits of it, the same ones for sm_90a, sm_100a and sm_120a. The form

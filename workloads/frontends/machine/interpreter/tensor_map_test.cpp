@@ -1,5 +1,6 @@
 // The bits of a tensor map: those that compiled code writes for PTX's tensormap.replace, and the driver's
-// rules. SPDX-License-Identifier: Apache-2.0
+// rules.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/tensor_map.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // Loops that read words again until another warp has changed them, and how deeply a grid's waits lie behind
-// each other. SPDX-License-Identifier: Apache-2.0
+// each other.
+// SPDX-License-Identifier: Apache-2.0
 //
 // A loop waits where all that it does is to look: strong loads, or atomics that fail, at addresses that it
 // does not change. Turns that look in vain are left out of counts and traces but for the first of each wait,

@@ -1,5 +1,6 @@
 // Waits of CTAs for each other: looks in vain are not counted, and the depth of a grid's waits is that of its
-// graph. SPDX-License-Identifier: Apache-2.0
+// graph.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/interpreter/waits.hpp"
 
 #include "workloads/frontends/machine/interpreter/interpreter_fixture_test.hpp"

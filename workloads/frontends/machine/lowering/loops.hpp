@@ -1,5 +1,6 @@
 // Loops of a kernel as its warps ran them: which instructions belong to which loop, and how often each went
-// round. SPDX-License-Identifier: Apache-2.0
+// round.
+// SPDX-License-Identifier: Apache-2.0
 //
 // A loop is the range from the target of a backward branch to that branch. Ranges that overlap are widened
 // until they nest. Code outside of every range that a branch inside of one leads to belongs to that loop,

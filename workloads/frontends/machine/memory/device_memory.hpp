@@ -1,5 +1,6 @@
 // The memory of the stand-in device: allocations in an arena of this process, whose addresses are the
-// device's. SPDX-License-Identifier: Apache-2.0
+// device's.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Tests of the device's memory: properties against a model map, reused holes, and what happens when it is
-// full. SPDX-License-Identifier: Apache-2.0
+// full.
+// SPDX-License-Identifier: Apache-2.0
 #include "workloads/frontends/machine/memory/device_memory.hpp"
 
 #include "hw/error.hpp"
