@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
 
 namespace warptime::workloads {
 
 Operation copy_of(double bytes) {
     constexpr double each = 4.0;  // a bf16 element is read and written
-    const auto elements = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / each));
-    return make_operation("copy", {{"n", fmt::format("{}", elements)}, {"dtype", "bf16"}});
+    const double elements = std::max(1.0, std::floor(bytes / each));
+    return make_operation("copy", {{"n", fmt::format("{:.0f}", elements)}, {"dtype", "bf16"}});
 }
 
 model::prediction::Estimate estimate_unknown(const UnknownWork& work, Predictor& predictor,

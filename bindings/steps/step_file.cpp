@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <sstream>
 
@@ -55,13 +56,13 @@ void take(FileRow& row, const std::string& column, std::string text, const std::
 std::string text_of(const json& value, const std::string& owner) {
     if (value.is_string()) return value.get<std::string>();
     if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
-    if (value.is_number_integer()) return fmt::format("{}", value.get<std::int64_t>());
-    if (value.is_number()) {
+    if (value.is_number_float()) {
         const double number = value.get<double>();
         constexpr double exact = 9007199254740992.0;  // 2^53
-        const bool whole = number == static_cast<double>(static_cast<std::int64_t>(number)) && number < exact;
-        return whole ? fmt::format("{}", static_cast<std::int64_t>(number)) : fmt::format("{}", number);
+        const bool whole = std::abs(number) < exact && number == std::floor(number);
+        return whole ? fmt::format("{:.0f}", number) : fmt::format("{}", number);
     }
+    if (value.is_number()) return value.dump();
     if (value.is_null()) return "";
     throw Error(owner, value.dump(), "a text, a number or null");
 }
@@ -72,6 +73,18 @@ std::string ids_of(const json& value, const std::string& owner) {
     std::string ids;
     for (const json& id : value) ids += text_of(id, owner) + " ";
     return ids;
+}
+
+/// A field of the file itself; `expected` names its form in errors.
+template <class Value>
+Value field_of(const json& document, const char* key, Value otherwise, const std::string& name,
+               const char* expected) {
+    if (!document.contains(key)) return otherwise;
+    try {
+        return document[key].get<Value>();
+    } catch (const json::type_error&) {
+        throw Error(fmt::format("{} {}", name, key), document[key].dump(), expected);
+    }
 }
 
 StepFile from_json(std::string_view text, const std::string& name) {
@@ -86,12 +99,12 @@ StepFile from_json(std::string_view text, const std::string& name) {
     StepFile file;
     const json* rows = &document;
     if (document.is_object()) {
-        const std::string given = document.value("schema", "");
+        const auto given = field_of(document, "schema", std::string(), name, "warptime-step-1");
         if (given != schema) throw Error(name + " schema", given, std::string(schema));
         if (!document.contains("rows")) throw Error(name + " rows", "", "the rows of the step");
         rows = &document["rows"];
-        file.name = document.value("name", "");
-        file.memory_bytes = document.value("memory_bytes", std::int64_t{0});
+        file.name = field_of(document, "name", std::string(), name, "a text");
+        file.memory_bytes = field_of(document, "memory_bytes", std::int64_t{0}, name, "a whole number");
     }
     if (!rows->is_array()) throw Error(name + " rows", rows->type_name(), "a list of rows");
     for (const json& given : *rows) {

@@ -37,8 +37,9 @@ double number_of(const FileRow& row, std::string_view key, double otherwise, con
     if (place == row.parameters.end()) return otherwise;
     char* end = nullptr;
     const double value = std::strtod(place->second.c_str(), &end);
-    if (*end != '\0' || !(value >= 0.0) || !std::isfinite(value)) {
-        throw Error(fmt::format("{} {}", owner_of(row, name), key), place->second, "a number from 0");
+    constexpr double most = 1e16;
+    if (place->second.empty() || *end != '\0' || !(value >= 0.0 && value <= most)) {
+        throw Error(fmt::format("{} {}", owner_of(row, name), key), place->second, "a number from 0 to 1e16");
     }
     return value;
 }

@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, double>> sums_by(const StepFile& file, const 
     return sorted;
 }
 
-/// The first part of a module's path that is no number: "layers.0.mlp" gives "layers".
+/// The first part of a module's path: "layers.0.mlp" gives "layers".
 std::string top_of(const FileRow& row) {
     return row.module.empty() ? "-" : row.module.substr(0, row.module.find('.'));
 }

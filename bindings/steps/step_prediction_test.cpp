@@ -1,0 +1,165 @@
+// Steps against sums by hand: bands, repeats, priors, copy engines, and names of rows in errors.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/steps/step_prediction.hpp"
+
+#include "bindings/engines/engines.hpp"
+#include "hw/error.hpp"
+#include "hw/sheet.hpp"
+#include "workloads/unknown_work.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+using namespace warptime;
+using steps::FileRow;
+using steps::StepFile;
+using steps::StepOptions;
+using steps::StepPrediction;
+
+namespace {
+
+struct Chip {
+    std::unique_ptr<model::prediction::Engine> engine = engines::make_engine("analytical");
+    hw::Gpu gpu = hw::load_gpu("h200-sxm");
+    workloads::Predictor predictor{*engine, gpu};
+
+    StepPrediction step(const StepFile& file, const StepOptions& options = {}) {
+        return steps::predict_step(file, "a.step", predictor, "analytical", {}, options);
+    }
+    model::prediction::Estimate alone(const char* op,
+                                      std::map<std::string, std::string, std::less<>> parameters) {
+        return predictor.evaluate(workloads::make_operation(op, std::move(parameters)), {});
+    }
+};
+
+FileRow row_of(std::string id, std::string op, std::map<std::string, std::string, std::less<>> parameters) {
+    FileRow row;
+    row.id = std::move(id);
+    row.op = std::move(op);
+    row.parameters = std::move(parameters);
+    return row;
+}
+
+StepFile file_of(std::vector<FileRow> rows) {
+    StepFile file;
+    file.rows = std::move(rows);
+    return file;
+}
+
+std::string refusal(Chip& chip, const StepFile& file) {
+    try {
+        const StepPrediction made = chip.step(file);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("errors of one operator's rows add up, those of two are independent") {
+    Chip chip;
+    const auto small = chip.alone("copy", {{"n", "1000000"}});
+    const auto large = chip.alone("copy", {{"n", "30000000"}});
+    const auto product = chip.alone("gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}});
+    const StepPrediction p =
+        chip.step(file_of({row_of("1", "copy", {{"n", "1000000"}}), row_of("2", "copy", {{"n", "30000000"}}),
+                           row_of("3", "gemm", {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}})}));
+    const double sum = small.time + large.time + product.time;
+    CHECK(p.kernel_us == doctest::Approx(1e6 * sum));
+    const double below =
+        std::hypot(small.time - small.low + large.time - large.low, product.time - product.low);
+    const double above =
+        std::hypot(small.high - small.time + large.high - large.time, product.high - product.time);
+    CHECK(p.low_us == doctest::Approx(1e6 * (sum - below)));
+    CHECK(p.high_us == doctest::Approx(1e6 * (sum + above)));
+}
+
+TEST_CASE("a row's repeats and activities take the host's time each") {
+    Chip chip;
+    StepFile file = file_of({row_of("1", "copy", {{"n", "1024"}})});
+    file.rows[0].repeat = 5;
+    const StepPrediction once = chip.step(file_of({row_of("1", "copy", {{"n", "1024"}})}));
+    const StepPrediction p = chip.step(file, {model::system::Launching::eager, 20e-6});
+    CHECK(p.rows[0].time_us == doctest::Approx(5.0 * once.rows[0].time_us));
+    CHECK(p.rows[0].kernels == 1);
+    CHECK(p.host_us == doctest::Approx(100.0));
+    CHECK(p.wall_us == doctest::Approx(100.0 + once.kernel_us));
+    CHECK(p.launch_bound());
+    CHECK_FALSE(chip.step(file).launch_bound());
+}
+
+TEST_CASE("unknown work takes its prior, and its part is told") {
+    Chip chip;
+    const FileRow guess = row_of("1", "unknown", {{"name", "mystery"}, {"bytes", "4e8"}});
+    const StepPrediction p = chip.step(file_of({guess, row_of("2", "copy", {{"n", "100000000"}})}));
+    const auto prior = workloads::estimate_unknown({.bytes = 4e8}, chip.predictor, {});
+    CHECK(p.rows[0].time_us == doctest::Approx(1e6 * prior.time));
+    CHECK(p.rows[0].low_us == doctest::Approx(1e6 * prior.low));
+    CHECK(p.rows[0].high_us == doctest::Approx(1e6 * prior.high));
+    CHECK(p.rows[0].status == "prior");
+    CHECK(p.rows[0].shape == "mystery");
+    CHECK(p.unknown_us == doctest::Approx(p.rows[0].time_us));
+}
+
+TEST_CASE("conditions of a row are its own") {
+    Chip chip;
+    const StepPrediction p = chip.step(file_of({row_of("1", "copy", {{"n", "4000000"}, {"cache", "warm"}}),
+                                                row_of("2", "copy", {{"n", "4000000"}, {"cache", "cold"}})}));
+    CHECK(p.rows[0].time_us < 0.95 * p.rows[1].time_us);
+}
+
+TEST_CASE("copies between host and device run beside kernels of another stream") {
+    Chip chip;
+    StepFile file = file_of({row_of("1", "h2d", {{"bytes", "67108864"}, {"kind", "pinned"}}),
+                             row_of("2", "d2h", {{"bytes", "67108864"}, {"kind", "pinned"}}),
+                             row_of("3", "copy", {{"n", "300000000"}})});
+    for (FileRow& row : file.rows) row.stream = row.id;
+    const StepPrediction p = chip.step(file);
+    double longest = 0.0;
+    for (const auto& row : p.rows) longest = std::max(longest, row.time_us);
+    CHECK(p.span_us < 1.02 * longest);
+    CHECK(p.kernel_us > 2.0 * longest);
+    REQUIRE(p.critical.size() == 1);
+}
+
+TEST_CASE("what cannot be predicted is refused with the row's name") {
+    Chip chip;
+    const auto refuses = [&](FileRow row, std::string_view place) {
+        const std::string told = refusal(chip, file_of({std::move(row)}));
+        INFO(told);
+        CHECK(told.starts_with(place));
+    };
+    refuses(row_of("x", "gemmm", {}), "a.step row x op");
+    refuses(row_of("x", "copy", {{"n", "0"}}), "a.step row x copy n");
+    refuses(row_of("x", "copy", {{"n", "8"}, {"cache", "luke"}}), "a.step row x cache");
+    refuses(row_of("x", "unknown", {{"name", "y"}}), "a.step row x bytes");
+    refuses(row_of("x", "unknown", {{"bytes", "8"}, {"m", "8"}}), "a.step row x m");
+    for (const char* bytes : {"-1", "nan", "inf", "8x", "", "1e300", "18446744073709551615"}) {
+        refuses(row_of("x", "unknown", {{"bytes", bytes}}), "a.step row x bytes");
+    }
+}
+
+TEST_CASE("a circle of waits is named") {
+    Chip chip;
+    StepFile file = file_of({row_of("a", "copy", {{"n", "8"}}), row_of("b", "copy", {{"n", "8"}})});
+    file.rows[0].stream = "0";
+    file.rows[1].stream = "1";
+    file.rows[0].after = {"b"};
+    file.rows[1].after = {"a"};
+    const std::string told = refusal(chip, file);
+    INFO(told);
+    const bool named =
+        told.find("'a, b, a'") != std::string::npos || told.find("'b, a, b'") != std::string::npos;
+    CHECK(named);
+}
+
+TEST_CASE("launching takes two names") {
+    CHECK(steps::launching_of("eager") == model::system::Launching::eager);
+    CHECK(steps::launching_of("graph") == model::system::Launching::graph);
+    CHECK_THROWS_AS(static_cast<void>(steps::launching_of("Graph")), Error);
+}
