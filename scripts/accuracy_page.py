@@ -153,8 +153,8 @@ def counter_table(board: dict[str, Any]) -> str:
 
 def textbook_table(file: str) -> str:
     """Scores of compiled programs by program, the engines side by side, as compare.py last wrote them."""
-    with (TEXTBOOK / file).open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    with (TEXTBOOK / file).open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
     engines = list(dict.fromkeys(row["engine"] for row in rows))
     columns = [f"{name}, {engine}" for name in ("mean", "median", "short, us") for engine in engines]
     lines = [
