@@ -97,6 +97,21 @@ TEST_CASE("random operations lower to programs that pass the checks, whatever wa
     }));
 }
 
+TEST_CASE("stages stay within a CTA's shared memory where an operand gathers or products keep sums") {
+    const Operation gathers = fixture::gemm(1, 160, 1,
+                                            {{"dtype", "bf16"},
+                                             {"b_major", "n"},
+                                             {"cta_tile", "128x64x64"},
+                                             {"stages", "4"},
+                                             {"warps", "4"},
+                                             {"implementation", "triton"}});
+    for (const Operation& operation : {gathers, fixture::gemm(1, 9, 33)}) {
+        mk::Program program;
+        choice::lower(operation, data(), gpu(), by_items, program);
+        CHECK_NOTHROW(mk::check(program));
+    }
+}
+
 TEST_CASE("a problem larger than the GPU's memory is refused with both sizes") {
     mk::Program program;
     for (const Operation& operation :

@@ -157,12 +157,9 @@ void add_buffers(Parts& parts) {
     stages.space = mk::Space::shared;
     stages.dtype = p.a;
     stages.stages = copies_as_triton(c) ? triton_buffers(c) : c.stages;
-    std::int64_t stage = stage_bytes(p, c);
-    if (copies_as_triton(c) && c.mma == MatrixInstruction::mma_sync) {
-        // An operand that its trip loads has only one place in shared memory. Each stage counts a part of
-        // that place.
-        stage = std::min(stage, shared_bytes(p, c) / stages.stages);
-    }
+    // An operand that its trip loads has only one place in shared memory, and products without stages keep
+    // sums there. Each stage counts a part of that place.
+    const std::int64_t stage = std::min(stage_bytes(p, c), shared_bytes(p, c) / stages.stages);
     stages.extent[0] = stage / hw::bytes_of(p.a);
     stages.swizzle_bytes = 128;
     parts.stages = builder.last_buffer();
