@@ -123,8 +123,9 @@ void body() {
         const auto* quads = reinterpret_cast<const uint4*>(values.data());
         counters.zero();
         prepare();
-        dot_of_quads < <<count<100000 ? 40 : 528, threads>>>(quads, quads, count / 4, parts.data(),
-                                                             counters.data(), result.data());
+        const int of_quads = count < 100000 ? 40 : 528;
+        dot_of_quads<<<of_quads, threads>>>(quads, quads, count / 4, parts.data(), counters.data(),
+                                            result.data());
         finish("dot_of_quads");
         check(result.values()[0] == product, "dot_of_quads");
         output("dot_of_quads", result);
