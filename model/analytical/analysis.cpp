@@ -18,6 +18,7 @@
 #include "model/machine/dram/round_spread.hpp"
 #include "model/machine/dram/victims.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
+#include "model/machine/l1/pending_lines.hpp"
 #include "model/machine/l2/l2.hpp"
 #include "model/machine/l2/l2_ports.hpp"
 #include "model/machine/l2/l2_residence.hpp"
@@ -136,9 +137,17 @@ double waits_of_waves(const Analysis& a) {
     return waves * turns * std::min(1.0, a.traffic.dram_read.value() / received);
 }
 
+/// Time that an SM's loads need with the lines that its L1 keeps for those under way.
+machine::HeldPlace held_lines(const Analysis& a) {
+    const double items = static_cast<double>(a.items) / static_cast<double>(std::max<std::int64_t>(1, a.sms));
+    return {Cycles(a.item.total([](const machine::Part& p) { return p.pending.value(); }) * items),
+            Cycles(a.item.total([](const machine::Part& p) { return p.pending_queued.value(); }) * items)};
+}
+
 void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction::Conditions& conditions,
              Analysis& a) {
-    const Cycles run = std::max(a.exposure.makespan(), a.item.slowest) + a.first_text;
+    const machine::HeldPlace held = held_lines(a);
+    const Cycles run = std::max(std::max(a.exposure.makespan(), a.item.slowest), held.alone) + a.first_text;
     // The last SM idles until its first CTA. The other CTAs are handed out while SMs run.
     const Cycles first = machine::cta_launch_cycles(kernel, static_cast<double>(a.sms), gpu);
     const Cycles launch = machine::cta_launch_cycles(kernel, static_cast<double>(a.ctas), gpu);
@@ -157,8 +166,9 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
         const Seconds said = a.item.before.chain / (gpu.clock.boost * gpu.clock.tensor_base);
         a.floor = a.floor - std::min(gpu.launch.descriptor, said);
     }
-    a.dram_time = machine::dram_seconds(a.traffic.dram_read - a.traffic.dram_row_read,
-                                        a.traffic.dram_row_read, a.traffic.dram_written, gpu);
+    a.dram_time =
+        machine::dram_seconds({a.traffic.dram_read, a.traffic.dram_row_read, a.traffic.dram_scattered_read},
+                              a.traffic.dram_written, gpu);
     // CTAs that go to any free SM leave no cluster of SMs behind. CTAs with fixed work do.
     const bool even = !a.persistent && a.waves > 1.0;
     const double late = even ? 1.0 : machine::slowest_group(gpu);
@@ -194,6 +204,7 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                                  (a.dram_time - victims).value() * by[1], (l2 / clock).value() * by[2],
                                  (a.traffic.atomics / clock).value() * by[3]};
         // Slices and channels follow one another with deep queues between them: the slower sets the pace.
+        const double dram = of[1];
         of[of[1] < of[2] ? 1 : 2] = 0.0;
         if (0.0 < slot_waits) {
             // Slots wait for DRAM while the launch unit hands out other CTAs.
@@ -219,6 +230,11 @@ void combine(const kernel::Kernel& kernel, const hw::Gpu& gpu, const prediction:
                  (last / clock).value(), a.traffic.from_dram ? a.dram_time.value() * by[1] : 0.0},
                 clock, gpu);
             of[1] = of[2] = 0.0;
+        }
+        if (Cycles{} < held.queued) {
+            // Loads that keep the L1's lines wait for DRAM meanwhile, and others wait for their lines.
+            const double waits = (held.queued / clock).value() * by[0];
+            of[0] = std::max(of[0], machine::queued((held.alone / clock).value() * by[0], dram, waits));
         }
         return of;
     };

@@ -102,8 +102,8 @@ namespace warptime::model::analytical {
     const hw::Cycles near = near_copy_latency(gpu);
     if (!traffic.from_dram) return near;
     const hw::Cycles far = gpu.latency.dram + gpu.latency.cp_async_extra;
-    const hw::Seconds all = machine::dram_seconds(traffic.dram_read - traffic.dram_row_read,
-                                                  traffic.dram_row_read, hw::Bytes{}, gpu);
+    const hw::Seconds all = machine::dram_seconds(
+        {traffic.dram_read, traffic.dram_row_read, traffic.dram_scattered_read}, hw::Bytes{}, gpu);
     const double of_trip = 1.0 / (traffic.waves * std::max(1.0, item.trips));
     const double fresh = waits_for_dram(item, traffic, ahead, gpu);
     // CTAs that wait for lines of their own are seldom at the same trip.

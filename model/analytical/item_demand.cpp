@@ -27,6 +27,7 @@
 #include "model/machine/issue/unit_queue.hpp"
 #include "model/machine/l1/access_bytes.hpp"
 #include "model/machine/l1/access_demand.hpp"
+#include "model/machine/l1/constants.hpp"
 #include "model/machine/l1/l1.hpp"
 #include "model/machine/l1/l1_neighbours.hpp"
 #include "model/machine/l1/l1_room.hpp"
@@ -36,6 +37,7 @@
 #include "model/machine/l1/load_batch.hpp"
 #include "model/machine/l1/load_waits.hpp"
 #include "model/machine/l1/narrow_rows.hpp"
+#include "model/machine/l1/pending_lines.hpp"
 #include "model/machine/l1/row_lanes.hpp"
 #include "model/machine/l2/crossbar.hpp"
 #include "model/machine/l2/others_on_sm.hpp"
@@ -858,9 +860,13 @@ class Accumulator {
             default:
                 break;
         }
-        if (op.cls == InstructionClass::ld_shared_cluster) {
+        if (op.cls == InstructionClass::ld_constant) {
+            part_->demand[machine::Server::constants] +=
+                machine::constant_cycles(kernel_, op, gpu_) * (executions * warps);
+        }
+        if (machine::goes_to_peers(kernel_, op)) {
             part_->demand[machine::Server::cluster] +=
-                machine::cluster_cycles(executions * warps * remote_bytes(op), gpu_);
+                machine::peer_cycles(kernel_, op, gpu_) * (executions * warps);
         }
         if (op.cls == InstructionClass::atom_shared && op.returns) result_.swaps_shared = true;
         bool shared_known = false;
@@ -1025,12 +1031,32 @@ class Accumulator {
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
                 const double loads = times * static_cast<double>(op.count) * warps;
+                const double room = machine::l1_room(kernel_, gpu_) * static_cast<double>(resident_);
+                const double pending = machine::pending_lines(room, gpu_);
+                const double places = loads * touch.lines * (1.0 - hits) / pending;
+                const machine::HeldPlace held = held_place(op, access, pending);
+                part_->pending += held.alone * places;
+                part_->pending_queued += held.queued * places;
                 const double cycles = machine::line_load_cycles(touch, access.bytes, hits, gpu_, active);
                 part_->demand[machine::Server::l1] += Cycles(cycles * loads);
                 part_->global_passes +=
                     Cycles(machine::load_passes(touch, access.bytes, hits, gpu_, active) * loads);
             }
         }
+    }
+
+    /// Time that a line of a load keeps one of the L1's places.
+    [[nodiscard]] machine::HeldPlace held_place(const Op& op, const Access& access, double pending) const {
+        const Cycles near = std::min(gpu_.latency.l2_far, load_latency_);
+        if (machine::left_in_l2(kernel_, op)) return {near, {}};
+        double lost = 1.0;
+        if (waits_.size() > 0) {
+            const LoadWaits& waits = waits_[static_cast<std::size_t>(access.buffer)];
+            lost = waits.first * waits.fresh;
+        }
+        const bool apart =
+            access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random;
+        return machine::held_place(pending, lost, apart, near, load_latency_, gpu_);
     }
 
     /// Adds `executions` of an item's store of one word to what the slices take in for its buffer: flags

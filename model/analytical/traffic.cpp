@@ -110,6 +110,14 @@ machine::ScatteredSet scattered_set(const machine::BufferTraffic& use, double wh
     return set;
 }
 
+/// Share of a buffer's reads whose pieces lie alone in their lines, at places without an order.
+double alone_share(const machine::BufferTraffic& use, const hw::Gpu& gpu) {
+    if (!(use.scattered_visits > 0.0)) return 0.0;
+    const double line = gpu.l1.line.value(), piece = gpu.dram.access_bytes.value();
+    const double part = use.scattered_bytes / use.scattered_visits;
+    return scattered_share(use) * (piece < line ? std::clamp((line - part) / (line - piece), 0.0, 1.0) : 0.0);
+}
+
 /// Reads of one buffer by all items.
 struct BufferReads {
     const machine::BufferTraffic* use = nullptr;
@@ -393,7 +401,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     share(footprint + written, stay, gpu, reads);
     const double stay_in_l2 = stay_of_lines(reads, items, written, gpu);
     double read = 0.0;
-    double row_read = 0.0;
+    double row_read = 0.0, scattered_read = 0.0;
     double opened = 0.0;
     // Share of the items after the first wave whose slices an earlier wave has read.
     double known = 1.0;
@@ -443,6 +451,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             // Threads have written what they read of local memory, so DRAM has only what the L2 has lost.
             const double lost = 1.0 - machine::kept_at_random(operand.total_bytes / all);
             buffer.from_dram = buffer.lines = use.read_bytes * items * lost;
+            scattered_read += buffer.from_dram * alone_share(use, gpu);
             read += buffer.from_dram;
             result.from_dram = result.from_dram || lost > 0.0;
             result.waits[number] = {lost, lost > 0.0 ? 1.0 : 0.0};
@@ -468,6 +477,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer.from_dram = buffer.lines =
                 (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
         }
+        if (!use.in_rows) scattered_read += buffer.from_dram * alone_share(use, gpu);
         read += buffer.from_dram;
         if (warm[i]) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.
@@ -497,6 +507,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
     if (0.0 < fetched_by_item) result.own_share = result.own_share / fetched_by_item;
     result.dram_read = Bytes(read + filled);
     result.dram_row_read = Bytes(row_read + filled);
+    result.dram_scattered_read = Bytes(scattered_read);
     result.dram_padding = Bytes(padded);
     result.l2_read = Bytes(asked);
     const Bytes stores{written};

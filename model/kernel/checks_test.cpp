@@ -110,6 +110,9 @@ TEST_CASE("bodies, ops and accesses") {
     CHECK(refused([](Kernel& k) { access_of(k, 2, 1).box[0] = 65; }) == "op 2 access 1");
     CHECK(refused([](Kernel& k) { access_of(k, 2, 1).origin[0].constant = 1; }) == "op 2 access 1");
     CHECK(refused([](Kernel& k) { access_of(k, 1, 0).multicast_ctas = 3; }) == "op 1 access 0");
+    for (const double skew : {0.0, -1.0, 2.0, 17.0}) {
+        CHECK(refused([skew](Kernel& k) { access_of(k, 1, 0).skew = skew; }) == "op 1 access 0");
+    }
     CHECK(refused([](Kernel& k) { access_of(k, 1, 0).rank = 1; }) == "op 1 access 0");
     CHECK(refused([](Kernel& k) { k.waits[0].token = -1; }) == "wait 0 token");
     CHECK(refused([](Kernel& k) { k.waits[0].lag = -1; }) == "wait 0 lag");

@@ -274,7 +274,7 @@ void KernelReader::access() {
     const auto word32 = [&] { return static_cast<std::uint32_t>(cursor_.integer(0, 0xffffffffLL)); };
     fields(
         "origin=, rank=, box=, bytes=, inner_extent=, inner=, outer=, distinct=, distribution=, seed=, "
-        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, joined= or reuse=",
+        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, skew=, joined= or reuse=",
         [&](std::string_view key) {
             if (key == "origin") {
                 access.rank = static_cast<std::uint8_t>(
@@ -311,6 +311,8 @@ void KernelReader::access() {
                 access.cache = cursor_.enumerator<CachePolicy>();
             } else if (key == "multicast_ctas") {
                 access.multicast_ctas = small();
+            } else if (key == "skew") {
+                access.skew = cursor_.real();
             } else if (key == "joined") {
                 access.joined = cursor_.real();
             } else if (key == "reuse") {

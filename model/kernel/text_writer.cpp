@@ -494,6 +494,7 @@ class KernelWriter {
         word("bounds", access.bounds, usual.bounds);
         word("cache", access.cache, usual.cache);
         field("multicast_ctas", access.multicast_ctas, usual.multicast_ctas);
+        field("skew", access.skew, usual.skew);
         field("joined", access.joined, usual.joined);
         field("reuse", access.reuse, usual.reuse);
         out_ += '\n';

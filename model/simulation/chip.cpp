@@ -36,6 +36,7 @@ Chip::Chip(const hw::Gpu& gpu, int sm_count, double clock_hz, double at_work, do
     rates.l2_byte = visits / (gpu.l2.bandwidth.value() * gpu.sm.count.value());
     rates.dram_read_byte = dram_byte / gpu.dram.read_efficiency.value();
     rates.dram_row_byte = dram_byte / gpu.dram.row_efficiency.value();
+    rates.dram_scattered_byte = dram_byte / gpu.dram.scattered_efficiency.value();
     rates.dram_write_byte = dram_byte / gpu.dram.write_efficiency.value();
     rates.dram_turn_byte = dram_byte * gpu.dram.turnaround.value();
     rates.latency_l1 = gpu.latency.l1.value();
@@ -113,6 +114,7 @@ void each_unit(Chip& chip, const std::function<void(const std::string&, std::int
         visit("barriers", number, sm.barrier);
         visit("instruction fetch", number, sm.fetch);
         visit("TMA", number, sm.tma);
+        visit("constants", number, sm.constants);
         visit("cluster", number, sm.cluster);
         visit("port in", number, sm.port_in);
         visit("port out", number, sm.port_out);
@@ -135,6 +137,7 @@ std::vector<Busy> busy_of(const Chip& chip) {
     all.push_back(over_sms(chip, Limiter::shared, [](const Sm& sm) { return sm.shared_write; }));
     all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.l1; }));
     all.push_back(over_sms(chip, Limiter::tma, [](const Sm& sm) { return sm.tma; }));
+    all.push_back(over_sms(chip, Limiter::l1, [](const Sm& sm) { return sm.constants; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.cluster; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_in; }));
     all.push_back(over_sms(chip, Limiter::crossbar, [](const Sm& sm) { return sm.port_out; }));

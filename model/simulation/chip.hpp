@@ -35,6 +35,7 @@ struct Sm {
     Server barrier;
     Server fetch;  ///< of code that the nearest instruction cache does not hold
     Server tma;
+    Server constants;
     Server cluster;            ///< from the shared memory of other SMs
     Server port_in, port_out;  ///< to and from L2
     struct Fetched {
@@ -54,7 +55,7 @@ struct Rates {
     double port_own_byte = 0.0;  ///< received by no other SM
     double l2_byte = 0.0;        ///< with the slices that a sector passes
     double l2_stored_byte = 0.0;
-    double dram_read_byte = 0.0, dram_row_byte = 0.0, dram_write_byte = 0.0;
+    double dram_read_byte = 0.0, dram_row_byte = 0.0, dram_scattered_byte = 0.0, dram_write_byte = 0.0;
     double dram_turn_byte = 0.0;  ///< beside dram_write_byte while reads wait for the bus
     double latency_l1 = 0.0, latency_near = 0.0, latency_l2 = 0.0, latency_dram = 0.0, latency_bulk = 0.0;
 };

@@ -284,7 +284,9 @@ Place MemoryPath::place_of(const AccessPlan& plan, const Requester& who) {
 
 Ticks MemoryPath::fetch(const AccessPlan& plan, const Requester& who, double bytes, const Place& place,
                         Ticks now) {
-    const double byte = plan.in_rows ? chip_.rates.dram_row_byte : chip_.rates.dram_read_byte;
+    const double byte =
+        plan.in_rows ? chip_.rates.dram_row_byte
+                     : std::lerp(chip_.rates.dram_read_byte, chip_.rates.dram_scattered_byte, plan.alone);
     const Ticks carried = chip_.dram.serve(now, ticks_of(bytes * who.sms * byte));
     const double first = first_share(plan);
     return std::max(carried, chip_.banks.read(place, bytes / first * who.sms * part_, byte, now, first));

@@ -15,6 +15,7 @@
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
 #include "model/machine/l1/access_demand.hpp"
+#include "model/machine/l1/constants.hpp"
 #include "model/machine/l1/l1_room.hpp"
 #include "model/machine/l1/l1_share.hpp"
 #include "model/machine/l1/lane_copies.hpp"
@@ -178,9 +179,11 @@ class Planner {
             p.latency = 0;
         }
         p.shared = ticks_of(shared / gpu_.shared.bandwidth.value());
-        if (op.cls == InstructionClass::ld_shared_cluster && op.access_count > 0) {
-            const double bytes = count * machine::remote_bytes(kernel_, op, machine::pieces_of(gpu_));
-            p.cluster = ticks_of(machine::cluster_cycles(bytes, gpu_).value());
+        if (op.cls == InstructionClass::ld_constant) {
+            p.constants = ticks_of((machine::constant_cycles(kernel_, op, gpu_) * count).value());
+        }
+        if (machine::goes_to_peers(kernel_, op)) {
+            p.cluster = ticks_of((machine::peer_cycles(kernel_, op, gpu_) * count).value());
         }
         // Narrow loads and shared memory take the path to the one array in turn.
         if (narrow_rows_) l1 += shared / gpu_.shared.bandwidth.value();
@@ -398,6 +401,12 @@ class Planner {
         }
         a.scattered = access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
                       access.pattern == PatternKind::stream;
+        if (a.scattered && demand.touch.lines > 0.0) {
+            const double part = demand.opened / demand.touch.lines;
+            a.alone = pieces_.granule < pieces_.line
+                          ? std::clamp((pieces_.line - part) / (pieces_.line - pieces_.granule), 0.0, 1.0)
+                          : 0.0;
+        }
         a.reach = static_cast<double>(access.distinct * size);
         if (!(a.reach > 0.0)) a.reach = static_cast<double>(buffer.bytes());
         for (std::int64_t lane = 0; access.pattern == PatternKind::stride && lane < 32; ++lane) {
@@ -543,8 +552,9 @@ KernelPlan::KernelPlan(const Kernel& kernel, const hw::Gpu& gpu, const predictio
         }
         p.input_count = static_cast<std::uint32_t>(inputs.size()) - p.first_input;
         p.plain = !p.copies && !p.drains && !p.queued && p.access_count == 0 && p.special == 0 &&
-                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.barrier == 0 && p.first_fetch == 0 &&
-                  p.acknowledged == 0 && p.turn == 0 && kernel.ops[id].completes == kernel::no_id;
+                  p.shared == 0 && p.l1 == 0 && p.cluster == 0 && p.constants == 0 && p.barrier == 0 &&
+                  p.first_fetch == 0 && p.acknowledged == 0 && p.turn == 0 &&
+                  kernel.ops[id].completes == kernel::no_id;
     }
 }
 

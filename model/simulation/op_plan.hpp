@@ -26,7 +26,8 @@ struct AccessPlan {  // NOLINT(clang-analyzer-optin.performance.Padding): fields
     bool collective = false;
     bool in_rows = false;  ///< rows that are short against their pitch, which open more DRAM pages
     bool starts_in_l2 = false;
-    Ticks late = 0;  ///< beyond the latency of a load from the L2
+    double alone = 0.0;  ///< share of the pieces that lie alone in their lines, at places without an order
+    Ticks late = 0;      ///< beyond the latency of a load from the L2
     kernel::BoxShare share;
     std::int32_t sharing_warps = 1;
     double rows = 1.0;                   ///< of a whole box
@@ -88,6 +89,7 @@ struct OpPlan {
     Ticks special = 0;      ///< of the special-function unit, beside the op's own unit
     Ticks shared = 0;
     Ticks l1 = 0;
+    Ticks constants = 0;     ///< of the path for constants
     Ticks cluster = 0;       ///< of the path to the other SMs of the cluster
     Ticks barrier = 0;       ///< of the place where warps of the SM arrive to meet
     Ticks turn = 0;          ///< of bulk loads: from a trip's first one to the begin of the next trip

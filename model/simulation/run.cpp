@@ -574,6 +574,7 @@ class Simulation {
         const bool shuffles = plan.pipe == static_cast<std::size_t>(hw::Unit::shuffle);
         done = std::max(done, shuffles ? banked - part_of(plan.shared, enabled) : banked);
         done = std::max(done, sm.l1.serve(now, part_of(plan.l1, enabled)));
+        done = std::max(done, sm.constants.serve(now, part_of(plan.constants, enabled)));
         done = std::max(done, sm.cluster.serve(now, part_of(plan.cluster, enabled)));
         Ticks arrived = 0;  // arrival of its stores in the L2
         for (std::size_t a = 0; enabled > 0.0 && a < plan.access_count; ++a) {

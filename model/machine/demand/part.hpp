@@ -29,6 +29,8 @@ struct Part {
     double shared_turns = 0.0;    ///< times that a warp waits for loads from shared memory
     hw::Cycles global_passes{};   ///< of the data path to L1 and shared memory, by plain loads and stores
     hw::Cycles load_wait{};       ///< of `chain`, time in which a warp waits for plain loads
+    /// for which loads under way take up the lines that the L1 keeps for them, and the queues at DRAM
+    hw::Cycles pending{}, pending_queued{};
     hw::Cycles copied{};          ///< L1 cycles of lanes' copies of whole rows
     /// wait for asynchronous products until the tensor cores have accepted the last of each op
     hw::Cycles queued{};

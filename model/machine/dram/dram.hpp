@@ -22,14 +22,21 @@ namespace warptime::model::machine {
     return written / (data_rate(gpu) * gpu.dram.write_efficiency);
 }
 
-/// Seconds for all bytes. `streamed`: read in order. `in_rows`: read in short rows far apart, which open more
-/// DRAM pages.
-[[nodiscard]] inline hw::Seconds dram_seconds(const hw::Bytes& streamed, const hw::Bytes& in_rows,
-                                              const hw::Bytes& written, const hw::Gpu& gpu) {
+/// Bytes that are read: in all, and of these in short rows far apart, which open more DRAM pages, and in
+/// pieces that lie alone at places without an order.
+struct ReadFromDram {
+    hw::Bytes all{}, in_rows{}, scattered{};
+};
+
+/// Seconds for all bytes.
+[[nodiscard]] inline hw::Seconds dram_seconds(const ReadFromDram& read, const hw::Bytes& written,
+                                              const hw::Gpu& gpu) {
+    const hw::Bytes streamed = read.all - read.in_rows - read.scattered;
     const hw::Seconds moved = streamed / (data_rate(gpu) * gpu.dram.read_efficiency) +
-                              in_rows / (data_rate(gpu) * gpu.dram.row_efficiency) +
+                              read.in_rows / (data_rate(gpu) * gpu.dram.row_efficiency) +
+                              read.scattered / (data_rate(gpu) * gpu.dram.scattered_efficiency) +
                               written_seconds(written, gpu);
-    if (!(0.0 < (streamed + in_rows).value())) return moved;
+    if (!(0.0 < read.all.value())) return moved;
     return moved + written / data_rate(gpu) * gpu.dram.turnaround;
 }
 

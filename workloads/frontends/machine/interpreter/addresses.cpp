@@ -59,7 +59,9 @@ void tell(Warp& warp, const Instruction& instruction, const Addresses& addresses
         bool others = false;
         for_each_lane(enabled, [&](int lane) {
             std::uint64_t& address = event.address[static_cast<std::size_t>(lane)];
-            others = others || (address >> cluster_rank_shift) != warp.cta->cluster_rank;
+            const std::uint64_t rank = address >> cluster_rank_shift;
+            event.rank[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(rank);
+            others = others || rank != warp.cta->cluster_rank;
             address &= shared_offset_mask;
         });
         if (others) {

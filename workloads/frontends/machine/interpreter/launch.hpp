@@ -64,6 +64,7 @@ struct AccessEvent {
     std::uint64_t bulk_row_bytes = 0;  ///< of the box of a tensor; all of it otherwise
     std::uint64_t bulk_row_step = 0;   ///< bytes from one row to the next
     std::array<std::uint64_t, lanes_per_warp> address{};
+    std::array<std::uint8_t, lanes_per_warp> rank{};  ///< of the CTA whose memory it is, in a cluster's
 };
 
 /// What a warp did at a barrier in shared memory that counts threads and bytes.

@@ -382,7 +382,30 @@ class Lowering {
                 }
             }
         }
+        note_skews();
         keep_one_shared_memory();
+    }
+
+    /// Accesses to the CTA of a cluster that other CTAs ask most, by the mean of all: whole clusters are
+    /// traced.
+    void note_skews() {
+        skews_.clear();
+        const double ctas = static_cast<double>(kernel_.cluster.volume());
+        for (const auto& [instruction, placed] : accesses_) {
+            std::array<double, 16> asked{};
+            double all = 0.0;
+            for (const PlacedAccess& one : placed) {
+                const AccessEvent& event = *one.event;
+                all += std::popcount(event.lanes);
+                for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
+                    const bool on = (event.lanes >> lane & 1U) != 0;
+                    if (event.space == AccessSpace::cluster_shared && on)
+                        asked[event.rank[lane] % 16U] += 1.0;
+                }
+            }
+            const double most = *std::ranges::max_element(asked);
+            if (most > 0.0) skews_[instruction] = ctas * most / all;
+        }
     }
 
     /// An instruction that goes to shared memory of several CTAs in turn, its own among them, is described by
@@ -409,6 +432,10 @@ class Lowering {
         const auto traced = accesses_.find(instruction);
         if (traced != accesses_.end()) {
             const AccessSpace space = traced->second.front().event->space;
+            const bool atomic = own.opcode == "ATOM" || own.opcode == "ATOMG" || own.opcode == "RED";
+            if (atomic && (space == AccessSpace::shared || space == AccessSpace::cluster_shared)) {
+                cls.cls = hw::InstructionClass::atom_shared;
+            }
             const bool generic = own.opcode == "LD" || own.opcode == "ST";
             const bool loads = own.opcode == "LD" || own.opcode == "LDS";
             if (generic ||
@@ -984,7 +1011,11 @@ class Lowering {
 
     void add_access(std::uint32_t instruction, const std::vector<PlacedAccess>& traced) {
         const AccessEvent& sample = *traced.front().event;
-        if (sample.lanes == 0 || sample.space == AccessSpace::constant) {
+        if (sample.lanes == 0) {
+            return;
+        }
+        if (sample.space == AccessSpace::constant) {
+            add_constants(sample);
             return;
         }
         const bool global = sample.space == AccessSpace::global;
@@ -1007,6 +1038,10 @@ class Lowering {
                                ? mk::Direction::atomic
                                : mk::Direction::read;
         access.bytes = std::max<std::int32_t>(1, sample.width);
+        if (const auto skew = skews_.find(instruction);
+            skew != skews_.end() && sample.space == AccessSpace::cluster_shared) {
+            access.skew = skew->second;
+        }
         access.bounds = mk::Bounds::clip;
         const AssemblyLine& text = line(instruction);
         // Copies to shared memory that pass by the L1: cp.async.cg.
@@ -1068,6 +1103,26 @@ class Lowering {
             set_pattern(access, *pattern);
             access.origin[0] = index_of(*origin);
         }
+        builder_.access(access);
+    }
+
+    /// Loads of constants have one address for all lanes; further addresses are instructions of their own.
+    void add_constants(const AccessEvent& sample) {
+        constexpr std::int64_t bank_bytes = 65536;  // CUDA C++ Programming Guide, Constant Memory.
+        const auto [known, fresh] =
+            buffers_.try_emplace({static_cast<std::uint64_t>(mk::Space::constant), 0}, mk::no_id);
+        if (fresh) {
+            mk::Buffer made;
+            made.space = mk::Space::constant;
+            made.name = mk::Name("constants");
+            made.dtype = hw::Dtype::int8;
+            made.extent[0] = bank_bytes;
+            known->second = builder_.buffer(made);
+        }
+        mk::Access access;
+        access.buffer = known->second;
+        access.pattern = mk::PatternKind::broadcast;
+        access.bytes = std::max<std::int32_t>(1, sample.width);
         builder_.access(access);
     }
 
@@ -1335,7 +1390,8 @@ class Lowering {
     std::map<std::uint32_t, Elected> elected_;  ///< of the role
     std::map<std::string, mk::Id> changed_;  ///< by address: the last atomic of the role that changes a word
     std::map<std::uint32_t, mk::Id> op_of_;  ///< by instruction that looks at words or tells of them
-    std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;        ///< by instruction
+    std::map<std::uint32_t, std::vector<PlacedAccess>> accesses_;  ///< by instruction
+    std::map<std::uint32_t, double> skews_;  ///< Access::skew of those to other CTAs' shared memory
     std::map<std::pair<std::uint64_t, std::uint64_t>, mk::Id> buffers_;  ///< by key and pitch
     std::map<std::uint32_t, mk::Reuse> reuse_;                           ///< by instruction
     std::map<std::uint32_t, double> merged_;  ///< share of a store's sectors, by instruction

@@ -461,6 +461,43 @@ TEST_CASE("copies that a predicate turns off in the last trips read in a share o
     CHECK(op.active == 1.0);
 }
 
+/// A cluster of eight, each of whose warps makes one access to the shared memory of rank R14.
+mk::Kernel in_cluster(const Lines& rank, const std::string& line) {
+    Lines lines{"S2R R0, SR_TID.X", "IMAD.SHL.U32 R11, R0, 0x4, RZ",
+                fmt::format("MOV R13, {:#x}", static_cast<std::uint32_t>(shared_window >> 32U)),
+                "S2R R14, SR_CgaCtaId"};
+    lines.insert(lines.end(), rank.begin(), rank.end());
+    lines.insert(lines.end(), {"LEA R12, R14, R11, 0x18", "UCGABAR_ARV", "UCGABAR_WAIT", line, "UCGABAR_ARV",
+                               "UCGABAR_WAIT"});
+    LaunchShape shape = launch(16, 64);
+    shape.cluster[0] = 8;
+    mk::Kernel kernel = lowered(Program(lines, with_parameters(0, 1024)), shape, {}, 16);
+    mk::check(kernel);
+    return kernel;
+}
+
+TEST_CASE("accesses to one CTA of a cluster are told from those that go around") {
+    struct Case {
+        Lines rank;
+        double skew;
+    };
+    // All to rank 0, each to the next one, and two by two.
+    const std::vector<Case> cases{{{"MOV R14, RZ"}, 7.0},
+                                  {{"IADD3 R14, R14, 0x1, RZ", "LOP3.LUT R14, R14, 0x7, RZ, 0xc0, !PT"}, 1.0},
+                                  {{"LOP3.LUT R14, R14, 0x4, RZ, 0xc0, !PT"}, 3.0}};
+    for (const Case& one : cases) {
+        const mk::Kernel reads = in_cluster(one.rank, "LD.E R20, desc[UR4][R12.64]");
+        const auto loads = ops_of(reads, InstructionClass::ld_shared_cluster);
+        REQUIRE(loads.size() == 1);
+        CHECK(reads.accesses_of(loads[0])[0].skew == doctest::Approx(one.skew));
+        const mk::Kernel adds = in_cluster(one.rank, "RED.E.ADD.STRONG.GPU desc[UR4][R12.64], R0");
+        const auto atomics = ops_of(adds, InstructionClass::atom_shared);
+        REQUIRE(atomics.size() == 1);
+        CHECK_FALSE(atomics[0].returns);
+        CHECK(adds.accesses_of(atomics[0])[0].skew == doctest::Approx(one.skew));
+    }
+}
+
 TEST_CASE("atomics return where a register takes the old value, and caches are named by modifiers") {
     const Buffer buffer(std::uint64_t{128});
     const auto only = [&buffer](const std::string& line) {
