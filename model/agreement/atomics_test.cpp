@@ -45,7 +45,8 @@ mk::Kernel additions(std::int64_t ctas, int warps, std::int64_t trips, std::int6
 }
 
 /// Each warp reads or adds to shared memory, its own or another CTA's, `trips` times.
-mk::Kernel shared_turns(InstructionClass cls, int warps, std::int64_t trips, mk::Direction direction) {
+mk::Kernel shared_turns(InstructionClass cls, int warps, std::int64_t trips, mk::Direction direction,
+                        double skew = 1.0) {
     const bool remote = cls == InstructionClass::ld_shared_cluster;
     mk::Kernel kernel = grid_of(remote ? 2 : 1, warps);
     kernel.cluster = {remote ? 2 : 1, 1, 1};
@@ -60,6 +61,7 @@ mk::Kernel shared_turns(InstructionClass cls, int warps, std::int64_t trips, mk:
     op.dtype = Dtype::int32;
     mk::Access access = mk::examples::lanes(table, direction, mk::Builder::constant(0), 4);
     if (!remote) access.pattern = mk::PatternKind::broadcast;
+    access.skew = skew;
     add_access(op, access);
     add_op(build, op);
     build.end();
@@ -83,6 +85,33 @@ TEST_CASE("both engines: loads from another CTA take the way across the cluster"
         return shared_turns(InstructionClass::ld_shared_cluster, 32, trips, mk::Direction::read);
     };
     check_period(make, 64, 32.0 * 128.0 / 8.0, gpu);
+    const auto from_one = [](std::int64_t trips) {
+        return shared_turns(InstructionClass::ld_shared_cluster, 32, trips, mk::Direction::read, 2.0);
+    };
+    check_period(from_one, 64, 2.0 * 32.0 * 128.0 / 8.0, gpu);
+}
+
+TEST_CASE("both engines: quads of constants take their path word by word") {
+    auto gpu = teaching_gpu();
+    gpu.l1.constant_interval = Cycles(3.0);
+    const auto make = [](std::int64_t trips) {
+        mk::Kernel kernel = grid_of(1, 32);
+        mk::Builder build(kernel);
+        mk::Buffer words = mk::examples::vector_of("constants", Dtype::int32, 16384);
+        words.space = mk::Space::constant;
+        const mk::Id table = build.buffer(words);
+        build.role("warps", 32);
+        build.loop(trips);
+        Draft op = make_op(InstructionClass::ld_constant);
+        mk::Access access = mk::examples::lanes(table, mk::Direction::read, mk::Builder::constant(0), 16);
+        access.pattern = mk::PatternKind::broadcast;
+        add_access(op, access);
+        add_op(build, op);
+        build.end();
+        build.finish();
+        return kernel;
+    };
+    check_period(make, 64, 32.0 * 4.0 * 3.0, gpu);
 }
 
 TEST_CASE("both engines: warps that add to one word follow its turns") {

@@ -56,6 +56,30 @@ mk::Kernel specialized(std::int64_t m, std::int64_t n, std::int64_t k, bool ping
     return kernel;
 }
 
+/// Each SM's warps gather 16384 single sectors of a table of so many words.
+mk::Kernel gathers(int warps, std::int64_t shared, std::int64_t words) {
+    mk::Kernel kernel;
+    kernel.name = "gathers";
+    kernel.grid = {132, 1, 1};
+    kernel.cta = {32 * warps, 1, 1};
+    kernel.dynamic_shared = shared;
+    kernel.schedule.tiles = {132, 1, 1, 1};
+    mk::Builder build(kernel);
+    const mk::Buffer table = mk::examples::vector_of("table", hw::Dtype::fp32, words);
+    const mk::Id from = build.buffer(table);
+    build.role("warps", warps);
+    build.loop(64 / warps);
+    mk::examples::Draft load = mk::examples::make_op(hw::InstructionClass::ld_global, 8);
+    mk::Access access = mk::examples::lanes(from, mk::Direction::read, mk::Builder::constant(0), 4);
+    access.pattern = mk::PatternKind::random;
+    access.distinct = words;
+    mk::examples::add_access(load, access);
+    mk::examples::add_op(build, load);
+    build.end();
+    build.finish();
+    return kernel;
+}
+
 /// One of the kernels above at a random size.
 mk::Kernel any_kernel() {
     const auto tiles = [] { return 128 * *rc::gen::inRange<std::int64_t>(1, 80); };
@@ -413,4 +437,17 @@ TEST_CASE("CTAs that meet before they compute go round SM and DRAM in turns: one
     }
     CHECK(with(1, false).time < with(1, true).time);
     CHECK(with(4, true).time < with(1, true).time);
+}
+
+TEST_CASE("a small L1 lets few lines wait, whatever warps there are") {
+    const std::int64_t most = 220 << 10, words = std::int64_t{1} << 19;
+    const auto time = [](int warps, std::int64_t shared) {
+        return of(gathers(warps, shared, words)).time.value();
+    };
+    CHECK(time(16, most) > 1.2 * time(16, 0));
+    CHECK(time(32, most) == doctest::Approx(time(16, most)).epsilon(0.1));
+    auto larger = gpu();
+    larger.l1.pending_share = hw::Number(1.0);
+    const mk::Kernel few = gathers(32, most, words);
+    CHECK(of(few, larger).time < of(few).time);
 }

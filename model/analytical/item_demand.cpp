@@ -517,7 +517,7 @@ class Accumulator {
 
     /// Whether places of a buffer follow from loaded values.
     bool places_loaded(kernel::Id buffer) {
-        if (loaded_places_.size() == 0) loaded_places_ = kernel::places_from_loads(kernel_);
+        if (loaded_places_.empty()) loaded_places_ = kernel::places_from_loads(kernel_);
         return loaded_places_[static_cast<std::size_t>(buffer)];
     }
 

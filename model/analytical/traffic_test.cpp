@@ -85,6 +85,7 @@ TEST_CASE("operands that fit in L2 are read from DRAM once") {
     CHECK(t.dram_read.value() == doctest::Approx(bytes(1024, 512) + bytes(2048, 512)));
     CHECK(t.from_dram);
     CHECK(t.dram_row_read.value() <= t.dram_read.value());
+    CHECK(t.dram_scattered_read.value() == 0.0);
 }
 
 TEST_CASE("warm operands that fit are not read, those that do not fit are") {

@@ -21,7 +21,8 @@ TEST_CASE("a load of constants takes its words, one after another") {
     op.access_count = 1;
     for (const int bytes : {1, 4, 8, 16}) {
         kernel.accesses[0].bytes = bytes;
-        CHECK(constant_cycles(kernel, op, gpu).value() == 2.0 * ((bytes + 3) / 4));
+        const int words = (bytes + 3) / 4;
+        CHECK(constant_cycles(kernel, op, gpu).value() == 2.0 * words);
     }
 }
 

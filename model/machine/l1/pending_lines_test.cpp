@@ -31,8 +31,8 @@ TEST_CASE("lines are kept for the nearer memory alone, for DRAM alone, and in be
     const HeldPlace all = held_place(140.0, 1.0, true, near, dram, gpu);
     CHECK(all.queued.value() == doctest::Approx(gpu.dram.queue.value() * beyond_the_mean(140)).epsilon(0.01));
     double before = 0.0;
-    for (double lost = 0.0; lost <= 1.0; lost += 0.01) {
-        const double kept = held_place(140.0, lost, true, near, dram, gpu).alone.value();
+    for (int percent = 0; percent <= 100; ++percent) {
+        const double kept = held_place(140.0, 0.01 * percent, true, near, dram, gpu).alone.value();
         CHECK(kept >= before);
         before = kept;
     }

@@ -769,6 +769,7 @@ class Lowering {
         while (!alone && end < instructions.size() && instructions[end] == instructions[end - 1] + 1) {
             const OpcodeClass next = class_at(instructions[end]);
             if (next.cls != cls.cls || next.dtype != cls.dtype || next.shape != cls.shape ||
+                bytes_of_table(line(instructions[end])) != bytes_of_table(line(first)) ||
                 accesses_.contains(instructions[end]) || rings_.ring_of.contains(instructions[end]) ||
                 elected_.contains(instructions[end]) || is_barrier(line(instructions[end])) ||
                 is_group_wait(line(instructions[end]))) {
@@ -830,6 +831,8 @@ class Lowering {
         }
         if (traced != accesses_.end()) {
             add_accesses(first, traced->second);
+        } else if (const int bytes = bytes_of_table(line(first)); bytes > 0) {
+            add_constants(bytes);
         }
         if (conditional || branches_ > 0) {
             return end;
@@ -1011,11 +1014,7 @@ class Lowering {
 
     void add_access(std::uint32_t instruction, const std::vector<PlacedAccess>& traced) {
         const AccessEvent& sample = *traced.front().event;
-        if (sample.lanes == 0) {
-            return;
-        }
-        if (sample.space == AccessSpace::constant) {
-            add_constants(sample);
+        if (sample.lanes == 0 || sample.space == AccessSpace::constant) {
             return;
         }
         const bool global = sample.space == AccessSpace::global;
@@ -1106,8 +1105,18 @@ class Lowering {
         builder_.access(access);
     }
 
-    /// Loads of constants have one address for all lanes; further addresses are instructions of their own.
-    void add_constants(const AccessEvent& sample) {
+    /// Bytes that a load takes from a table in constant memory, at a place in a register; 0 for parameters
+    /// and for all else.
+    [[nodiscard]] static int bytes_of_table(const AssemblyLine& own) {
+        if (own.opcode != "LDC") return 0;
+        const bool placed = std::ranges::any_of(own.operands, [](const Operand& operand) {
+            return operand.kind == OperandKind::constant && operand.base >= 0;
+        });
+        return !placed ? 0 : own.has("128") ? 16 : own.has("64") ? 8 : 4;
+    }
+
+    /// One address for all lanes: further addresses are instructions of their own.
+    void add_constants(int bytes) {
         constexpr std::int64_t bank_bytes = 65536;  // CUDA C++ Programming Guide, Constant Memory.
         const auto [known, fresh] =
             buffers_.try_emplace({static_cast<std::uint64_t>(mk::Space::constant), 0}, mk::no_id);
@@ -1122,7 +1131,7 @@ class Lowering {
         mk::Access access;
         access.buffer = known->second;
         access.pattern = mk::PatternKind::broadcast;
-        access.bytes = std::max<std::int32_t>(1, sample.width);
+        access.bytes = bytes;
         builder_.access(access);
     }
 

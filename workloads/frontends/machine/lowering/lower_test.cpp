@@ -498,6 +498,23 @@ TEST_CASE("accesses to one CTA of a cluster are told from those that go around")
     }
 }
 
+TEST_CASE("loads from a table of constants say their bytes, those of parameters nothing") {
+    const Program program(
+        {"S2R R0, SR_TID.X", "IMAD.SHL.U32 R2, R0, 0x4, RZ", "LDC R4, c[0x0][0x210]",
+         "LDC R5, c[0x0][R2+0x210]", "LDC R6, c[0x0][R2+0x214]", "LDC.64 R8, c[0x0][R2+0x218]"},
+        with_parameters(8));
+    const mk::Kernel kernel = lowered(program, one_cta(1), std::vector<std::uint64_t>(8));
+    mk::check(kernel);
+    const auto loads = ops_of(kernel, InstructionClass::ld_constant);
+    REQUIRE(loads.size() == 3);
+    CHECK(loads[0].access_count == 0);
+    CHECK(loads[1].count == 2);
+    CHECK(kernel.accesses_of(loads[1])[0].bytes == 4);
+    CHECK(kernel.accesses_of(loads[2])[0].bytes == 8);
+    const mk::Id table = kernel.accesses_of(loads[2])[0].buffer;
+    CHECK(kernel.buffers[static_cast<std::size_t>(table)].space == mk::Space::constant);
+}
+
 TEST_CASE("atomics return where a register takes the old value, and caches are named by modifiers") {
     const Buffer buffer(std::uint64_t{128});
     const auto only = [&buffer](const std::string& line) {
