@@ -274,7 +274,8 @@ void KernelReader::access() {
     const auto word32 = [&] { return static_cast<std::uint32_t>(cursor_.integer(0, 0xffffffffLL)); };
     fields(
         "origin=, rank=, box=, bytes=, inner_extent=, inner=, outer=, distinct=, distribution=, seed=, "
-        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, skew=, joined= or reuse=",
+        "step=, window=, pool_first=, pool_length=, bounds=, cache=, multicast_ctas=, skew=, joined= or "
+        "reuse=",
         [&](std::string_view key) {
             if (key == "origin") {
                 access.rank = static_cast<std::uint8_t>(

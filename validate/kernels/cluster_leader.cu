@@ -11,7 +11,8 @@ constexpr int threads = 256, words = 4096;
 
 /// All blocks but the first read the first one's tile, `turns` times, by T.
 template <int size, class T>
-__global__ void __cluster_dims__(size, 1, 1) read_leader(const unsigned* values, int turns, unsigned* results) {
+__global__ void __cluster_dims__(size, 1, 1)
+    read_leader(const unsigned* values, int turns, unsigned* results) {
     __shared__ __align__(16) unsigned tile[words];
     const auto cluster = groups::this_cluster();
     const int rank = static_cast<int>(cluster.block_rank());
@@ -38,7 +39,8 @@ __global__ void __cluster_dims__(size, 1, 1) read_leader(const unsigned* values,
 
 /// All blocks store `turns` times to their part of the first one's tile.
 template <int size>
-__global__ void __cluster_dims__(size, 1, 1) write_leader(const unsigned* values, int turns, unsigned* results) {
+__global__ void __cluster_dims__(size, 1, 1)
+    write_leader(const unsigned* values, int turns, unsigned* results) {
     __shared__ unsigned tile[words];
     const auto cluster = groups::this_cluster();
     const int rank = static_cast<int>(cluster.block_rank());
@@ -66,7 +68,8 @@ __global__ void __cluster_dims__(size, 1, 1)
     for (int i = threadIdx.x; i < words; i += threads) bins[i] = 0;
     cluster.sync();
     unsigned* const to = cluster.map_shared_rank(bins, 0);
-    for (int k = 0; k < items; ++k) atomicAdd(&to[values[(blockIdx.x * items + k) * threads + threadIdx.x] & mask], 1U);
+    for (int k = 0; k < items; ++k)
+        atomicAdd(&to[values[(blockIdx.x * items + k) * threads + threadIdx.x] & mask], 1U);
     cluster.sync();
     if (cluster.block_rank() == 0) {
         for (unsigned i = threadIdx.x; i <= mask; i += threads) atomicAdd(&counts[i], bins[i]);
@@ -75,7 +78,8 @@ __global__ void __cluster_dims__(size, 1, 1)
 
 /// Sums of parts of a row go to the first block by one remote addition a warp, then it tells all blocks.
 template <int size>
-__global__ void __cluster_dims__(size, 1, 1) share_sum(const unsigned* values, int columns, unsigned* results) {
+__global__ void __cluster_dims__(size, 1, 1)
+    share_sum(const unsigned* values, int columns, unsigned* results) {
     __shared__ unsigned total;
     const auto cluster = groups::this_cluster();
     if (threadIdx.x == 0) total = 0;

@@ -5,8 +5,8 @@
 
 using namespace textbook;
 
-/// Each group of `together` lanes reads as many sectors of one line; lines are where a generator says. `ahead`
-/// loads are independent of one another.
+/// Each group of `together` lanes reads as many sectors of one line; lines are where a generator says.
+/// `ahead` loads are independent of one another.
 template <int ahead, int together>
 __global__ void gather(const unsigned* values, unsigned* results, unsigned line_mask, int items) {
     extern __shared__ unsigned room[];
@@ -31,7 +31,8 @@ struct Rung {
 };
 
 template <int ahead, int together>
-void climb(const Array<unsigned>& values, const std::vector<unsigned>& numbers, std::size_t bytes, const Rung& rung) {
+void climb(const Array<unsigned>& values, const std::vector<unsigned>& numbers, std::size_t bytes,
+           const Rung& rung) {
     const int blocks = 132 * rung.blocks_an_sm, threads = blocks * rung.threads;
     const int items = 16384 / (rung.threads * rung.blocks_an_sm);
     const auto line_mask = static_cast<unsigned>(bytes / 128 - 1);
@@ -45,10 +46,12 @@ void climb(const Array<unsigned>& values, const std::vector<unsigned>& numbers, 
         }
         expected[i] = sum;
     }
-    require(cudaFuncSetAttribute(gather<ahead, together>, cudaFuncAttributeMaxDynamicSharedMemorySize, 220 * 1024),
+    require(cudaFuncSetAttribute(gather<ahead, together>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 220 * 1024),
             "shared");
     prepare();
-    gather<ahead, together><<<blocks, rung.threads, rung.shared>>>(values.data(), results.data(), line_mask, items);
+    gather<ahead, together>
+        <<<blocks, rung.threads, rung.shared>>>(values.data(), results.data(), line_mask, items);
     finish("gather");
     check(results.values() == expected, "gather");
 }
@@ -57,7 +60,8 @@ void body() {
     constexpr std::size_t most = std::size_t{128} << 20;
     const auto numbers = random_values<unsigned>(most / 4, 41);
     const Array<unsigned> values(numbers);
-    const Rung rungs[] = {{256, 8, 0}, {256, 8, 26 << 10}, {256, 2, 0}, {256, 2, 104 << 10}, {64, 1, 0}, {64, 1, 200 << 10}};
+    const Rung rungs[] = {{256, 8, 0},         {256, 8, 26 << 10}, {256, 2, 0},
+                          {256, 2, 104 << 10}, {64, 1, 0},         {64, 1, 200 << 10}};
     for (const std::size_t megabytes : {2, 16, 128}) {
         for (const Rung& rung : rungs) {
             climb<1, 1>(values, numbers, megabytes << 20, rung);

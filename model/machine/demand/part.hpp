@@ -31,7 +31,7 @@ struct Part {
     hw::Cycles load_wait{};       ///< of `chain`, time in which a warp waits for plain loads
     /// for which loads under way take up the lines that the L1 keeps for them, and the queues at DRAM
     hw::Cycles pending{}, pending_queued{};
-    hw::Cycles copied{};          ///< L1 cycles of lanes' copies of whole rows
+    hw::Cycles copied{};  ///< L1 cycles of lanes' copies of whole rows
     /// wait for asynchronous products until the tensor cores have accepted the last of each op
     hw::Cycles queued{};
     hw::Cycles met_busy{};  ///< of the busiest servers of all stretches between the CTA's barriers
