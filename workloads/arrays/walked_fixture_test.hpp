@@ -16,6 +16,8 @@
 namespace warptime::workloads::fixture {
 
 namespace walked = model::kernel;
+using Direction = walked::Direction;
+using Launches = std::vector<std::string>;
 
 inline const hw::Gpu& h200() {
     static const hw::Gpu gpu = hw::load_gpu("h200-sxm");
@@ -40,9 +42,28 @@ inline Parameters matrix(std::int64_t rows, std::int64_t cols, const std::string
     return all;
 }
 
+/// A matrix of a random size and type; bytes of an element, and of all.
+struct DrawnMatrix {
+    std::int64_t rows = 0, cols = 0;
+    std::string dtype;
+    double element = 0.0, whole = 0.0;
+};
+/// Up to `most_rows` rows, and `least_cols` to `most_cols` columns, a multiple of `multiple`.
+inline DrawnMatrix drawn_matrix(std::int64_t most_rows, std::int64_t least_cols, std::int64_t most_cols,
+                                std::int64_t multiple = 1,
+                                std::vector<std::string> dtypes = {"bf16", "fp32"}) {
+    DrawnMatrix drawn;
+    drawn.rows = *rc::gen::inRange<std::int64_t>(1, most_rows + 1);
+    drawn.cols = multiple * *rc::gen::inRange<std::int64_t>(least_cols / multiple, most_cols / multiple + 1);
+    drawn.dtype = word(std::move(dtypes));
+    drawn.element = hw::bytes_of(hw::parse_dtype(drawn.dtype));
+    drawn.whole = static_cast<double>(drawn.rows * drawn.cols) * drawn.element;
+    return drawn;
+}
+
 /// Launches in order: "16384x1x1 32x4x1 registers=27 shared=24", "memset 32", "memcpy 4096".
-inline std::vector<std::string> launches(const walked::Program& program) {
-    std::vector<std::string> all;
+inline Launches launches(const walked::Program& program) {
+    Launches all;
     for (const walked::Step& step : program.steps) {
         if (step.kind == walked::StepKind::memset) {
             all.push_back(fmt::format("memset {}", program.memsets[step.payload].bytes));

@@ -8,12 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::launches;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
-using Launches = std::vector<std::string>;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("launches of strided maps and of cat are those that an H100 recorded") {
     CHECK(launches(lowered("transpose", matrix(16384, 1000, "bf16"))) ==
@@ -32,16 +27,12 @@ TEST_CASE("launches of strided maps and of cat are those that an H100 recorded")
 
 TEST_CASE("every element is written once, for any size") {
     CHECK(rc::check("bytes in closed form", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 90);
-        const auto cols = 2 * *rc::gen::inRange<std::int64_t>(1, 300);
-        const std::string dtype = fixture::word({"bf16", "fp32", "int8"});
-        const double element = dtype == "fp32" ? 4.0 : dtype == "bf16" ? 2.0 : 1.0;
-        const double whole = static_cast<double>(rows * cols) * element;
+        const auto [rows, cols, dtype, element, whole] =
+            drawn_matrix(89, 2, 598, 2, {"bf16", "fp32", "int8"});
         for (const char* op : {"transpose", "pad", "permute"}) {
             const auto program =
                 lowered(op, matrix(rows, cols, dtype,
-                                   op == std::string("permute") ? fixture::Parameters{{"heads", "2"}}
-                                                                : fixture::Parameters{}));
+                                   op == std::string("permute") ? Parameters{{"heads", "2"}} : Parameters{}));
             const auto& last = program.kernels[program.kernel_count - 1];
             RC_ASSERT(moved(last, "out", Direction::write) == whole);
             RC_ASSERT(moved(last, "in", Direction::read) >= whole);

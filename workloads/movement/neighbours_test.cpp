@@ -8,10 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("a stencil reads its neighbours and writes each point once") {
     for (const char* radius : {"1", "3"}) {
@@ -34,7 +31,7 @@ TEST_CASE("a star of radius r has 2 r points an axis beside its own, one multipl
     };
     for (const int radius : {1, 2, 4}) {
         CAPTURE(radius);
-        const fixture::Parameters given{{"size", "256"}, {"radius", std::to_string(radius)}};
+        const Parameters given{{"size", "256"}, {"radius", std::to_string(radius)}};
         const auto flat = lowered("stencil2d", given);
         const auto cube = lowered("stencil3d", given);
         const double vector = multiply_adds(flat.kernels[0]) / (4 * radius + 1);
@@ -48,13 +45,9 @@ TEST_CASE("a star of radius r has 2 r points an axis beside its own, one multipl
 
 TEST_CASE("an ideal gemv reads the matrix once and writes each result") {
     CHECK(rc::check("any matrix", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 200);
-        const auto cols = *rc::gen::inRange<std::int64_t>(1, 4000);
-        const std::string dtype = fixture::word({"bf16", "fp32"});
-        const double element = dtype == "fp32" ? 4.0 : 2.0;
+        const auto [rows, cols, dtype, element, whole] = drawn_matrix(199, 1, 3999);
         const auto program = lowered("gemv", matrix(rows, cols, dtype, {{"implementation", "ideal"}}));
         const auto& kernel = program.kernels[0];
-        const double whole = static_cast<double>(rows * cols) * element;
         RC_ASSERT(moved(kernel, "matrix", Direction::read) >= whole);
         // A warp a row, eight warps a CTA.
         RC_ASSERT(kernel.grid.x == (rows + 7) / 8);
@@ -63,6 +56,6 @@ TEST_CASE("an ideal gemv reads the matrix once and writes each result") {
 }
 
 TEST_CASE("stencils that cannot run are refused by name") {
-    CHECK(fixture::refused("stencil2d", {{"size", "8"}, {"radius", "8"}}) == "stencil radius");
-    CHECK(fixture::refused("stencil3d", {{"size", "1000000"}}) == "stencil3d size");
+    CHECK(refused("stencil2d", {{"size", "8"}, {"radius", "8"}}) == "stencil radius");
+    CHECK(refused("stencil3d", {{"size", "1000000"}}) == "stencil3d size");
 }

@@ -5,10 +5,10 @@
 #include <doctest/doctest.h>
 
 using namespace warptime::workloads;
-using fixture::matrix;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("what cannot run is refused by name") {
-    CHECK(fixture::refused("permute", matrix(8, 100, "bf16", {{"heads", "3"}})) == "permute heads");
-    CHECK(fixture::refused("cat", matrix(1 << 20, 1 << 20, "bf16")) == "cat size");
-    CHECK(fixture::refused("scatter_add_rows", matrix(8, 8, "int8")) == "scatter_add_rows dtype");
+    CHECK(refused("permute", matrix(8, 100, "bf16", {{"heads", "3"}})) == "permute heads");
+    CHECK(refused("cat", matrix(1 << 20, 1 << 20, "bf16")) == "cat size");
+    CHECK(refused("scatter_add_rows", matrix(8, 8, "int8")) == "scatter_add_rows dtype");
 }

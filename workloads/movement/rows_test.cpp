@@ -8,12 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::launches;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
-using Launches = std::vector<std::string>;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("launches of gathers and additions of rows are those that an H100 recorded") {
     CHECK(launches(lowered("gather_rows", matrix(7086, 384, "bf16"))) ==
@@ -32,11 +27,7 @@ TEST_CASE("launches of gathers and additions of rows are those that an H100 reco
 
 TEST_CASE("rows that are taken are read and written whole, whatever order they come in") {
     CHECK(rc::check("bytes in closed form", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 90);
-        const auto cols = *rc::gen::inRange<std::int64_t>(1, 600);
-        const std::string dtype = fixture::word({"bf16", "fp32"});
-        const double element = dtype == "fp32" ? 4.0 : 2.0;
-        const double whole = static_cast<double>(rows * cols) * element;
+        const auto [rows, cols, dtype, element, whole] = drawn_matrix(89, 1, 599);
         const auto gather = lowered("gather_rows", matrix(rows, cols, dtype));
         RC_ASSERT(moved(gather.kernels[0], "out", Direction::write) == whole);
         const auto ideal = lowered("gather_rows", matrix(rows, cols, dtype, {{"implementation", "ideal"}}));
@@ -55,7 +46,7 @@ TEST_CASE("more indices move more bytes, and a row is a row") {
 }
 
 TEST_CASE("additions of rows change as many elements as are added") {
-    const auto added = [](const char* op, const fixture::Parameters& given) {
+    const auto added = [](const char* op, const Parameters& given) {
         double bytes = 0.0;
         const auto program = lowered(op, given);
         for (std::size_t k = 0; k < program.kernel_count; ++k) {

@@ -5,17 +5,17 @@
 #include <doctest/doctest.h>
 
 using namespace warptime::workloads;
-using fixture::matrix;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("what cannot run is refused by name") {
     auto few = matrix(16, 4, "bf16");
-    CHECK(fixture::refused("topk", few) == "topk k");
+    CHECK(refused("topk", few) == "topk k");
     auto many = matrix(16, 8192, "bf16");
     many["k"] = "4097";
-    CHECK(fixture::refused("topk", many) == "topk k");
-    CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "4294967296"}}) == "histogram bins");
-    CHECK(fixture::refused("histogram", {{"n", "64"}, {"bins", "8193"}, {"implementation", "ideal"}}) ==
+    CHECK(refused("topk", many) == "topk k");
+    CHECK(refused("histogram", {{"n", "64"}, {"bins", "4294967296"}}) == "histogram bins");
+    CHECK(refused("histogram", {{"n", "64"}, {"bins", "8193"}, {"implementation", "ideal"}}) ==
           "histogram bins");
-    CHECK(fixture::refused("softmax", matrix(1000000, 1000000, "bf16")) == "softmax size");
-    CHECK(fixture::refused("softmax", matrix(16, 16, "int8")) == "softmax dtype");
+    CHECK(refused("softmax", matrix(1000000, 1000000, "bf16")) == "softmax size");
+    CHECK(refused("softmax", matrix(16, 16, "int8")) == "softmax dtype");
 }

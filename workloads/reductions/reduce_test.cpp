@@ -8,12 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::launches;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
-using Launches = std::vector<std::string>;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("sums and maxima are cut as an H100 recorded") {
     CHECK(launches(lowered("sum", {{"n", "1024"}, {"dtype", "bf16"}})) ==
@@ -42,11 +37,7 @@ TEST_CASE("sums and maxima are cut as an H100 recorded") {
 
 TEST_CASE("every element is read, each sum written") {
     CHECK(rc::check("bytes in closed form", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
-        const auto cols = *rc::gen::inRange<std::int64_t>(260, 6000);
-        const std::string dtype = fixture::word({"bf16", "fp32"});
-        const double element = dtype == "fp32" ? 4.0 : 2.0;
-        const double whole = static_cast<double>(rows * cols) * element;
+        const auto [rows, cols, dtype, element, whole] = drawn_matrix(39, 260, 5999);
         const auto sums = lowered("rowsum", matrix(rows, cols, dtype));
         RC_ASSERT(moved(sums.kernels[0], "in", Direction::read) >= whole);
         RC_ASSERT(moved(sums.kernels[0], "out", Direction::write) >= static_cast<double>(rows) * element);
@@ -59,10 +50,10 @@ TEST_CASE("a total takes a vector or a matrix, and not both") {
     const auto vector = lowered("sum", {{"n", "65536"}});
     const auto both = lowered("sum", {{"rows", "256"}, {"cols", "256"}});
     CHECK(launches(vector) == launches(both));
-    CHECK(fixture::refused("sum", {{"n", "64"}, {"rows", "8"}, {"cols", "8"}}) != "");
-    CHECK(fixture::refused("sum", {{"rows", "8"}}) == "sum rows");
-    CHECK(fixture::refused("sum", {{"n", "8"}, {"cols", "8"}}) == "sum cols");
-    CHECK(fixture::refused("sum", {}) == "sum n");
+    CHECK(refused("sum", {{"n", "64"}, {"rows", "8"}, {"cols", "8"}}) != "");
+    CHECK(refused("sum", {{"rows", "8"}}) == "sum rows");
+    CHECK(refused("sum", {{"n", "8"}, {"cols", "8"}}) == "sum cols");
+    CHECK(refused("sum", {}) == "sum n");
 }
 
 TEST_CASE("CTAs that share a result count themselves, so their counters are cleared first") {

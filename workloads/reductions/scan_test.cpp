@@ -8,12 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::launches;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
-using Launches = std::vector<std::string>;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("running sums launch what an H100 recorded") {
     CHECK(launches(lowered("cumsum", matrix(128, 1024, "bf16"))) ==
@@ -24,11 +19,7 @@ TEST_CASE("running sums launch what an H100 recorded") {
 
 TEST_CASE("each running sum is written once") {
     CHECK(rc::check("bytes in closed form", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
-        const auto cols = *rc::gen::inRange<std::int64_t>(260, 6000);
-        const std::string dtype = fixture::word({"bf16", "fp32"});
-        const double element = dtype == "fp32" ? 4.0 : 2.0;
-        const double whole = static_cast<double>(rows * cols) * element;
+        const auto [rows, cols, dtype, element, whole] = drawn_matrix(39, 260, 5999);
         const auto scan = lowered("cumsum", matrix(rows, cols, dtype));
         RC_ASSERT(moved(scan.kernels[0], Direction::write) == whole);
     }));

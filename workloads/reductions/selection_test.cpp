@@ -8,12 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::launches;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
-using Launches = std::vector<std::string>;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("sorting and selecting launch what an H100 recorded") {
     CHECK(launches(lowered("sort", matrix(32, 128, "bf16"))) ==
@@ -46,15 +41,12 @@ TEST_CASE("histograms and the loss over classes launch what an H100 recorded") {
 
 TEST_CASE("more than a few selected values are written where they are found and sorted by a CTA a row") {
     CHECK(rc::check("bytes and launches", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
-        const auto cols = *rc::gen::inRange<std::int64_t>(1100, 2400);
+        const auto [rows, cols, dtype, element, whole] = drawn_matrix(39, 1100, 2399);
         const auto k = *rc::gen::inRange<std::int64_t>(33, 1024);
-        const std::string dtype = fixture::word({"bf16", "fp32"});
         auto given = matrix(rows, cols, dtype);
         given["k"] = std::to_string(k);
         const auto program = lowered("topk", given);
         RC_ASSERT(program.kernel_count == 2U);
-        const double element = dtype == "fp32" ? 4.0 : 2.0;
         const double selected = static_cast<double>(rows * k) * (element + 8.0);
         RC_ASSERT(moved(program.kernels[0], Direction::write) == selected);
         RC_ASSERT(moved(program.kernels[1], Direction::write) == selected);

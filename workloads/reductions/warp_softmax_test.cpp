@@ -8,12 +8,7 @@
 #include <rapidcheck.h>
 
 using namespace warptime::workloads;
-using fixture::launches;
-using fixture::lowered;
-using fixture::matrix;
-using fixture::moved;
-using Direction = warptime::model::kernel::Direction;
-using Launches = std::vector<std::string>;
+using namespace warptime::workloads::fixture;
 
 TEST_CASE("short rows launch what an H100 recorded") {
     CHECK(launches(lowered("softmax", matrix(16384, 1000, "bf16"))) ==
@@ -22,10 +17,7 @@ TEST_CASE("short rows launch what an H100 recorded") {
 
 TEST_CASE("up to 1024 columns a row is read and written once, by lanes that hold it") {
     CHECK(rc::check("bytes and CTAs", [] {
-        const auto rows = *rc::gen::inRange<std::int64_t>(1, 200);
-        const auto cols = *rc::gen::inRange<std::int64_t>(1, 1025);
-        const std::string dtype = fixture::word({"bf16", "fp32"});
-        const double whole = static_cast<double>(rows * cols) * (dtype == "fp32" ? 4.0 : 2.0);
+        const auto [rows, cols, dtype, element, whole] = drawn_matrix(199, 1, 1024);
         const auto program = lowered("softmax", matrix(rows, cols, dtype));
         RC_ASSERT(program.kernel_count == 1U);
         const auto& kernel = program.kernels[0];
