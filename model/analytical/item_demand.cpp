@@ -608,11 +608,6 @@ class Accumulator {
         return read.cache == kernel::CachePolicy::cg && read.direction == kernel::Direction::read;
     }
 
-    /// Bytes of the sectors that one warp's instruction loads from other SMs of the cluster.
-    [[nodiscard]] double remote_bytes(const Op& op) const {
-        return machine::remote_bytes(kernel_, op, pieces_);
-    }
-
     Cycles latency_of(const Op& op) {
         const hw::InstructionCost& cost = gpu_.instructions[op.cls];
         if (hw::is_group_product(op.cls)) {
@@ -744,8 +739,9 @@ class Accumulator {
             path_busy_ += interval * (count * enabled_);
             interval_of_warp = Cycles(1.0);
         }
-        if (op.cls == InstructionClass::ld_shared_cluster) {
-            interval_of_warp = std::max(interval, machine::cluster_cycles(remote_bytes(op), gpu_));
+        if (op.cls == InstructionClass::ld_shared_cluster && machine::goes_to_peers(kernel_, op)) {
+            const double bytes = machine::peer_bytes(kernel_, op, gpu_);
+            interval_of_warp = std::max(interval, machine::cluster_cycles(bytes, gpu_));
         }
         if (enabled_ < 1.0) {
             // An execution that no lane's predicate enables takes its issue slots and nothing else.
@@ -1031,8 +1027,7 @@ class Accumulator {
                     machine::l1_cycles(times * static_cast<double>(op.count) * warps, gpu_);
             } else {
                 const double loads = times * static_cast<double>(op.count) * warps;
-                const double room = machine::l1_room(kernel_, gpu_) * static_cast<double>(resident_);
-                const double pending = machine::pending_lines(room, gpu_);
+                const double pending = lines_under_way();
                 const double places = loads * touch.lines * (1.0 - hits) / pending;
                 const machine::HeldPlace held = held_place(op, access, pending);
                 part_->pending += held.alone * places;
@@ -1043,6 +1038,15 @@ class Accumulator {
                     Cycles(machine::load_passes(touch, access.bytes, hits, gpu_, active) * loads);
             }
         }
+    }
+
+    /// Lines that all CTAs of the SM together can have under way.
+    double lines_under_way() {
+        if (!(0.0 < lines_under_way_)) {
+            const double room = machine::l1_room(kernel_, gpu_) * static_cast<double>(resident_);
+            lines_under_way_ = machine::pending_lines(room, gpu_);
+        }
+        return lines_under_way_;
     }
 
     /// Time that a line of a load keeps one of the L1's places.
@@ -1077,6 +1081,7 @@ class Accumulator {
     const WaitsByBuffer& waits_;
     Followed followed_;
     std::int64_t resident_;
+    double lines_under_way_ = 0.0;  ///< 0 until known
     kernel::Coordinates item_;
     double beyond_typical_;
     machine::MemoryPieces pieces_;

@@ -7,6 +7,7 @@
 #include "model/machine/bulk/outside.hpp"
 #include "model/machine/dram/filled_sectors.hpp"
 #include "model/machine/dram/lines_dirtied.hpp"
+#include "model/machine/dram/lone_pieces.hpp"
 #include "model/machine/dram/write_back.hpp"
 #include "model/machine/l1/local_memory.hpp"
 #include "model/machine/l2/fresh_in_waves.hpp"
@@ -110,12 +111,12 @@ machine::ScatteredSet scattered_set(const machine::BufferTraffic& use, double wh
     return set;
 }
 
-/// Share of a buffer's reads whose pieces lie alone in their lines, at places without an order.
-double alone_share(const machine::BufferTraffic& use, const hw::Gpu& gpu) {
-    if (!(use.scattered_visits > 0.0)) return 0.0;
-    const double line = gpu.l1.line.value(), piece = gpu.dram.access_bytes.value();
+/// Bytes of `from_dram` whose pieces lie alone.
+double lone_bytes(const machine::BufferTraffic& use, double from_dram, const hw::Gpu& gpu) {
+    if (use.in_rows || !(use.scattered_visits > 0.0)) return 0.0;
     const double part = use.scattered_bytes / use.scattered_visits;
-    return scattered_share(use) * (piece < line ? std::clamp((line - part) / (line - piece), 0.0, 1.0) : 0.0);
+    return from_dram * scattered_share(use) *
+           machine::lone_share(part, gpu.dram.access_bytes.value(), gpu.l1.line.value());
 }
 
 /// Reads of one buffer by all items.
@@ -451,7 +452,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             // Threads have written what they read of local memory, so DRAM has only what the L2 has lost.
             const double lost = 1.0 - machine::kept_at_random(operand.total_bytes / all);
             buffer.from_dram = buffer.lines = use.read_bytes * items * lost;
-            scattered_read += buffer.from_dram * alone_share(use, gpu);
+            scattered_read += lone_bytes(use, buffer.from_dram, gpu);
             read += buffer.from_dram;
             result.from_dram = result.from_dram || lost > 0.0;
             result.waits[number] = {lost, lost > 0.0 ? 1.0 : 0.0};
@@ -477,7 +478,7 @@ Traffic follow_reads(const kernel::Kernel& kernel, const ItemDemand& item, std::
             buffer.from_dram = buffer.lines =
                 (1.0 - scattered_share(use)) * missed + std::min(visits * part, use.scattered_bytes * items);
         }
-        if (!use.in_rows) scattered_read += buffer.from_dram * alone_share(use, gpu);
+        scattered_read += lone_bytes(use, buffer.from_dram, gpu);
         read += buffer.from_dram;
         if (warm[i]) {
             // A set that has outgrown the L2 costs the same wait as a set that was never there.

@@ -320,7 +320,10 @@ TEST_CASE("scattered reads of far more than the L2 holds come from DRAM again an
         const auto loads = static_cast<std::int64_t>(3.0 * span / (32.0 * piece * static_cast<double>(ctas)));
         const double asked = static_cast<double>(ctas * loads) * 32.0 * piece;
         REQUIRE(asked > 2.0 * span);
-        const double read = of(scattered(ctas, loads, elements, elements), Cache::cold).dram_read.value();
+        const auto cold = of(scattered(ctas, loads, elements, elements), Cache::cold);
+        const double read = cold.dram_read.value();
+        // Of each line one piece is asked for.
+        CHECK(cold.dram_scattered_read.value() == doctest::Approx(read));
         CHECK(read <= asked * (1.0 + 1e-9));
         CHECK(read > 1.5 * distinct_pieces(asked, span));
         // A read finds its piece in the L2 as seldom as the L2 is smaller than the set.

@@ -143,7 +143,8 @@ void check_access(const Record& op, std::string_view field, const Access& access
     const bool peer = kernel.buffers[static_cast<std::size_t>(access.buffer)].space == Space::cluster_shared;
     op.expect(access.skew > 0.0 && access.skew <= static_cast<double>(kernel.cluster.volume()), field,
               access.skew, "skew above 0, up to the CTAs of the cluster");
-    op.expect(access.skew == 1.0 || peer, field, access.skew, "skew only in other CTAs' shared memory");
+    op.expect(access.skew == 1.0 || (peer && access.pattern != PatternKind::collective), field, access.skew,
+              "skew only where lanes go to other CTAs' shared memory");
     op.expect(multicast >= 1 && multicast <= kernel.cluster.volume(), field, multicast,
               "multicast to 1 up to all CTAs of the cluster");
 }

@@ -88,6 +88,25 @@ TEST_CASE("trips, branches and guards stay within what they can be") {
     CHECK(refused([](Kernel& k) { k.ops[0].count = 0; }) == "op 0 count");
 }
 
+TEST_CASE("an access leans to one CTA of a cluster only where lanes go to other CTAs' shared memory") {
+    const auto with = [](double skew, Space space) {
+        return refused([&](Kernel& k) {
+            k.grid.x *= 4;
+            k.cluster.x = 4;
+            k.dynamic_shared = 16384;
+            k.accesses[0].skew = skew;
+            k.buffers[static_cast<std::size_t>(k.accesses[0].buffer)].space = space;
+        });
+    };
+    CHECK(with(1.0, Space::global).empty());
+    CHECK(with(2.0, Space::global) == "op 0 access 0");
+    CHECK(with(2.0, Space::shared) == "op 0 access 0");
+    CHECK(with(0.25, Space::cluster_shared).empty());
+    CHECK(with(4.0, Space::cluster_shared).empty());
+    CHECK(with(4.5, Space::cluster_shared) == "op 0 access 0");
+    CHECK(with(0.0, Space::cluster_shared) == "op 0 access 0");
+}
+
 TEST_CASE("an access that names a reuse names one of the kernel's") {
     const auto with = [](std::size_t known, std::uint16_t number) {
         return refused([&](Kernel& k) {

@@ -34,6 +34,28 @@ TEST_CASE("evidence is written where it is the workload's own") {
     CHECK(parse_text(text) == kernel);
 }
 
+TEST_CASE("accesses that lean to one CTA of a cluster keep by how much") {
+    const std::string text =
+        "kernel \"leader\"\n"
+        "  grid 8 1 1\n"
+        "  cluster 8 1 1\n"
+        "  cta 32 1 1\n"
+        "  resources registers=32 dynamic_shared=16384\n"
+        "  schedule one_per_cta tiles=8,1,1,1\n"
+        "  buffer \"peer\" space=cluster_shared extent=4096\n"
+        "  role \"warp\" warps=1\n"
+        "    op 0 ld_shared_cluster\n"
+        "      access read peer contiguous origin={0} skew=1.75\n"
+        "  end\n"
+        "end\n";
+    Kernel kernel = parse_text(text);
+    CHECK(kernel.accesses.at(0).skew == 1.75);
+    CHECK(to_text(kernel).find(" skew=1.75\n") != std::string::npos);
+    CHECK(parse_text(to_text(kernel)) == kernel);
+    kernel.accesses[0].skew = 1.0;
+    CHECK(to_text(kernel).find("skew") == std::string::npos);
+}
+
 TEST_CASE("listed items keep whether CTAs ask for them") {
     Kernel kernel = parse_text(copy_text);
     kernel.schedule.kind = ScheduleKind::listed;

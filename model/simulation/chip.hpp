@@ -35,7 +35,7 @@ struct Sm {
     Server barrier;
     Server fetch;  ///< of code that the nearest instruction cache does not hold
     Server tma;
-    Server constants;
+    Server constants;          ///< its path for tables of constants
     Server cluster;            ///< from the shared memory of other SMs
     Server port_in, port_out;  ///< to and from L2
     struct Fetched {

@@ -11,6 +11,7 @@
 #include "model/kernel/walk.hpp"
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
+#include "model/machine/dram/lone_pieces.hpp"
 #include "model/machine/issue/instruction_fetch.hpp"
 #include "model/machine/issue/op_issue.hpp"
 #include "model/machine/issue/operand_turns.hpp"
@@ -402,10 +403,7 @@ class Planner {
         a.scattered = access.pattern == PatternKind::random || access.pattern == PatternKind::listed ||
                       access.pattern == PatternKind::stream;
         if (a.scattered && demand.touch.lines > 0.0) {
-            const double part = demand.opened / demand.touch.lines;
-            a.alone = pieces_.granule < pieces_.line
-                          ? std::clamp((pieces_.line - part) / (pieces_.line - pieces_.granule), 0.0, 1.0)
-                          : 0.0;
+            a.alone = machine::lone_share(demand.opened / demand.touch.lines, pieces_.granule, pieces_.line);
         }
         a.reach = static_cast<double>(access.distinct * size);
         if (!(a.reach > 0.0)) a.reach = static_cast<double>(buffer.bytes());

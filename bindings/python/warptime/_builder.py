@@ -38,6 +38,7 @@ class AccessFields(TypedDict, total=False):
     bounds: str
     cache: str
     multicast_ctas: int
+    skew: float
 
 
 class OpFields(TypedDict, total=False):
@@ -661,6 +662,7 @@ def _forms(form: _Form, names: str) -> dict[str, _Form]:
 # How the values of each record's fields are written. The library checks the values themselves.
 _ACCESS = {
     **_forms(_number, "bytes step rank inner_extent inner outer distinct seed window multicast_ctas"),
+    **_forms(_real, "skew"),
     **_forms(_word, "distribution bounds cache"),
     **_forms(_list, "box"),
 }

@@ -1,8 +1,8 @@
-// Path between the SMs of a cluster: cycles for what loads, stores and atomics ask of other CTAs' shared
-// memory. All SMs ask and are asked alike, unless most turn to one CTA: CTAs of one rank lie on the same SMs,
-// which then serve for all (Access::skew). Ignores: distance within the cluster, and the banks of the SM that
-// is read, which deliver several times as much. Source: microbench_dsmem dsmem_read (key
-// shared.cluster_bandwidth); kernels/cluster_leader (keys shared.cluster_ingest, shared.cluster_atomic).
+// Path between the SMs of a cluster: cycles for what loads, stores and atomics ask of other CTAs' memory.
+// CTAs of one rank lie on the same SMs: where most turn to one CTA, these SMs serve for all (Access::skew).
+// Ignores: distance within the cluster; the banks of the SM that is read, which deliver far more.
+// Source: microbench_dsmem dsmem_read (key shared.cluster_bandwidth); kernels/cluster_leader (keys
+// shared.cluster_ingest, shared.cluster_atomic).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,12 +27,18 @@ namespace warptime::model::machine {
            kernel.buffers[static_cast<std::size_t>(access.buffer)].space == kernel::Space::cluster_shared;
 }
 
+/// Bytes that one warp's instruction of such an op moves: whole sectors.
+[[nodiscard]] inline double peer_bytes(const kernel::Kernel& kernel, const kernel::Op& op,
+                                       const hw::Gpu& gpu) {
+    const MemoryPieces pieces = pieces_of(gpu);
+    return touch_of(kernel, kernel.accesses[op.first_access], op.active, pieces).sectors * pieces.sector;
+}
+
 /// Cycles of the busiest SM for one warp's instruction of such an op, spread over the CTAs of the cluster.
 [[nodiscard]] inline hw::Cycles peer_cycles(const kernel::Kernel& kernel, const kernel::Op& op,
                                             const hw::Gpu& gpu) {
     const kernel::Access& access = kernel.accesses[op.first_access];
-    const MemoryPieces pieces = pieces_of(gpu);
-    const hw::Bytes bytes(touch_of(kernel, access, op.active, pieces).sectors * pieces.sector);
+    const hw::Bytes bytes(peer_bytes(kernel, op, gpu));
     const hw::Cycles out = bytes / gpu.shared.cluster_bandwidth;
     switch (access.direction) {
         case kernel::Direction::read:

@@ -1,5 +1,6 @@
 // Path for constants that all lanes of a warp load together: four bytes in l1.constant_interval.
 // Ignores: which constants the nearest cache holds (2 kB), and operands of instructions that are constants.
+// Wider loads count as so many words; none was recorded.
 // Source: kernels/constant_walks, tables of 1 and 2 kB.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

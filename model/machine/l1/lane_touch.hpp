@@ -38,11 +38,4 @@ struct LaneTouch {
 [[nodiscard]] LaneTouch touch_of(const kernel::Kernel& kernel, const kernel::Access& access, double active,
                                  const MemoryPieces& pieces);
 
-/// Bytes that one warp's instruction loads from other SMs of the cluster: whole sectors.
-[[nodiscard]] inline double remote_bytes(const kernel::Kernel& kernel, const kernel::Op& op,
-                                         const MemoryPieces& pieces) {
-    if (op.cls != hw::InstructionClass::ld_shared_cluster || op.access_count == 0) return 0.0;
-    return touch_of(kernel, kernel.accesses[op.first_access], op.active, pieces).sectors * pieces.sector;
-}
-
 }  // namespace warptime::model::machine

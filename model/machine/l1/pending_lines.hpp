@@ -1,8 +1,8 @@
 // Lines that the L1 keeps for loads under way: a load of lines that miss waits until it has a place for each.
 // Loads come back in the order in which they went out, so that a load from the L2 waits behind one from DRAM.
 // Ignores: which sets the lines fall into; copies that pass the L1 by.
-// Source: kernels/gather_ladder: at 28 kB of L1 and at all of it, time goes with neither warps nor loads
-// ahead (keys l1.pending, l1.pending_share). Little, Operations Research 9(3), 1961.
+// Source: kernels/gather_ladder with 28 kB of L1, where time goes with neither warps nor loads ahead (key
+// l1.pending_share). Little, Operations Research 9(3), 1961.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

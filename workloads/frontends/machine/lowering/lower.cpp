@@ -390,21 +390,22 @@ class Lowering {
     /// traced.
     void note_skews() {
         skews_.clear();
-        const double ctas = static_cast<double>(kernel_.cluster.volume());
+        const auto ctas = static_cast<std::size_t>(kernel_.cluster.volume());
+        if (ctas == 1) return;
+        std::vector<double> asked(ctas);
         for (const auto& [instruction, placed] : accesses_) {
-            std::array<double, 16> asked{};
+            std::ranges::fill(asked, 0.0);
             double all = 0.0;
             for (const PlacedAccess& one : placed) {
                 const AccessEvent& event = *one.event;
                 all += std::popcount(event.lanes);
+                if (event.space != AccessSpace::cluster_shared) continue;
                 for (std::size_t lane = 0; lane < lanes_per_warp; ++lane) {
-                    const bool on = (event.lanes >> lane & 1U) != 0;
-                    if (event.space == AccessSpace::cluster_shared && on)
-                        asked[event.rank[lane] % 16U] += 1.0;
+                    if ((event.lanes >> lane & 1U) != 0) asked.at(event.rank[lane]) += 1.0;
                 }
             }
-            const double most = *std::ranges::max_element(asked);
-            if (most > 0.0) skews_[instruction] = ctas * most / all;
+            const double most = std::ranges::max(asked);
+            if (most > 0.0) skews_[instruction] = static_cast<double>(ctas) * most / all;
         }
     }
 
