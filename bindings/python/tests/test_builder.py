@@ -153,8 +153,9 @@ def test_every_space_has_its_loads_and_stores() -> None:
         k.load(k.buffer("constant", 16, space="constant"), pattern="broadcast")
         k.atomic(k.buffer("bins", 64, dtype="int32"), pattern="random", distinct=64, seed=7)
         other = k.buffer("other", 1024, space="cluster_shared")
-        k.load(other, pattern="stride", inner_extent=8, inner=1, outer=64)
+        k.load(other, pattern="stride", inner_extent=8, inner=1, outer=64, skew=1.5)
     text = k.kernel().text
+    assert " skew=1.5" in text
     for cls in ("ld_local", "st_shared", "ld_constant", "atom_global", "ld_shared_cluster"):
         assert f" {cls}" in text
     assert "static_shared=0" in text
