@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace warptime::workloads::frontends::machine {
 
@@ -146,6 +147,32 @@ std::optional<AffineFit> fit_affine(std::span<const AffineSample> samples) {
     const AffineFit fit =
         fit_of(samples, varying, varying.empty() ? Eigen::VectorXd{} : least_squares(samples, varying));
     return exact_share(samples, fit) == 1.0 ? std::optional(fit) : std::nullopt;
+}
+
+std::vector<AffineSample> spell_digits(std::span<const AffineSample> samples, std::size_t variable) {
+    std::int64_t most = 0;
+    for (const AffineSample& sample : samples) {
+        if (sample.variables[variable] < 0) {
+            return {};
+        }
+        most = std::max(most, sample.variables[variable]);
+    }
+    const auto digits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(most)));
+    std::vector<AffineSample> spelled(samples.begin(), samples.end());
+    for (AffineSample& sample : spelled) {
+        const std::int64_t value = std::exchange(sample.variables[variable], 0);
+        for (unsigned digit = 0; digit < digits; ++digit) {
+            sample.variables.push_back(value >> digit & 1);
+        }
+    }
+    return spelled;
+}
+
+AffineFit with_digits(AffineFit fit, std::size_t variables) {
+    const auto first = fit.coefficients.begin() + static_cast<std::ptrdiff_t>(variables);
+    fit.digits.assign(first, fit.coefficients.end());
+    fit.coefficients.erase(first, fit.coefficients.end());
+    return fit;
 }
 
 std::optional<AffineFit> fit_most(std::span<const AffineSample> samples) {

@@ -41,12 +41,22 @@ struct LaneAddresses {
 struct AffineFit {
     std::int64_t constant = 0;
     std::vector<std::int64_t> coefficients;
+    std::vector<std::int64_t> digits = {};  ///< coefficients of one variable's binary digits, lowest first
 };
 struct AffineSample {
     std::vector<std::int64_t> variables;
     std::int64_t value = 0;
 };
 [[nodiscard]] std::optional<AffineFit> fit_affine(std::span<const AffineSample> samples);
+
+/// The samples with the binary digits of a variable as variables of their own, behind all others and the
+/// lowest first, instead of the variable: warp w of a CTA whose warps stand in two columns has row w / 2 and
+/// column w % 2. None where the variable is negative.
+[[nodiscard]] std::vector<AffineSample> spell_digits(std::span<const AffineSample> samples,
+                                                     std::size_t variable);
+
+/// A fit of such samples of `variables` variables, with the coefficients of digits apart.
+[[nodiscard]] AffineFit with_digits(AffineFit fit, std::size_t variables);
 
 /// The same, exact for at least half of the samples. Warps at the edge of a matrix, or with one more trip of
 /// the loop that a compiler puts before an unrolled one, stand apart from the others.

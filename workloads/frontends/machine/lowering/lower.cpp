@@ -1089,10 +1089,7 @@ class Lowering {
                 samples.push_back({traced[i].variables,
                                    lanes[i].address[static_cast<std::size_t>(lane)] - pattern->offset(lane)});
             }
-            origin = fit_affine(samples);
-            if (!origin) {
-                origin = fit_within_ctas(samples);
-            }
+            origin = fit_exact(samples);
             if (!origin && global) {
                 origin = fit_most(samples);
             }
@@ -1166,10 +1163,7 @@ class Lowering {
 
     /// Where no affine function says the place of most copies, the CTAs' first ones are spread evenly.
     mk::Index origin_of_box(const std::vector<AffineSample>& samples) {
-        std::optional<AffineFit> fit = fit_affine(samples);
-        if (!fit) {
-            fit = fit_within_ctas(samples);
-        }
+        std::optional<AffineFit> fit = fit_exact(samples);
         if (!fit) {
             fit = fit_most(samples);
         }
@@ -1186,30 +1180,29 @@ class Lowering {
             instruction - last_store_ > most_between_joined || before->second.size() != traced.size()) {
             return 0.0;
         }
-        std::size_t own = 0;
-        std::size_t shared = 0;
+        JoinedSectors sum;
         for (std::size_t i = 0; i < traced.size(); ++i) {
             if (before->second[i].variables != traced[i].variables) {
                 return 0.0;
             }
-            const std::set<std::uint64_t> there = sectors_of(*before->second[i].event);
-            for (const std::uint64_t sector : sectors_of(*traced[i].event)) {
-                ++own;
-                shared += there.contains(sector) ? 1U : 0U;
-            }
+            const JoinedSectors sectors =
+                joined_sectors(*before->second[i].event, *traced[i].event, input_.cache);
+            sum.joined += sectors.joined;
+            sum.all += sectors.all;
         }
-        return own == 0 ? 0.0 : static_cast<double>(shared) / static_cast<double>(own);
+        return sum.all > 0.0 ? sum.joined / sum.all : 0.0;
     }
 
-    [[nodiscard]] std::set<std::uint64_t> sectors_of(const AccessEvent& event) const {
-        const auto sector = static_cast<std::uint64_t>(input_.cache.sector);
-        std::set<std::uint64_t> sectors;
-        for (std::size_t l = 0; l < lanes_per_warp; ++l) {
-            if (((event.lanes >> l) & 1U) != 0) {
-                sectors.insert(event.address[l] / sector);
-            }
-        }
-        return sectors;
+    /// A function that every sample follows, of the CTA, of the warp or its digits, and of loops; or one that
+    /// they follow within each CTA.
+    std::optional<AffineFit> fit_exact(const std::vector<AffineSample>& samples) const {
+        if (std::optional<AffineFit> fit = fit_affine(samples)) return fit;
+        const std::vector<AffineSample> spelled = spell_digits(samples, cta_variables);
+        const std::size_t variables = samples.empty() ? 0 : samples.front().variables.size();
+        if (const std::optional<AffineFit> fit = fit_affine(spelled)) return with_digits(*fit, variables);
+        if (std::optional<AffineFit> fit = fit_within_ctas(samples)) return fit;
+        const std::optional<AffineFit> fit = fit_within_ctas(spelled);
+        return fit ? std::optional(with_digits(*fit, variables)) : std::nullopt;
     }
 
     /// Where the CTA's own part of an address is no affine function of its place (tiles in a grouped order, a
@@ -1362,6 +1355,15 @@ class Lowering {
 
     mk::Index index_of(const AffineFit& fit) {
         mk::Index index = builder_.begin(fit.constant);
+        // Neighbouring digits whose coefficients double are one number.
+        for (std::size_t first = 0, end = 0; first < fit.digits.size(); first = end) {
+            for (end = first + 1; end < fit.digits.size() && fit.digits[end] == 2 * fit.digits[end - 1];)
+                ++end;
+            if (fit.digits[first] == 0) continue;
+            mk::Term& number = builder_.add(index, mk::Variable::warp, fit.digits[first]);
+            number.divisor = std::int64_t{1} << first;
+            number.modulus = end == fit.digits.size() ? 0 : std::int64_t{1} << (end - first);
+        }
         for (std::size_t v = 0; v < fit.coefficients.size(); ++v) {
             if (fit.coefficients[v] == 0) {
                 continue;

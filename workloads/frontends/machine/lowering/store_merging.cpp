@@ -132,4 +132,15 @@ std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace,
     return shares;
 }
 
+JoinedSectors joined_sectors(const AccessEvent& before, const AccessEvent& store,
+                             const model::machine::CacheGeometry& cache) {
+    Waiting waiting;
+    (void)waiting.store(lines_of(before, cache));
+    JoinedSectors sectors;
+    const Lines lines = lines_of(store, cache);
+    sectors.joined = waiting.store(lines);
+    for (const auto& [line, own] : lines) sectors.all += static_cast<double>(own.size());
+    return sectors;
+}
+
 }  // namespace warptime::workloads::frontends::machine

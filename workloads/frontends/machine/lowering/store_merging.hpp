@@ -23,4 +23,11 @@ namespace warptime::workloads::frontends::machine {
 [[nodiscard]] std::map<std::uint32_t, double> merged_stores(const TraceRecorder& trace,
                                                             const model::machine::CacheGeometry& cache);
 
+/// Sectors of a store that wait from the warp's store right before it, which leave with that one.
+struct JoinedSectors {
+    double joined = 0.0, all = 0.0;
+};
+[[nodiscard]] JoinedSectors joined_sectors(const AccessEvent& before, const AccessEvent& store,
+                                           const model::machine::CacheGeometry& cache);
+
 }  // namespace warptime::workloads::frontends::machine
