@@ -80,6 +80,8 @@ void check_launch(const Kernel& kernel) {
                 least = share;
             }
         }
+        launch.expect(reuse.beside >= 0.0 && reuse.beside <= 1.0, "reuse beside", reuse.beside,
+                      "a share from 0 to 1");
     }
 }
 

@@ -243,6 +243,7 @@ class KernelWriter {
             for (const auto* const shares : {&known.sectors, &known.whole}) {
                 for (const double share : *shares) add(" {}", share);
             }
+            if (known.beside > 0.0) add(" beside={}", known.beside);
             out_ += '\n';
         }
     }

@@ -14,6 +14,7 @@ namespace warptime::model::machine {
 struct CacheGeometry {
     std::int64_t sector = 0;
     std::int64_t line = 0;
+    std::int64_t granule = 0;  ///< bytes that DRAM brings at once; 0: not known
     friend bool operator==(const CacheGeometry&, const CacheGeometry&) = default;
 };
 

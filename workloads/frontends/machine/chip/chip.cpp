@@ -31,6 +31,8 @@ Chip chip_of(const hw::Gpu& gpu) {
     chip.limits = model::machine::limits_of(gpu);
     chip.cache.sector = power_of_two("l1.sector", gpu.l1.sector.value());
     chip.cache.line = power_of_two("l1.line", gpu.l1.line.value());
+    const auto sector = static_cast<double>(chip.cache.sector);
+    chip.cache.granule = chip.cache.sector * std::llround(gpu.dram.access_bytes.value() / sector);
     chip.banks = model::machine::banks_of(gpu);
     (void)power_of_two("shared.banks", gpu.shared.banks.value());
     (void)power_of_two("shared.bank_width", gpu.shared.bank_width.value());

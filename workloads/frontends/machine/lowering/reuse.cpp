@@ -42,7 +42,7 @@ class Marks {
 
 struct Totals {
     std::array<double, mk::Reuse::distances> sectors{}, whole{};
-    double all_sectors = 0.0, all = 0.0;
+    double all_sectors = 0.0, all = 0.0, beside = 0.0;
 
     void add(const Totals& others) {
         for (std::size_t i = 0; i < mk::Reuse::distances; ++i) {
@@ -51,6 +51,7 @@ struct Totals {
         }
         all_sectors += others.all_sectors;
         all += others.all;
+        beside += others.beside;
     }
 };
 
@@ -86,6 +87,7 @@ class Stack {
                 known == lines_.end() ? mk::Reuse::distances : bucket_of(known->second.time, lines.size());
             const std::uint32_t again = sectors & before;
             totals.all_sectors += std::popcount(sectors);
+            totals.beside += std::popcount(sectors & brought_with(before) & ~before);
             for (std::size_t i = bucket; i < mk::Reuse::distances; ++i) {
                 totals.sectors[i] += std::popcount(again);
             }
@@ -105,6 +107,18 @@ class Stack {
     };
     /// Lines of local memory have numbers of their own.
     static constexpr std::uint64_t local_lines = std::uint64_t{1} << 60U;
+
+    /// Sectors of a line that come from DRAM with those given.
+    [[nodiscard]] std::uint32_t brought_with(std::uint32_t sectors) const {
+        const std::int64_t together = std::max<std::int64_t>(1, cache_.granule / cache_.sector);
+        const std::uint32_t granule = together < 32 ? (1U << together) - 1U : ~0U;
+        std::uint32_t brought = 0;
+        for (std::int64_t first = 0; first < cache_.line / cache_.sector; first += together) {
+            const std::uint32_t here = granule << first;
+            brought |= (sectors & here) != 0 ? here : 0U;
+        }
+        return brought;
+    }
 
     /// The instruction's own lines come together: none of them pushes another one out.
     void touch(const std::map<std::uint64_t, std::uint32_t>& lines) {
@@ -186,7 +200,7 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
     }
     std::map<std::uint32_t, mk::Reuse> result;
     for (const auto& [instruction, sum] : totals) {
-        if (sum.sectors.back() <= 0.0) {
+        if (sum.sectors.back() <= 0.0 && sum.beside <= 0.0) {
             continue;
         }
         mk::Reuse& reuse = result[instruction];
@@ -194,6 +208,7 @@ std::map<std::uint32_t, mk::Reuse> reuse_of(const TraceRecorder& trace,
             reuse.sectors[i] = sum.sectors[i] / sum.all_sectors;
             reuse.whole[i] = sum.whole[i] / sum.all;
         }
+        reuse.beside = sum.beside / sum.all_sectors;
     }
     return result;
 }

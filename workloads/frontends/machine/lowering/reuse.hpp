@@ -17,8 +17,8 @@
 
 namespace warptime::workloads::frontends::machine {
 
-/// By instruction, for loads of global memory that the L1 may keep. Instructions whose bytes never come back
-/// are left out.
+/// By instruction, for loads of global memory that the L1 may keep. Instructions whose bytes never come back,
+/// nor those beside them, are left out.
 [[nodiscard]] std::map<std::uint32_t, model::kernel::Reuse> reuse_of(
     const TraceRecorder& trace, const model::machine::CacheGeometry& cache);
 
