@@ -19,6 +19,7 @@
 #include "model/machine/cluster/cluster.hpp"
 #include "model/machine/demand/op_kind.hpp"
 #include "model/machine/demand/reach.hpp"
+#include "model/machine/dram/followers.hpp"
 #include "model/machine/issue/arithmetic.hpp"
 #include "model/machine/issue/issue_demand.hpp"
 #include "model/machine/issue/issue_runs.hpp"
@@ -54,7 +55,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace warptime::model::analytical {
@@ -230,6 +233,7 @@ class Accumulator {
             const machine::Demand others = result_.loop.demand;
             // What stands behind the loop waits for results of its last trip.
             first_op_ = kernel::first_op(kernel_, main + 1, kernel_.nodes[main].end);
+            own_loads_ = own_loads(main + 1, kernel_.nodes[main].end);
             length(result_.loop, main + 1, kernel_.nodes[main].end, 1, most);
             // Every role is counted with all trips. The work of trips that a role peels stands in another
             // part.
@@ -301,6 +305,7 @@ class Accumulator {
                     const double inner = of_followed(trips_of(loop, depth), loop.slowest);
                     free_.loop[static_cast<std::size_t>(depth)] = std::max(0.0, inner - 1.0);
                     const std::size_t around = first_op_;
+                    const double own_around = std::exchange(own_loads_, own_loads(n + 1, node.end));
                     first_op_ = kernel::first_op(kernel_, n + 1, node.end);
                     const Cycles waited = waited_;
                     waited_ = Cycles{};
@@ -310,6 +315,7 @@ class Accumulator {
                     waited_ = waited + waited_inside;
                     loops_around_ = depth;
                     first_op_ = around;
+                    own_loads_ = own_around;
                     free_.loop[static_cast<std::size_t>(depth)] = 0.0;
                     const Cycles start = carried_.described ? std::max(issued, inputs_of(n + 1, node.end))
                                                             : std::max(issued, done);
@@ -463,9 +469,38 @@ class Accumulator {
                seen_[static_cast<std::size_t>(kernel_.accesses[op.first_access].buffer)] != arrived;
     }
 
+    /// Share of a loop's warps that find the line in the L1 while it is under way, since another warp of the
+    /// CTA has asked for it in the same trip.
+    [[nodiscard]] double under_way_here(const Op& op) {
+        if (loops_around_ == 0 || role_->warps < 2 || op.cls != InstructionClass::ld_global ||
+            op.access_count != 1)
+            return 0.0;
+        const Access& access = kernel_.accesses[op.first_access];
+        if (access.reuse == 0 || scattered(access)) return 0.0;
+        const kernel::Buffer& buffer = kernel_.buffers[static_cast<std::size_t>(access.buffer)];
+        const double bytes = hw::bytes_of(buffer.dtype);
+        std::set<std::int64_t> places;
+        kernel::Coordinates at;
+        for (at.warp = 0; at.warp < role_->warps; ++at.warp) {
+            const auto first = static_cast<double>(kernel::evaluate(kernel_, access.origin[0], at)) * bytes;
+            places.insert(static_cast<std::int64_t>(std::floor(first / gpu_.l1.sector.value())));
+        }
+        const double alone = static_cast<double>(places.size()) / role_->warps;
+        // A line stays for the trips that go along it. So a warp is at a new place in (1 - hits) / alone of
+        // them.
+        const double fresh = std::min(1.0, (1.0 - own_hits(op, 1.0)) / alone);
+        return fresh * (1.0 - alone) *
+               machine::wait_of_followers(1.0 / alone, machine::spread_of_round(own_loads_, gpu_),
+                                          gpu_.latency.l1, load_latency_);
+    }
+
+    [[nodiscard]] static bool scattered(const Access& access) {
+        return access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random;
+    }
+
     /// Share of an op's warps that do not wait for the L2: those that find so many lines in the L1.
     double warps_served(const Op& op, double lines) {
-        const double own = comes_together(op) ? 0.0 : own_hits(op, lines);
+        const double own = comes_together(op) ? 0.0 : std::max(0.0, own_hits(op, lines) - under_way_here(op));
         if (op.cls != InstructionClass::ld_global || op.access_count != 1) return own;
         const double found = neighbours_.found_at_once(op.first_access);
         // Scattered lines are found one by one, lines of the same slice together.
@@ -525,6 +560,36 @@ class Accumulator {
         return machine::wait_for_last(kernel_, op, batch_.loads() + 1, load_latency_, pieces_, gpu_);
     }
 
+    /// Share of an access's bytes that nothing the CTA has touched before has brought into the L2.
+    [[nodiscard]] double new_to_cta(const Access& access) const {
+        if (access.reuse == 0) return 1.0;
+        const kernel::Reuse& reuse = kernel_.reuse[access.reuse - 1U];
+        return std::max(0.0, 1.0 - reuse.sectors.back() - reuse.beside);
+    }
+
+    /// Largest share of the loads of one of nodes [first, last) that bring lines for their CTA alone. Loads
+    /// of which half do are as often one of two that go together.
+    [[nodiscard]] double own_loads(std::size_t first, std::size_t last) const {
+        double most = 0.0;
+        for (std::size_t n = first; n < last && waits_.size() > 0; ++n) {
+            if (kernel_.nodes[n].kind != NodeKind::op) continue;
+            const Op& op = kernel_.ops[kernel_.nodes[n].payload];
+            if (op.cls != InstructionClass::ld_global || op.access_count != 1) continue;
+            const Access& access = kernel_.accesses[op.first_access];
+            if (access.buffer == kernel::no_id) continue;
+            const LoadWaits& waits = waits_[static_cast<std::size_t>(access.buffer)];
+            most = std::max(most, (2.0 * std::min(waits.first, waits.fresh) - 1.0) * new_to_cta(access));
+        }
+        return most;
+    }
+
+    /// Share of the wait for DRAM that is left to those who are not the first to ask for a line. Straight
+    /// code is passed once: one of the CTAs of an SM is where the line is asked for.
+    [[nodiscard]] double followed(const LoadWaits& waits, const Cycles& near, const Cycles& far) const {
+        return machine::wait_of_followers(1.0 / std::max(1e-9, waits.first),
+                                          machine::spread_of_round(own_loads_, gpu_), near, far);
+    }
+
     /// Latency of a load that misses the L1 and finds some of its bytes in the L2. The first CTA to ask for a
     /// line waits for DRAM. Other CTAs that ask for it are at other places of their loops, as many as share
     /// an SM; one of them asks while the line is under way.
@@ -534,25 +599,24 @@ class Accumulator {
         const Access& access = kernel_.accesses[op.first_access];
         if (access.pattern == kernel::PatternKind::chase || access.buffer == kernel::no_id) return all;
         const LoadWaits& waits = waits_[static_cast<std::size_t>(access.buffer)];
-        double new_to_cta = 1.0;
-        if (access.reuse > 0) {
-            // Bytes that the CTA has touched before are in the L2 even where the L1 no longer holds them.
-            const double before = kernel_.reuse[access.reuse - 1U].sectors.back();
-            new_to_cta = std::min(1.0, (1.0 - before) / std::max(1e-9, 1.0 - hits));
-        }
-        double first = std::min(waits.first, new_to_cta);
+        // Bytes that the CTA has touched before are in the L2 even where the L1 no longer holds them.
+        const double fresh = std::min(1.0, new_to_cta(access) / std::max(1e-9, 1.0 - hits));
+        double first = std::min(waits.first, fresh);
         bool in_step = true;
-        if (access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random) {
+        const bool apart =
+            access.pattern == kernel::PatternKind::listed || access.pattern == kernel::PatternKind::random;
+        if (apart) {
             // A warp waits for DRAM if any of its lines comes from there.
             const double lines = machine::touch_of(kernel_, access, op.active, pieces_).lines * (1.0 - hits);
             first = 1.0 - std::pow(1.0 - first, std::max(1.0, lines));
             in_step = !places_loaded(access.buffer);
             if (!in_step) first *= 1.0 - covered_before(access.buffer);
         }
-        const double under_way = in_step ? std::max(0.0, new_to_cta - first) /
-                                               static_cast<double>(std::max<std::int64_t>(1, resident_))
-                                         : 0.0;
         const Cycles near = std::min(gpu_.latency.l2_far, all);
+        const double behind = std::max(0.0, std::min(fresh, waits.met) - first);
+        const double alone = 1.0 / static_cast<double>(std::max<std::int64_t>(1, resident_));
+        const double follow = loops_around_ == 0 || apart ? alone : followed(waits, near, all);
+        const double under_way = in_step ? behind * follow : 0.0;
         return near + (all - near) * (waits.fresh * (first + under_way));
     }
 
@@ -634,9 +698,11 @@ class Accumulator {
             // A word that is waited for comes between two looks: half a look late on average.
             if (static_cast<kernel::Id>(&op - kernel_.ops.data()) == kernel_.hand_overs.wait)
                 return std::min(load_latency_, gpu_.latency.l2_far) * 1.5;
-            const Cycles missed = machine::left_in_l2(kernel_, op) || written_by_others(op)
-                                      ? std::min(load_latency_, gpu_.latency.l2_far)
-                                      : beyond_l1(op, comes_together(op) ? own_hits(op, 1.0) : share);
+            const Cycles missed =
+                machine::left_in_l2(kernel_, op) || written_by_others(op)
+                    ? std::min(load_latency_, gpu_.latency.l2_far)
+                    : beyond_l1(op,
+                                comes_together(op) || 0.0 < under_way_here(op) ? own_hits(op, 1.0) : share);
             return missed * (1.0 - hit) + gpu_.latency.l1 * hit;
         }
         return machine::latency_in_sm(op, kernel_, result_.warps, gpu_);
@@ -1082,6 +1148,7 @@ class Accumulator {
     Followed followed_;
     std::int64_t resident_;
     double lines_under_way_ = 0.0;  ///< 0 until known
+    double own_loads_ = 0.0;        ///< own_loads of the loop that is being added
     kernel::Coordinates item_;
     double beyond_typical_;
     machine::MemoryPieces pieces_;
