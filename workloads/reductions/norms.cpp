@@ -362,6 +362,7 @@ void lower_weight_gradients(const Sizes& s, const Context& context, bool rms) {
         b.lanes(mk::Builder::constant(rows_each));
         return id;
     };
+    (void)body.add(rule.mix("each_loop"), 1.0, mk::no_id);
     mk::Id loaded = statistic(rstd);
     if (!rms) loaded = statistic(mean);
     const mk::Index col = b.variable(Variable::tile, 32);

@@ -155,7 +155,7 @@ class RowWriter {
         if (direction == Direction::read && array.kind != RowArray::Kind::shared) {
             // What an earlier pass has read; else the elements beside those of the instruction before.
             const auto pieces = static_cast<double>(form.pieces);
-            if (seen_[what.array]) {
+            if (seen_[what.array] && !lost) {
                 a.reuse = body_.touched_before(1.0, bytes_since_);
             } else if (what.by_element && form.pieces > 1) {
                 a.reuse =
