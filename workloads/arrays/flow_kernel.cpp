@@ -2,6 +2,7 @@
 #include "workloads/arrays/flow_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warptime::workloads::arrays {
 
@@ -109,8 +110,9 @@ class FlowWriter {
     /// loaded.
     mk::Id use_shared(mk::Id after) {
         const SharedUse& use = flow_.shared;
-        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, use.atomics, 1, after,
-                          use.random);
+        after = use.tries > 0.0 ? swap(after)
+                                : shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic,
+                                            use.atomics, 1, after, use.random);
         const std::int64_t parts = std::max<std::int64_t>(1, use.barriers);
         const auto part_of = [&](std::int64_t count, std::int64_t part) {
             return count * (part + 1) / parts - count * part / parts;
@@ -127,6 +129,23 @@ class FlowWriter {
         return after;
     }
 
+    /// Load, add, swap if nobody was faster, and again.
+    mk::Id swap(mk::Id after) {
+        const SharedUse& use = flow_.shared;
+        mk::Trips tries;
+        tries.expected = true;
+        tries.mean = tries.max_over_lanes = tries.max_over_warps =
+            use.tries * static_cast<double>(use.atomics);
+        body_.builder().loop(tries);
+        after = shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, 1, 1, after, use.random);
+        after = body_.op(mk::InstructionClass::add_f32, 1, after);
+        after = shared_op(mk::InstructionClass::atom_shared, mk::Direction::atomic, 1, 1, after, use.random);
+        after = body_.op(mk::InstructionClass::set_predicate, 1, after);
+        after = body_.op(mk::InstructionClass::branch, 1, after);
+        body_.builder().end();
+        return after;
+    }
+
     const FlowKernel& flow_;
     Body body_;
     std::vector<mk::Id> buffers_;
@@ -137,6 +156,22 @@ class FlowWriter {
 };
 
 }  // namespace
+
+double most_at_one_place(double places) {
+    constexpr int lanes = 32;
+    const double share = 1.0 / std::max(1.0, places);
+    // Of the counts at one place, then that of all places together, the chance of more than k.
+    double chance = std::pow(1.0 - share, lanes);
+    double up_to = 0.0;
+    double mean = 0.0;
+    for (int k = 0; k < lanes; ++k) {
+        up_to = std::min(1.0, up_to + chance);
+        mean += 1.0 - std::pow(up_to, places);
+        chance *= static_cast<double>(lanes - k) / static_cast<double>(k + 1) * share /
+                  std::max(1e-12, 1.0 - share);
+    }
+    return std::clamp(mean, 1.0, static_cast<double>(lanes));
+}
 
 void lower_flow(const FlowKernel& flow, mk::Kernel& kernel) {
     FlowWriter(flow, kernel).write();

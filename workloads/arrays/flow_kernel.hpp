@@ -39,6 +39,9 @@ struct SharedUse {
     std::int64_t random = 0;  ///< words among which accesses fall at random; 0: without conflicts
     std::int64_t barriers = 0;
     std::int64_t scattered = 0;  ///< stores at random places, whose lanes meet at the banks, beside `stores`
+    /// Additions that are loops of a load, an addition and a compare-and-swap, as those of fp32 are: tries of
+    /// a warp for each of its `atomics`. 0: one atomic instruction does it.
+    double tries = 0.0;
 };
 
 struct FlowKernel {
@@ -54,6 +57,10 @@ struct FlowKernel {
     libraries::Mix finish;
     std::vector<Flow> results;  ///< after the last trip
 };
+
+/// Lanes of a warp that choose among `places` at random, and choose the same one, go one after another: the
+/// largest number of them, in the mean. Source: balls into bins, whose counts are taken as independent.
+[[nodiscard]] double most_at_one_place(double places);
 
 void lower_flow(const FlowKernel& flow, mk::Kernel& kernel);
 

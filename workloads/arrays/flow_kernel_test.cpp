@@ -8,6 +8,9 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <vector>
+
 using namespace warptime::workloads;
 using arrays::Flow;
 using arrays::FlowKernel;
@@ -110,4 +113,39 @@ TEST_CASE("an array that the kernel before has left is warm, others are as the c
     const mk::Kernel kernel = lowered_flow(flow);
     CHECK(kernel.buffers[0].before == mk::Before::warm);
     CHECK(kernel.buffers[1].before == mk::Before::by_conditions);
+}
+
+TEST_CASE("lanes of a warp that choose one place go one after another") {
+    CHECK(arrays::most_at_one_place(1.0) == doctest::Approx(32.0));
+    // One pair in 32 x 31 / 2 meets at one of a million places.
+    CHECK(arrays::most_at_one_place(1e6) == doctest::Approx(1.0 + 496e-6).epsilon(1e-5));
+    CHECK(rc::check("against drawn places", [] {
+        const auto places = *rc::gen::inRange<std::uint32_t>(8, 3000);
+        std::uint32_t state = places;
+        double sum = 0.0;
+        constexpr int warps = 4000;
+        std::vector<int> counts(places);
+        for (int w = 0; w < warps; ++w) {
+            std::ranges::fill(counts, 0);
+            for (int lane = 0; lane < 32; ++lane) {
+                state = state * 1664525U + 1013904223U;
+                ++counts[static_cast<std::size_t>((state >> 8U) % places)];
+            }
+            sum += *std::ranges::max_element(counts);
+        }
+        RC_ASSERT(std::abs(arrays::most_at_one_place(places) - sum / warps) < 0.35);
+    }));
+}
+
+TEST_CASE("an addition that swaps loads, adds and swaps in each try") {
+    FlowKernel flow = copying(2, 64, 3, 1);
+    flow.launch.static_shared = 1024;
+    flow.shared.atomics = 1;
+    flow.shared.random = 256;
+    flow.shared.tries = 2.0;
+    const mk::WalkTotals walk = mk::walk_totals(lowered_flow(flow), mk::WorkItem{});
+    const double tries = 2.0 * 3.0 * 2.0;  // of two warps in three trips
+    CHECK(walk.instructions_of(InstructionClass::ld_shared) == tries);
+    CHECK(walk.instructions_of(InstructionClass::add_f32) == tries);
+    CHECK(walk.instructions_of(InstructionClass::atom_shared) == tries);
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -319,6 +320,12 @@ namespace {
 /// Shared memory that a CTA has without asking for more, and what PyTorch adds to the bins.
 constexpr std::int64_t most_of_cta = 49152, guard_bytes = 8;
 
+/// Normal numbers, counted from -4 to 4, meet in a bin as often as even numbers do in so many bins: one over
+/// the sum of the squares of the bins' shares, 8 / (2 sqrt(pi)) for each.
+double busy_bins(std::int64_t bins) {
+    return std::max(1.0, 2.0 * std::sqrt(std::numbers::pi) / 8.0 * static_cast<double>(bins));
+}
+
 /// Larger arrays give each thread more elements. Many bins make CTAs few, since each adds its own up.
 std::int64_t ctas_of_bins(const Sizes& s, const KernelRule& rule) {
     const std::int64_t threads = rule.whole("threads");
@@ -367,6 +374,7 @@ void lower_histogram(const Sizes& s, const Context& context) {
     FlowKernel count = flow_of(rule, s.torch ? ctas : std::min<std::int64_t>(ctas, 8 * sm_count(context)));
     count.launch.dynamic_shared = s.bins * s.element_bytes();
     count.shared.random = s.bins;
+    count.shared.tries = arrays::most_at_one_place(busy_bins(s.bins));
     count.trips = ceil_div(s.n, count.launch.ctas * count.launch.threads);
     count.flows = {{"values", s.dtype, Direction::read, s.n, 1}};
     // Each CTA adds its bins to those of all.
