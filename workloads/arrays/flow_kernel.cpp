@@ -2,6 +2,7 @@
 #include "workloads/arrays/flow_kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace warptime::workloads::arrays {
@@ -11,10 +12,14 @@ namespace {
 class FlowWriter {
   public:
     FlowWriter(const FlowKernel& flow, mk::Kernel& kernel) : flow_(flow), body_(kernel, flow.launch) {
-        for (const Flow& f : flow.flows) {
-            buffers_.push_back(body_.vector(f.name, f.dtype, f.elements));
-            if (f.kept) kernel.buffers[static_cast<std::size_t>(buffers_.back())].before = mk::Before::warm;
-        }
+        const auto buffers = [&](const std::vector<Flow>& flows, std::vector<mk::Id>& made) {
+            for (const Flow& f : flows) {
+                made.push_back(body_.vector(f.name, f.dtype, f.elements));
+                if (f.kept) kernel.buffers[static_cast<std::size_t>(made.back())].before = mk::Before::warm;
+            }
+        };
+        buffers(flow.sources, sources_);
+        buffers(flow.flows, buffers_);
         for (const Flow& f : flow.results) results_.push_back(body_.vector(f.name, f.dtype, f.elements));
         const std::int64_t words = flow.shared.random > 0 ? flow.shared.random : 32 * body_.warps();
         const std::int64_t per_word = std::max<std::int64_t>(1, flow.shared.bytes / 4);
@@ -23,11 +28,17 @@ class FlowWriter {
         if (flow.shared.loads + flow.shared.stores + flow.shared.atomics > 0) {
             scratch_ = body_.shared("scratch", mk::Dtype::int32, words_ * per_word);
         }
+        if (flow.shared.exchanged > 0) {
+            exchanged_ = {body_.shared("keys", mk::Dtype::int32, std::max<std::int64_t>(1, most)),
+                          body_.shared("values", mk::Dtype::int64, std::max<std::int64_t>(1, most / 2))};
+        }
     }
 
     void write() {
         body_.begin();
         last_ = body_.add(flow_.start, 1.0, mk::no_id, 2.0);
+        for (std::size_t i = 0; i < flow_.sources.size(); ++i)
+            last_ = move(flow_.sources[i], sources_[i], last_, false);
         body_.builder().loop(flow_.trips);
         mk::Id loaded = last_;
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
@@ -126,6 +137,28 @@ class FlowWriter {
             after = shared_op(mk::InstructionClass::ld_shared, mk::Direction::read, part_of(use.loads, part),
                               std::max<std::int64_t>(1, part_of(use.chain, part)), after, use.random);
         }
+        return use.exchanged > 0 ? exchange(after) : after;
+    }
+
+    /// Keys, then values, go to their places, and each lane takes those that come to stand at its own.
+    mk::Id exchange(mk::Id after) {
+        const std::int64_t elements = flow_.shared.exchanged;
+        const std::int64_t all = 32 * body_.warps() * elements;
+        for (const mk::Id buffer : exchanged_) {
+            const std::int64_t bytes = buffer == exchanged_[0] ? 4 : 8;
+            mk::Access put = Body::lanes(buffer, mk::Direction::write, mk::Builder::constant(0), bytes);
+            put.pattern = mk::PatternKind::random;
+            put.distinct = all;
+            put.seed = 3;
+            after = body_.op(mk::InstructionClass::st_shared, elements, after);
+            body_.builder().access(put);
+            body_.meet(after);
+            mk::Access get = Body::lanes(buffer, mk::Direction::read, mk::Builder::constant(0), bytes);
+            get.pattern = mk::PatternKind::stride;
+            get.inner = flow_.shared.apart;
+            after = body_.op(mk::InstructionClass::ld_shared, elements, after);
+            body_.builder().access(get);
+        }
         return after;
     }
 
@@ -148,10 +181,12 @@ class FlowWriter {
 
     const FlowKernel& flow_;
     Body body_;
+    std::vector<mk::Id> sources_;
     std::vector<mk::Id> buffers_;
     std::vector<mk::Id> results_;
     std::int64_t words_ = 32;
     mk::Id scratch_ = mk::no_id;
+    std::array<mk::Id, 2> exchanged_{mk::no_id, mk::no_id};  ///< room of keys and of values
     mk::Id last_ = mk::no_id;
 };
 

@@ -42,11 +42,16 @@ struct SharedUse {
     /// Additions that are loops of a load, an addition and a compare-and-swap, as those of fp32 are: tries of
     /// a warp for each of its `atomics`. 0: one atomic instruction does it.
     double tries = 0.0;
+    /// Exchanges of `exchanged` elements a lane: keys of a word, and values of two where there are any. They
+    /// are stored at random places, and come back by loads whose lanes stand `apart` elements apart.
+    std::int64_t exchanged = 0;
+    std::int64_t apart = 1;
 };
 
 struct FlowKernel {
     Launch launch;
     libraries::Mix start;
+    std::vector<Flow> sources;  ///< before the first trip
     std::int64_t trips = 1;
     std::int64_t piece = 0;  ///< elements of a CTA; 0: those of its trips
     std::vector<Flow> flows;

@@ -149,3 +149,23 @@ TEST_CASE("an addition that swaps loads, adds and swaps in each try") {
     CHECK(walk.instructions_of(InstructionClass::add_f32) == tries);
     CHECK(walk.instructions_of(InstructionClass::atom_shared) == tries);
 }
+
+TEST_CASE("sources are read once before the trips") {
+    FlowKernel flow = copying(3, 64, 5, 1);
+    flow.sources = {{"before", mk::Dtype::int64, mk::Direction::read, std::int64_t{3} * 64 * 4, 4, true, 64}};
+    const mk::Kernel kernel = lowered_flow(flow);
+    CHECK(fixture::moved(kernel, "before", mk::Direction::read) == 8.0 * 3 * 64 * 4);
+    CHECK(fixture::moved(kernel, "in", mk::Direction::read) == 4.0 * 3 * 64 * 5);
+}
+
+TEST_CASE("an exchange stores and loads keys of a word and values of two") {
+    FlowKernel flow = copying(1, 32, 2, 1);
+    flow.launch.static_shared = 4096;
+    flow.shared.exchanged = 4;
+    flow.shared.apart = 4;
+    const mk::Kernel kernel = lowered_flow(flow);
+    const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+    CHECK(walk.instructions_of(InstructionClass::st_shared) == 2 * (4 + 4));
+    CHECK(walk.instructions_of(InstructionClass::ld_shared) == 2 * (4 + 4));
+    CHECK(walk.traffic(mk::Space::shared, mk::Direction::read).requested_bytes == 2.0 * 4 * 32 * (4 + 8));
+}

@@ -51,6 +51,8 @@ FlowKernel flow_of(const KernelRule& rule, std::int64_t ctas) {
     flow.shared = {number("shared_loads", 0),    number("shared_stores", 0),   number("shared_atomics", 0),
                    number("shared_bytes", 4),    number("shared_chain", 1),    number("shared_random", 0),
                    number("shared_barriers", 0), number("shared_scattered", 0)};
+    flow.shared.exchanged = number("shared_exchanged", 0);
+    flow.shared.apart = number("shared_apart", 1);
     return flow;
 }
 
@@ -94,6 +96,8 @@ void add_sort_in_cta(const Sizes& s, const Context& context) {
     const std::int64_t passes = s.element_bytes() * 8 / rule.whole("digit_bits");
     sort.trips = passes;
     const std::int64_t apart = sort.launch.threads;
+    sort.sources = {{"keys", s.dtype, Direction::read, values, each, true, apart},
+                    {"numbers", Dtype::int64, Direction::read, values, each, true, apart}};
     sort.results = {{"sorted", s.dtype, Direction::write, values, each, true, apart},
                     {"places", Dtype::int64, Direction::write, values, each, true, apart}};
     sort.launch.name = "sort";

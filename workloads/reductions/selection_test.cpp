@@ -50,6 +50,7 @@ TEST_CASE("more than a few selected values are written where they are found and 
         const double selected = static_cast<double>(rows * k) * (element + 8.0);
         RC_ASSERT(moved(program.kernels[0], Direction::write) == selected);
         RC_ASSERT(moved(program.kernels[1], Direction::write) == selected);
+        RC_ASSERT(moved(program.kernels[1], Direction::read) == selected);
         // A CTA of 32 threads holds 128 elements, or 1024.
         RC_ASSERT(program.kernels[1].cta.volume() == 32);
         RC_ASSERT(program.kernels[1].grid.volume() == rows);
