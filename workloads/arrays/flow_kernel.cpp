@@ -69,6 +69,7 @@ class FlowWriter {
         const std::int64_t trip = threads * f.vector;
         const std::int64_t ctas_x = flow_.launch.ctas;
         const std::int64_t piece = f.common          ? 0
+                                   : f.piece > 0     ? f.piece
                                    : !in_loop        ? trip
                                    : flow_.piece > 0 ? flow_.piece
                                                      : trip * flow_.trips;
@@ -96,9 +97,16 @@ class FlowWriter {
             // The stores of a lane's neighbours fill the same sectors.
             if (f.direction == mk::Direction::write) access.joined = 1.0 - 1.0 / static_cast<double>(pieces);
         }
-        if (f.direction == mk::Direction::read) return body_.load(access, after, pieces);
-        if (f.direction == mk::Direction::write) return body_.store(access, after, pieces);
-        return body_.access_op(mk::InstructionClass::red_global, access, after, pieces);
+        const mk::Id moved = f.direction == mk::Direction::read ? body_.load(access, after, pieces)
+                             : f.direction == mk::Direction::write
+                                 ? body_.store(access, after, pieces)
+                                 : body_.access_op(mk::InstructionClass::red_global, access, after, pieces);
+        // Lanes beyond the CTA's elements move none.
+        if (f.piece > 0) {
+            body_.builder().lanes(
+                body_.sum(ceil_div(f.piece, f.vector), {mk::term(mk::Variable::warp, -32)}));
+        }
+        return moved;
     }
 
     mk::Id shared_op(mk::InstructionClass cls, mk::Direction direction, std::int64_t count,

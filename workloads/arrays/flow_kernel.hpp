@@ -27,6 +27,7 @@ struct Flow {
     std::int64_t width = 1;     ///< elements of each access of a lane, where they stand apart
     bool late = false;          ///< read behind the trip's use of shared memory
     bool kept = false;          ///< the kernel before has left it in the L2
+    std::int64_t piece = 0;     ///< of a source or result: elements of a CTA; 0: one trip's
 };
 
 /// What a trip does in shared memory. `chain` of the accesses wait for one another.

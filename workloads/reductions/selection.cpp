@@ -209,7 +209,19 @@ void order_selected(const Sizes& s, const Context& context) {
         std::clamp<std::int64_t>(s.rows / (sm_count(context) * rule.whole("ctas_per_sm")), 1, 16);
     sort.launch.ctas = ceil_div(s.rows, together);
     sort.launch.threads_y = together;
-    sort.trips = 10;
+    // A bitonic sort of 32 elements: 1 + 2 + 3 + 4 steps, and five that merge.
+    sort.trips = 15;
+    const std::int64_t selected = s.rows * s.k;
+    const std::int64_t each = ceil_div(s.k, sort.launch.threads);
+    const std::int64_t apart = ceil_div(s.k * together, each);
+    sort.sources = {{"keys", s.dtype, Direction::read, selected, each, true, apart},
+                    {"numbers", Dtype::int64, Direction::read, selected, each, true, apart}};
+    sort.results = {{"sorted", s.dtype, Direction::write, selected, each, true, apart},
+                    {"places", Dtype::int64, Direction::write, selected, each, true, apart}};
+    for (std::vector<Flow>* flows : {&sort.sources, &sort.results}) {
+        for (Flow& flow : *flows) flow.piece = s.k * together;
+    }
+    for (Flow& source : sort.sources) source.kept = true;
     add(sort, context);
 }
 

@@ -58,6 +58,16 @@ TEST_CASE("more than a few selected values are written where they are found and 
     }));
 }
 
+TEST_CASE("a few selected values are sorted in place, in 15 steps of a bitonic sort") {
+    const auto program = lowered("topk", {{"rows", "300"}, {"cols", "176"}, {"k", "8"}, {"dtype", "fp32"}});
+    const auto& sort = program.kernels[program.kernel_count - 1];
+    // Lanes beyond a CTA's eight and beyond the array are left out by their shares.
+    CHECK(moved(sort, Direction::read) == doctest::Approx(300.0 * 8 * (4 + 8)).epsilon(0.01));
+    CHECK(moved(sort, Direction::write) == doctest::Approx(300.0 * 8 * (4 + 8)).epsilon(0.01));
+    const auto walk = walked::walk_totals(sort, walked::WorkItem{});
+    CHECK(walk.instructions_of(warptime::hw::InstructionClass::ld_shared) == 15.0 * 6);
+}
+
 TEST_CASE("bins beyond a CTA's shared memory are counted in memory, an atomic addition an element") {
     CHECK(rc::check("bytes", [] {
         const auto n = *rc::gen::inRange<std::int64_t>(1000, 60000);
