@@ -28,6 +28,12 @@ std::int64_t sm_count(const Context& context) {
     return static_cast<std::int64_t>(context.gpu.sm.count.value());
 }
 
+/// Some rows are taken several times, others never.
+double rows_touched(const RowsTaken& r) {
+    const auto all = static_cast<double>(r.rows);
+    return all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
+}
+
 /// A warp's lanes side by side in a random row: `lane_elements` each, from a random place of the row.
 void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r,
                       std::int64_t lane_elements) {
@@ -38,11 +44,8 @@ void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r
     access.origin[0] = mk::Builder::constant(0);
     access.pool_first = static_cast<std::uint32_t>(kernel.address_list.size());
     access.pool_length = static_cast<std::uint32_t>(32 * listed_warps);
-    // Some rows are taken several times, others never.
-    const auto all = static_cast<double>(rows);
-    const double touched = all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
-    access.distinct =
-        std::clamp<std::int64_t>(std::llround(touched * static_cast<double>(cols)), cols, rows * cols);
+    access.distinct = std::clamp<std::int64_t>(std::llround(rows_touched(r) * static_cast<double>(cols)),
+                                               cols, rows * cols);
     std::uint64_t state = 1;
     const std::int64_t groups = ceil_div(cols, 32 * lane_elements);
     for (std::int64_t warp = 0; warp < listed_warps; ++warp) {
@@ -95,7 +98,13 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     Body body(kernel, launch);
     mk::Builder& b = body.builder();
     const mk::Id indices = body.vector("indices", Dtype::int64, r.taken);
-    const mk::Id table = body.matrix("table", r.dtype, r.cols, r.rows);
+    // CTAs take a part of all rows before the next part of any. Where the L2 holds that part and what is
+    // written meanwhile, each row comes from DRAM once, as if those that take it followed one another.
+    const double part = static_cast<double>(r.rows * threads * vector * element);
+    const bool in_turn = launch.ctas_y > 1 && r.taken > r.rows &&
+                         2.0 * part <= context.gpu.l2.capacity.value() * context.gpu.l2.usable.value();
+    const auto touched = static_cast<std::int64_t>(std::ceil(rows_touched(r)));
+    const mk::Id table = body.matrix("table", r.dtype, r.cols, in_turn ? touched : r.rows);
     const mk::Id out = body.matrix("out", r.dtype, r.cols, r.taken);
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
@@ -103,11 +112,16 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     index.pattern = mk::PatternKind::broadcast;
     last = body.load(index, last);
     last = body.add(rule.mix("each"), 1.0, last);
-    mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
-    list_random_rows(kernel, read, r, vector);
-    last = body.load(read, last);
     const mk::Index col =
         body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
+    if (in_turn) {
+        const mk::Index row = b.floordiv(b.variable(Variable::tile, touched), r.taken);
+        last = body.load(body.in_row(table, Direction::read, col, row, vector * element), last);
+    } else {
+        mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
+        list_random_rows(kernel, read, r, vector);
+        last = body.load(read, last);
+    }
     (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element),
                      last);
     body.finish();

@@ -59,3 +59,20 @@ TEST_CASE("additions of rows change as many elements as are added") {
     // Whole turns of the CTAs that walk over the elements are at most so many more.
     CHECK(added("scatter_add_rows", matrix(512, 256, "fp32")) <= 512.0 * 256 * 4 + 1056 * 128 * 4);
 }
+
+TEST_CASE("long rows that are taken again and again come in turn, so that each is read once") {
+    const auto pattern = [](const char* rows, const char* cols) {
+        const auto program =
+            lowered("embedding", {{"rows", rows}, {"cols", cols}, {"indices", "1000"}, {"dtype", "fp32"}});
+        const auto& kernel = program.kernels[0];
+        for (const walked::Access& access : kernel.accesses) {
+            if (kernel.buffers[static_cast<std::size_t>(access.buffer)].name.view() == "table")
+                return access.pattern;
+        }
+        return walked::PatternKind::chase;
+    };
+    CHECK(pattern("64", "8192") == walked::PatternKind::contiguous);
+    // A row of one part, a row that is mostly taken once, and parts that the L2 does not hold.
+    CHECK(pattern("64", "1024") == walked::PatternKind::listed);
+    CHECK(pattern("4000", "8192") == walked::PatternKind::listed);
+}
