@@ -371,10 +371,12 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     const mk::Id found = body.add(rule.mix("behind"), 1.0, last, of_place);
     last = body.add(rule.mix("value"), 1.0, loaded);
     if (element < 4) {
-        // Lanes at even and at odd places add one after the other.
+        // Lanes at even and at odd places add one after the other, and the old values come back: counted are
+        // 119 MB that SMs receive for 16384 rows of 1000, whose values are 33 MB.
         for (int half = 0; half < 2; ++half) {
             (void)body.access_op(mk::InstructionClass::red_global, sum, last);
             kernel.ops.back().active = 0.5;
+            kernel.ops.back().returns = true;
             body.also_after(found);
             (void)body.add(rule.mix("added"), 1.0, mk::no_id);
         }

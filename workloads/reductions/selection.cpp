@@ -369,8 +369,9 @@ void count_in_memory(const Sizes& s, const KernelRule& rule, const Context& cont
     count.start = context.rule("histogram_fill", s.dtype).mix("start");
     count.shared = {};
     count.finish = {};
-    count.flows = {{"values", s.dtype, Direction::read, s.n, 1},
-                   {"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, s.bins, true}};
+    count.flows = {
+        {"values", s.dtype, Direction::read, s.n, 1},
+        {"bins", s.dtype, Direction::atomic, s.bins, 1, false, 0, std::llround(busy_bins(s.bins)), true}};
     add(count, context);
 }
 
