@@ -34,9 +34,10 @@ double rows_touched(const RowsTaken& r) {
     return all * (1.0 - std::exp(-static_cast<double>(r.taken) / all));
 }
 
-/// A warp's lanes side by side in a random row: `lane_elements` each, from a random place of the row.
-void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r,
-                      std::int64_t lane_elements) {
+/// A warp's lanes side by side in a random row: `lane_elements` each, from the place of one of the `warps`
+/// that share a row. Those beyond its end take nothing.
+void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r, std::int64_t lane_elements,
+                      std::int64_t warps) {
     const std::int64_t rows = r.rows;
     const std::int64_t cols = r.cols;
     access.pattern = mk::PatternKind::listed;
@@ -47,12 +48,11 @@ void list_random_rows(mk::Kernel& kernel, mk::Access& access, const RowsTaken& r
     access.distinct = std::clamp<std::int64_t>(std::llround(rows_touched(r) * static_cast<double>(cols)),
                                                cols, rows * cols);
     std::uint64_t state = 1;
-    const std::int64_t groups = ceil_div(cols, 32 * lane_elements);
     for (std::int64_t warp = 0; warp < listed_warps; ++warp) {
         // Knuth's multiplier (The Art of Computer Programming, volume 2, section 3.3.4).
         state = state * 6364136223846793005U + 1442695040888963407U;
         const auto row = static_cast<std::int64_t>((state >> 33U) % static_cast<std::uint64_t>(rows));
-        const std::int64_t first = warp % groups * 32 * lane_elements;
+        const std::int64_t first = warp % warps * 32 * lane_elements;
         for (std::int64_t lane = 0; lane < 32; ++lane) {
             const std::int64_t col = first + lane * lane_elements;
             kernel.address_list.push_back(col < cols ? row * cols + col : -1);
@@ -114,16 +114,25 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     last = body.add(rule.mix("each"), 1.0, last);
     const mk::Index col =
         body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
+    // Lanes beyond the row's end do nothing.
+    const mk::Index in_row = body.sum(ceil_div(r.cols, vector),
+                                      {mk::term(Variable::warp, -32), mk::term(Variable::tile, -threads, 1)});
+    const auto of_row = [&](mk::Id buffer, Direction direction, const mk::Index& row) {
+        mk::Access access =
+            Body::lanes(buffer, direction, b.sum(col, b.scaled(row, r.cols)), vector * element);
+        access.bounds = mk::Bounds::wrap;  // the lanes say where the row ends
+        return access;
+    };
+    mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
     if (in_turn) {
-        const mk::Index row = b.floordiv(b.variable(Variable::tile, touched), r.taken);
-        last = body.load(body.in_row(table, Direction::read, col, row, vector * element), last);
+        read = of_row(table, Direction::read, b.floordiv(b.variable(Variable::tile, touched), r.taken));
     } else {
-        mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), vector * element);
-        list_random_rows(kernel, read, r, vector);
-        last = body.load(read, last);
+        list_random_rows(kernel, read, r, vector, threads / 32 * launch.ctas_y);
     }
-    (void)body.store(body.in_row(out, Direction::write, col, b.variable(Variable::tile), vector * element),
-                     last);
+    last = body.load(read, last);
+    b.lanes(in_row);
+    (void)body.store(of_row(out, Direction::write, b.variable(Variable::tile)), last);
+    b.lanes(in_row);
     body.finish();
 }
 
@@ -148,7 +157,7 @@ void gather_elements(const RowsTaken& r, const Context& context) {
     body.begin();
     mk::Id last = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access read = Body::lanes(table, Direction::read, mk::Builder::constant(0), element);
-    list_random_rows(kernel, read, r, 1);
+    list_random_rows(kernel, read, r, 1, ceil_div(r.cols, 32));
     b.loop(each);
     const mk::Index linear = body.sum(0, {mk::term(Variable::tile, threads * each),
                                           mk::term(Variable::warp, 32), mk::term(Variable::loop, threads)});
@@ -321,7 +330,7 @@ void lower_ideal_gather(const RowsTaken& r, bool adds, const Context& context) {
     last = body.load(index, last);
     mk::Access at = Body::lanes(table, adds ? Direction::atomic : Direction::read, mk::Builder::constant(0),
                                 vector * element);
-    list_random_rows(kernel, at, r, vector);
+    list_random_rows(kernel, at, r, vector, ceil_div(r.cols, 32 * vector));
     b.loop(ceil_div(r.cols, 32 * vector));
     mk::Access straight = body.in_row(rows, adds ? Direction::read : Direction::write,
                                       b.variable(Variable::loop, 32 * vector), row, vector * element);
@@ -354,7 +363,7 @@ void lower_index_add(const RowsTaken& r, const Context& context) {
     body.begin();
     const mk::Id started = body.add(rule.mix("start"), 1.0, mk::no_id);
     mk::Access sum = Body::lanes(table, Direction::atomic, mk::Builder::constant(0), element);
-    list_random_rows(kernel, sum, r, 1);
+    list_random_rows(kernel, sum, r, 1, ceil_div(r.cols, 32));
     b.loop(ceil_div(values, launch.ctas * threads));
     const mk::Index linear = body.sum(0, {mk::term(Variable::loop, launch.ctas * threads),
                                           mk::term(Variable::tile, threads), mk::term(Variable::warp, 32)});

@@ -76,3 +76,13 @@ TEST_CASE("long rows that are taken again and again come in turn, so that each i
     CHECK(pattern("64", "1024") == walked::PatternKind::listed);
     CHECK(pattern("4000", "8192") == walked::PatternKind::listed);
 }
+
+TEST_CASE("threads beyond a row's end take and write nothing") {
+    // 48 vectors of 16 bytes, for which two warps are launched.
+    const auto program = lowered("gather_rows", matrix(7086, 384, "bf16"));
+    const auto& kernel = program.kernels[0];
+    const auto walk = walked::walk_totals(kernel, walked::WorkItem{});
+    CHECK(walk.traffic(walked::Space::global, Direction::write).inside_bytes == 384.0 * 2);
+    // A warp and a half; each of the two reads the row's index, too.
+    CHECK(walk.traffic(walked::Space::global, Direction::read).requested_bytes <= 384.0 * 2 + 2 * 32 * 8);
+}
