@@ -218,6 +218,7 @@ struct PartsAdded {
     Dtype result_dtype = Dtype::fp32;
     bool atomic = false;
     bool finds_row = false;  ///< the place of the result is loaded behind the sums
+    bool kept = false;       ///< the kernel before has left what is added in the L2
 };
 
 void lower_parts(const PartsAdded& a, mk::Kernel& kernel) {
@@ -234,6 +235,7 @@ void lower_parts(const PartsAdded& a, mk::Kernel& kernel) {
     const mk::Id offsets = body.vector("offsets", Dtype::int64, a.ctas + 1);
     const mk::Id places = body.vector("places", Dtype::int64, a.ctas * (each + 1));
     const mk::Id rows = body.vector("rows", a.dtype, a.ctas * a.threads * each);
+    if (a.kept) kernel.buffers[static_cast<std::size_t>(rows)].before = mk::Before::warm;
     const mk::Id sums = body.vector("sums", a.result_dtype, std::max(a.results, a.threads));
     const auto common = [&](mk::Id buffer, const mk::Index& origin) {
         mk::Access access = Body::lanes(buffer, Direction::read, origin, 8);
@@ -418,12 +420,15 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
         few.launch.threads = 32;
         few.launch.threads_y = rule.whole("threads") / 32;
         few.trips = ceil_div(r.taken, 32);
-        // A trip adds the 32 columns of 32 indices to their rows.
+        // Indices are kept in shared memory, as many as threads at a time. A trip adds the 32 columns of 32
+        // indices to their rows, whose sums are read when it is known which warps share a row.
         const std::int64_t all = r.taken * r.cols;
-        few.flows = {{"numbers", Dtype::int64, Direction::read, r.taken, 1, false, 0, 0, true},
-                     {"rows_gradient", r.dtype, Direction::read, all, 1, false, 0, 0, false, true},
-                     {"gradient", r.dtype, Direction::read, table, 1, false, 0, 0, false, true},
+        few.sources = {{"numbers", Dtype::int64, Direction::read, r.taken,
+                        ceil_div(r.taken, rule.whole("threads")), true, rule.whole("threads"), 0, true}};
+        few.flows = {{"rows_gradient", r.dtype, Direction::read, all, 1},
+                     {"gradient", r.dtype, Direction::read, table, 1},
                      {"new_gradient", r.dtype, Direction::write, table, 1}};
+        few.flows[1].late = true;
         add(few, context);
         return;
     }
@@ -529,6 +534,9 @@ void lower_embedding_backward(const RowsTaken& r, const Context& context) {
     scatter.results = table;
     scatter.result_dtype = r.dtype;
     scatter.finds_row = true;
+    // Sums of parts are still dirty in the L2 as far as it holds written lines.
+    scatter.kept = static_cast<double>(parts_written) * 4.0 <=
+                   context.gpu.l2.dirty_capacity.value() * context.gpu.l2.capacity.value();
     lower_parts(scatter, context.program.add_kernel());
 }
 

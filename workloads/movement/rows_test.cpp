@@ -86,3 +86,11 @@ TEST_CASE("threads beyond a row's end take and write nothing") {
     // A warp and a half; each of the two reads the row's index, too.
     CHECK(walk.traffic(walked::Space::global, Direction::read).requested_bytes <= 384.0 * 2 + 2 * 32 * 8);
 }
+
+TEST_CASE("few indices are read once into shared memory, not in each trip") {
+    const auto program = lowered("embedding_backward", matrix(64, 256, "fp32", {{"indices", "1024"}}));
+    const auto& kernel = program.kernels[1];
+    // Eight CTAs of 32 columns read all indices, and 32 rows of gradients a trip.
+    CHECK(moved(kernel, "numbers", Direction::read) == 8.0 * 1024 * 8);
+    CHECK(moved(kernel, "rows_gradient", Direction::read) == 1024.0 * 256 * 4);
+}
