@@ -39,6 +39,7 @@ class FlowWriter {
         last_ = body_.add(flow_.start, 1.0, mk::no_id, 2.0);
         for (std::size_t i = 0; i < flow_.sources.size(); ++i)
             last_ = move(flow_.sources[i], sources_[i], last_, false);
+        if (flow_.rounds > 1) body_.builder().loop(flow_.rounds);
         body_.builder().loop(flow_.trips);
         mk::Id loaded = last_;
         for (std::size_t i = 0; i < flow_.flows.size(); ++i) {
@@ -56,6 +57,7 @@ class FlowWriter {
                 (void)move(flow_.flows[i], buffers_[i], made, true);
         }
         body_.builder().end();
+        if (flow_.rounds > 1) made = end_round(made);
         last_ = body_.add(flow_.finish, 1.0, made);
         for (std::size_t i = 0; i < flow_.results.size(); ++i)
             (void)move(flow_.results[i], results_[i], last_, false);
@@ -63,6 +65,14 @@ class FlowWriter {
     }
 
   private:
+    /// What the warps of the CTA have found in a round comes together, and all warps go on with it.
+    mk::Id end_round(mk::Id made) {
+        made = body_.add(flow_.round, 1.0, made);
+        body_.meet(made);
+        body_.builder().end();
+        return made;
+    }
+
     mk::Id move(const Flow& f, mk::Id buffer, mk::Id after, bool in_loop) {
         const std::int64_t element = hw::bytes_of(f.dtype);
         const std::int64_t threads = flow_.launch.threads * flow_.launch.threads_y;
@@ -78,12 +88,20 @@ class FlowWriter {
         mk::Index origin = body_.sum(
             0, {mk::term(mk::Variable::tile, piece), mk::term(mk::Variable::tile, piece * ctas_x, 1),
                 mk::term(mk::Variable::warp, 32 * lane_step)});
-        if (in_loop) origin = body_.builder().sum(origin, body_.builder().variable(mk::Variable::loop, trip));
+        const std::uint8_t depth = flow_.rounds > 1 ? 1 : 0;
+        if (in_loop)
+            origin = body_.sum(
+                0, {mk::term(mk::Variable::tile, piece), mk::term(mk::Variable::tile, piece * ctas_x, 1),
+                    mk::term(mk::Variable::warp, 32 * lane_step), mk::term(mk::Variable::loop, trip, depth)});
         const std::int64_t lane_bytes = !side_by_side  ? f.width * element
                                         : f.by_element ? element
                                                        : std::min<std::int64_t>(16, f.vector * element);
         const std::int64_t pieces = f.vector * element / lane_bytes;
         mk::Access access = Body::lanes(buffer, f.direction, origin, lane_bytes);
+        if (in_loop && flow_.rounds > 1 && f.direction == mk::Direction::read) {
+            access.reuse = body_.touched_before(1.0 - 1.0 / static_cast<double>(flow_.rounds),
+                                                static_cast<double>(piece * element));
+        }
         if (f.random > 0) {
             access.pattern = mk::PatternKind::random;
             access.distinct = f.random;

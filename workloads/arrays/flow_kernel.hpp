@@ -54,6 +54,9 @@ struct FlowKernel {
     libraries::Mix start;
     std::vector<Flow> sources;  ///< before the first trip
     std::int64_t trips = 1;
+    /// Times that the trips go over the same piece, which the L1 holds from the first on; `round` ends each.
+    std::int64_t rounds = 1;
+    libraries::Mix round;
     std::int64_t piece = 0;  ///< elements of a CTA; 0: those of its trips
     std::vector<Flow> flows;
     libraries::Mix each;  ///< after the reads of a trip

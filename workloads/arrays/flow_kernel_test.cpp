@@ -169,3 +169,23 @@ TEST_CASE("an exchange stores and loads keys of a word and values of two") {
     CHECK(walk.instructions_of(InstructionClass::ld_shared) == 2 * (4 + 4));
     CHECK(walk.traffic(mk::Space::shared, mk::Direction::read).requested_bytes == 2.0 * 4 * 32 * (4 + 8));
 }
+
+TEST_CASE("rounds go over the same piece, and end each with what they have found") {
+    FlowKernel flow;
+    flow.launch.name = "rounds";
+    flow.launch.ctas = 3;
+    flow.launch.threads = 64;
+    flow.trips = 2;
+    flow.rounds = 5;
+    flow.piece = 128;
+    flow.round = {{InstructionClass::add_s32, 7.0}};
+    flow.flows = {{"in", mk::Dtype::fp32, mk::Direction::read, std::int64_t{3} * 128, 1}};
+    const mk::Kernel kernel = lowered_flow(flow);
+    CHECK(fixture::moved(kernel, "in", mk::Direction::read) == 5.0 * 3 * 128 * 4);
+    const mk::WalkTotals walk = mk::walk_totals(kernel, mk::WorkItem{});
+    CHECK(walk.instructions_of(InstructionClass::add_s32) == 5.0 * 7 * 2);
+    CHECK(walk.instructions_of(InstructionClass::ld_global) == 5.0 * 2 * 2);
+    CHECK(walk.instructions_of(InstructionClass::bar_sync) == 5.0 * 2);
+    // Four of five rounds find their words where the first has left them.
+    CHECK(kernel.reuse.at(0).sectors.back() == doctest::Approx(0.8));
+}

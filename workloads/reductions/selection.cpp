@@ -322,7 +322,9 @@ void lower_topk(const Sizes& s, const Context& context) {
         // gather. Sign and exponent of random values take four passes, their fractions share them evenly.
         const std::int64_t passes =
             std::min(s.element_bytes() * 8 / 2, 4 + ceil_div(arrays::ceil_log2(s.cols), 2)) + 2;
-        gather.trips = ceil_div(s.cols, gather.launch.threads) * passes;
+        gather.trips = ceil_div(s.cols, gather.launch.threads);
+        gather.rounds = passes;
+        gather.round = rule.mix("each_pass");
         gather.piece = s.cols;
         gather.flows = {{"values", s.dtype, Direction::read, s.rows * s.cols, 1}};
         write_selected(s, gather);
