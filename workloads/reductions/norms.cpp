@@ -41,9 +41,6 @@ Reduction by_first_warp(const KernelRule& rule) {
     return {Reduction::Kind::by_first_warp, rule.mix("reduce_step"), 5};
 }
 
-/// Loads of a loop over single elements that the compiler asks for together, where nothing is stored.
-constexpr std::int64_t loads_at_once = 4;
-
 /// Instructions of a trip that wait for no data.
 libraries::Mix loop_of(const KernelRule& rule, std::string_view each) {
     const std::string name = std::string(each) + "_loop";
@@ -174,7 +171,6 @@ void lower_softmax(const Sizes& s, const Context& context, bool log) {
                false};
     if (!fits_shared) {
         for (Pass* pass : {&first, &second, &third}) pass->peeled = true;
-        for (Pass* pass : {&first, &second}) pass->single_unroll = loads_at_once;
     }
     row.steps.push_back({first, by_first_warp(rule), {}});
     row.steps.push_back({second, by_first_warp(rule), {}});
@@ -227,7 +223,6 @@ void lower_softmax_backward(const Sizes& s, const Context& context) {
     Reduction sum = by_first_warp(rule);
     if (!fits_shared) {
         first.peeled = second.peeled = true;
-        first.single_unroll = loads_at_once;
         sum = {Reduction::Kind::by_threads, rule.mix("reduce_step"), 0};
     }
     row.steps.push_back({first, sum, {}});

@@ -216,7 +216,7 @@ class RowWriter {
         Pass one = pass;
         for (libraries::ClassCount& part : one.each) part.count /= static_cast<double>(pass.vector);
         one.vector = 1;
-        one.unroll = pass.single_unroll;
+        one.unroll = 1;
         one.streams = 1.0;
         return one;
     }

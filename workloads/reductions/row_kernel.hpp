@@ -40,9 +40,8 @@ struct Pass {
     bool unrolled_all = false;  ///< no loop: all trips stand one after another
     bool held = false;          ///< the row is in registers, nothing is read
     /// Vectors begin at the row's first aligned element, and only rounds of the whole CTA take them. The
-    /// elements before and behind are taken one a thread, `single_unroll` of them at once.
+    /// elements before and behind are taken one a thread and trip.
     bool peeled = false;
-    std::int64_t single_unroll = 1;
     double kept = 1.0;  ///< share of the row, from its start, that the L2 still holds of earlier passes
 };
 

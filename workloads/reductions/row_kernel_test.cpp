@@ -102,7 +102,6 @@ TEST_CASE(
             step.pass.vector = vector;
             step.pass.peeled = true;
         }
-        row.steps[0].pass.single_unroll = 4;
         const double whole = 5.0 * static_cast<double>(cols) * 4.0;
         const mk::Kernel kernel = made(row);
         RC_ASSERT(fixture::moved(kernel, "out", mk::Direction::write) == whole);
