@@ -114,9 +114,16 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
     last = body.add(rule.mix("each"), 1.0, last);
     const mk::Index col =
         body.sum(0, {mk::term(Variable::warp, 32 * vector), mk::term(Variable::tile, threads * vector, 1)});
-    // Lanes beyond the row's end do nothing.
-    const mk::Index in_row = body.sum(ceil_div(r.cols, vector),
-                                      {mk::term(Variable::warp, -32), mk::term(Variable::tile, -threads, 1)});
+    // Lanes beyond the row's end do nothing. Of several CTAs a row the last has them, here each its part.
+    const std::int64_t vectors = ceil_div(r.cols, vector);
+    const auto within_row = [&] {
+        if (launch.ctas_y == 1) {
+            b.lanes(body.sum(vectors, {mk::term(Variable::warp, -32)}));
+        } else {
+            kernel.ops.back().active =
+                static_cast<double>(vectors) / static_cast<double>(threads * launch.ctas_y);
+        }
+    };
     const auto of_row = [&](mk::Id buffer, Direction direction, const mk::Index& row) {
         mk::Access access =
             Body::lanes(buffer, direction, b.sum(col, b.scaled(row, r.cols)), vector * element);
@@ -130,9 +137,9 @@ void gather_vectors(const RowsTaken& r, const KernelRule& rule, std::int64_t thr
         list_random_rows(kernel, read, r, vector, threads / 32 * launch.ctas_y);
     }
     last = body.load(read, last);
-    b.lanes(in_row);
+    within_row();
     (void)body.store(of_row(out, Direction::write, b.variable(Variable::tile)), last);
-    b.lanes(in_row);
+    within_row();
     body.finish();
 }
 

@@ -87,6 +87,14 @@ TEST_CASE("threads beyond a row's end take and write nothing") {
     CHECK(walk.traffic(walked::Space::global, Direction::read).requested_bytes <= 384.0 * 2 + 2 * 32 * 8);
 }
 
+TEST_CASE("the last of several CTAs a row writes what is left of it") {
+    // 320 vectors by two CTAs of 256 threads.
+    const auto program = lowered("gather_rows", matrix(90, 1280, "fp32"));
+    const auto& kernel = program.kernels[0];
+    CHECK(kernel.grid.y == 2);
+    CHECK(moved(kernel, "out", Direction::write) == doctest::Approx(90.0 * 1280 * 4));
+}
+
 TEST_CASE("few indices are read once into shared memory, not in each trip") {
     const auto program = lowered("embedding_backward", matrix(64, 256, "fp32", {{"indices", "1024"}}));
     const auto& kernel = program.kernels[1];
