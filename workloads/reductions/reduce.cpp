@@ -152,7 +152,8 @@ class ReduceWriter {
             place = body_.sum(0, {mk::term(Variable::warp, lanes),
                                   mk::term(Variable::tile, config_.width * config_.height, 1)});
         }
-        b.loop(ceil_div(reduce_.inputs, step * unroll));
+        const std::int64_t trips = ceil_div(reduce_.inputs, step * unroll);
+        b.loop(trips);
         mk::Access read =
             body_.in_row(in_, Direction::read, b.sum(place, b.variable(Variable::loop, step * unroll)), row,
                          element, step);
@@ -164,7 +165,10 @@ class ReduceWriter {
             read.inner = 1;
             read.outer = reduce_.inputs;
         }
+        read.bounds = mk::Bounds::wrap;  // the share of lanes says where the row ends
         const mk::Id loaded = body_.load(read, last_, unroll);
+        kernel_.ops.back().active =
+            static_cast<double>(reduce_.inputs) / static_cast<double>(trips * step * unroll);
         (void)body_.add(rule_.mix("each_single_loop"), 1.0, mk::no_id);
         last_ =
             body_.add(rule_.mix("each"), static_cast<double>(unroll), loaded, static_cast<double>(unroll));
